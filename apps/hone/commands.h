@@ -76,6 +76,10 @@ std::vector<std::string> TaskDirectories(const CommandContext& context);
 Result<std::string> StoreToRead(const CommandContext& context, const std::string& given);
 // The run store to write to: `given`, or the one in Hone's state folder, made where there is none.
 Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& given);
+// The file that `hone tune` keeps its points in, and `hone db` reads, unless --db names another.
+std::string TuningDatabasePath(const CommandContext& context);
+// This program's version and commit, as SweepRequest wants them.
+std::string SweepBuild();
 // kInvalidArgument where a file of this name could not be written in the end, because it is a folder or a device. To be
 // asked before the work; nothing is asked of an empty name.
 Status CheckOutput(const std::string& path);
@@ -89,6 +93,7 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context);
 void RegisterBenchCommand(CLI::App& app, CommandContext& context);
 void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context);  // below `hone bench`
 void RegisterCompareCommand(CLI::App& app, CommandContext& context);
+void RegisterDbCommand(CLI::App& app, CommandContext& context);
 void RegisterDevicesCommand(CLI::App& app, CommandContext& context);
 void RegisterDoctorCommand(CLI::App& app, CommandContext& context);
 void RegisterEvalCommand(CLI::App& app, CommandContext& context);

@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   hone::RegisterWorkerCommand(app, context);
   hone::RegisterWorkersCommand(app, context);
   hone::RegisterTuneCommand(app, context);
+  hone::RegisterDbCommand(app, context);
   hone::RegisterOptimizeCommand(app, context);
   hone::RegisterBenchCommand(app, context);
   hone::RegisterRunsCommand(app, context);

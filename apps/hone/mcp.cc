@@ -42,6 +42,8 @@ Status Run(CommandContext& context, const McpFlags& flags) {
   options.state_directory = context.state_directory;
   options.store = flags.store.empty() ? context.state_directory + "/runs.sqlite"
                                       : std::filesystem::absolute(flags.store, error).string();
+  options.tuning_database = TuningDatabasePath(context);
+  options.build = SweepBuild();
   for (char** entry = environ; *entry != nullptr; ++entry) options.run_environment.emplace_back(*entry);
   const auto toolbox = std::make_shared<mcp::Toolbox>(std::move(options));
   // Calls that outlast the client outlast this function: what they use is never destroyed.

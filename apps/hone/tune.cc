@@ -23,7 +23,8 @@ namespace {
 
 struct TuneFlags {
   DeviceFlags device;
-  std::string task, candidate, baseline, out;
+  std::string task, candidate, baseline, out, database;
+  bool again = false;
   int64_t points = 64;
   int parallel = 2, trials = 1, quads = 0;
 };
@@ -50,6 +51,18 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   request.spooled = flags.device.device.rfind("spool:", 0) == 0;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   const bool talk = !flags.device.json;
+  request.again = flags.again;
+  request.build = SweepBuild();
+  std::unique_ptr<TuningDatabase> database;
+  if (Result<std::unique_ptr<TuningDatabase>> opened = TuningDatabase::Open(flags.database.empty() ? TuningDatabasePath(context) : flags.database);
+      opened.ok()) {
+    database = std::move(*opened);
+    request.database = database.get();
+  } else if (!flags.database.empty()) {
+    return opened.status();
+  } else {
+    PrintError("hone: warning: what is measured is not kept: {}\n", opened.status().message());
+  }
   request.on_point = [&](size_t done, size_t total, const Binding& binding, const Evaluation& evaluation) {
     if (!talk) return;
     Print("{:>4} of {}  {:<34} {:<16} {}\n", done, total, BindingKey(binding), VerdictName(evaluation.verdict),
@@ -81,6 +94,9 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   if (!swept->stopped && result.needs_no_change && !flags.out.empty()) write(flags.out, candidate.source);
   if (talk) {
     Print("\n{}\n{}.\n", PointTable(result), result.summary);
+    if (swept->known > 0)
+      Print("{} measured before, by the tuning database; --again measures {} again.\n",
+            CountText(swept->known, "binding was", "bindings were"), swept->known == 1 ? "it" : "them");
     if (result.left_out > 0) {
       Print("{} not tried{}.\n", CountText(result.left_out, "binding was", "bindings were"),
             swept->stopped ? ": the sweep was stopped, and nothing is written" : ": raise --points for more");
@@ -95,6 +111,9 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     Print("{}\n", DumpJson(SweptJson(task, flags.candidate, *swept, out, evaluator->SandboxWarnings()), 2));
   }
   context.exit_status = !swept->stopped && result.best && (!swept->judged || swept->tuned) ? 0 : 1;
+  if (!swept->not_kept.ok()) PrintError("hone: warning: points were not kept: {}\n", swept->not_kept.message());
+  if (talk && !swept->entry.empty() && swept->not_kept.ok())
+    Print("Kept as {}: `hone db show {}` explains the choice.\n", swept->entry, swept->entry);
   return written;
 }
 
@@ -122,6 +141,8 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--quads", flags->quads, "timed groups at most, of each binding; 0: the protocol's own")
       ->check(enough)
       ->capture_default_str();
+  command->add_option("--db", flags->database, "the tuning database's file; by default tunings.sqlite in Hone's state folder");
+  command->add_flag("--again", flags->again, "measure all bindings, those too that the tuning database has");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -604,6 +604,42 @@ TEST_F(CommandLine, SaysWhatIsWrongWithATasksLibraries) {
   EXPECT_THAT(linted.err, HasSubstr("baseline.toml:2"));
 }
 
+TEST_F(CommandLine, ASweepGoesOnWhereTheLastOneEndedAndIsExplained) {
+  const std::string out = scratch_ / "tuned.cu";
+  const auto tune = [&](const char* points, const std::string& more) {
+    std::vector<std::string> arguments = {"tune", "relu", "examples/kernels/relu.cu", "--device", "sim", "--points", points, "--quads", "10", "--out", out, "--json"};
+    if (!more.empty()) arguments.push_back(more);
+    const Outcome outcome = Hone(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return json::parse(outcome.out);
+  };
+  EXPECT_EQ(tune("1", "").at("known"), 0);
+  const json second = tune("2", "");
+  EXPECT_EQ(second.at("known"), 1);
+  EXPECT_EQ(second.at("points").size(), 2u);
+  EXPECT_EQ(tune("2", "--again").at("known"), 0);
+  const json entry = json::parse(Hone({"db", "show", "relu", "--json"}).out);
+  EXPECT_EQ(entry.at("id"), second.at("entry"));
+  EXPECT_EQ(entry.at("sittings"), 3);
+  EXPECT_EQ(entry.at("bindings").size(), 2u);
+  EXPECT_EQ(entry.at("shapes").size(), second.at("winners").size());
+  EXPECT_THAT(Hone({"db", "list"}).out, HasSubstr(second.at("entry").get<std::string>()));
+
+  // The winners of all sittings, without measuring anything: the same file as the sweep's.
+  const std::string exported = scratch_ / "exported.cu";
+  EXPECT_EQ(Hone({"db", "export", "relu", "--candidate", exported, "--out", scratch_ / "package"}).status, 0);
+  EXPECT_EQ(ReadFile(exported).value(), ReadFile(out).value());
+  EXPECT_TRUE(FileExists(scratch_ / "package/hone_relu.cuh"));
+
+  const std::string copy = scratch_ / "copy.sqlite";
+  EXPECT_THAT(Hone({"db", "merge", scratch_ / "tunings.sqlite", "--db", copy}).out, HasSubstr("1 new entries and 4 new points"));
+  EXPECT_EQ(Hone({"db", "prune"}).status, 2);
+  EXPECT_THAT(Hone({"db", "prune", "--task", "relu"}).out, HasSubstr("--yes"));
+  EXPECT_EQ(Hone({"db", "prune", "--task", "relu", "--yes"}).status, 0);
+  EXPECT_EQ(Hone({"db", "show", "relu"}).status, 2);
+  EXPECT_EQ(Hone({"db", "show", "relu", "--db", copy}).status, 0);  // what was merged stays
+}
+
 TEST_F(CommandLine, JudgesThroughASpool) {
   const std::string spool = scratch_ / "spool";
   const std::vector<std::string> eval = {"eval", "relu", "tests/honest/relu_scalar.cu", "--no-time", "--json", "--device", "spool:" + spool};

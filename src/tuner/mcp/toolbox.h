@@ -27,6 +27,8 @@ struct ToolboxOptions {
   std::string search_path;              // PATH, for programs that devices need
   std::string state_directory;          // evaluations and logs of runs are kept below it
   std::string store;                    // the run store's file
+  std::string tuning_database;          // its file; empty: what sweeps measure is not kept
+  std::string build;                    // this program's version and commit, as in SweepRequest
   std::vector<std::string> run_environment;  // of background runs, "NAME=value": keys of models among them
 };
 

@@ -42,6 +42,14 @@ Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallConte
                     evaluation.geomean_speedup ? fmt::format(", {:.3f}x", *evaluation.geomean_speedup) : ""));
   };
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Evaluator> evaluator, toolbox.EvaluatorFor(device));
+  std::unique_ptr<TuningDatabase> database;
+  if (!toolbox.options().tuning_database.empty()) {
+    // Without it the sweep measures everything, and nobody is the worse for that.
+    if (auto opened = TuningDatabase::Open(toolbox.options().tuning_database); opened.ok()) database = std::move(*opened);
+  }
+  request.database = database.get();
+  request.build = toolbox.options().build;
+  request.again = arguments.value("again", false);
   HONE_ASSIGN_OR_RETURN(const SweptCandidate swept, TuneAndJudge(*evaluator, task, request));
   const TuneResult& result = swept.result;
 
@@ -78,6 +86,7 @@ Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallConte
     answer.links.push_back({address, "evaluation", "The evaluation of the tuned candidate", "application/json"});
   }
   std::string text = result.summary + ".\n";
+  if (swept.known > 0) text += fmt::format("{} bindings were measured before; again=true measures them again.\n", swept.known);
   if (result.left_out > 0)
     text += fmt::format("{} bindings were not tried{}.\n", result.left_out,
                         swept.stopped ? ": the sweep was stopped" : ": raise points for more");
@@ -107,13 +116,16 @@ std::vector<Tool> TuneTools(const std::shared_ptr<Toolbox>& toolbox) {
                       "sizes, vector widths, ...), finds the best for each "
                       "timed shape, and gives the candidate with its winners written in, judged once more by the full "
                       "protocol. Takes one judgement a binding; bound it "
-                      "with points. Cancelling it keeps nothing.",
+                      "with points. Cancelling it writes nothing, and what was measured is not measured again by the next call.",
        .input_schema = CandidateAndBaselineSchema(
            {{"points", IntegerSchema("How many bindings are tried at most; by default 64.", 1, 100000)},
             {"trials", TrialsField("Sets of random inputs at each timed case, of each binding; by default 1.")},
+            {"again", BooleanSchema("Measure bindings again that were measured before and are kept in the tuning database.")},
             {"out", TextSchema("Write the tuned candidate to this file below the server's root.")}}),
        .output_schema = ObjectSchema(
            {{"summary", TextSchema("What the sweep found, in a sentence.")},
+            {"known", IntegerSchema("How many points were taken from the tuning database.", 0, 1 << 30)},
+            {"entry", TextSchema("The id under which points are kept; `hone db show` takes it at a shell. Empty: not kept.")},
             {"points",
              ListSchema("The bindings in the order tried: binding, verdict, speedup with its 95 % interval, detail.",
                         AnyObjectSchema("A point."))},

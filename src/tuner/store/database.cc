@@ -66,13 +66,13 @@ std::string ReadOnlyName(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> Database::Open(const std::string& path, double lock_seconds, bool read_only) {
+Result<std::unique_ptr<Database>> Database::Open(const std::string& path, double lock_seconds, bool read_only, const char* what) {
   sqlite3* handle = nullptr;
   const int code =
       read_only
           ? sqlite3_open_v2(ReadOnlyName(path).c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr)
           : sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
-  std::unique_ptr<Database> database(new Database(path, handle));
+  std::unique_ptr<Database> database(new Database(path, handle, what));
   if (code != SQLITE_OK) return database->Error(code, "open it");
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, static_cast<int>(lock_seconds * 1000));
@@ -93,7 +93,7 @@ Result<Statement> Database::Prepare(std::string_view sql) {
 
 Status Database::Error(int code, std::string_view doing) const {
   const char* words = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
-  const std::string where = fmt::format("run store {}", path_);
+  const std::string where = fmt::format("{} {}", what_, path_);
   switch (code & 0xff) {
     case SQLITE_FULL:
       return Status::Io(

@@ -50,8 +50,9 @@ class Statement {
 
 class Database {
  public:
-  // `read_only`: the file must be there, and its folder need not be writable.
-  static Result<std::unique_ptr<Database>> Open(const std::string& path, double lock_seconds, bool read_only = false);
+  // `read_only`: the file must be there, and its folder need not be writable. `what` names the file's kind in errors.
+  static Result<std::unique_ptr<Database>> Open(const std::string& path, double lock_seconds, bool read_only = false,
+                                                const char* what = "run store");
   ~Database() { sqlite3_close_v2(handle_); }
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -62,9 +63,10 @@ class Database {
   const std::string& path() const { return path_; }
 
  private:
-  Database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
+  Database(std::string path, sqlite3* handle, const char* what) : path_(std::move(path)), handle_(handle), what_(what) {}
   std::string path_;
   sqlite3* handle_;
+  const char* what_;
 };
 
 // Begins an immediate transaction; rolls back unless committed.

@@ -47,6 +47,87 @@ std::vector<Binding> SweepOrder(const LaunchPlan& plan, int64_t max_points) {
   return all;
 }
 
+TunePoint MakePoint(Binding binding, Evaluation evaluation) {
+  TunePoint point{std::move(binding), std::move(evaluation), std::nullopt};
+  if (point.evaluation.verdict == Verdict::kOk) point.gain = GeomeanGain(point.evaluation.cases);
+  return point;
+}
+
+SweepChoice ChooseWinners(const std::vector<TunePoint>& points, double shape_margin) {
+  SweepChoice choice;
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (!points[i].gain) continue;
+    if (!choice.best || ClearlyAbove(points[i].gain->median, points[*choice.best].gain->median)) choice.best = i;
+  }
+  if (!choice.best) return choice;
+  for (const CaseResult& c : points[*choice.best].evaluation.cases) {
+    if (!c.speedup) continue;
+    size_t winner = *choice.best;
+    // To replace the common binding in one shape, another must be surely faster there: the best of many noisy
+    // numbers always looks good.
+    const double to_beat = c.speedup->high * (1 + shape_margin);
+    for (size_t i = 0; i < points.size(); ++i) {
+      if (!points[i].gain) continue;
+      const Interval* here = SpeedupIn(points[i].evaluation, c.dims);
+      if (here == nullptr || here->low <= to_beat) continue;
+      if (winner == *choice.best || ClearlyAbove(here->median, SpeedupIn(points[winner].evaluation, c.dims)->median)) {
+        winner = i;
+      }
+    }
+    choice.winners.emplace_back(c.dims, winner);
+  }
+  return choice;
+}
+
+TuneResult ConcludeSweep(const Task& task, const Candidate& candidate, std::vector<TunePoint> points,
+                         double shape_margin, bool drop_unreachable) {
+  TuneResult result;
+  result.points = std::move(points);
+  SweepChoice choice = ChooseWinners(result.points, shape_margin);
+  result.best = choice.best;
+  result.winners = std::move(choice.winners);
+  if (!result.best) {
+    result.summary = result.points.size() == 1
+                         ? std::string("the only binding tried is not right")
+                         : fmt::format("none of the {} bindings tried is right", result.points.size());
+    return result;
+  }
+  const TunePoint& best = result.points[*result.best];
+  std::vector<ShapeChoice> shapes;
+  for (const auto& [dims, winner] : result.winners) shapes.push_back({dims, result.points[winner].binding});
+  std::vector<DispatchRule> rules =
+      shapes.empty() ? std::vector<DispatchRule>() : MakeDispatchRules(shapes, best.binding);
+  if (!drop_unreachable) {
+    for (DispatchRule& rule : rules) rule.shape.reset();
+  }
+  const bool first_choices = best.binding == DefaultBinding(candidate.plan);
+  if (rules.empty() && first_choices) {
+    result.needs_no_change = true;
+    result.summary = result.points.size() == 1 ? std::string("the only binding tried is right")
+                                               : fmt::format("the first choices ({}) are the best of {} bindings",
+                                                             BindingKey(best.binding), result.points.size());
+    return result;
+  }
+  Result<std::string> written = WriteDispatch(candidate, task, best.binding, rules);
+  std::string single;
+  if (!written.ok() && !rules.empty() && !first_choices) {
+    // One binding for all shapes is still better than the first choices.
+    single = fmt::format(" ({})", written.status().message());
+    written = WriteDispatch(candidate, task, best.binding, {});
+  }
+  if (!written.ok()) {
+    result.summary = fmt::format("winners were found but cannot be written: {}", written.status().message());
+    return result;
+  }
+  result.source = std::move(*written);
+  result.summary =
+      fmt::format("{} is the best of {} bindings on the whole", BindingKey(best.binding), result.points.size());
+  if (!rules.empty() && single.empty())
+    result.summary += fmt::format("; {} rule(s) choose others by shape", rules.size());
+  result.summary += single;
+  return result;
+}
+
 Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const Candidate& candidate,
                                  const TuneOptions& options) {
   const std::vector<Binding> bindings = SweepOrder(candidate.plan, options.max_points);
@@ -106,76 +187,14 @@ Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const C
   HONE_RETURN_IF_ERROR(failure);
   HONE_RETURN_IF_ERROR(pending);
 
-  TuneResult result;
-  result.left_out = static_cast<int64_t>(AllBindings(candidate.plan).size());
+  std::vector<TunePoint> points;
   for (size_t i = 0; i < bindings.size(); ++i) {
     if (!results[i]) continue;
-    TunePoint point{bindings[i], std::move(*results[i]), std::nullopt};
-    if (point.evaluation.verdict == Verdict::kOk) point.gain = GeomeanGain(point.evaluation.cases);
-    result.points.push_back(std::move(point));
-    --result.left_out;
+    points.push_back(MakePoint(bindings[i], std::move(*results[i])));
   }
-  if (result.points.empty()) return Status::Cancelled("the sweep was stopped before anything was judged");
-  for (size_t i = 0; i < result.points.size(); ++i) {
-    if (!result.points[i].gain) continue;
-    if (!result.best || ClearlyAbove(result.points[i].gain->median, result.points[*result.best].gain->median)) {
-      result.best = i;
-    }
-  }
-  if (!result.best) {
-    result.summary = result.points.size() == 1 ? std::string("the only binding tried is not right")
-                                               : fmt::format("none of the {} bindings tried is right", result.points.size());
-    return result;
-  }
-  const TunePoint& best = result.points[*result.best];
-  std::vector<ShapeChoice> shapes;
-  for (const CaseResult& c : best.evaluation.cases) {
-    if (!c.speedup) continue;
-    size_t winner = *result.best;
-    // To replace the common binding in one shape, another must be surely faster there: the best of many noisy
-    // numbers always looks good.
-    double to_beat = c.speedup->high * (1 + options.shape_margin);
-    for (size_t i = 0; i < result.points.size(); ++i) {
-      if (!result.points[i].gain) continue;
-      const Interval* here = SpeedupIn(result.points[i].evaluation, c.dims);
-      if (here == nullptr || here->low <= to_beat) continue;
-      if (winner == *result.best ||
-          ClearlyAbove(here->median, SpeedupIn(result.points[winner].evaluation, c.dims)->median)) {
-        winner = i;
-      }
-    }
-    result.winners.emplace_back(c.dims, winner);
-    shapes.push_back({c.dims, result.points[winner].binding});
-  }
-  std::vector<DispatchRule> rules = shapes.empty() ? std::vector<DispatchRule>() : MakeDispatchRules(shapes, best.binding);
-  if (!options.drop_unreachable) {
-    for (DispatchRule& rule : rules) rule.shape.reset();
-  }
-  const bool first_choices = best.binding == DefaultBinding(candidate.plan);
-  if (rules.empty() && first_choices) {
-    result.needs_no_change = true;
-    result.summary = result.points.size() == 1
-                         ? std::string("the only binding tried is right")
-                         : fmt::format("the first choices ({}) are the best of {} bindings", BindingKey(best.binding), result.points.size());
-    return result;
-  }
-  Result<std::string> written = WriteDispatch(candidate, task, best.binding, rules);
-  std::string single;
-  if (!written.ok() && !rules.empty() && !first_choices) {
-    // One binding for all shapes is still better than the first choices.
-    single = fmt::format(" ({})", written.status().message());
-    written = WriteDispatch(candidate, task, best.binding, {});
-  }
-  if (!written.ok()) {
-    result.summary = fmt::format("winners were found but cannot be written: {}", written.status().message());
-    return result;
-  }
-  result.source = std::move(*written);
-  result.summary =
-      fmt::format("{} is the best of {} bindings on the whole", BindingKey(best.binding), result.points.size());
-  if (!rules.empty() && single.empty())
-    result.summary += fmt::format("; {} rule(s) choose others by shape", rules.size());
-  result.summary += single;
+  if (points.empty()) return Status::Cancelled("the sweep was stopped before anything was judged");
+  TuneResult result = ConcludeSweep(task, candidate, std::move(points), options.shape_margin, options.drop_unreachable);
+  result.left_out = static_cast<int64_t>(AllBindings(candidate.plan).size() - result.points.size());
   return result;
 }
 

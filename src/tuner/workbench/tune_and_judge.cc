@@ -6,8 +6,10 @@
 
 #include <set>
 
+#include "base/clock.h"
 #include "base/json_text.h"
 #include "base/random.h"
+#include "hone/tuner/run_store.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/workbench/evaluation_text.h"
 
@@ -22,6 +24,22 @@ nlohmann::json PointsJson(const TuneResult& result) {
     points.push_back({{"binding", binding}, {"evaluation", ReadJsonText(EvaluationToJson(p.evaluation, -1))}});
   }
   return points;
+}
+
+TuningEntry EntryOf(const Task& task, const SweepRequest& request, const TuneOptions& options, const DeviceFacts& facts) {
+  TuningEntry entry;
+  entry.task = task.name;
+  entry.task_text = TaskText(task);
+  entry.candidate = request.source;
+  entry.candidate_name = request.name;
+  entry.incumbent = options.incumbent_source.empty() ? task.seed_source : options.incumbent_source;
+  entry.incumbent_name = options.incumbent_source.empty() ? "the task's seed" : options.incumbent_name;
+  entry.device = facts.name;
+  entry.driver = facts.driver;
+  entry.sm_count = facts.sm_count;
+  entry.modelled = facts.modelled;
+  entry.judge = facts.modelled ? fmt::format("hone {}", request.build) : fmt::format("gates {}", kGatesVersion);
+  return entry;
 }
 
 }  // namespace
@@ -82,14 +100,30 @@ Result<SweptCandidate> TuneAndJudge(Evaluator& evaluator, const Task& task, cons
   options.drop_unreachable = true;
   if (!request.spooled) options.seed = SystemSeed();
   options.stop = request.stop;
-  const size_t total = SweepOrder(candidate.plan, request.points).size();
+  SweptCandidate swept;
+  TuningEntry entry;
+  // Devices that are not here have no driver that is known before they have judged.
+  if (request.database != nullptr && !evaluator.facts().driver.empty()) {
+    entry = EntryOf(task, request, options, evaluator.facts());
+    swept.entry = entry.Id();
+    if (!request.again) {
+      HONE_ASSIGN_OR_RETURN(const std::vector<MeasuredPoint> measured, request.database->Points(swept.entry));
+      options.known = KnownPoints(measured, request.trials, request.quads);
+    }
+  }
+  const std::vector<Binding> order = SweepOrder(candidate.plan, request.points);
+  for (const Binding& binding : order) swept.known += options.known.contains(BindingKey(binding));
+  const size_t total = order.size() - static_cast<size_t>(swept.known);
+  const std::string sitting = MakeRunId(UnixSeconds(), SystemSeed());
   size_t done = 0;
   options.on_point = [&](const Binding& binding, const Evaluation& evaluation) {
     ++done;
+    if (!swept.entry.empty() && swept.not_kept.ok()) {
+      swept.not_kept = request.database->Add(entry, {sitting, UnixSeconds(), request.trials, request.quads, binding, evaluation});
+    }
     if (request.on_point) request.on_point(done, total, binding, evaluation);
     return Status::Ok();
   };
-  SweptCandidate swept;
   HONE_ASSIGN_OR_RETURN(swept.result, TuneCandidate(evaluator, task, candidate, options));
   swept.stopped = request.stop.stop_requested();
   if (swept.stopped || swept.result.source.empty()) return swept;
@@ -108,7 +142,7 @@ nlohmann::json SweptJson(const Task& task, const std::string& candidate, const S
   const TuneResult& result = swept.result;
   nlohmann::json json = {{"task", task.name},           {"candidate", candidate},       {"summary", result.summary},
                          {"left_out", result.left_out}, {"points", PointsJson(result)}, {"written", written},
-                         {"stopped", swept.stopped}};
+                         {"stopped", swept.stopped}, {"known", swept.known}, {"entry", swept.entry}};
   nlohmann::json winners = nlohmann::json::array();
   for (const auto& [dims, winner] : result.winners) winners.push_back({{"dims", dims}, {"point", winner}});
   json["winners"] = winners;

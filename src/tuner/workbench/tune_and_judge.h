@@ -16,6 +16,7 @@
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/task.h"
 #include "tuner/sweep/tune.h"
+#include "tuner/tunings/tuning_database.h"
 
 namespace hone {
 
@@ -24,6 +25,11 @@ struct SweepRequest {
   std::string baseline, baseline_name;  // timed against; empty: the task's seed, or the candidate where there is none
   int64_t points = 64;
   int parallel = 2, trials = 1, quads = 0;  // as in TuneOptions
+  // Where points are kept and looked up; null: nowhere. It is not used where the device is not known yet (a spool or a queue
+  // that nobody has served).
+  TuningDatabase* database = nullptr;
+  bool again = false;                   // measure what the database has, too: another sitting
+  std::string build;                    // this program's version and commit: modelled times of another build are not taken over
   bool spooled = false;                     // judged behind a spool, which knows a point by its request
   // Called for each judged point, one at a time: how many there are by now, and how many there will be.
   std::function<void(size_t done, size_t total, const Binding&, const Evaluation&)> on_point;
@@ -33,6 +39,9 @@ struct SweepRequest {
 struct SweptCandidate {
   TuneResult result;
   std::optional<Evaluation> judged;  // of the tuned candidate, where there is one and the sweep was not stopped
+  std::string entry;      // the id of the sweep's entry in the database; empty: none was used
+  int64_t known = 0;      // points that were taken from the database
+  Status not_kept;        // why points could not be written there; the sweep goes on without
   bool stopped = false;
   // What is worth keeping: the tuned candidate where it is right; nullopt: the candidate as it is, or none.
   std::optional<std::string> tuned;

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What measured points say about a choice of bindings: what is chosen for each shape, how far it is from the best that
+// is known, and how often a second sitting would choose otherwise.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tuner/sweep/tune.h"
+#include "tuner/tunings/tuning_database.h"
+
+namespace hone {
+
+// The newest measurement of each binding, in the order of their first measurement.
+std::vector<TunePoint> NewestPoints(const std::vector<MeasuredPoint>& measured);
+
+// The fastest point that is known for a shape, of any candidate.
+struct BestKnown {
+  std::string entry;  // its id
+  std::string candidate_name;
+  Binding binding;
+  Interval speedup;  // over the common incumbent
+};
+
+struct ShapeExplanation {
+  Dims dims;
+  size_t chosen = 0;  // a place in `points`
+  Interval speedup;   // of the chosen point
+  BestKnown best;
+  // best / chosen - 1, of medians, and never below 0. The best of many noisy figures looks better than it is, so this
+  // is more likely too large than too small.
+  double regret = 0;
+  // The share of pairs of sittings that choose differently here: each sitting draws every point's speedup anew from a
+  // normal distribution of its logarithm that has the measured interval, and applies the rule of `hone tune`. 0 where
+  // times are modelled, for they have no spread.
+  double flip_rate = 0;
+  // Of sittings that measured at least two bindings: how many there are, and how many chose as the newest points do.
+  int64_t sittings = 0, agreeing = 0;
+};
+
+struct Explanation {
+  std::vector<TunePoint> points;  // newest of each binding
+  SweepChoice choice;
+  std::vector<ShapeExplanation> shapes;  // one for each timed case of the best point
+  double flip_rate_on_the_whole = 0;     // of the binding that is best in the mean
+};
+
+// `others`: the rows and points of entries that are comparable with `row`, which may be among them (ComparableWith).
+struct RowPoints {
+  TuningRow row;
+  std::vector<MeasuredPoint> points;
+};
+Explanation ExplainEntry(const RowPoints& entry, const std::vector<RowPoints>& others, int pairs_of_sittings = 500);
+
+// Whether speedups of two entries can be compared: the same task, incumbent, device, driver and judge.
+bool Comparable(const TuningEntry& a, const TuningEntry& b);
+
+}  // namespace hone
