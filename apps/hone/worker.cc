@@ -28,7 +28,8 @@ namespace {
 struct WorkerFlags {
   DeviceFlags device;
   std::string spool, queue;
-  bool once = false;
+  bool once = false, sieve = false;
+  int64_t ahead = ServeQueueOptions().ahead;
   std::string until_idle;
   std::string profiles = "all";
   int parallel = 0;
@@ -68,13 +69,18 @@ Status RunForQueue(CommandContext& context, const WorkerFlags& flags) {
   ServeQueueOptions options;
   HONE_ASSIGN_OR_RETURN(options.until_idle_seconds, SecondsOf(flags.until_idle));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
+  if (flags.sieve && !evaluator->facts().modelled) {
+    return Status::InvalidArgument("--sieve runs candidates on the simulated GPU, before a worker with a GPU judges them: add --device sim");
+  }
+  options.sieve = flags.sieve;
+  options.ahead = flags.ahead;
   const SignalStop signals([] {});
   options.judging = JudgingOptions(flags);
   options.judging.stop = signals.token();
   char host[256] = "host";
   gethostname(host, sizeof(host) - 1);
   options.worker = fmt::format("{}-{}", host, getpid());
-  PrintError("{} judges jobs of {} on {} {}\n", options.worker, flags.queue, evaluator->facts().id, evaluator->facts().name);
+  PrintError("{} {} jobs of {} on {} {}\n", options.worker, flags.sieve ? "sieves" : "judges", flags.queue, evaluator->facts().id, evaluator->facts().name);
   HONE_ASSIGN_OR_RETURN(const Served served, ServeQueue(*evaluator, address, options));
   const int failed = served.unreadable + served.put_back;
   if (flags.device.json) {
@@ -99,6 +105,7 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
     return Status::InvalidArgument("name either --spool DIR or --queue redis://HOST/QUEUE, where evaluations wait");
   }
   if (!flags.queue.empty()) return RunForQueue(context, flags);
+  if (flags.sieve) return Status::InvalidArgument("--sieve belongs to --queue: a spool has one kind of worker");
   if (!flags.until_idle.empty()) return Status::InvalidArgument("--until-idle belongs to --queue; a spool's worker ends with --once");
   if (std::error_code none; std::filesystem::exists(flags.spool, none) && !std::filesystem::is_directory(flags.spool, none)) {
     return Status::InvalidArgument(fmt::format("--spool {}: this is a file; name the folder that evaluations are put in", flags.spool));
@@ -152,6 +159,10 @@ void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--spool", flags->spool, "the spool's folder");
   command->add_option("--queue", flags->queue, "the queue's address in Redis: redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]");
   command->add_option("--until-idle", flags->until_idle, "with --queue: end after so long without a job, such as 10m");
+  command->add_flag("--sieve", flags->sieve, "with --queue and --device sim: refuse what the simulated GPU's small cases refuse, and pass the rest on to workers with a GPU");
+  command->add_option("--ahead", flags->ahead, "a sieve rests while so many jobs that it let through wait for a judge")
+      ->check(kAboveZero)
+      ->capture_default_str();
   command->add_flag("--once", flags->once, "judge what is pending, then end");
   command->add_option("--parallel", flags->parallel, "bundles compiled at a time; 0: one per core")
       ->check(kZeroOrMore)

@@ -8,29 +8,41 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace hone {
 namespace {
 
 constexpr const char* kGroup = "workers";
-constexpr double kLongestBlock = 5;  // seconds that one command waits at the server
+constexpr double kLongestBlock = 5;   // seconds that one command waits at the server
+constexpr double kOtherStreamSeconds = 0.1;  // that a judge waits at one stream before it looks at the other
 
-// ARGV: job, answer, state, jobs, id, bundle, seconds.
+// Begins the two scripts below: whether a job is answered, or waits in either stream. Two streams may number entries
+// alike, so the id is looked at. ARGV: job, answer, state, jobs, sieved, id.
+constexpr std::string_view kKnown = R"(
+local function known()
+  if redis.call('EXISTS', ARGV[2]) == 1 then return true end
+  local entry = redis.call('HGET', ARGV[3], 'entry')
+  if redis.call('EXISTS', ARGV[1]) == 0 or not entry then return false end
+  for i = 4, 5 do
+    local found = redis.call('XRANGE', ARGV[i], entry, entry)
+    if #found > 0 and found[1][2][2] == ARGV[6] then return true end
+  end
+  return false
+end
+)";
+
+constexpr std::string_view kKnows = "if known() then return 1 end return 0";
+
+// And ARGV: bundle, seconds.
 constexpr std::string_view kSubmit = R"(
-if redis.call('EXISTS', ARGV[2]) == 1 then return 0 end
-local entry = redis.call('HGET', ARGV[3], 'entry')
-if redis.call('EXISTS', ARGV[1]) == 1 and entry and #redis.call('XRANGE', ARGV[4], entry, entry) > 0 then return 0 end
-redis.call('SET', ARGV[1], ARGV[6], 'EX', ARGV[7])
-entry = redis.call('XADD', ARGV[4], '*', 'id', ARGV[5])
+if known() then return 0 end
+redis.call('SET', ARGV[1], ARGV[7], 'EX', ARGV[8])
+redis.call('UNLINK', ARGV[3])
+local entry = redis.call('XADD', ARGV[4], '*', 'id', ARGV[6])
 redis.call('HSET', ARGV[3], 'state', 'waiting', 'deaths', '0', 'entry', entry)
-redis.call('EXPIRE', ARGV[3], ARGV[7])
+redis.call('EXPIRE', ARGV[3], ARGV[8])
 return 1)";
-
-// ARGV: job, answer, state, jobs.
-constexpr std::string_view kKnows = R"(
-if redis.call('EXISTS', ARGV[2]) == 1 then return 1 end
-local entry = redis.call('HGET', ARGV[3], 'entry')
-if redis.call('EXISTS', ARGV[1]) == 1 and entry and #redis.call('XRANGE', ARGV[4], entry, entry) > 0 then return 1 end
-return 0)";
 
 // Whether the entry is still this worker's. ARGV: jobs, state, entry, worker, group, the job's new state or ''.
 constexpr std::string_view kHold = R"(
@@ -62,6 +74,17 @@ redis.call('XDEL', ARGV[1], ARGV[4])
 local entry = redis.call('XADD', ARGV[1], '*', 'id', ARGV[7])
 redis.call('HSET', ARGV[2], 'state', 'waiting', 'entry', entry)
 redis.call('HINCRBY', ARGV[3], 'put_back', 1)
+return 1)";
+
+// ARGV: jobs, sieved, state, counts, entry, group, worker, id, simulated.
+constexpr std::string_view kPassOn = R"(
+local p = redis.call('XPENDING', ARGV[1], ARGV[6], ARGV[5], ARGV[5], 1)
+if #p == 0 or p[1][2] ~= ARGV[7] then return 0 end
+redis.call('XACK', ARGV[1], ARGV[6], ARGV[5])
+redis.call('XDEL', ARGV[1], ARGV[5])
+local entry = redis.call('XADD', ARGV[2], '*', 'id', ARGV[8])
+redis.call('HSET', ARGV[3], 'state', 'waiting', 'deaths', '0', 'entry', entry, 'simulated', ARGV[9])
+redis.call('HINCRBY', ARGV[4], 'sieved', 1)
 return 1)";
 
 // A job whose lease ran out, just claimed by the caller: whether it may be tried again.
@@ -142,10 +165,12 @@ Result<std::unique_ptr<JobQueue>> JobQueue::Open(const RedisAddress& address, do
   return std::unique_ptr<JobQueue>(new JobQueue(std::move(connection), address, lease_seconds));
 }
 
-Status JobQueue::MakeGroup() {
-  const Result<RedisReply> made = connection_->Command({"XGROUP", "CREATE", Key("jobs"), kGroup, "0", "MKSTREAM"});
-  if (made.ok() || made.status().message().find("BUSYGROUP") != std::string::npos) return Status::Ok();
-  return made.status();
+Status JobQueue::MakeGroups() {
+  for (const bool sieved : {false, true}) {
+    const Result<RedisReply> made = connection_->Command({"XGROUP", "CREATE", Stream(sieved), kGroup, "0", "MKSTREAM"});
+    if (!made.ok() && made.status().message().find("BUSYGROUP") == std::string::npos) return made.status();
+  }
+  return Status::Ok();
 }
 
 std::string JobQueue::Key(std::string_view what, std::string_view id) const {
@@ -159,8 +184,8 @@ Result<RedisReply> JobQueue::Run(std::string_view script, const std::vector<std:
 }
 
 Status JobQueue::Submit(const std::string& id, const std::string& bundle) {
-  return Run(kSubmit, {Key("job", id), Key("answer", id), Key("state", id), Key("jobs"), id, bundle,
-                       std::to_string(kAnswerSeconds)})
+  return Run(fmt::format("{}{}", kKnown, kSubmit), {Key("job", id), Key("answer", id), Key("state", id), Stream(false),
+                                                    Stream(true), id, bundle, std::to_string(kAnswerSeconds)})
       .status();
 }
 
@@ -178,7 +203,8 @@ Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id
 
 Result<bool> JobQueue::Knows(const std::string& id) {
   HONE_ASSIGN_OR_RETURN(const RedisReply known,
-                        Run(kKnows, {Key("job", id), Key("answer", id), Key("state", id), Key("jobs")}));
+                        Run(fmt::format("{}{}", kKnown, kKnows),
+                            {Key("job", id), Key("answer", id), Key("state", id), Stream(false), Stream(true), id}));
   return known.integer == 1;
 }
 
@@ -186,25 +212,31 @@ Status JobQueue::Forget(const std::string& id) {
   return connection_->Command({"UNLINK", Key("job", id), Key("state", id)}).status();
 }
 
-Result<std::optional<ClaimedJob>> JobQueue::Read(const RedisReply& entry) {
+Result<std::optional<ClaimedJob>> JobQueue::Read(const RedisReply& entry, bool sieved) {
   // An entry of a stream: its id, then a list of names and values.
   if (entry.list.size() != 2) return std::optional<ClaimedJob>();
-  ClaimedJob job{.id = Field(entry.list[1], "id"), .entry = entry.list[0].text, .bundle = ""};
+  ClaimedJob job{
+      .id = Field(entry.list[1], "id"), .entry = entry.list[0].text, .bundle = "", .sieved = sieved, .simulated = ""};
   HONE_ASSIGN_OR_RETURN(const RedisReply bundle, connection_->Command({"GET", Key("job", job.id)}));
   HONE_ASSIGN_OR_RETURN(const RedisReply answered, connection_->Command({"EXISTS", Key("answer", job.id)}));
   // Answered meanwhile by a worker whose lease had run out, or an entry that stands for no job.
   if (bundle.kind != RedisReply::Kind::kText || answered.integer != 0) {
-    HONE_RETURN_IF_ERROR(connection_->Command({"XACK", Key("jobs"), kGroup, job.entry}).status());
-    HONE_RETURN_IF_ERROR(connection_->Command({"XDEL", Key("jobs"), job.entry}).status());
+    HONE_RETURN_IF_ERROR(connection_->Command({"XACK", Stream(sieved), kGroup, job.entry}).status());
+    HONE_RETURN_IF_ERROR(connection_->Command({"XDEL", Stream(sieved), job.entry}).status());
     return std::optional<ClaimedJob>();
   }
   job.bundle = bundle.text;
+  if (sieved) {
+    HONE_ASSIGN_OR_RETURN(const RedisReply simulated,
+                          connection_->Command({"HGET", Key("state", job.id), "simulated"}));
+    job.simulated = TextOf(simulated);
+  }
   return std::optional<ClaimedJob>(std::move(job));
 }
 
-Result<std::optional<ClaimedJob>> JobQueue::TakeOver(const std::string& worker) {
+Result<std::optional<ClaimedJob>> JobQueue::TakeOver(const std::string& worker, bool sieved) {
   HONE_ASSIGN_OR_RETURN(const RedisReply found,
-                        connection_->Command({"XAUTOCLAIM", Key("jobs"), kGroup, worker,
+                        connection_->Command({"XAUTOCLAIM", Stream(sieved), kGroup, worker,
                                               std::to_string(lease_milliseconds_), "0", "COUNT", "1"}));
   if (found.list.size() < 2 || found.list[1].list.empty() || found.list[1].list[0].list.size() != 2)
     return std::optional<ClaimedJob>();
@@ -214,55 +246,73 @@ Result<std::optional<ClaimedJob>> JobQueue::TakeOver(const std::string& worker) 
       R"({{"protocol":1,"id":"{}","error":{{"code":3,"message":"{} workers died while they judged this candidate"}}}})",
       id, kMostDeaths);
   HONE_ASSIGN_OR_RETURN(const RedisReply again,
-                        Run(kTakeOver, {Key("jobs"), Key("job", id), Key("state", id), Key("answer", id),
+                        Run(kTakeOver, {Stream(sieved), Key("job", id), Key("state", id), Key("answer", id),
                                         Key("said", id), Key("dead"), Key("counts"), entry.list[0].text, kGroup,
                                         std::to_string(kMostDeaths), answer, std::to_string(kAnswerSeconds), id}));
   if (again.integer == 0) return std::optional<ClaimedJob>();
-  return Read(entry);
+  return Read(entry, sieved);
 }
 
-Result<std::optional<ClaimedJob>> JobQueue::Claim(const std::string& worker, double seconds) {
-  Result<std::optional<ClaimedJob>> job = TryClaim(worker, seconds);
+Result<std::optional<ClaimedJob>> JobQueue::Claim(const std::string& worker, double seconds, bool as_sieve) {
+  Result<std::optional<ClaimedJob>> job = TryClaim(worker, seconds, as_sieve);
   if (job.ok() || job.status().message().find("NOGROUP") == std::string::npos) return job;
-  HONE_RETURN_IF_ERROR(MakeGroup());  // the server was emptied, or came back without its data
+  HONE_RETURN_IF_ERROR(MakeGroups());  // the server was emptied, or came back without its data
   return std::optional<ClaimedJob>();
 }
 
-Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, double seconds) {
-  HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> left, TakeOver(worker));
-  if (left) return left;
-  const double block = std::clamp(seconds, 0.01, kLongestBlock);
-  HONE_ASSIGN_OR_RETURN(
-      const RedisReply streams,
-      connection_->Command({"XREADGROUP", "GROUP", kGroup, worker, "COUNT", "1", "BLOCK",
-                            std::to_string(static_cast<int64_t>(block * 1000)), "STREAMS", Key("jobs"), ">"},
-                           block + 10));
+Result<std::optional<ClaimedJob>> JobQueue::TakeNext(const std::string& worker, bool sieved, double seconds) {
+  std::vector<std::string> command = {"XREADGROUP", "GROUP", kGroup, worker, "COUNT", "1"};
+  if (seconds > 0) command.insert(command.end(), {"BLOCK", std::to_string(static_cast<int64_t>(seconds * 1000))});
+  command.insert(command.end(), {"STREAMS", Stream(sieved), ">"});
+  HONE_ASSIGN_OR_RETURN(const RedisReply streams, connection_->Command(command, seconds + 10));
   // A list of streams, each with its name and entries.
   if (streams.list.empty() || streams.list[0].list.size() != 2 || streams.list[0].list[1].list.empty())
     return std::optional<ClaimedJob>();
-  return Read(streams.list[0].list[1].list[0]);
+  return Read(streams.list[0].list[1].list[0], sieved);
+}
+
+Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, double seconds, bool as_sieve) {
+  const double until = SteadySeconds() + std::clamp(seconds, 0.01, kLongestBlock);
+  if (!as_sieve) {
+    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> left, TakeOver(worker, true));
+    if (left) return left;
+  }
+  HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> left, TakeOver(worker, false));
+  if (left) return left;
+  while (true) {
+    if (!as_sieve) {
+      HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> sieved, TakeNext(worker, true, 0));
+      if (sieved) return sieved;
+    }
+    // One command waits at one stream, or may bring a job from each of two: a judge looks at the other now and then.
+    const double left_seconds = until - SteadySeconds();
+    const double block = as_sieve ? left_seconds : std::min(left_seconds, kOtherStreamSeconds);
+    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> submitted, TakeNext(worker, false, std::max(block, 0.01)));
+    if (submitted || SteadySeconds() >= until) return submitted;
+  }
 }
 
 Result<bool> JobQueue::Begin(const std::string& worker, const ClaimedJob& job) {
   HONE_ASSIGN_OR_RETURN(const RedisReply held,
-                        Run(kHold, {Key("jobs"), Key("state", job.id), job.entry, worker, kGroup, "judging"}));
+                        Run(kHold, {Stream(job.sieved), Key("state", job.id), job.entry, worker, kGroup, "judging"}));
   return held.integer == 1;
 }
 
 Result<bool> JobQueue::Renew(const std::string& worker, const ClaimedJob& job) {
   HONE_ASSIGN_OR_RETURN(const RedisReply held,
-                        Run(kHold, {Key("jobs"), Key("state", job.id), job.entry, worker, kGroup, ""}));
+                        Run(kHold, {Stream(job.sieved), Key("state", job.id), job.entry, worker, kGroup, ""}));
   return held.integer == 1;
 }
 
 Status JobQueue::Finish(const ClaimedJob& job, const std::string& answer) {
-  return Run(kFinish, {Key("jobs"), Key("state", job.id), Key("answer", job.id), Key("said", job.id), Key("counts"),
-                       job.entry, kGroup, answer, std::to_string(kAnswerSeconds)})
+  return Run(kFinish, {Stream(job.sieved), Key("state", job.id), Key("answer", job.id), Key("said", job.id),
+                       Key("counts"), job.entry, kGroup, answer, std::to_string(kAnswerSeconds)})
       .status();
 }
 
 Status JobQueue::PutBack(const std::string& worker, const ClaimedJob& job) {
-  return Run(kPutBack, {Key("jobs"), Key("state", job.id), Key("counts"), job.entry, kGroup, worker, job.id}).status();
+  return Run(kPutBack, {Stream(job.sieved), Key("state", job.id), Key("counts"), job.entry, kGroup, worker, job.id})
+      .status();
 }
 
 Status JobQueue::Register(const std::string& device_name, const std::string& facts) {
@@ -280,21 +330,41 @@ Result<std::string> JobQueue::Facts() {
   return TextOf(facts);
 }
 
-Result<QueueCounts> JobQueue::Counts() {
-  QueueCounts counts;
-  HONE_ASSIGN_OR_RETURN(const RedisReply all, connection_->Command({"XLEN", Key("jobs")}));
-  const Result<RedisReply> pending = connection_->Command({"XPENDING", Key("jobs"), kGroup});
+Status JobQueue::PassOn(const std::string& worker, const ClaimedJob& job, const std::string& simulated) {
+  return Run(kPassOn, {Stream(false), Stream(true), Key("state", job.id), Key("counts"), job.entry, kGroup, worker,
+                       job.id, simulated})
+      .status();
+}
+
+Result<std::pair<int64_t, int64_t>> JobQueue::WaitingAndClaimed(bool sieved) {
+  HONE_ASSIGN_OR_RETURN(const RedisReply all, connection_->Command({"XLEN", Stream(sieved)}));
+  const Result<RedisReply> pending = connection_->Command({"XPENDING", Stream(sieved), kGroup});
   // No worker was there yet, and so no group.
   if (!pending.ok() && pending.status().message().find("NOGROUP") == std::string::npos) return pending.status();
+  const int64_t claimed = !pending.ok() || pending->list.empty() ? 0 : pending->list[0].integer;
+  return std::pair(all.integer - claimed, claimed);
+}
+
+Result<int64_t> JobQueue::WaitingSieved() {
+  HONE_ASSIGN_OR_RETURN(const auto counted, WaitingAndClaimed(true));
+  return counted.first;
+}
+
+Result<QueueCounts> JobQueue::Counts() {
+  QueueCounts counts;
+  HONE_ASSIGN_OR_RETURN(const auto submitted, WaitingAndClaimed(false));
+  HONE_ASSIGN_OR_RETURN(const auto sieved, WaitingAndClaimed(true));
   HONE_ASSIGN_OR_RETURN(const RedisReply dead, connection_->Command({"XLEN", Key("dead")}));
   HONE_ASSIGN_OR_RETURN(const RedisReply since, connection_->Command({"HGETALL", Key("counts")}));
-  counts.claimed = !pending.ok() || pending->list.empty() ? 0 : pending->list[0].integer;
-  counts.waiting = all.integer - counts.claimed;
+  counts.waiting = submitted.first + sieved.first;
+  counts.waiting_sieved = sieved.first;
+  counts.claimed = submitted.second + sieved.second;
   counts.dead = dead.integer;
   const auto counted = [&](std::string_view name) { return std::strtoll(Field(since, name).c_str(), nullptr, 10); };
   counts.answered = counted("answered");
   counts.put_back = counted("put_back");
   counts.died = counted("died");
+  counts.passed_on = counted("sieved");
   return counts;
 }
 

@@ -323,6 +323,126 @@ TEST_F(Queue, AWorkerEndsWhenNothingComesAndWhenItsMachineFails) {
   EXPECT_EQ(ClaimOne(*queue, "another").id, "c") << "nothing is lost";
 }
 
+TEST_F(Queue, JudgesTakeSievedJobsFirstAndSievesTakeNone) {
+  const auto queue = Open();
+  for (const char* id : {"a", "b", "c"}) ASSERT_TRUE(queue->Submit(id, "bundle").ok());
+  ASSERT_TRUE(queue->Claim("sieve", 0.1, true).ok());  // makes the groups
+  ClaimedJob job;
+  for (int i = 0; i < 100 && job.id.empty(); ++i) job = queue->Claim("sieve", 0.1, true).value().value_or(ClaimedJob{});
+  ASSERT_FALSE(job.id.empty());
+  const std::string first = job.id;
+  ASSERT_TRUE(queue->Begin("sieve", job).value());
+  ASSERT_TRUE(queue->PassOn("sieve", job, "what was simulated").ok());
+  EXPECT_EQ(queue->WaitingSieved().value(), 1);
+  EXPECT_EQ(queue->Counts()->passed_on, 1);
+  ASSERT_TRUE(queue->PassOn("sieve", job, "twice").ok());  // it holds the job no more
+  EXPECT_EQ(queue->WaitingSieved().value(), 1);
+  EXPECT_TRUE(queue->Knows(first).value());
+  ASSERT_TRUE(queue->Submit(first, "bundle").ok());  // it is there
+  EXPECT_EQ(queue->Counts()->waiting, 3);
+
+  ClaimedJob judged = ClaimOne(*queue, "judge");
+  EXPECT_EQ(judged.id, first);
+  EXPECT_TRUE(judged.sieved);
+  EXPECT_EQ(judged.simulated, "what was simulated");
+  // Put back, it waits among the sieved ones again, and a judge that dies with it leaves it to another.
+  ASSERT_TRUE(queue->PutBack("judge", judged).ok());
+  judged = ClaimOne(*queue, "judge");
+  EXPECT_EQ(judged.id, first);
+  ASSERT_TRUE(queue->Begin("judge", judged).value());
+  std::this_thread::sleep_for(std::chrono::duration<double>(2 * kShortLease));
+  const ClaimedJob again = ClaimOne(*queue, "another judge");
+  EXPECT_EQ(again.id, first);
+  EXPECT_EQ(again.simulated, "what was simulated");
+  EXPECT_FALSE(queue->Renew("judge", judged).value());
+  ASSERT_TRUE(queue->Finish(again, "answer").ok());
+  EXPECT_EQ(queue->WaitForAnswer(first, 1).value(), "answer");
+  EXPECT_FALSE(ClaimOne(*queue, "judge").sieved);  // nothing is sieved any more, and a judge does not wait for a sieve
+}
+
+// As a simulated GPU and as a GPU: what the source says becomes of it.
+class StageJudge final : public Evaluator {
+ public:
+  explicit StageJudge(bool modelled) {
+    facts_.name = modelled ? "simulated GPU" : "NVIDIA H200";
+    facts_.modelled = modelled;
+  }
+  const DeviceFacts& facts() const override { return facts_; }
+  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress&) override {
+    const auto says = [&](const char* word) { return request.source.find(word) != std::string::npos; };
+    Evaluation evaluation;
+    evaluation.modelled = facts_.modelled;
+    evaluation.verdict = Verdict::kOk;
+    const std::lock_guard lock(mutex);
+    if (facts_.modelled) {
+      EXPECT_FALSE(request.time);
+      EXPECT_EQ(task.cases.size(), 1u);  // the check case alone
+      if (says("past the end")) evaluation.verdict = Verdict::kRuleViolation;
+      if (says("spins")) evaluation.verdict = Verdict::kTimedOut;
+      if (says("odd")) evaluation.verdict = Verdict::kCompileError;
+      if (says("rounds")) evaluation.verdict = Verdict::kWrongOutput;
+      evaluation.detail = "as simulated";
+    } else {
+      simulated_here[request.source] = request.simulate;
+      if (!request.simulate) evaluation.labels.push_back("not_simulated");
+      if (says("wrong on a GPU")) evaluation.verdict = Verdict::kWrongOutput;
+    }
+    return evaluation;
+  }
+  std::mutex mutex;
+  std::map<std::string, bool> simulated_here;
+
+ private:
+  DeviceFacts facts_;
+};
+
+TEST_F(Queue, ASieveAnswersWhatItRefusesAndAJudgeSimulatesNothingTwice) {
+  const RedisAddress address = ParseRedisAddress(server_.address()).value();
+  StageJudge simulated(true), gpu(false);
+  const std::vector<std::string> sources = {"right", "past the end", "spins", "odd", "rounds", "wrong on a GPU", "alone"};
+  std::map<std::string, std::optional<Evaluation>> answers;
+  const auto queue = Open();
+  for (const std::string& source : sources) {
+    EvaluationRequest request;
+    request.source = source;
+    request.simulate = source != "alone";
+    ASSERT_TRUE(queue->Submit(source, EncodeBundle(task_, request)).ok());
+  }
+  // No judge is there: the sieve refuses one, lets six through, and rests when four wait.
+  std::stop_source stop;
+  ServeQueueOptions sieve = Quick("sieve", stop.get_token());
+  sieve.sieve = true;
+  sieve.ahead = 4;
+  sieve.judging.threads = 1;
+  std::thread sieving([&] { EXPECT_TRUE(ServeQueue(simulated, address, sieve).ok()); });
+  for (int i = 0; i < 100 && queue->WaitingSieved().value() < 4; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  EXPECT_EQ(queue->WaitingSieved().value(), 4);
+  EXPECT_EQ(queue->Facts().value(), "");  // a sieve's device is not the queue's
+  ServeQueueOptions judge = Quick("judge", stop.get_token());
+  std::thread judging([&] { EXPECT_TRUE(ServeQueue(gpu, address, judge).ok()); });
+  for (const std::string& source : sources) {
+    for (int i = 0; i < 100 && !answers[source]; ++i) {
+      const std::optional<std::string> answer = queue->WaitForAnswer(source, 0.1).value();
+      if (answer) answers[source] = DecodeAnswer(*answer, "ask again").value();
+    }
+    ASSERT_TRUE(answers[source]) << source;
+  }
+  stop.request_stop();
+  sieving.join();
+  judging.join();
+  EXPECT_EQ(answers["past the end"]->verdict, Verdict::kRuleViolation);
+  EXPECT_THAT(answers["past the end"]->detail, HasSubstr("before a GPU judges"));
+  EXPECT_FALSE(gpu.simulated_here.contains("past the end"));  // it took no GPU's time
+  for (const char* source : {"right", "spins", "odd", "rounds"}) EXPECT_EQ(answers[source]->verdict, Verdict::kOk) << source;
+  EXPECT_EQ(answers["wrong on a GPU"]->verdict, Verdict::kWrongOutput);
+  EXPECT_THAT(answers["right"]->labels, testing::Not(testing::Contains("not_simulated")));
+  EXPECT_THAT(answers["spins"]->labels, testing::Contains("not_simulated"));
+  EXPECT_THAT(answers["odd"]->labels, testing::Contains("not_simulated"));
+  EXPECT_EQ(answers["rounds"]->findings.at(0).kind, "simulated_wrong_output");
+  EXPECT_THAT(answers["alone"]->labels, testing::Contains("not_simulated"));
+}
+
 TEST_F(Queue, AJobWhoseEntryWasTrimmedByHandIsSubmittedAgain) {
   const auto queue = Open();
   ASSERT_TRUE(queue->Submit("u:a", "x").ok());
@@ -395,6 +515,11 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
   EXPECT_TRUE(worker->Renew("w", job).value());
   ASSERT_TRUE(worker->PutBack("w", job).ok());
   job = ClaimOne(*worker, "w");
+  EXPECT_THAT(alice->PassOn("w", job, "by herself").message(), HasSubstr("can't"));
+  ASSERT_TRUE(worker->PassOn("w", job, "simulated").ok());
+  EXPECT_TRUE(alice->Knows("alice:1").value());
+  job = ClaimOne(*worker, "w");
+  EXPECT_EQ(job.simulated, "simulated");
   ASSERT_TRUE(worker->Finish(job, "for alice").ok());
   ASSERT_TRUE(worker->Say("w", "{}").ok());
   EXPECT_EQ(alice->WaitForAnswer("alice:1", 1).value(), "for alice");

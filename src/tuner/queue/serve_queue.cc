@@ -15,14 +15,17 @@
 
 #include "base/clock.h"
 #include "base/stoppable_sleep.h"
+#include "tuner/evaluate/join_verdicts.h"
 #include "tuner/evaluate/worker/worker_main.h"
 #include "tuner/queue/patience.h"
+#include "tuner/queue/sieve.h"
 #include "tuner/queue/worker_report.h"
 
 namespace hone {
 namespace {
 
 constexpr double kClaimSeconds = 1;
+constexpr double kAheadSeconds = 0.2;  // that a sieve rests when enough is sieved
 
 // Renews a job's lease while the judgement makes progress. Has a connection of its own, for the worker's may wait.
 class Lease {
@@ -55,7 +58,9 @@ class Worker {
 
   Result<Served> Run() {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address_, options_.lease_seconds));
-    HONE_RETURN_IF_ERROR(queue->Register(evaluator_.facts().name, EncodeFacts(evaluator_.facts())));
+    // A sieve judges nothing that is compared, so the queue's device is not its own.
+    if (!options_.sieve)
+      HONE_RETURN_IF_ERROR(queue->Register(evaluator_.facts().name, EncodeFacts(evaluator_.facts())));
     last_job_ = began_ = SteadySeconds();
     std::jthread reporter([this](std::stop_token stop) { Report(std::move(stop)); });
     std::vector<std::thread> pool;
@@ -104,6 +109,8 @@ class Worker {
     while (!answered_.empty() && now - answered_.front() > 60) answered_.pop_front();
     WorkerReport report;
     report.device = evaluator_.facts().name;
+    report.sieve = options_.sieve;
+    report.passed_on = passed_on_;
     report.threads = std::max(options_.judging.threads, 1);
     report.busy = busy_;
     report.judged = served_.judged;
@@ -141,7 +148,14 @@ class Worker {
     if (queue == nullptr) {
       HONE_ASSIGN_OR_RETURN(queue, JobQueue::Open(address_, own.lease_seconds));
     }
-    HONE_ASSIGN_OR_RETURN(const std::optional<ClaimedJob> job, queue->Claim(own.worker, kClaimSeconds));
+    if (own.sieve) {
+      HONE_ASSIGN_OR_RETURN(const int64_t ahead, queue->WaitingSieved());
+      if (ahead >= own.ahead) {
+        StoppableSleep(kAheadSeconds, own.judging.stop);
+        return Status::Ok();
+      }
+    }
+    HONE_ASSIGN_OR_RETURN(const std::optional<ClaimedJob> job, queue->Claim(own.worker, kClaimSeconds, own.sieve));
     if (!job) return Status::Ok();
     const Busy busy(*this);
     if (options_.judging.stop.stop_requested()) return queue->PutBack(own.worker, *job);
@@ -149,21 +163,55 @@ class Worker {
     if (!held) return Status::Ok();
     Result<SpoolBundle> bundle = DecodeBundle(job->bundle, job->id);
     if (bundle.ok()) bundle->request.seed = 0;  // whoever asks for a verdict does not choose its secrets
-    const Result<Evaluation> evaluation =
+    if (own.sieve && bundle.ok()) {
+      Result<Sieved> sieved = SieveUnderLease(own, *job, *bundle);
+      if (sieved.ok() && !sieved->refused) {
+        failures = 0;
+        PassedOn();
+        return queue->PassOn(own.worker, *job, sieved->evaluation ? EvaluationToJson(*sieved->evaluation, -1) : "");
+      }
+      return Conclude(
+          own, queue, *job,
+          sieved.ok() ? Result<Evaluation>(std::move(*sieved->evaluation)) : Result<Evaluation>(sieved.status()), false,
+          failures);
+    }
+    Result<Evaluation> evaluation =
         bundle.ok() ? JudgeUnderLease(own, *job, *bundle) : Result<Evaluation>(bundle.status());
     // A bundle that this program cannot read, no worker of its version can; all else that fails is this machine's
     // doing.
-    const bool unreadable = !bundle.ok();
-    const bool answer = evaluation.ok() || unreadable;
-    Tell(job->id, evaluation, unreadable);
-    failures = answer ? 0 : failures + 1;
-    return answer ? Deliver(own, queue, *job, EncodeAnswer(job->id, evaluation)) : queue->PutBack(own.worker, *job);
+    return Conclude(own, queue, *job, evaluation, !bundle.ok(), failures);
   }
 
-  Result<Evaluation> JudgeUnderLease(const ServeQueueOptions& own, const ClaimedJob& job, const SpoolBundle& bundle) {
+  // Answers the job, or puts it back where this machine failed.
+  Status Conclude(const ServeQueueOptions& own, std::unique_ptr<JobQueue>& queue, const ClaimedJob& job,
+                  const Result<Evaluation>& evaluation, bool unreadable, int& failures) {
+    const bool answer = evaluation.ok() || unreadable;
+    Tell(job.id, evaluation, unreadable);
+    failures = answer ? 0 : failures + 1;
+    return answer ? Deliver(own, queue, job, EncodeAnswer(job.id, evaluation)) : queue->PutBack(own.worker, job);
+  }
+
+  Result<Evaluation> JudgeUnderLease(const ServeQueueOptions& own, const ClaimedJob& job, SpoolBundle& bundle) {
     Lease lease(address_, own, job);
-    return JudgeBundle(evaluator_, bundle, options_.judging,
-                       [&](const std::string&, const std::string&) { lease.Heard(); });
+    // What a sieve has simulated is not simulated again.
+    const Result<Evaluation> simulated =
+        job.simulated.empty() ? Result<Evaluation>(Status::NotFound("")) : EvaluationFromJson(job.simulated);
+    if (simulated.ok()) bundle.request.simulate = false;
+    Result<Evaluation> judged = JudgeBundle(evaluator_, bundle, options_.judging,
+                                            [&](const std::string&, const std::string&) { lease.Heard(); });
+    if (judged.ok() && simulated.ok() && !judged->modelled) judged = JoinEarlierVerdict(std::move(*judged), *simulated);
+    return judged;
+  }
+
+  Result<Sieved> SieveUnderLease(const ServeQueueOptions& own, const ClaimedJob& job, const SpoolBundle& bundle) {
+    Lease lease(address_, own, job);
+    return SieveBundle(evaluator_, bundle, [&](const std::string&, const std::string&) { lease.Heard(); });
+  }
+
+  void PassedOn() {
+    const std::lock_guard lock(mutex_);
+    ++passed_on_;
+    answered_.push_back(SteadySeconds());
   }
 
   // An answer is worth waiting for the server: a judgement takes a second, a server's restart may take a few.
@@ -217,6 +265,7 @@ class Worker {
   double last_job_ = 0, began_ = 0;
   std::deque<double> answered_;  // when, in the last minute
   Served served_;
+  int64_t passed_on_ = 0;
   std::string last_failure_;
   Status first_error_;
 };

@@ -23,6 +23,10 @@ struct ServeQueueOptions {
   double until_idle_seconds = 0;  // end after so long without a job; 0: never
   double lease_seconds = kLeaseSeconds;
   double stalled_seconds = 600;  // a judgement that says nothing for so long is given up: its lease is not renewed
+  // Judge small cases on a simulated GPU, and pass on what is not refused (sieve.h), as long as fewer than `ahead` jobs wait
+  // for judges: a sieve that runs far ahead spends its time on what may be withdrawn.
+  bool sieve = false;
+  int64_t ahead = 64;
   int most_failures = 3;         // of the environment, one job after the other
 };
 

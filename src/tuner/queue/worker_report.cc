@@ -17,7 +17,8 @@ namespace {
 nlohmann::json ReportJson(const WorkerReport& r) {
   return {{"device", r.device},         {"threads", r.threads},   {"busy", r.busy},
           {"judged", r.judged},         {"put_back", r.put_back}, {"unreadable", r.unreadable},
-          {"per_minute", r.per_minute}, {"seconds", r.seconds},   {"last_failure", r.last_failure}};
+          {"per_minute", r.per_minute}, {"seconds", r.seconds},   {"last_failure", r.last_failure},
+          {"sieve", r.sieve},           {"passed_on", r.passed_on}};
 }
 
 bool Alive(const SaidByWorker& said) { return said.seconds_ago <= kSilentSeconds; }
@@ -37,6 +38,8 @@ Result<WorkerReport> DecodeWorkerReport(std::string_view text) {
     fields.Read("judged", r.judged);
     fields.Read("put_back", r.put_back);
     fields.Read("unreadable", r.unreadable);
+    fields.Read("sieve", r.sieve);
+    fields.Read("passed_on", r.passed_on);
     fields.Read("per_minute", r.per_minute);
     fields.Read("seconds", r.seconds);
     fields.Read("last_failure", r.last_failure);
@@ -49,6 +52,8 @@ std::string QueueStateText(const QueueState& state) {
   const QueueCounts& c = state.counts;
   std::string text =
       fmt::format("{}: {} waiting, {} being judged, {} answered\n", state.queue, c.waiting, c.claimed, c.answered);
+  if (c.passed_on > 0)
+    text += fmt::format("{} let through by sieves, {} of them waiting for a judge\n", c.passed_on, c.waiting_sieved);
   if (c.put_back + c.died + c.dead > 0)
     text += fmt::format(
         "{} put back by machines that failed or stopped, {} workers lost in a judgement, {} jobs given up\n",
@@ -68,6 +73,7 @@ std::string QueueStateText(const QueueState& state) {
     text += fmt::format("{:<{}}  {:>5}  {:>8}  {:>10.0f}  {:>8}  {}", w.worker, wide,
                         fmt::format("{}/{}", report->busy, report->threads), report->judged,
                         Alive(w) ? report->per_minute : 0.0, report->put_back + report->unreadable, report->device);
+    if (report->sieve) text += fmt::format("  sieve, {} passed on", report->passed_on);
     if (!Alive(w)) text += fmt::format("  silent for {:.0f} s", w.seconds_ago);
     if (!report->last_failure.empty()) text += fmt::format("  last failure: {}", report->last_failure);
     text += '\n';
@@ -88,7 +94,9 @@ std::string QueueStateToJson(const QueueState& state, int indent) {
   }
   return DumpJson(nlohmann::json{{"queue", state.queue},
                                  {"waiting", state.counts.waiting},
+                                 {"waiting_sieved", state.counts.waiting_sieved},
                                  {"claimed", state.counts.claimed},
+                                 {"passed_on", state.counts.passed_on},
                                  {"answered", state.counts.answered},
                                  {"put_back", state.counts.put_back},
                                  {"died", state.counts.died},

@@ -18,8 +18,10 @@ struct WorkerReport {
   std::string device;  // "NVIDIA H200"
   int threads = 0;     // jobs judged at once, at most
   int busy = 0;        // jobs under way
+  bool sieve = false;  // simulates small cases before a judge with a GPU (sieve.h)
+  int64_t passed_on = 0;  // by a sieve, to judges
   int64_t judged = 0, put_back = 0, unreadable = 0;
-  double per_minute = 0;     // answers in the last minute
+  double per_minute = 0;     // answers, or jobs passed on, in the last minute
   double seconds = 0;        // since the process began to serve
   std::string last_failure;  // of this machine; empty: none
 };
@@ -39,7 +41,7 @@ struct QueueState {
 };
 // A table for a terminal, a line each; a report that cannot be read is shown as such.
 std::string QueueStateText(const QueueState& state);
-// {"queue", "waiting", "claimed", "answered", "put_back", "died", "dead", "workers": [{"worker", "seconds_ago",
+// {"queue", "waiting", "waiting_sieved", "claimed", "passed_on", "answered", "put_back", "died", "dead", "workers": [{"worker", "seconds_ago",
 // "alive", …}]}
 std::string QueueStateToJson(const QueueState& state, int indent = 2);
 

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/join_verdicts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tuner/core/finding_text.h"
+#include "tuner/core/tensor_roles.h"
+#include "tuner/evaluate/case_buffers.h"
+
+namespace hone {
+namespace {
+
+constexpr char kLabel[] = "not_simulated";
+// One core simulates some 1e7 accesses a second; a case of this many operations or bytes takes a tenth of a second.
+constexpr double kMostFlops = 2e6;
+constexpr int64_t kMostBytes = 256 << 10;
+
+bool WritesAnything(const Task& task, const Dims& dims) {
+  return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& tensor) {
+    if (!IsOutput(tensor)) return false;
+    const Result<TensorShape> shape = ResolveShape(tensor, dims);
+    return shape.ok() && shape->elements > 0;
+  });
+}
+
+// nullopt: too much to simulate.
+std::optional<int64_t> CheapBytes(const Task& task, const Dims& dims) {
+  const Result<int64_t> bytes = CaseBuffers::SetBytes(task, dims);
+  const Result<double> flops = Flops(task, dims);
+  if (!bytes.ok() || *bytes > kMostBytes || !flops.ok() || *flops > kMostFlops) return std::nullopt;
+  return *bytes;
+}
+
+// What the candidate did to memory, wherever it ran.
+bool Condemns(Verdict verdict) { return verdict == Verdict::kCrashed || verdict == Verdict::kRuleViolation; }
+
+}  // namespace
+
+Task SmallCases(const Task& task) {
+  Task small = task;
+  small.cases.clear();
+  std::vector<std::pair<int64_t, Case>> cheap;
+  for (const Case& c : task.cases) {
+    if (c.role != CaseRole::kCheck || !WritesAnything(task, c.dims)) continue;
+    if (const std::optional<int64_t> bytes = CheapBytes(task, c.dims)) cheap.emplace_back(*bytes, c);
+  }
+  std::stable_sort(cheap.begin(), cheap.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (!cheap.empty()) small.cases.push_back(cheap.front().second);
+  if (cheap.size() > 1) small.cases.push_back(cheap.back().second);
+  for (HiddenGroup& group : small.hidden) group.count = 1;
+  // Ranges whose upper ends are dear would be drawn from all the same.
+  std::erase_if(small.hidden, [&](const HiddenGroup& group) {
+    Dims largest;
+    for (const HiddenRange& range : group.ranges) largest[range.dim] = range.high;
+    return !CheapBytes(task, largest);
+  });
+  return small;
+}
+
+Evaluation WithoutSimulation(Evaluation measured, const std::string& why) {
+  measured.labels.push_back(kLabel);
+  measured.findings.push_back(
+      {.kind = kLabel, .message = "the small cases did not run on the simulated GPU too: " + why, .location = ""});
+  return measured;
+}
+
+bool RefusedBeforeAGpu(const Evaluation& simulated) {
+  return Condemns(simulated.verdict) || simulated.verdict == Verdict::kParseError;
+}
+
+Evaluation JoinEarlierVerdict(Evaluation measured, const Evaluation& simulated) {
+  if (measured.verdict != Verdict::kOk) return measured;
+  std::erase(measured.labels, kLabel);
+  std::erase_if(measured.findings, [](const Finding& finding) { return finding.kind == kLabel; });
+  return JoinVerdicts(std::move(measured), simulated);
+}
+
+Evaluation JoinVerdicts(Evaluation measured, const Result<Evaluation>& simulated) {
+  if (!simulated.ok()) return WithoutSimulation(std::move(measured), simulated.status().message());
+  measured.stages.insert(measured.stages.end(), simulated->stages.begin(), simulated->stages.end());
+  for (size_t i = measured.stages.size() - simulated->stages.size(); i < measured.stages.size(); ++i) {
+    measured.stages[i].name = "simulated " + measured.stages[i].name;
+    measured.stages[i].holds_device = false;
+  }
+  const bool condemned = Condemns(simulated->verdict), wrong = simulated->verdict == Verdict::kWrongOutput;
+  if (simulated->verdict != Verdict::kOk && !condemned && !wrong) {
+    return WithoutSimulation(std::move(measured),
+                             fmt::format("{}{}{}", VerdictName(simulated->verdict),
+                                         simulated->detail.empty() ? "" : ": ", simulated->detail));
+  }
+  // Advice about speed is the GPU's own to give.
+  std::vector<Finding> joined;
+  if (wrong) {
+    joined.push_back(
+        {.kind = "simulated_wrong_output", .message = "on the simulated GPU, " + simulated->detail, .location = ""});
+  }
+  for (const Finding& finding : simulated->findings) {
+    if (!IsAdvice(finding.kind) && finding.kind != "untested_alternative") joined.push_back(finding);
+  }
+  measured.findings.insert(measured.findings.begin(), joined.begin(), joined.end());
+  if (!condemned || measured.verdict != Verdict::kOk) return measured;
+  measured.verdict = simulated->verdict;
+  measured.detail = "on the simulated GPU, where small cases run too: " + simulated->detail;
+  measured.mismatch.reset();
+  measured.profile.reset();
+  measured.geomean_speedup.reset();
+  std::erase_if(measured.cases, [](const CaseResult& c) { return c.role == CaseRole::kTime; });
+  return measured;
+}
+
+}  // namespace hone

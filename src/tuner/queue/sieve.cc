@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/queue/sieve.h"
+
+#include <utility>
+
+#include "tuner/core/torch_module.h"
+#include "tuner/evaluate/join_verdicts.h"
+
+namespace hone {
+
+Result<Sieved> SieveBundle(Evaluator& simulated, const SpoolBundle& bundle, const EvaluationProgress& progress) {
+  if (!simulated.facts().modelled)
+    return Status::InvalidArgument("a sieve runs candidates on the simulated GPU: --device sim");
+  const Result<Candidate> candidate = ParseCandidate(bundle.request.source, bundle.request.name, bundle.task);
+  // A plan that cannot be read is refused by the evaluator, in its words.
+  const bool elsewhere = candidate.ok() && (candidate->plan.host_mode || !candidate->plan.machine_code.empty());
+  if (!bundle.request.simulate || !bundle.request.check_cases || elsewhere || HasTorchModule(bundle.task))
+    return Sieved{};
+  const Task small = SmallCases(bundle.task);
+  if (small.cases.empty()) return Sieved{};
+  EvaluationRequest request = bundle.request;
+  request.seed = 0;
+  request.time = request.profile = request.sass = request.libraries = false;
+  request.incumbent_source.clear();
+  request.only_time_cases.clear();
+  Sieved sieved;
+  HONE_ASSIGN_OR_RETURN(sieved.evaluation, simulated.Evaluate(small, request, progress));
+  sieved.refused = RefusedBeforeAGpu(*sieved.evaluation);
+  if (sieved.refused && sieved.evaluation->verdict != Verdict::kParseError) {
+    sieved.evaluation->detail =
+        "on the simulated GPU, where small cases run before a GPU judges: " + sieved.evaluation->detail;
+  }
+  // It compiles for another machine there, and what it lacks says nothing of a GPU.
+  if (sieved.evaluation->verdict == Verdict::kCompileError) {
+    sieved.evaluation->verdict = Verdict::kUnsupported;
+    sieved.evaluation->detail = "it does not compile there: " + sieved.evaluation->detail;
+  }
+  return sieved;
+}
+
+}  // namespace hone
