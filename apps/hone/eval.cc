@@ -25,7 +25,7 @@ struct EvalFlags {
   DeviceFlags device;
   std::string task, candidate, baseline;
   uint64_t seed = 0;
-  bool no_time = false, no_warm = false, profile = false, sass = false, libraries = false;
+  bool no_calls = false, no_time = false, no_warm = false, profile = false, sass = false, libraries = false;
   std::vector<std::string> bindings;
   std::vector<size_t> only_cases;
   int trials = 5;
@@ -100,6 +100,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   request.warm = !flags.no_warm;
   request.correctness_trials = flags.trials;
   request.only_time_cases = flags.only_cases;
+  request.allow_calls = !flags.no_calls;
   request.simulate = !flags.device.no_sim;
   request.profile = flags.profile || flags.sass;
   request.sass = flags.sass;
@@ -141,6 +142,7 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--case", flags->only_cases, "time only this timed case, counted from 0; may be repeated");
   command->add_flag("--no-time", flags->no_time, "check the candidate and do not time it");
   command->add_flag("--no-warm", flags->no_warm, "time with cold caches only");
+  command->add_flag("--no-calls", flags->no_calls, "refuse a plan that calls a library");
   command->add_flag("--profile", flags->profile, "count where the time goes, and say what stands in the way");
   command->add_flag("--sass", flags->sass, "with the profile, the machine code beside the source lines (needs nvdisasm)");
   command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names too; for a .py file torch.compile of the module");

@@ -33,7 +33,7 @@ const OptionGroup kModels{"Who proposes",
 const OptionGroup kSearch{"How it searches",
                           {"--strategy", "--strategies", "--target", "--set", "--config", "--settings", "--parallel", "--rounds", "--blind-start", "--suspend",
                            "--run-seed"}};
-const OptionGroup kKept{"What is kept and swept", {"--keep-above", "--sweep-points", "--no-seed-sweep"}};
+const OptionGroup kKept{"What is kept and swept", {"--keep-above", "--sweep-points", "--no-seed-sweep", "--no-calls"}};
 const OptionGroup kEnds{"When it ends", {"--attempts", "--minutes", "--max-tokens", "--max-cost", "--floor-fraction"}};
 
 std::vector<CommandPage> Pages() {
@@ -66,7 +66,7 @@ std::vector<CommandPage> Pages() {
        .exit_statuses = {{0, "the task is sound"}, {2, "wrong usage, or a task that is not"}, {3, kEnvironment}},
        .document = "docs/task-format.md"},
       {.command = "eval",
-       .groups = {{"What is judged", {"--baseline", "--bind", "--seed", "--trials", "--case", "--no-time", "--no-warm"}},
+       .groups = {{"What is judged", {"--baseline", "--bind", "--seed", "--trials", "--case", "--no-time", "--no-warm", "--no-calls"}},
                   {"What is reported", {"--profile", "--sass", "--libraries", "--json"}},
                   kDevice},
        .examples = {{"hone eval relu tasks/relu/seed.cu --device sim --no-time", "Checks a kernel and does not time it.", true},

@@ -82,15 +82,17 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
                                              "do not profile versions for the prompts that show where they stand");
   CLI::Option* no_seed_sweep = command.add_flag("--no-seed-sweep", flags.no_seed_sweep,
                                                 "do not sweep the seed's tunables before the first attempt");
+  CLI::Option* no_calls = command.add_flag("--no-calls", flags.no_calls, "refuse proposals whose plans call a library");
   CLI::Option* libraries = command.add_flag("--libraries", flags.options.libraries,
                                             "at the end, time what the task's baseline.toml names too (on a GPU)");
   CLI::Option* suspend = command.add_flag(
       "--suspend", flags.suspend, "post all requests and end with status 4 instead of waiting for the answers; implies --rounds");
-  flags.given.push_back([&flags, rounds, blind, suspend, no_profile, no_seed_sweep, libraries](RunOptions& options) {
+  flags.given.push_back([&flags, rounds, blind, suspend, no_profile, no_seed_sweep, no_calls, libraries](RunOptions& options) {
     if (rounds->count() > 0 || suspend->count() > 0) options.rounds = true;
     if (blind->count() > 0) options.blind_start = flags.options.blind_start;
     if (no_profile->count() > 0) options.profile = false;
     if (no_seed_sweep->count() > 0) options.sweep_seed = false;
+    if (no_calls->count() > 0) options.calls = false;
     if (libraries->count() > 0) options.libraries = true;
   });
   const std::vector<const CLI::Option*> more = {
@@ -99,6 +101,7 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
       blind,
       no_profile,
       no_seed_sweep,
+      no_calls,
       libraries,
       command.add_option("--set", flags.settings, "change a setting of a strategy (--settings lists them); may be repeated")
           ->allow_extra_args(false),

@@ -23,7 +23,7 @@ struct RunFlags {
   std::string config, prompts;
   std::vector<std::string> settings;  // --set, as given
   double minutes = 0;
-  bool suspend = false, no_profile = false, no_seed_sweep = false;
+  bool suspend = false, no_profile = false, no_seed_sweep = false, no_calls = false;
   // Copies what was given on the command line over what the config file said.
   std::vector<std::function<void(RunOptions&)>> given;
   std::vector<const CLI::Option*> of_new_runs;  // what a run that goes on has already

@@ -44,6 +44,25 @@ TEST(TimingProtocol, TwoPercentIsFoundAtOrdinaryNoise) {
   }
 }
 
+TEST(TimingProtocol, TheShareOfLibraryCallsIsTimedAlone) {
+  JudgeBench bench;
+  bench.options.warm = false;
+  bench.plan_more =
+      "[[workspace]]\nname = \"h\"\nbytes = \"rows * 4\"\n[[call]]\nstep = 1\nop = \"matmul\"\na = \"x\"\nb = \"w\"\nout = \"h\"\nm = \"rows\"\n"
+      "n = \"1\"\nk = \"cols\"\n";
+  bench.candidate().microseconds = Costs(75);
+  bench.incumbent().microseconds = Costs(200);
+  bench.device.call_microseconds = 25;
+  const Evaluation evaluation = bench.Run();
+  ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  const CaseResult& timed = *Timed(evaluation);
+  EXPECT_NEAR(timed.time_us->median, 100, 2);
+  ASSERT_TRUE(timed.calls_us);
+  EXPECT_NEAR(*timed.calls_us, 25, 1);
+  EXPECT_EQ(timed.timing.decision, "faster");
+  EXPECT_FALSE(Timed(JudgeBench().Run())->calls_us);
+}
+
 TEST(TimingProtocol, ASlowFirstSampleOfEachQuadFavoursNobody) {
   // A long kernel: one plan a sample, no audits; three rough samples and two unkept ones come before the quads.
   JudgeBench bench;

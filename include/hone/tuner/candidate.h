@@ -79,11 +79,28 @@ struct WorkspaceSpec {
   bool zero_on_entry = false;
 };
 
-// One [[launch]] or [[memset]] entry. Entries with the same `step` are alternatives: the first whose
+// One [[call]] entry: a matrix product that Hone has a library make, out = epilogue(op(a) * op(b) + bias). Matrices are
+// dense and row-major: a is [batch, m, k] ([batch, k, m] transposed), b is [batch, k, n] ([batch, n, k]), out is
+// [batch, m, n] and the bias is [n]. Elements of all four have `dtype`, sums are taken in float32.
+struct MatmulCall {
+  Argument a, b, out;            // kTensor or kWorkspace
+  std::optional<Argument> bias;
+  Expression m, n, k;
+  std::optional<Expression> batch;      // absent: 1
+  std::optional<Expression> algorithm;  // absent: 0. Number in the library's own order of preference
+  bool transpose_a = false, transpose_b = false;
+  DType dtype = DType::kFloat32;  // float32, float16 or bfloat16
+  std::string epilogue = "none";  // none relu gelu_tanh
+};
+
+// One [[launch]], [[memset]] or [[call]] entry. Entries with the same `step` are alternatives: the first whose
 // `when` holds for the case runs. Steps run in ascending order on one stream.
 struct PlanEntry {
   int step = 0;
   bool is_memset = false;
+  std::optional<MatmulCall> call;
+  bool is_launch() const { return !is_memset && !call; }
+  std::string_view table() const { return call ? "call" : is_memset ? "memset" : "launch"; }  // its name in the plan
   std::optional<Expression> when;
   Binding with;  // tunables bound for this entry alone
 
@@ -171,8 +188,35 @@ struct ResolvedArgument {
   std::vector<ResolvedArgument> fields;  // kStruct
 };
 
+// A pointer of a library call, with the bytes that the call reads or writes behind it.
+struct ResolvedOperand {
+  std::string name;  // tensor or workspace
+  int64_t byte_offset = 0;
+  int64_t bytes = 0;
+};
+
+struct ResolvedMatmul {
+  ResolvedOperand a, b, out;
+  std::optional<ResolvedOperand> bias;
+  int64_t m = 0, n = 0, k = 0, batch = 1;  // all at least 1
+  int64_t algorithm = 0;
+  bool transpose_a = false, transpose_b = false;
+  DType dtype = DType::kFloat32;
+  std::string epilogue = "none";
+
+  double flops() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
+  }
+  double bytes() const {  // read and written once
+    return static_cast<double>(a.bytes + b.bytes + out.bytes + (bias ? bias->bytes : 0));
+  }
+  std::string Describe() const;  // "matmul 64x128x32 float16 by a library"
+};
+
 struct ResolvedStep {
   bool is_memset = false;
+  std::optional<ResolvedMatmul> call;
+  bool is_launch() const { return !is_memset && !call; }
   size_t entry = 0;              // index into LaunchPlan::entries
   std::string binding_key;       // which compiled module
   std::string kernel;            // name expression with tunables replaced
@@ -230,5 +274,8 @@ struct CompileUnit {
   std::vector<std::string> kernels;  // name expressions, tunables replaced; no repeats
 };
 std::vector<CompileUnit> CompileUnits(const Candidate& candidate, const Binding& binding);
+
+// The line of the plan's first [[call]]; 0: it calls no library.
+int LineOfCall(const LaunchPlan& plan);
 
 }  // namespace hone

@@ -71,6 +71,7 @@ struct CaseResult {
   std::optional<Interval> warm_time_us;
   std::optional<double> warm_baseline_us;
   std::optional<Interval> warm_speedup;
+  std::optional<double> calls_us;        // of the plan's library calls alone, cold; absent: it makes none
   std::optional<double> floor_us;        // stream kernel moving the same bytes, same protocol
   std::optional<double> floor_fraction;  // floor_us / time_us.median
   std::optional<double> refuse_below_us; // a cold time under this is refused

@@ -53,6 +53,7 @@ struct EvaluationRequest {
   int max_quads = 0;                  // 0: the protocol's default; else kLeastQuads to kMostQuads
   bool check_cases = true;            // false: check and hidden cases are skipped and the verdict is labelled
                                       // "unchecked"; for calibrating the timer, never for judging a kernel
+  bool allow_calls = true;            // false: a candidate whose plan calls a library breaks a rule
   bool simulate = true;               // on a GPU: small cases of what is right run on the simulated GPU too, where the candidate can run
                                       // there, and what it finds joins the verdict
   bool profile = false;               // count where the time goes: Evaluation::profile, and its findings among the others

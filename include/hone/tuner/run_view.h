@@ -46,6 +46,7 @@ struct RunOptions {
   int64_t parallel = 1;
   bool rounds = false;       // decide `parallel` attempts at once: for models and devices that answer in batches
   bool libraries = false;    // the final pairing times the task's libraries (baseline.toml) too
+  bool calls = true;         // false: proposals whose plans call a library are refused
   bool profile = true;       // profile a version when a turn is to be shown how it stands (Turn::profile)
   bool blind_start = false;  // open the first attempts before the seed is judged: saves a visit to a spooled device
   // Sweep the seed's tunables, where it has any, before the first attempt is opened: attempts then start from its best

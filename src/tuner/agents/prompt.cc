@@ -14,6 +14,7 @@
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"
 #include "tuner/agents/spans.h"
+#include "tuner/core/torch_module.h"
 #include "tuner/store/device_facts.h"
 #include "tuner/strategies/settings.h"
 
@@ -22,6 +23,11 @@ namespace {
 
 constexpr size_t kReferenceBytes = 16000;
 constexpr size_t kEchoBytes = 24000;  // of a reply that is sent back to be repaired
+
+// Whether a library's matrix product can be of use to the task: its prompts tell of calls.
+bool MayHoldAProduct(const Task& task) {
+  return task.workload == WorkloadClass::kGemm || task.workload == WorkloadClass::kAttention || HasTorchModule(task);
+}
 
 // The names of a menu's entries: "- **Name.** what it is".
 std::vector<std::string> MenuItems(const std::string& menu) {
@@ -116,6 +122,8 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   const std::string& target = view.options.target;
   if (target == "cute") values["want_cute"] = "yes";
   if (target == "cuda") values["want_cuda"] = "yes";
+  if (view.options.calls && MayHoldAProduct(*in.task)) values["calls"] = "yes";
+  if (!view.options.calls) values["no_calls"] = "yes";
   if (target == "cute" || (target == "any" && parent_source.find("cute/") != std::string::npos)) {
     HONE_ASSIGN_OR_RETURN(const std::string about_cute, in.library->Expanded("part_cute"));
     HONE_ASSIGN_OR_RETURN(values["cute"], FillTemplate(about_cute, values));

@@ -58,7 +58,7 @@ const std::vector<std::string>& PromptValues() {
       "profile",      "failure",      "ledger",     "shown",       "regions",     "plan",
       "diagnosis",    "findings",     "menu",       "cute",        "share",       "standing",
       "check_cases",  "dimensions",   "problem",    "detail",      "real_device", "unknown_device",
-      "spans",        "bound",        "want_cute",  "want_cuda",   "cute_example",
+      "spans",        "bound",        "want_cute",  "want_cuda",   "cute_example", "calls", "no_calls",
       "simulated"};
   return names;
 }

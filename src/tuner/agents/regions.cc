@@ -247,7 +247,7 @@ StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan) {
     }
   }
   for (const PlanEntry& entry : plan.entries) {
-    if (entry.is_memset || plan.host_mode) continue;
+    if (!entry.is_launch() || plan.host_mode) continue;
     const std::string name = BaseName(entry.kernel);
     // A macro may make a kernel, so only a name that stands nowhere is surely missing.
     if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=

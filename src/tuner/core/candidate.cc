@@ -104,7 +104,7 @@ std::string SubstituteTunables(std::string_view text, const Binding& binding) {
 std::vector<CompileUnit> CompileUnits(const Candidate& candidate, const Binding& binding) {
   std::vector<CompileUnit> units;
   for (const PlanEntry& entry : candidate.plan.entries) {
-    if (entry.is_memset) continue;
+    if (!entry.is_launch()) continue;
     const Binding effective = EffectiveBinding(candidate.plan, binding, entry);
     auto unit = std::find_if(units.begin(), units.end(), [&](const CompileUnit& u) { return u.binding == effective; });
     if (unit == units.end()) {
@@ -117,6 +117,19 @@ std::vector<CompileUnit> CompileUnits(const Candidate& candidate, const Binding&
     }
   }
   return units;
+}
+
+int LineOfCall(const LaunchPlan& plan) {
+  int line = 0;
+  for (const PlanEntry& entry : plan.entries) {
+    if (entry.call && (line == 0 || entry.line < line)) line = entry.line;
+  }
+  return line;
+}
+
+std::string ResolvedMatmul::Describe() const {
+  const std::string batches = batch == 1 ? "" : fmt::format("{} times ", batch);
+  return fmt::format("matmul {}{}x{}x{} {} by cuBLASLt", batches, m, n, k, DTypeName(dtype));
 }
 
 }  // namespace hone

@@ -40,6 +40,7 @@ void VisitFields(Case& c, Visitor&& visit) {
   visit("warm_time_us", c.warm_time_us, OnlyTimed{});
   visit("warm_baseline_us", c.warm_baseline_us, OnlyTimed{});
   visit("warm_speedup", c.warm_speedup, OnlyTimed{});
+  visit("calls_us", c.calls_us, OnlyTimed{});
   visit("floor_us", c.floor_us, OnlyTimed{});
   visit("floor_fraction", c.floor_fraction, OnlyTimed{});
   visit("refuse_below_us", c.refuse_below_us, OnlyTimed{});

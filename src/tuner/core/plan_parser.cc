@@ -488,7 +488,7 @@ class PlanParser {
     }
   }
 
-  // Fields that a launch and a memset have in common.
+  // Fields that a launch, a memset and a call have in common.
   void ReadCommon(TableReader& reader, PlanEntry& entry) {
     const int64_t step = reader.Integer("step").value_or(0);
     if (step < -1000 || step > 1000) reader.Error("step", fmt::format("{} is not between -1000 and 1000", step));
@@ -583,27 +583,125 @@ class PlanParser {
     plan_.entries.push_back(std::move(entry));
   }
 
+  // A tensor or workspace of a library call.
+  std::optional<Argument> Operand(TableReader& reader, std::string_view key, bool required) {
+    if (!required && !reader.Has(key)) return std::nullopt;
+    Result<Argument> operand = ParseArgument(reader.RequiredString(key), names_);
+    if (!errors_.ok()) return std::nullopt;
+    if (!operand.ok()) {
+      reader.Error(key, operand.status().message());
+      return std::nullopt;
+    }
+    if (operand->kind != ArgumentKind::kTensor && operand->kind != ArgumentKind::kWorkspace) {
+      reader.Error(key, "expected a tensor or a workspace, such as \"x\" or \"scratch + 1024\"");
+    }
+    if (operand->offset) CheckExpression(reader, key, *operand->offset);
+    const TensorSpec* tensor = operand->kind == ArgumentKind::kTensor ? task_.FindTensor(operand->name) : nullptr;
+    if (tensor != nullptr && !tensor->strides.empty()) {
+      reader.Error(key, fmt::format("'{}' has strides of its own; a call takes dense row-major matrices: copy it to a "
+                                    "workspace with a kernel first",
+                                    tensor->name));
+    }
+    return std::move(operand).value();
+  }
+
+  // The elements' dtype: that of the tensors among the operands, or what `dtype` says where all are workspaces.
+  DType CallDType(TableReader& reader, const std::vector<std::pair<std::string_view, const Argument*>>& operands) {
+    const std::optional<std::string> word = reader.Word("dtype", {"float32", "float16", "bfloat16"});
+    bool known = word.has_value();
+    DType dtype = known ? DTypeFromName(*word).value_or(DType::kFloat32) : DType::kFloat32;
+    std::string from = "dtype";
+    for (const auto& [key, operand] : operands) {
+      const TensorSpec* tensor = operand->kind == ArgumentKind::kTensor ? task_.FindTensor(operand->name) : nullptr;
+      if (tensor == nullptr) continue;
+      if (tensor->dtype != DType::kFloat32 && tensor->dtype != DType::kFloat16 && tensor->dtype != DType::kBFloat16) {
+        reader.Error(key, fmt::format("'{}' has {}; a matmul takes float32, float16 or bfloat16", tensor->name, DTypeName(tensor->dtype)));
+      } else if (known && dtype != tensor->dtype) {
+        reader.Error(key, fmt::format("'{}' has {} and '{}' says {}; all matrices of a matmul have one dtype: convert one with a kernel",
+                                      tensor->name, DTypeName(tensor->dtype), from, DTypeName(dtype)));
+      }
+      known = true;
+      dtype = tensor->dtype;
+      from = tensor->name;
+    }
+    if (!known && errors_.ok()) reader.Missing("dtype", "all matrices are workspaces, so say \"float32\", \"float16\" or \"bfloat16\"");
+    return dtype;
+  }
+
+  void ReadCall(const TomlNode& table, size_t index) {
+    PlanEntry entry;
+    TableReader reader(table, fmt::format("[[call]] #{}", index + 1), errors_);
+    if (names_.is_oracle) reader.Error("op", "an oracle computes in double precision; write a kernel");
+    if (const auto op = reader.Word("op", {"matmul"}); !op && errors_.ok()) reader.Missing("op", "the only one is \"matmul\"");
+    ReadCommon(reader, entry);
+    MatmulCall call;
+    const std::optional<Argument> a = Operand(reader, "a", true), b = Operand(reader, "b", true), out = Operand(reader, "out", true);
+    call.bias = Operand(reader, "bias", false);
+    if (!errors_.ok()) return;
+    call.a = *a;
+    call.b = *b;
+    call.out = *out;
+    std::vector<std::pair<std::string_view, const Argument*>> operands = {{"a", &call.a}, {"b", &call.b}, {"out", &call.out}};
+    if (call.bias) operands.emplace_back("bias", &*call.bias);
+    call.dtype = CallDType(reader, operands);
+    const TensorSpec* written = task_.FindTensor(call.out.name);
+    if (written != nullptr && written->role == TensorRole::kIn) {
+      reader.Error("out", fmt::format("'{}' is an input and must not be changed", call.out.name));
+    }
+    const auto shares = [&](const Argument& operand) {
+      const TensorSpec* read = task_.FindTensor(operand.name);
+      return operand.kind == ArgumentKind::kTensor && written != nullptr && read != nullptr &&
+             (read == written || written->alias == read->name || read->alias == written->name ||
+              (!read->alias.empty() && read->alias == written->alias));
+    };
+    for (const auto& [key, operand] : operands) {
+      if (operand != &call.out && shares(*operand)) {
+        reader.Error("out", fmt::format("'{}' shares its memory with '{}', which the same call reads as '{}'; use a workspace",
+                                        call.out.name, operand->name, key));
+      }
+    }
+    const auto size = [&](std::string_view key, std::string_view what) {
+      std::optional<Expression> value = reader.OneExpression(key);
+      if (value) CheckExpression(reader, key, *value);
+      if (!value && !reader.Has(key) && errors_.ok()) reader.Missing(key, what);
+      return value.value_or(Expression::Constant(1));
+    };
+    call.m = size("m", "an expression for the rows of out");
+    call.n = size("n", "an expression for the columns of out");
+    call.k = size("k", "an expression for the terms of each sum");
+    if (reader.Has("batch")) call.batch = size("batch", "");
+    if (reader.Has("algorithm")) call.algorithm = size("algorithm", "");
+    call.transpose_a = reader.Boolean("transpose_a").value_or(false);
+    call.transpose_b = reader.Boolean("transpose_b").value_or(false);
+    call.epilogue = reader.Word("epilogue", {"none", "relu", "gelu_tanh"}).value_or("none");
+    FinishTable(reader);
+    entry.call = std::move(call);
+    plan_.entries.push_back(std::move(entry));
+  }
+
   void ReadEntries(TableReader& reader) {
-    const std::vector<const TomlNode*> launches = reader.Tables("launch"), memsets = reader.Tables("memset");
-    if (launches.empty()) {
+    const std::vector<const TomlNode*> launches = reader.Tables("launch"), memsets = reader.Tables("memset"),
+                                       calls = reader.Tables("call");
+    if (launches.empty() && calls.empty()) {
       if (errors_.ok()) reader.Missing("launch", "a plan has at least one [[launch]]");
       return;
     }
-    if (launches.size() + memsets.size() > kMaxEntries) {
+    if (launches.size() + memsets.size() + calls.size() > kMaxEntries) {
       reader.Error("launch", fmt::format("the plan has more than {} entries", kMaxEntries));
       return;
     }
     for (size_t i = 0; i < launches.size() && errors_.ok(); ++i) ReadLaunch(*launches[i], i);
     for (size_t i = 0; i < memsets.size() && errors_.ok(); ++i) ReadMemset(*memsets[i], i);
+    for (size_t i = 0; i < calls.size() && errors_.ok(); ++i) ReadCall(*calls[i], i);
     if (!errors_.ok()) return;
-    // Launches and memsets are two arrays to TOML; alternatives are tried in the order of the file.
+    // Launches, memsets and calls are three arrays to TOML; alternatives are tried in the order of the file.
     std::stable_sort(plan_.entries.begin(), plan_.entries.end(), [](const PlanEntry& a, const PlanEntry& b) {
       return a.step != b.step ? a.step < b.step : a.line < b.line;
     });
     for (size_t i = 0; i < plan_.entries.size(); ++i) {
       const PlanEntry& entry = plan_.entries[i];
       if (i > 0 && plan_.entries[i - 1].step == entry.step && !plan_.entries[i - 1].when) {
-        errors_.Add(entry.line, entry.is_memset ? "[[memset]]" : "[[launch]]", "",
+        errors_.Add(entry.line, fmt::format("[[{}]]", entry.table()), "",
                     fmt::format("can never run: the entry of line {} belongs to the same step {} and has no `when`, so "
                                 "it always runs instead. "
                                 "Entries of one step are alternatives; to run this one afterwards give it step = {}",
@@ -622,7 +720,7 @@ class PlanParser {
     if (errors_.ok() && !IsIdentifier(plan_.host_function)) {
       reader.Error("function", fmt::format("'{}' is not the name of a C function", plan_.host_function));
     }
-    for (const std::string_view key : {"launch", "memset", "tensor_map"}) {
+    for (const std::string_view key : {"launch", "memset", "call", "tensor_map"}) {
       if (reader.Take(key) != nullptr) reader.Error(key, "mode = \"host\" calls one function; this belongs to device code");
     }
     PlanEntry entry;
@@ -648,6 +746,7 @@ class PlanParser {
       if (tensor.role == TensorRole::kIn) continue;
       const auto named = [&](const PlanEntry& entry) {
         if (entry.is_memset) return entry.target == tensor.name;
+        if (entry.call) return entry.call->out.name == tensor.name;
         return std::any_of(entry.args.begin(), entry.args.end(), [&](const Argument& argument) {
           if (argument.kind == ArgumentKind::kTensorMap) {
             return std::any_of(plan_.tensor_maps.begin(), plan_.tensor_maps.end(), [&](const TensorMapSpec& map) {

@@ -26,6 +26,7 @@ void VisitFields(Request& r, Visitor&& visit) {
   visit("correctness_trials", r.correctness_trials);
   visit("max_quads", r.max_quads);
   visit("check_cases", r.check_cases);
+  visit("allow_calls", r.allow_calls);
   visit("simulate", r.simulate);
   visit("only_time_cases", r.only_time_cases);
   visit("profile", r.profile);

@@ -18,6 +18,9 @@ namespace hone {
 
 namespace {
 
+// Of a library's algorithms for one product, so many are asked for.
+constexpr int64_t kMostAlgorithms = 32;
+
 // Answers the names of one entry: dimensions, tunables, device facts, align(), stride(), occupancy().
 class PlanScope : public Scope {
  public:
@@ -143,7 +146,7 @@ class Resolver {
  private:
   Status At(const PlanEntry& entry, std::string_view field, const Status& status) const {
     return status.WithContext(fmt::format("{}:{}: [[{}]] field '{}'", candidate_.name, entry.line,
-                                          entry.is_memset ? "memset" : "launch", field));
+                                          entry.table(), field));
   }
   Status Fail(const PlanEntry& entry, std::string_view field, std::string message) const {
     return At(entry, field, Status::InvalidArgument(std::move(message)));
@@ -212,6 +215,7 @@ class Resolver {
         if (holds == 0) continue;
       }
       result_.chosen.push_back(i);
+      if (entry.call) return ResolveCall(entry, *entry.call, i, scope);
       return entry.is_memset ? ResolveMemset(entry, i, scope) : ResolveLaunch(entry, i, binding, scope);
     }
     return Status::NotFound(
@@ -237,6 +241,104 @@ class Resolver {
       }
     }
     if (step.memset_bytes > 0) result_.steps.push_back(std::move(step));
+    return Status::Ok();
+  }
+
+  // A size of a call, within what a library's 32-bit sizes hold.
+  Result<int64_t> Size(const PlanEntry& entry, std::string_view field, const Expression& expression, const Scope& scope) const {
+    HONE_ASSIGN_OR_RETURN(const int64_t value, Value(entry, field, expression, scope));
+    if (value < 0) return Fail(entry, field, fmt::format("'{}' is negative ({}) for {}", expression.text(), value, DimsText(dims_)));
+    if (value > std::numeric_limits<int32_t>::max()) {
+      return Limit(entry, field, fmt::format("'{}' is {} for {}; a call takes at most {}", expression.text(), value, DimsText(dims_),
+                                             std::numeric_limits<int32_t>::max()));
+    }
+    return value;
+  }
+
+  // The operand of a matrix of `extents` elements, which lies within its tensor or workspace. A tensor without an offset is
+  // used whole.
+  Result<ResolvedOperand> ResolveOperand(const PlanEntry& entry, std::string_view field, const Argument& operand, DType dtype,
+                                         const std::vector<int64_t>& extents, std::string_view shape, const Scope& scope) const {
+    ResolvedOperand resolved{.name = operand.name};
+    const int64_t width = DTypeBytes(dtype);
+    HONE_ASSIGN_OR_RETURN(const int64_t available, BytesOf(operand.name));
+    const int64_t unit = operand.kind == ArgumentKind::kTensor ? width : 1;
+    if (operand.offset) {
+      HONE_ASSIGN_OR_RETURN(const int64_t offset, Value(entry, field, *operand.offset, scope));
+      if (offset < 0 || offset > available / unit) {
+        return Fail(entry, field, fmt::format("the offset '{}' is {}, outside of '{}' with its {} bytes", operand.offset->text(), offset,
+                                              operand.name, available));
+      }
+      resolved.byte_offset = offset * unit;
+      if (resolved.byte_offset % width != 0) {
+        return Fail(entry, field, fmt::format("the offset '{}' is {} bytes, no multiple of a {} of {} bytes", operand.offset->text(),
+                                              resolved.byte_offset, DTypeName(dtype), width));
+      }
+    }
+    double elements = 1;
+    for (const int64_t extent : extents) elements *= static_cast<double>(extent);
+    // Three 31-bit sizes may overflow; no memory has so many bytes, and below that a double is exact enough to see it.
+    const bool too_many = elements > 1e15;
+    int64_t bytes = width;
+    for (const int64_t extent : extents) bytes = too_many ? 0 : bytes * extent;
+    const bool whole = operand.kind == ArgumentKind::kTensor && !operand.offset;
+    if (too_many || bytes > available - resolved.byte_offset || (whole && bytes != available)) {
+      return Fail(entry, field,
+                  fmt::format("{} is {} elements for {}, and '{}' has {}{}; check m, n, k, batch and the transposes", shape,
+                              elements, DimsText(dims_), operand.name, (available - resolved.byte_offset) / width,
+                              operand.offset ? " behind the offset" : ""));
+    }
+    resolved.bytes = bytes;
+    return resolved;
+  }
+
+  Status ResolveCall(const PlanEntry& entry, const MatmulCall& call, size_t index, const PlanScope& scope) {
+    ResolvedMatmul matmul;
+    HONE_ASSIGN_OR_RETURN(matmul.m, Size(entry, "m", call.m, scope));
+    HONE_ASSIGN_OR_RETURN(matmul.n, Size(entry, "n", call.n, scope));
+    HONE_ASSIGN_OR_RETURN(matmul.k, Size(entry, "k", call.k, scope));
+    if (call.batch) {
+      HONE_ASSIGN_OR_RETURN(matmul.batch, Size(entry, "batch", *call.batch, scope));
+    }
+    // Nothing to do, as with a grid of no blocks.
+    if (matmul.m == 0 || matmul.n == 0 || matmul.batch == 0) return Status::Ok();
+    if (matmul.k == 0) {
+      return Fail(entry, "k", fmt::format("'{}' is 0 for {}: a sum of no terms is not computed by a call; serve such shapes by another "
+                                          "alternative, with a `when`",
+                                          call.k.text(), DimsText(dims_)));
+    }
+    if (call.algorithm) {
+      HONE_ASSIGN_OR_RETURN(matmul.algorithm, Size(entry, "algorithm", *call.algorithm, scope));
+      if (matmul.algorithm >= kMostAlgorithms) {
+        return Limit(entry, "algorithm", fmt::format("'{}' is {}; the library is asked for {} at most", call.algorithm->text(),
+                                                     matmul.algorithm, kMostAlgorithms));
+      }
+    }
+    matmul.transpose_a = call.transpose_a;
+    matmul.transpose_b = call.transpose_b;
+    matmul.dtype = call.dtype;
+    matmul.epilogue = call.epilogue;
+    HONE_ASSIGN_OR_RETURN(matmul.a, ResolveOperand(entry, "a", call.a, call.dtype, {matmul.batch, matmul.m, matmul.k},
+                                                   call.transpose_a ? "batch * k * m" : "batch * m * k", scope));
+    HONE_ASSIGN_OR_RETURN(matmul.b, ResolveOperand(entry, "b", call.b, call.dtype, {matmul.batch, matmul.k, matmul.n},
+                                                   call.transpose_b ? "batch * n * k" : "batch * k * n", scope));
+    HONE_ASSIGN_OR_RETURN(matmul.out, ResolveOperand(entry, "out", call.out, call.dtype, {matmul.batch, matmul.m, matmul.n},
+                                                     "batch * m * n", scope));
+    if (call.bias) {
+      HONE_ASSIGN_OR_RETURN(matmul.bias, ResolveOperand(entry, "bias", *call.bias, call.dtype, {matmul.n}, "n", scope));
+    }
+    const auto overlaps = [&](const ResolvedOperand& read) {
+      return read.name == matmul.out.name && read.byte_offset < matmul.out.byte_offset + matmul.out.bytes &&
+             matmul.out.byte_offset < read.byte_offset + read.bytes;
+    };
+    if (overlaps(matmul.a) || overlaps(matmul.b) || (matmul.bias && overlaps(*matmul.bias))) {
+      return Fail(entry, "out", fmt::format("it overlaps what the call reads of '{}' for {}; give it another offset or workspace",
+                                            matmul.out.name, DimsText(dims_)));
+    }
+    ResolvedStep step;
+    step.entry = index;
+    step.call = std::move(matmul);
+    result_.steps.push_back(std::move(step));
     return Status::Ok();
   }
 
@@ -333,9 +435,9 @@ class Resolver {
     if (step.grid[0] == 0 || step.grid[1] == 0 || step.grid[2] == 0) return Status::Ok();
     HONE_RETURN_IF_ERROR(BlockAndShared(entry, scope, step));
     HONE_RETURN_IF_ERROR(ResolveCluster(entry, scope, step));
-    // A dependent launch hangs on the kernel before it in this plan, never on the harness and never on a memset.
+    // A dependent launch hangs on the kernel before it in this plan, never on the harness, a memset or a library's kernel.
     step.programmatic_dependent_launch =
-        entry.programmatic_dependent_launch && !result_.steps.empty() && !result_.steps.back().is_memset;
+        entry.programmatic_dependent_launch && !result_.steps.empty() && result_.steps.back().is_launch();
     for (size_t i = 0; i < entry.args.size(); ++i) {
       Result<ResolvedArgument> argument = ResolveArgument(entry, entry.args[i], i, scope);
       if (!argument.ok()) return argument.status();

@@ -288,7 +288,7 @@ std::vector<Check> ChecksOf(const Argument& argument, const Task& task, const st
 
 // Whether this entry is launched from the module of `unit`.
 bool BelongsTo(const PlanEntry& entry, const CompileUnit& unit) {
-  if (entry.is_memset) return false;
+  if (!entry.is_launch()) return false;
   for (const auto& [name, value] : entry.with) {
     const auto found = unit.binding.find(name);
     if (found == unit.binding.end() || found->second != value) return false;

@@ -136,6 +136,7 @@ struct ModelledCost {
   // it write, and added to nothing. `written_slices`: slices in which it wrote, ascending, 4096 at most.
   bool comparable = false;
   std::vector<int64_t> written_slices;
+  double calls_us = 0;  // of time_us: library calls, by the model (sim::ModelProduct)
 };
 
 enum class LaunchStatus { kOk, kLaunchError, kResourceLimit, kCrashed, kTimedOut, kRuleViolation, kUnsupported };
@@ -152,7 +153,9 @@ struct LaunchRequest {
   const Bindings* bindings = nullptr;
   double limit_seconds = 10;
   bool trusted = false;        // the oracle: no block sampling
-  bool sample_blocks = false;  // simulator: a stratified sample of blocks is enough (outputs are then partial)
+  // Simulator: a stratified sample of blocks is enough (outputs are then partial), and library calls are not computed
+  // unless `sample_key` is given.
+  bool sample_blocks = false;
   uint64_t sample_key = 0;     // simulator: a secret that draws other blocks than those whose cost gives the time
   uint64_t block_key = 0;      // simulator: draws the blocks whose cost gives the time; 0: a function of the grid alone
 };

@@ -259,6 +259,11 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   Result<Candidate> candidate = ParseCandidate(request.source, request.name, task);
   stages.push_back({"plan", SteadySeconds() - started, false});
   if (!candidate.ok()) return stop(Verdict::kParseError, candidate.status().message());
+  if (const int line = LineOfCall(candidate->plan); line > 0 && !request.allow_calls) {
+    return stop(Verdict::kRuleViolation, fmt::format("{}:{}: the plan calls a library, which --no-calls forbids: write a kernel in "
+                                                     "place of the [[call]]",
+                                                     request.name, line));
+  }
   Result<Compiler*> compiler = CompilerFor(*candidate);
   if (!compiler.ok()) return stop(Verdict::kUnsupported, compiler.status().message());
 
@@ -362,6 +367,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     for (const std::string& label : module.labels) evaluation.labels.push_back(label);
     evaluation.log += module.log;
   }
+  if (LineOfCall(job.candidate.candidate.plan) > 0) evaluation.labels.push_back("library_calls");
   // A float32 task that passed on the tensor cores got its precision by emulation (three TF32 products, say).
   const bool all_float32 = std::all_of(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& tensor) {
     return tensor.role == TensorRole::kIn || tensor.dtype == DType::kFloat32;

@@ -46,6 +46,11 @@ Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, co
   if (!candidate->plan.machine_code.empty()) {
     return {"plan_rejected", "a candidate of a run is source, which people read: leave `mode` out and write device code"};
   }
+  if (const int line = LineOfCall(candidate->plan); line > 0 && !view.options.calls) {
+    return {"wrong_target", fmt::format("line {}: this run is for kernels that are written out (--no-calls), and the plan calls a library: "
+                                        "write a kernel in place of the [[call]]",
+                                        line)};
+  }
   if (const bool cute = UsesCute(*candidate); view.options.target == "cute" && !cute) {
     return {"wrong_target",
             "this run is for kernels in CuTe (--target cute), and the answer uses none: include <cute/tensor.hpp> and "

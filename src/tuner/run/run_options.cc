@@ -31,6 +31,7 @@ void VisitFields(Options& o, Visitor&& visit) {
   visit("parallel", o.parallel);
   visit("rounds", o.rounds);
   visit("blind_start", o.blind_start);
+  visit("calls", o.calls);
   visit("profile", o.profile);
   visit("sweep_seed", o.sweep_seed);
   visit("libraries", o.libraries);

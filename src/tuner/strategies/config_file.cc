@@ -84,6 +84,7 @@ Result<RunConfig> ParseRunConfig(std::string_view toml, std::string_view file) {
   if (const auto value = reader.Boolean("profile")) o.profile = *value;
   if (const auto value = reader.Boolean("seed_sweep")) o.sweep_seed = *value;
   if (const auto value = reader.Boolean("libraries")) o.libraries = *value;
+  if (const auto value = reader.Boolean("calls")) o.calls = *value;
   if (const auto value = reader.Boolean("suspend")) config.suspend = *value;
   std::set<std::string> tables;
   for (const Setting& setting : AllSettings()) tables.emplace(setting.name.substr(0, setting.name.find('.')));

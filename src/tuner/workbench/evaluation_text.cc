@@ -94,6 +94,11 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
         DimsText(c.dims), evaluation.modelled ? "a modelled " : "", EvaluatedTime(c.time_us->median), *c.floor_fraction,
         EvaluatedTime(*c.floor_us));
   }
+  for (const CaseResult& c : evaluation.cases) {
+    if (!c.calls_us || !c.time_us) continue;
+    out += fmt::format("  library calls take {}{} of {}, {:.0f} %, at {}\n", unit, EvaluatedTime(*c.calls_us), EvaluatedTime(c.time_us->median),
+                       100 * *c.calls_us / c.time_us->median, DimsText(c.dims));
+  }
   if (evaluation.geomean_speedup) {
     out += fmt::format("  geometric mean of the {}speedups over {}: {:.3f}x\n", unit,
                        evaluation.baseline.empty() ? "the baseline" : evaluation.baseline, *evaluation.geomean_speedup);

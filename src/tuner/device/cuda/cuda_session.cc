@@ -20,6 +20,7 @@
 #include "tuner/device/cuda/guarded_arena.h"
 #include "tuner/device/cuda/harness.h"
 #include "tuner/device/cuda/launch_errors.h"
+#include "tuner/device/cuda/library_calls.h"
 #include "tuner/device/cuda/nvml.h"
 #include "tuner/device/cuda/plan_launch.h"
 #include "tuner/device/cuda/sample_graph.h"
@@ -35,6 +36,8 @@ constexpr double kWarmUpSeconds = 0.02;
 // A floor region far larger than L2 is never found there again, so larger traffic may walk it more than once.
 constexpr int64_t kLargestFloorRegion = 256 * kMiB;
 constexpr size_t kSmallestHeap = 4096;
+// A product, the sum of its parts, and whatever prepares them.
+constexpr size_t kMostKernelsOfACall = 4;
 // Blocks that get another address when an arena is rearranged, which happens once a quad: 0.1 ms of the host each.
 constexpr int kMostMoved = 1;
 
@@ -140,6 +143,7 @@ class CudaSession : public DeviceSession {
   std::shared_ptr<CudaContext> context_;
   std::unique_ptr<Harness> harness_;
   std::shared_ptr<SampleGraph> graph_;
+  std::unique_ptr<LibraryCalls> calls_;
   std::unique_ptr<Nvml> nvml_;
   int expected_processes_ = 0;
   DeviceFacts facts_;
@@ -175,6 +179,7 @@ Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOption
     driver->CtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
   }
   session->graph_ = std::make_shared<SampleGraph>(session->context_);
+  session->calls_ = MakeLibraryCalls(session->context_);
   const Harness::Places places{.sm_count = session->facts_.sm_count,
                                .l2_bytes = session->facts_.l2_bytes,
                                .shared_bytes = session->facts_.smem_optin,
@@ -265,7 +270,7 @@ Result<LaunchOutcome> CudaSession::Finish(double limit_seconds, const std::strin
 Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRequest& request) {
   HONE_CHECK(request.plan != nullptr && request.bindings != nullptr, "a launch without a plan or bindings");
   CudaProgram& own = Own(program);
-  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *request.bindings, !request.trusted);
+  Preparation preparation = PreparePlan(*context_, facts_, own, *calls_, *request.plan, *request.bindings, !request.trusted);
   if (preparation.outcome.status != LaunchStatus::kOk) return preparation.outcome;
   HONE_RETURN_IF_ERROR(own.RestoreGlobals(*harness_));
   if (!request.trusted) {
@@ -326,7 +331,7 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   std::vector<PreparedPlan> plans;
   plans.reserve(request.sets.size());
   for (const Bindings* set : request.sets) {
-    Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *set, true);
+    Preparation preparation = PreparePlan(*context_, facts_, own, *calls_, *request.plan, *set, true);
     if (preparation.outcome.status != LaunchStatus::kOk) {
       outcome.launch = std::move(preparation.outcome);
       return outcome;
@@ -483,7 +488,7 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
     counters_ = std::move(*made);
   }
   CudaProgram& own = Own(*request.program);
-  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *request.bindings, true);
+  Preparation preparation = PreparePlan(*context_, facts_, own, *calls_, *request.plan, *request.bindings, true);
   if (preparation.outcome.status != LaunchStatus::kOk) {
     outcome.launch = std::move(preparation.outcome);
     return outcome;
@@ -508,24 +513,40 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
     }
     return end(Finish(request.limit_seconds, DescribePlan(plan)));
   };
-  const auto is_kernel = [](const PreparedStep& step) { return !step.is_memset; };
-  const auto kernels = static_cast<size_t>(std::count_if(plan.begin(), plan.end(), is_kernel));
-  if (kernels == 0) return outcome;
-  const Result<CounterSource::Values> values = counters_->Collect(ProfileMetrics(), plan.size(), prepare, execute);
+  const auto kernels = static_cast<size_t>(std::count_if(plan.begin(), plan.end(), [](const PreparedStep& step) { return step.is_launch(); }));
+  const auto calls = static_cast<size_t>(std::count_if(plan.begin(), plan.end(), [](const PreparedStep& step) { return step.call != nullptr; }));
+  if (kernels + calls == 0) return outcome;
+  const Result<CounterSource::Values> values =
+      counters_->Collect(ProfileMetrics(), plan.size() + calls * (kMostKernelsOfACall - 1), prepare, execute);
   if (outcome.launch.status != LaunchStatus::kOk) return outcome;
   if (!failed.ok()) return failed;
   if (!values.ok()) return unavailable(values.status());
   // The driver may set memory by a kernel of its own, which is then counted like any other.
   const bool memsets_too = values->size() == plan.size();
-  if (!values->empty() && !memsets_too && values->size() != kernels) {
-    outcome.unavailable = fmt::format("{} kernels were counted where {} were launched", values->size(), kernels);
+  // A library launches as many kernels as it likes: how many is known where there is one call, or where it is one for each.
+  const size_t beside = calls == 1 && values->size() > kernels ? values->size() - kernels : 1;
+  const size_t a_call = memsets_too ? 1 : beside;
+  if (!values->empty() && !memsets_too && values->size() != kernels + calls * a_call) {
+    outcome.unavailable = calls == 0 ? fmt::format("{} kernels were counted where {} were launched", values->size(), kernels)
+                                     : fmt::format("{} kernels were counted for {} launches and {} library calls, and which belong to which "
+                                                   "call is not known: count them with `ncu`",
+                                                   values->size(), kernels, calls);
     return outcome;
   }
   size_t at = 0;
   for (const PreparedStep& step : plan) {
     const size_t mine = at;
-    if (!step.is_memset || memsets_too) ++at;
+    at += step.is_memset ? (memsets_too ? 1 : 0) : step.call != nullptr ? a_call : 1;
     if (step.is_memset) continue;
+    if (step.call != nullptr) {
+      for (size_t i = mine; i < at && i < values->size(); ++i) {
+        KernelProfile part;
+        part.kernel = step.kernel;
+        FillFromMetrics((*values)[i], &part);
+        outcome.kernels.push_back(std::move(part));
+      }
+      continue;
+    }
     KernelProfile kernel;
     kernel.kernel = step.kernel;
     kernel.blocks = int64_t{step.grid[0]} * step.grid[1] * step.grid[2];

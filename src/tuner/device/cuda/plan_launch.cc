@@ -144,6 +144,36 @@ LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, 
   return LaunchOutcome();
 }
 
+LaunchOutcome PrepareCall(LibraryCalls& calls, const ResolvedMatmul& call, const Bindings& bindings, const AddressSeen& seen,
+                          PreparedStep& prepared) {
+  prepared.kernel = call.Describe();
+  std::string unbound;
+  const auto address = [&](const ResolvedOperand& operand) -> CUdeviceptr {
+    CUdeviceptr base = 0;
+    if (const auto tensor = bindings.tensors.find(operand.name); tensor != bindings.tensors.end()) {
+      base = tensor->second.address;
+    } else if (const auto workspace = bindings.workspaces.find(operand.name); workspace != bindings.workspaces.end()) {
+      base = workspace->second;
+    } else {
+      unbound = operand.name;
+    }
+    return (seen ? seen(base) : base) + static_cast<CUdeviceptr>(operand.byte_offset);
+  };
+  const MatmulAddresses addresses{
+      .a = address(call.a), .b = address(call.b), .bias = call.bias ? address(*call.bias) : 0, .out = address(call.out)};
+  if (!unbound.empty()) return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: {} is not bound to memory", prepared.kernel, unbound));
+  Result<std::shared_ptr<const PreparedCall>> made = calls.Prepare(call, addresses);
+  if (made.ok()) {
+    prepared.call = std::move(*made);
+    return LaunchOutcome();
+  }
+  const StatusCode code = made.status().code();
+  return Refuse(code == StatusCode::kUnavailable         ? LaunchStatus::kUnsupported
+                : code == StatusCode::kResourceExhausted ? LaunchStatus::kResourceLimit
+                                                         : LaunchStatus::kLaunchError,
+                made.status().message());
+}
+
 }  // namespace
 
 std::vector<void*> PreparedStep::Pointers() const {
@@ -156,6 +186,7 @@ std::vector<void*> PreparedStep::Pointers() const {
 
 std::string PreparedStep::Describe() const {
   if (is_memset) return fmt::format("{} ({} bytes)", kernel, bytes);
+  if (call != nullptr) return kernel;
   return fmt::format("{}, grid {}x{}x{}, block {}x{}x{}", kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2]);
 }
 
@@ -173,7 +204,7 @@ std::optional<std::string> ParameterMismatch(const std::string& kernel, const st
   return std::nullopt;
 }
 
-Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProgram& program, const ResolvedPlan& plan,
+Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProgram& program, LibraryCalls& calls, const ResolvedPlan& plan,
                         const Bindings& bindings, bool as_seen) {
   Preparation preparation;
   AddressSeen seen;
@@ -199,17 +230,18 @@ Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProg
   bool after_launch = false;
   for (const ResolvedStep& step : plan.steps) {
     PreparedStep& prepared = preparation.plan.emplace_back();
-    preparation.outcome = step.is_memset
-                              ? PrepareMemset(plan, step, bindings, seen, prepared)
+    preparation.outcome = step.call        ? PrepareCall(calls, *step.call, bindings, seen, prepared)
+                          : step.is_memset ? PrepareMemset(plan, step, bindings, seen, prepared)
                               : PrepareKernel(context, facts, program, step, bindings, maps, seen, after_launch, prepared);
     if (preparation.outcome.status != LaunchStatus::kOk) return preparation;
-    after_launch = !step.is_memset;
+    after_launch = step.is_launch();
   }
   return preparation;
 }
 
 CUresult EnqueueStep(const CudaContext& context, const PreparedStep& step) {
   const CudaDriver& driver = context.driver();
+  if (step.call != nullptr) return step.call->Enqueue(context.stream());
   if (step.is_memset) {
     if (step.bytes == 0) return CUDA_SUCCESS;
     return driver.MemsetD8Async(step.target, step.value, step.bytes, context.stream());

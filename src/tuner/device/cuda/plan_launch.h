@@ -6,12 +6,14 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tuner/device/cuda/argument_pack.h"
 #include "tuner/device/cuda/cuda_context.h"
+#include "tuner/device/cuda/library_calls.h"
 #include "tuner/device/device_session.h"
 
 namespace hone {
@@ -20,6 +22,8 @@ class CudaProgram;
 
 struct PreparedStep {
   bool is_memset = false;
+  std::shared_ptr<const PreparedCall> call;  // of a library; null: a launch or a memset
+  bool is_launch() const { return !is_memset && call == nullptr; }
 
   CUfunction function = nullptr;
   std::string kernel;  // for messages
@@ -46,8 +50,8 @@ struct Preparation {
 };
 
 // May raise the dynamic shared memory a kernel of `program` is allowed. `as_seen`: the plan is a candidate's, and gets the
-// addresses that candidates are shown (CudaContext::Seen).
-Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProgram& program, const ResolvedPlan& plan,
+// addresses that candidates are shown (CudaContext::Seen). A plan with library calls may wait for earlier work here.
+Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProgram& program, LibraryCalls& calls, const ResolvedPlan& plan,
                         const Bindings& bindings, bool as_seen);
 
 // Enqueues one step; the error is the driver's.

@@ -2,10 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/cuda/sample_graph.h"
 
+#include <algorithm>
+
 namespace hone {
 namespace {
 
 bool HasWork(const PreparedStep& step) { return !step.is_memset || step.bytes > 0; }
+
+// What a library enqueues is its own: such a graph is made anew each time.
+bool HasCalls(const std::vector<PreparedPlan>& plans) {
+  return std::any_of(plans.begin(), plans.end(), [](const PreparedPlan& plan) {
+    return std::any_of(plan.begin(), plan.end(), [](const PreparedStep& step) { return step.call != nullptr; });
+  });
+}
 
 // Everything about the plans that an instantiated graph cannot change; which function a node launches it can.
 std::vector<uint64_t> ShapeOf(const std::vector<PreparedPlan>& plans) {
@@ -13,7 +22,7 @@ std::vector<uint64_t> ShapeOf(const std::vector<PreparedPlan>& plans) {
   for (const PreparedPlan& plan : plans) {
     for (const PreparedStep& step : plan) {
       if (!HasWork(step)) continue;
-      shape.push_back(uint64_t{step.is_memset} | uint64_t{step.cooperative} << 1 | uint64_t{step.programmatic} << 2 |
+      shape.push_back(uint64_t{step.call != nullptr} << 63 | uint64_t{step.is_memset} | uint64_t{step.cooperative} << 1 | uint64_t{step.programmatic} << 2 |
                       uint64_t{step.cluster[0]} << 3 | uint64_t{step.cluster[1]} << 20 | uint64_t{step.cluster[2]} << 40);
     }
     shape.push_back(0);
@@ -27,7 +36,7 @@ CUgraphExec SampleGraph::Prepare(const std::vector<PreparedPlan>& plans, CUresul
   std::vector<uint64_t> shape = ShapeOf(plans);
   *error = CUDA_SUCCESS;
   // An exchange the driver refuses is no failure: a fresh graph is always right.
-  if (exec_ != nullptr && shape == shape_ && Update(plans) == CUDA_SUCCESS) return exec_;
+  if (exec_ != nullptr && shape == shape_ && !HasCalls(plans) && Update(plans) == CUDA_SUCCESS) return exec_;
   Clear();
   *error = Build(plans);
   if (*error != CUDA_SUCCESS) {

@@ -13,6 +13,7 @@
 
 #include "base/rounding.h"
 #include "tuner/device/arena_layout.h"
+#include "tuner/device/host_matmul.h"
 #include "tuner/device/host_tensor_ops.h"
 
 namespace hone {
@@ -292,6 +293,17 @@ LaunchOutcome FakeSession::Execute(Program& program, const ResolvedPlan& plan, c
       const uint64_t address =
           tensor != bindings.tensors.end() ? tensor->second.address : bindings.workspaces.at(step.target);
       std::memset(Pointer(address), static_cast<int>(step.memset_value), static_cast<size_t>(step.memset_bytes));
+      continue;
+    }
+    if (step.call) {
+      const auto pointer = [&](const ResolvedOperand& operand) {
+        const auto tensor = bindings.tensors.find(operand.name);
+        const uint64_t base = tensor != bindings.tensors.end() ? tensor->second.address : bindings.workspaces.at(operand.name);
+        return Pointer(base + static_cast<uint64_t>(operand.byte_offset));
+      };
+      host::Matmul(*step.call, pointer(step.call->a), pointer(step.call->b), step.call->bias ? pointer(*step.call->bias) : nullptr,
+                   pointer(step.call->out), 1);
+      *microseconds += device_.call_microseconds;
       continue;
     }
     const FakeKernel& kernel = device_.kernels.at(step.kernel);

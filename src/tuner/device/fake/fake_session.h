@@ -80,6 +80,7 @@ struct FakeKernel {
 struct FakeDevice {
   DeviceFacts facts = DefaultFacts();
   std::map<std::string, FakeKernel> kernels;                   // by name expression, tunables replaced
+  double call_microseconds = 5;                                // of each library call
   std::function<double()> log_noise;                           // of each timed sample, relative
   std::function<DeviceCondition(int64_t)> condition;           // nth call, from 0
   int64_t lost_after_launches = -1;                            // the device goes away then; -1: never

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "tuner/core/argument_layout.h"
 #include "tuner/core/draw.h"
+#include "tuner/device/host_matmul.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/device/sim/drawn_tiles.h"
 #include "tuner/device/sim/fill.h"
@@ -56,6 +57,8 @@ constexpr uint64_t kModelledFill = 0x6d6f64656c6c6564;
 constexpr uint32_t kFilledLocalBytes = 512;
 // Apart from the contents drawn with the same key.
 constexpr uint64_t kPiecesPurpose = 0x706965636573;
+// A library call of more operations is not computed: some ten seconds of a core, in this process.
+constexpr double kMostCallFlops = 1e11;
 // For a child to start and run static initialisers: those that never end are the candidate's doing, a slow start of a
 // process on a busy machine is not.
 constexpr double kLoadSeconds = 30;
@@ -88,7 +91,8 @@ class ArenaHandle : public Arena {
 
 // A StepCost holds what the steps of a plan have cost so far.
 struct StepCost : ModelledCost {
-  double last_fraction = 1;  // of its blocks, that the latest step ran
+  double last_fraction = 1;   // of its blocks, that the latest step ran
+  bool call_skipped = false;  // a library call was not computed: what stands in its output is nothing
 };
 
 class SimSession : public DeviceSession {
@@ -170,6 +174,8 @@ class SimSession : public DeviceSession {
   Result<LaunchOutcome> RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
                                 double limit_seconds, bool sample, bool restore, CacheState cache, StepCost* cost,
                                 bool* incomplete, bool* stuck);
+  Result<LaunchOutcome> RunCall(const ResolvedMatmul& call, const LaunchRequest& request, CacheState cache, StepCost* cost,
+                                bool* incomplete);
   LaunchOutcome Judge(SimModule& module, const ResolvedStep& step, const SimProcess::Exchange& exchange,
                       double limit_seconds);
 
@@ -626,6 +632,17 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
       count(1);
       continue;
     }
+    if (step.call) {
+      HONE_ASSIGN_OR_RETURN(LaunchOutcome called, RunCall(*step.call, request, cache, &cost, &incomplete));
+      outcome.findings.insert(outcome.findings.end(), called.findings.begin(), called.findings.end());
+      if (called.status != LaunchStatus::kOk) {
+        outcome.status = called.status;
+        outcome.detail = std::move(called.detail);
+        return outcome;
+      }
+      count(1);
+      continue;
+    }
     const auto module = program.modules.find(step.binding_key);
     if (module == program.modules.end()) {
       return Status::InvalidArgument(fmt::format("the program has no module for '{}'", step.binding_key));
@@ -663,7 +680,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
           const Located at = Locate(tensor.second.address);
           return request.bindings->read_only.count(tensor.first) == 0 && at.block != nullptr && at.block->tiled;
         });
-    cost.comparable = !tiled && (whole || (!incomplete && !forgiven));
+    cost.comparable = !tiled && !cost.call_skipped && (whole || (!incomplete && !forgiven));
     if (!followed.empty()) {
       if (!counted.empty()) {
         cost.written_share = share;
@@ -677,6 +694,57 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   last_was_sample_ = sample && cost.sampled_block_fraction < 1;
   outcome.cost = cost;
   return outcome;
+}
+
+// Computes a library's product on the processor, unless the launch is there for its time alone.
+Result<LaunchOutcome> SimSession::RunCall(const ResolvedMatmul& call, const LaunchRequest& request, CacheState cache,
+                                          StepCost* cost, bool* incomplete) {
+  standing_.clear();
+  const auto address = [&](const ResolvedOperand& operand) {
+    const auto tensor = request.bindings->tensors.find(operand.name);
+    const uint64_t base = tensor != request.bindings->tensors.end() ? tensor->second.address : request.bindings->workspaces.at(operand.name);
+    return base + static_cast<uint64_t>(operand.byte_offset);
+  };
+  const double seconds = sim::ModelProduct(gpu_, call, cache);
+  cost->time_us += seconds * 1e6;
+  cost->calls_us += seconds * 1e6;
+  cost->dram_bytes += call.bytes();
+  if (profiles_ != nullptr) profiles_->push_back({.kernel = call.Describe(), .duration_us = seconds * 1e6});
+  const uint64_t out = address(call.out);
+  if (request.sample_blocks && !request.trusted && request.sample_key == 0) {
+    cost->call_skipped = true;
+    MarkUnwritten(out, call.out.bytes, false);
+    return LaunchOutcome();
+  }
+  if (call.flops() > kMostCallFlops) {
+    return Outcome(LaunchStatus::kUnsupported, fmt::format("{}: its {:.3g} operations are too many for the simulated GPU, which computes "
+                                                           "{:.3g} in a launch that is checked",
+                                                           call.Describe(), call.flops(), kMostCallFlops));
+  }
+  const auto defined = [&](const ResolvedOperand& operand) {
+    const Located at = Locate(address(operand));
+    if (at.block == nullptr || at.block->tiled || at.block->drawn || operand.bytes == 0) return true;
+    const auto stretches = at.arena->WrittenStretches(address(operand), operand.bytes);
+    return stretches.size() == 1 && stretches[0].first <= address(operand) &&
+           stretches[0].second >= address(operand) + static_cast<uint64_t>(operand.bytes);
+  };
+  std::vector<const ResolvedOperand*> read = {&call.a, &call.b};
+  if (call.bias) read.push_back(&*call.bias);
+  for (const ResolvedOperand* const operand : read) {
+    if (defined(*operand)) continue;
+    if (request.sample_blocks && !request.trusted) {
+      *incomplete = true;  // other blocks than the sample's would have written it
+      continue;
+    }
+    LaunchOutcome outcome = Outcome(LaunchStatus::kRuleViolation,
+                                    fmt::format("{} reads '{}' where nobody has written it", call.Describe(), operand->name));
+    outcome.findings.push_back({"uninitialised_read", outcome.detail, ""});
+    return outcome;
+  }
+  host::Matmul(call, Pointer(address(call.a)), Pointer(address(call.b)), call.bias ? Pointer(address(*call.bias)) : nullptr,
+               Pointer(out), options_.workers);
+  MarkUnwritten(out, call.out.bytes, false);
+  return LaunchOutcome();
 }
 
 // After a sampled step, what its other blocks would have written counts as written: a step that reads it is judged

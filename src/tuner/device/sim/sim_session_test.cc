@@ -233,6 +233,81 @@ TEST(SimSession, ASampleRunsEdgesAndSaysItsShare) {
   EXPECT_EQ(bad.status, LaunchStatus::kCrashed) << Where(bad);
 }
 
+ResolvedStep Product(const std::string& a, const std::string& b, const std::string& out, int64_t m, int64_t n, int64_t k) {
+  ResolvedStep step;
+  step.call = ResolvedMatmul{.a = {a, 0, 4 * m * k}, .b = {b, 0, 4 * k * n}, .out = {out, 0, 4 * m * n}, .m = m, .n = n, .k = k};
+  return step;
+}
+
+TEST(SimSession, LibraryCallsStandBetweenLaunches) {
+  SimBench bench;
+  bench.Load("__global__ void twice(const float* x, float* y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }", {"twice"});
+  bench.Input("x", std::vector<float>{1, 2, 3, 4});
+  bench.Input("w", std::vector<float>{1, 0, 2, 1});
+  bench.Workspace("h", 16, 0xa5);
+  bench.Workspace("g", 16, 0xa5);
+  bench.Output("y", 16);
+  const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("twice", {1}, {4}, {SimBench::T("x"), SimBench::W("h")}),
+                                                Product("h", "w", "g", 2, 2, 2),
+                                                SimBench::Step("twice", {1}, {4}, {SimBench::W("g"), SimBench::T("y")})});
+  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+  EXPECT_EQ(bench.Read<float>("y"), (std::vector<float>{20, 8, 44, 16}));
+  EXPECT_GT(outcome.cost->calls_us, 0);
+  EXPECT_LT(outcome.cost->calls_us, outcome.cost->time_us);
+}
+
+TEST(SimSession, ALibraryCallThatReadsWhatNobodyWroteIsNamed) {
+  SimBench bench;
+  bench.Load("__global__ void k() {}", {"k"});
+  bench.Input("x", std::vector<float>{1, 2, 3, 4});
+  bench.Workspace("h", 16, 0xa5);
+  bench.Output("y", 16);
+  const LaunchOutcome outcome = bench.RunSteps({Product("x", "h", "y", 2, 2, 2)});
+  EXPECT_EQ(outcome.status, LaunchStatus::kRuleViolation);
+  EXPECT_EQ(outcome.detail, "matmul 2x2x2 float32 by cuBLASLt reads 'h' where nobody has written it");
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  EXPECT_EQ(outcome.findings[0].kind, "uninitialised_read");
+}
+
+TEST(SimSession, ALibraryCallIsComputedForAComparisonAndNotForATime) {
+  SimBench bench;
+  bench.Load("__global__ void k() {}", {"k"});
+  constexpr int64_t kSize = 128;
+  bench.Input("x", std::vector<float>(kSize * kSize, 2));
+  bench.Input("w", std::vector<float>(kSize * kSize, 1));
+  ResolvedPlan plan;
+  plan.steps = {Product("x", "w", "y", kSize, kSize, kSize)};
+  for (const uint64_t key : {uint64_t{0}, uint64_t{7}}) {
+    bench.NewWritten("y", kSize * kSize * 4);
+    LaunchRequest request{.plan = &plan, .bindings = &bench.bindings(), .limit_seconds = 60, .sample_blocks = true, .sample_key = key};
+    const Result<LaunchOutcome> outcome = bench.session().Launch(bench.program(), request);
+    ASSERT_TRUE(outcome.ok());
+    EXPECT_EQ(outcome->cost->comparable, key != 0);
+    EXPECT_EQ(bench.Read<float>("y")[0], key != 0 ? 2 * kSize : 0);
+    EXPECT_EQ(outcome->cost->written_share, 1);
+  }
+  // The model: operations at three quarters of the peak, or the bytes.
+  const DeviceFacts& facts = bench.session().facts();
+  ResolvedStep large = Product("x", "w", "y", 1 << 14, 1 << 14, 1 << 14);
+  large.call->out.bytes = kSize * kSize * 4;  // what is bound; nothing is computed here
+  const double seconds = large.call->flops() / (0.75 * facts.fp32_flops);
+  EXPECT_NEAR(bench.Modelled(large), seconds * 1e6, 0.01 * seconds * 1e6);
+  const double narrow = bench.Modelled(Product("x", "w", "y", 1 << 14, 1, 1 << 14));
+  EXPECT_GT(narrow, 1e6 * 4 * std::pow(2.0, 28) / facts.memory_bandwidth);
+  large.call->dtype = DType::kBFloat16;
+  EXPECT_LT(bench.Modelled(large), seconds * 1e6 / 5);
+}
+
+TEST(SimSession, ALibraryCallOfTooManyOperationsIsUnsupported) {
+  SimBench bench;
+  bench.Load("__global__ void k() {}", {"k"});
+  bench.Input("x", std::vector<float>(4, 1));
+  bench.Output("y", 16);
+  const LaunchOutcome outcome = bench.RunSteps({Product("x", "x", "y", 1 << 20, 1 << 20, 1 << 20)});
+  EXPECT_EQ(outcome.status, LaunchStatus::kUnsupported);
+  EXPECT_NE(outcome.detail.find("too many for the simulated GPU"), std::string::npos) << outcome.detail;
+}
+
 TEST(SimSession, ASampleThatWaitsForUnsampledBlocksRunsWhole) {
   SimBench bench;
   bench.Load(R"(

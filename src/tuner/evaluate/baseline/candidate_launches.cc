@@ -38,6 +38,7 @@ Result<json> ArgumentJson(const ResolvedArgument& argument) {
 }
 
 Result<json> StepJson(const CompiledProgram& program, const ResolvedStep& step) {
+  if (step.call) return Status::Unavailable("it calls a library itself");
   if (step.is_memset) {
     return json{{"target", step.target}, {"value", step.memset_value}, {"memset_bytes", step.memset_bytes}};
   }

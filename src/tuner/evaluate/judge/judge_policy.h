@@ -82,6 +82,7 @@ inline constexpr int kMostSets = 32;
 inline constexpr int64_t kSetsMemoryShare = 2;
 // The shortest of so many launches says how long one is.
 inline constexpr int kRoughLaunches = 3;
+inline constexpr int kCallSamples = 7;  // of a plan's library calls alone; the median counts
 // A working set larger than so many L2 caches has no warm state worth the name.
 inline constexpr int64_t kWarmCaches = 4;
 // A warm sample holds as many executions as one part in this many of L2 has room for.
@@ -111,6 +112,8 @@ inline constexpr double kSampledElements = 5e5;
 inline constexpr double kSampledFlops = 3e7;
 // A launch of at most so many observed accesses is run whole where a sample of it cannot be compared: some seconds.
 inline constexpr double kWholeAccesses = 1e8;
+// Of library calls in a launch that is compared at a timed shape: about a second of a core.
+inline constexpr double kCallFlops = 2e10;
 // Where less than this share of their part of the outputs is written by blocks drawn at random, others do the work or
 // nobody does.
 inline constexpr double kLeastWrittenShare = 0.8;

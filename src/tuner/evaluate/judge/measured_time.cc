@@ -52,6 +52,8 @@ class MeasuredCase {
   Result<Gate> ChooseSets();
   Result<Gate> TimeCold();
   Result<Gate> LookAgain();
+  // How long the plan's library calls take alone, on the buffers that were timed.
+  Status TimeCalls();
   Result<Gate> TimeWarm();
 
   int sets() const { return buffers_->sets(); }
@@ -371,6 +373,33 @@ Result<Gate> MeasuredCase::LookAgain() {
   return Gate::kPassed;
 }
 
+Status MeasuredCase::TimeCalls() {
+  const ResolvedPlan& whole = served_.candidate.plan;
+  ResolvedPlan calls = whole;
+  std::erase_if(calls.steps, [](const ResolvedStep& step) { return !step.call; });
+  if (calls.steps.empty() || served_.candidate.fallback) return Status::Ok();
+  judgement_.Announce("time calls", DimsText(dims_), phase_limit_seconds_);
+  SampleRequest request{.program = served_.candidate.program, .plan = &whole, .limit_seconds = launch_limit_seconds_};
+  for (int set = 0; set < sets(); ++set) {
+    const InputSet& base = options_.bases[static_cast<size_t>(set) % options_.bases.size()];
+    HONE_RETURN_IF_ERROR(buffers_->DrawInputs(set, base));
+    HONE_RETURN_IF_ERROR(buffers_->PrepareLaunch(set, base, whole));
+    request.sets.push_back(&buffers_->set(set));
+  }
+  std::vector<double> samples;
+  // The first sample is the whole plan: the calls then meet the numbers that its other steps have left them.
+  for (int i = -1; i < policy::kCallSamples; ++i) {
+    HONE_ASSIGN_OR_RETURN(const SampleOutcome sample, judgement_.session.TimeSample(request));
+    // The same launches were fine a moment ago: what stands in their way now is the device's.
+    if (sample.launch.status != LaunchStatus::kOk) return Status::Device("timing the library calls alone: " + sample.launch.detail);
+    if (i >= 0) samples.push_back(sample.us_per_plan);
+    request.plan = &calls;
+  }
+  std::nth_element(samples.begin(), samples.begin() + policy::kCallSamples / 2, samples.end());
+  result_.calls_us = samples[policy::kCallSamples / 2];
+  return Status::Ok();
+}
+
 // Warm times are taken only where the working set can be warm at all.
 Result<Gate> MeasuredCase::TimeWarm() {
   const int64_t l2_bytes = judgement_.facts().l2_bytes;
@@ -409,6 +438,7 @@ Result<Gate> TimeMeasured(Judgement& judgement, const Case& time_case, CaseResul
   HONE_PASS_OR_RETURN(measured.TimeCold());
   HONE_PASS_OR_RETURN(RefuseImpossibleTime(judgement, time_case.dims, result));
   HONE_PASS_OR_RETURN(measured.LookAgain());
+  HONE_RETURN_IF_ERROR(measured.TimeCalls());
   HONE_RETURN_IF_ERROR(AddFloor(judgement, time_case.dims, measured.sets(), result));
   return measured.TimeWarm();
 }

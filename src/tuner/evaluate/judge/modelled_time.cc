@@ -106,6 +106,11 @@ Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Se
          ""});
     return Gate::kPassed;
   };
+  double called = 0;
+  for (const ResolvedStep& step : served.plan.steps) called += step.call ? step.call->flops() : 0;
+  if (called > policy::kCallFlops) {
+    return unverified(fmt::format("its library calls are {:.2g} operations, and {:.2g} are computed in a launch", called, policy::kCallFlops));
+  }
   const Result<double> flops = Flops(judgement.task, dims);
   const bool sliced = !judgement.task.slice.empty();
   if (!sliced && (!flops.ok() || *flops > policy::kSampledFlops)) {
@@ -208,6 +213,7 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
   result.time_us = Interval{mine.us_per_plan, mine.us_per_plan, mine.us_per_plan};
   if (mine.launch.cost) {
     result.sampled_block_fraction = mine.launch.cost->sampled_block_fraction;
+    if (mine.launch.cost->calls_us > 0) result.calls_us = mine.launch.cost->calls_us;
     judgement.evaluation.metrics["observed_accesses"] += mine.launch.cost->accesses;
   }
   // The model may be talked into much by what it does not see, but not into less time than the memory needs.

@@ -27,7 +27,7 @@ void NoteOccupancy(Judgement& judgement, const Served& served) {
     const auto known = std::find_if(resources.begin(), resources.end(), [&](const KernelResources& r) {
       return r.kernel == step.kernel && r.occupancy == 0;
     });
-    if (step.is_memset || known == resources.end() || known->registers < 0) continue;
+    if (!step.is_launch() || known == resources.end() || known->registers < 0) continue;
     const int64_t threads = step.block[0] * step.block[1] * step.block[2];
     const Result<int64_t> blocks = served.program->Occupancy(step.kernel, step.binding_key, threads, step.shared_bytes);
     if (!blocks.ok()) continue;

@@ -154,7 +154,7 @@ const PlanSection* PlanText::Find(std::string_view section) const {
 const PlanSection* PlanText::Entry(size_t entry) const {
   size_t seen = 0;
   for (const PlanSection& s : sections) {
-    if (!s.array || (s.name != "launch" && s.name != "memset")) continue;
+    if (!s.array || (s.name != "launch" && s.name != "memset" && s.name != "call")) continue;
     if (seen++ == entry) return &s;
   }
   return nullptr;

@@ -39,7 +39,7 @@ struct PlanText {
   size_t end = 0;                     // the "*/"
   std::vector<PlanSection> sections;  // first: top level, possibly without keys
 
-  // The section of plan entry `entry` (launch and memset sections in file order); nullptr: none such.
+  // The section of plan entry `entry` (launch, memset and call sections in file order); nullptr: none such.
   const PlanSection* Entry(size_t entry) const;
   const PlanSection* Find(std::string_view section) const;
 };

@@ -210,7 +210,7 @@ RewriteOutcome MakeBlockTunable(const SourceView& view) {
   // One literal size for all launches, in the first dimension.
   std::set<std::string> literals;
   for (const PlanEntry& entry : plan.entries) {
-    if (entry.is_memset) continue;
+    if (!entry.is_launch()) continue;
     if (entry.block.size() > 1 &&
         (entry.block[1].text() != "1" || (entry.block.size() > 2 && entry.block[2].text() != "1"))) {
       return NotApplicable("blocks have more than one dimension");
@@ -254,7 +254,7 @@ RewriteOutcome MakeBlockTunable(const SourceView& view) {
     edits.push_back({t.begin, t.end, "HONE_TUNE_BLOCK"});
   }
   for (size_t entry = 0; entry < plan.entries.size(); ++entry) {
-    if (plan.entries[entry].is_memset) continue;
+    if (!plan.entries[entry].is_launch()) continue;
     const PlanSection* section = view.plan().Entry(entry);
     if (section == nullptr) return NotApplicable("the plan's text is not understood");
     for (const std::string_view field : {"block", "grid", "shared", "kernel"}) {

@@ -69,7 +69,7 @@ std::vector<size_t> SourceView::EntriesOf(const KernelText& kernel) const {
   std::vector<size_t> found;
   const std::vector<PlanEntry>& entries = candidate_->plan.entries;
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (!entries[i].is_memset && BaseName(entries[i].kernel) == kernel.name) found.push_back(i);
+    if (entries[i].is_launch() && BaseName(entries[i].kernel) == kernel.name) found.push_back(i);
   }
   return found;
 }

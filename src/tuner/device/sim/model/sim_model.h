@@ -49,4 +49,10 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
 // A memset, and the stream kernel behind a floor, by the same figures.
 double ModelStream(const GpuModel& gpu, double read_bytes, double written_bytes, CacheState cache);
 
+// A matrix product by a library, in seconds: its operations at kReachablePeak of the datasheet's rate for the dtype
+// (float32 without tensor cores, float16 and bfloat16 with them), or its bytes as a stream moves them, whichever takes
+// longer. Nothing of tiles, waves or small sizes is known.
+inline constexpr double kReachablePeak = 0.75;
+double ModelProduct(const GpuModel& gpu, const ResolvedMatmul& product, CacheState cache);
+
 }  // namespace hone::sim

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// [[call]] entries: what a plan may ask of a library, and what it becomes for a case.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tuner/core/plan_test_support.h"
+
+namespace hone {
+namespace {
+
+using ::testing::HasSubstr;
+using testing_support::H200;
+using testing_support::Source;
+
+const Task& ProductTask() {
+  static const Task task = [] {
+    Result<Task> parsed = ParseTask(R"(
+name = "product"
+summary = "for tests"
+class = "gemm"
+dims = { rows = "rows", inner = "terms", columns = "columns", ld = "leading dimension" }
+tensor = [
+  { name = "x", role = "in", dtype = "float16", shape = ["rows", "inner"] },
+  { name = "w", role = "in", dtype = "float16", shape = ["columns", "inner"] },
+  { name = "b", role = "in", dtype = "float16", shape = ["columns"] },
+  { name = "s", role = "in", dtype = "float16", shape = ["rows", "inner"], strides = ["ld", 1] },
+  { name = "f", role = "in", dtype = "float32", shape = ["columns"] },
+  { name = "i", role = "in", dtype = "int32", shape = ["rows", "inner"], values = { distribution = "index", bound = "8" } },
+  { name = "old", role = "in", dtype = "float16", shape = ["rows", "columns"] },
+  { name = "out", role = "out", dtype = "float16", shape = ["rows", "columns"] },
+]
+tolerance.out = { c_max = 1e-2, c_rms = 1e-2 }
+case = [ { role = "check", dims = { rows = 6, inner = 4, columns = 10, ld = 8 } } ]
+)",
+                                    "task.toml");
+    HONE_CHECK(parsed.ok(), parsed.status().message());
+    return std::move(parsed).value();
+  }();
+  return task;
+}
+
+// A [[call]] of the linear layer out = x * w^T + b with `extra` lines, the first of which is line 12.
+std::string Linear(const std::string& extra = "") {
+  return "[[call]]\nop = \"matmul\"\na = \"x\"\nb = \"w\"\ntranspose_b = true\nout = \"out\"\nm = \"rows\"\nn = "
+         "\"columns\"\nk = \"inner\"\n" +
+         extra;
+}
+
+Result<Candidate> ParseCall(const std::string& plan, bool oracle = false) {
+  return ParseCandidate(Source(plan), "c.cu", ProductTask(), oracle);
+}
+std::string CallRefusal(const std::string& plan) {
+  const Result<Candidate> candidate = ParseCall(plan);
+  return candidate.ok() ? "accepted" : candidate.status().message();
+}
+Result<ResolvedPlan> ResolveCall(const std::string& plan,
+                                 const Dims& dims = {{"rows", 6}, {"inner", 4}, {"columns", 10}, {"ld", 8}},
+                                 const Binding& binding = {}) {
+  const Result<Candidate> candidate = ParseCall(plan);
+  HONE_CHECK(candidate.ok(), candidate.status().message());
+  return ResolvePlan(*candidate, ProductTask(), dims, binding, H200());
+}
+std::string Unresolved(const std::string& plan,
+                       const Dims& dims = {{"rows", 6}, {"inner", 4}, {"columns", 10}, {"ld", 8}}) {
+  const Result<ResolvedPlan> resolved = ResolveCall(plan, dims);
+  return resolved.ok() ? "resolved" : resolved.status().message();
+}
+
+TEST(PlanCall, BecomesNumbersForACase) {
+  const Result<ResolvedPlan> plan = ResolveCall(Linear("bias = \"b\"\nepilogue = \"relu\"\nalgorithm = \"3\"\n"));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(plan->steps.size(), 1u);
+  EXPECT_FALSE(plan->steps[0].is_launch());
+  const ResolvedMatmul& call = *plan->steps[0].call;
+  EXPECT_EQ(call.m, 6);
+  EXPECT_EQ(call.n, 10);
+  EXPECT_EQ(call.k, 4);
+  EXPECT_EQ(call.batch, 1);
+  EXPECT_EQ(call.algorithm, 3);
+  EXPECT_FALSE(call.transpose_a);
+  EXPECT_TRUE(call.transpose_b);
+  EXPECT_EQ(call.dtype, DType::kFloat16);
+  EXPECT_EQ(call.epilogue, "relu");
+  EXPECT_EQ(call.a.bytes, 2 * 6 * 4);
+  EXPECT_EQ(call.out.bytes, 2 * 6 * 10);
+  ASSERT_TRUE(call.bias);
+  EXPECT_EQ(call.bias->bytes, 2 * 10);
+  EXPECT_EQ(call.flops(), 2 * 6 * 10 * 4);
+  EXPECT_EQ(call.Describe(), "matmul 6x10x4 float16 by cuBLASLt");
+}
+
+TEST(PlanCall, StandsInItsStepAmongLaunchesAndMemsets) {
+  const std::string plan = R"([[workspace]]
+name = "h"
+bytes = "rows * columns * 2 + 64"
+[[call]]
+step = 1
+op = "matmul"
+a = "x"
+b = "w"
+transpose_b = true
+out = "h + 64"
+m = "rows"
+n = "columns"
+k = "inner"
+when = "rows > 3"
+[[launch]]
+step = 1
+kernel = "small"
+grid = [1]
+block = [32]
+args = ["x", "w", "h"]
+[[launch]]
+step = 2
+kernel = "after"
+grid = [1]
+block = [32]
+args = ["h", "out"]
+pdl = true
+[[memset]]
+target = "out"
+)";
+  const Result<ResolvedPlan> large = ResolveCall(plan);
+  ASSERT_TRUE(large.ok()) << large.status().message();
+  ASSERT_EQ(large->steps.size(), 3u);
+  EXPECT_TRUE(large->steps[0].is_memset);
+  ASSERT_TRUE(large->steps[1].call);
+  EXPECT_EQ(large->steps[1].call->out.byte_offset, 64);
+  EXPECT_EQ(large->steps[2].kernel, "after");
+  EXPECT_FALSE(large->steps[2].programmatic_dependent_launch);  // nothing depends on a library's progress
+  const Result<ResolvedPlan> small = ResolveCall(plan, {{"rows", 2}, {"inner", 4}, {"columns", 10}, {"ld", 8}});
+  ASSERT_TRUE(small.ok()) << small.status().message();
+  EXPECT_EQ(small->steps[1].kernel, "small");
+  EXPECT_EQ(LineOfCall(ParseCall(plan)->plan), 6);
+  EXPECT_EQ(CompileUnits(*ParseCall(plan), {}).size(), 1u);
+}
+
+TEST(PlanCall, AloneIsAPlanWithoutAKernel) {
+  const Result<Candidate> candidate = ParseCall(Linear());
+  ASSERT_TRUE(candidate.ok()) << candidate.status().message();
+  EXPECT_TRUE(CompileUnits(*candidate, {}).empty());
+  EXPECT_TRUE(ResolveCall(Linear(), {{"rows", 0}, {"inner", 4}, {"columns", 10}, {"ld", 8}})->steps.empty());
+}
+
+TEST(PlanCall, SizesMayBeTunables) {
+  const Result<ResolvedPlan> plan = ResolveCall("[tune]\nA = [0, 5]\n" + Linear("algorithm = \"A\"\n"),
+                                                {{"rows", 6}, {"inner", 4}, {"columns", 10}, {"ld", 8}}, {{"A", 5}});
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan->steps[0].call->algorithm, 5);
+}
+
+TEST(PlanCall, RefusalsNameFieldAndRemedy) {
+  EXPECT_THAT(CallRefusal("[[call]]\nop = \"matmull\"\n"), HasSubstr("c.cu:4: [[call]] #1 field 'op'"));
+  EXPECT_THAT(CallRefusal("[[call]]\na = \"x\"\n"), HasSubstr("\"matmul\""));
+  EXPECT_THAT(CallRefusal(Linear("epilogue = \"gelu\"\n")), HasSubstr("gelu_tanh"));
+  EXPECT_THAT(CallRefusal(Linear("gird = 3\n")), HasSubstr("gird"));
+  const auto with = [](const char* field, const char* name) {
+    std::string plan = Linear();
+    const size_t at = plan.find(std::string(field) + " = ");
+    return plan.replace(at, plan.find('\n', at) - at, std::string(field) + " = \"" + name + "\"");
+  };
+  EXPECT_THAT(CallRefusal(with("a", "y")), HasSubstr("field 'a': 'y' is not a tensor or workspace"));
+  EXPECT_THAT(CallRefusal(with("a", "rows:i32")), HasSubstr("expected a tensor or a workspace"));
+  EXPECT_THAT(CallRefusal(with("a", "s")), HasSubstr("has strides of its own; a call takes dense row-major matrices"));
+  EXPECT_THAT(CallRefusal(with("a", "i")), HasSubstr("'i' has int32; a matmul takes float32, float16 or bfloat16"));
+  EXPECT_THAT(CallRefusal(Linear("bias = \"f\"\n")), HasSubstr("all matrices of a matmul have one dtype"));
+  EXPECT_THAT(CallRefusal(Linear("dtype = \"float32\"\n")), HasSubstr("'dtype' says float32"));
+  EXPECT_THAT(CallRefusal(with("out", "old")), HasSubstr("is an input and must not be changed"));
+  EXPECT_THAT(CallRefusal(with("b", "out")),
+              HasSubstr("shares its memory with 'out', which the same call reads as 'b'"));
+  EXPECT_THAT(
+      CallRefusal(
+          "[[workspace]]\nname = \"h\"\nbytes = 100\n[[call]]\nop = \"matmul\"\na = \"h\"\nb = \"h\"\nout = \"h\"\n"),
+      HasSubstr("all matrices are workspaces, so say"));
+  std::string no_k = Linear();
+  no_k.resize(no_k.find("k = "));
+  EXPECT_THAT(CallRefusal(no_k), HasSubstr("an expression for the terms of each sum"));
+  EXPECT_THAT(CallRefusal(with("k", "iner")), HasSubstr("did you mean 'inner'"));
+  EXPECT_THAT(CallRefusal(Linear() + Linear()), HasSubstr("[[call]]: can never run"));
+  EXPECT_THAT(CallRefusal(with("out", "h") + "[[workspace]]\nname = \"h\"\nbytes = 1000\n"),
+              HasSubstr("the output 'out' is passed to no kernel"));
+  const Result<Candidate> oracle = ParseCall(Linear(), true);
+  ASSERT_FALSE(oracle.ok());
+  EXPECT_THAT(oracle.status().message(), HasSubstr("an oracle computes in double precision"));
+}
+
+TEST(PlanCall, WhatDoesNotFitIsTheCandidatesFault) {
+  EXPECT_THAT(Unresolved(Linear("batch = \"2\"\n")),
+              HasSubstr("c.cu:3: [[call]] field 'a': batch * m * k is 48 elements for"));
+  EXPECT_THAT(Unresolved(Linear("batch = \"2\"\n")), HasSubstr("'x' has 24; check m, n, k, batch and the transposes"));
+  EXPECT_THAT(Unresolved(Linear(), {{"rows", 6}, {"inner", 0}, {"columns", 10}, {"ld", 8}}),
+              HasSubstr("a sum of no terms"));
+  EXPECT_THAT(Unresolved(Linear("algorithm = \"32\"\n")), HasSubstr("the library is asked for 32 at most"));
+  EXPECT_THAT(Unresolved(Linear("batch = \"rows - 7\"\n")), HasSubstr("is negative (-1)"));
+  const auto of_workspace = [](const std::string& a, const std::string& out) {
+    return "[[workspace]]\nname = \"h\"\nbytes = 400\n[[launch]]\nkernel = \"k\"\ngrid = [1]\nblock = [1]\nargs = "
+           "[\"out\"]\n[[call]]\nstep = 1\nop = \"matmul\"\na = \"" +
+           a + "\"\nb = \"w\"\ntranspose_b = true\nout = \"" + out +
+           "\"\nm = \"rows\"\nn = \"columns\"\nk = \"inner\"\n";
+  };
+  EXPECT_EQ(Unresolved(of_workspace("h", "h + 48")), "resolved");
+  EXPECT_THAT(Unresolved(of_workspace("h", "h + 46")), HasSubstr("it overlaps what the call reads of 'h'"));
+  EXPECT_THAT(Unresolved(of_workspace("h + 1", "h + 200")), HasSubstr("no multiple of a float16 of 2 bytes"));
+  EXPECT_THAT(Unresolved(of_workspace("h", "h + 300")), HasSubstr("'h' has 50 behind the offset"));
+  EXPECT_THAT(Unresolved(of_workspace("h", "h + 500")), HasSubstr("outside of 'h' with its 400 bytes"));
+  // A tensor is used whole unless an offset is written.
+  EXPECT_THAT(Unresolved("[[launch]]\nkernel = \"k\"\ngrid = [1]\nblock = [1]\nargs = [\"out\"]\n[[workspace]]\nname = "
+                         "\"h\"\nbytes = 400\n[[call]]\nstep = 1\nop = \"matmul\"\na = \"x\"\nb = \"w\"\n"
+                         "transpose_b = true\nout = \"h\"\nm = \"2\"\nn = \"columns\"\nk = \"inner\"\n"),
+              HasSubstr("'x' has 24"));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Library calls of plans on a GPU, held against sums in double precision. Skips where there is no GPU, or no cuBLASLt.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "tuner/device/cuda/session_test_support.h"
+#include "tuner/device/host_tensor_ops.h"
+
+extern "C" {
+extern const unsigned char hone_gpu_test_fatbin[];
+extern const unsigned long hone_gpu_test_fatbin_size;
+}
+
+namespace hone::test {
+namespace {
+
+using testing::HasSubstr;
+
+struct Product {
+  ResolvedMatmul call;
+  TensorView a, b, bias, out;
+  std::vector<uint8_t> a_host, b_host, bias_host;
+  std::unique_ptr<Arena> arena;
+  Bindings bindings;
+};
+
+// Values that neither dtype rounds away: multiples of 1/64 below 2, drawn by a generator of its own.
+std::vector<uint8_t> Numbers(DType dtype, int64_t count, uint32_t seed) {
+  std::vector<uint8_t> memory(static_cast<size_t>(count * DTypeBytes(dtype)));
+  for (int64_t i = 0; i < count; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    host::WriteElement(dtype, memory.data() + i * DTypeBytes(dtype),
+                       static_cast<double>(static_cast<int>(seed >> 24) - 128) / 64.0);
+  }
+  return memory;
+}
+
+// Memory apart, inputs mapped without the right to write; every operand begins `shift` elements into its block.
+Product Make(DeviceSession& session, ResolvedMatmul call, bool with_bias, int64_t shift) {
+  Product p;
+  const int64_t width = DTypeBytes(call.dtype);
+  const auto operand = [&](const char* name, int64_t elements) {
+    return ResolvedOperand{name, shift * width, elements * width};
+  };
+  call.a = operand("a", call.batch * call.m * call.k);
+  call.b = operand("b", call.batch * call.k * call.n);
+  call.out = operand("out", call.batch * call.m * call.n);
+  if (with_bias) call.bias = operand("bias", call.n);
+  p.a_host = Numbers(call.dtype, call.a.bytes / width + shift, 1);
+  p.b_host = Numbers(call.dtype, call.b.bytes / width + shift, 2);
+  p.bias_host = Numbers(call.dtype, call.n + shift, 3);
+  p.a = View(call.dtype, {call.a.bytes / width + shift}, -1);
+  p.b = View(call.dtype, {call.b.bytes / width + shift}, -1);
+  p.bias = View(call.dtype, {call.n + shift}, -1);
+  p.out = View(call.dtype, {call.out.bytes / width + shift}, -1);
+  p.arena = PlaceApart(session, {&p.a, &p.b, &p.bias, &p.out}, {true, true, true, false});
+  Write(session, p.a, p.a_host);
+  Write(session, p.b, p.b_host);
+  Write(session, p.bias, p.bias_host);
+  EXPECT_TRUE(session.Poison(p.out).ok());
+  p.bindings.tensors = {{"a", p.a}, {"b", p.b}, {"bias", p.bias}, {"out", p.out}};
+  p.call = std::move(call);
+  return p;
+}
+
+// The greatest error, in units of the size of the terms summed.
+double Error(DeviceSession& session, const Product& p, int64_t shift) {
+  const ResolvedMatmul& c = p.call;
+  const int64_t width = DTypeBytes(c.dtype);
+  const auto at = [&](const std::vector<uint8_t>& memory, int64_t element) {
+    return host::ReadElement(c.dtype, memory.data() + (element + shift) * width);
+  };
+  const std::vector<uint8_t> out = Read<uint8_t>(session, p.out);
+  double worst = 0;
+  for (int64_t batch = 0; batch < c.batch; ++batch) {
+    for (int64_t i = 0; i < c.m; ++i) {
+      for (int64_t j = 0; j < c.n; ++j) {
+        double sum = c.bias ? at(p.bias_host, j) : 0, size = std::abs(sum) + 1;
+        for (int64_t t = 0; t < c.k; ++t) {
+          const double term = at(p.a_host, batch * c.m * c.k + (c.transpose_a ? t * c.m + i : i * c.k + t)) *
+                              at(p.b_host, batch * c.k * c.n + (c.transpose_b ? j * c.k + t : t * c.n + j));
+          sum += term;
+          size += std::abs(term);
+        }
+        if (c.epilogue == "relu") sum = std::max(sum, 0.0);
+        if (c.epilogue == "gelu_tanh")
+          sum = 0.5 * sum * (1 + std::tanh(std::sqrt(2 / M_PI) * (sum + 0.044715 * sum * sum * sum)));
+        const double got = at(out, (batch * c.m + i) * c.n + j);
+        worst = std::max(worst, std::isfinite(got) ? std::abs(got - sum) / size : 1e30);
+      }
+    }
+  }
+  return worst;
+}
+
+double RoundOff(DType dtype) { return dtype == DType::kFloat32 ? 6e-8 : dtype == DType::kFloat16 ? 4.9e-4 : 3.9e-3; }
+
+std::unique_ptr<LoadedProgram> AnyProgram(DeviceSession& session) {
+  const std::string image(reinterpret_cast<const char*>(hone_gpu_test_fatbin), hone_gpu_test_fatbin_size);
+  return Load(session, Program(image, {"busy"}));
+}
+
+bool NoLibrary(const LaunchOutcome& outcome) {
+  return outcome.status == LaunchStatus::kUnsupported && outcome.detail.find("cuBLASLt") != std::string::npos;
+}
+
+TEST(LibraryCallsGpu, GiveWhatTheSumsAreForEveryDtypeLayoutAndEpilogue) {
+  HONE_REQUIRE_SESSION();
+  const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
+  for (const DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+    double worst = 0;
+    for (int variant = 0; variant < 48; ++variant) {
+      ResolvedMatmul call{.m = 65,
+                          .n = 48,
+                          .k = 96,
+                          .batch = variant % 16 < 8 ? 1 : 3,
+                          .transpose_a = (variant & 1) != 0,
+                          .transpose_b = (variant & 2) != 0,
+                          .dtype = dtype};
+      call.epilogue = variant < 16 ? "none" : variant < 32 ? "relu" : "gelu_tanh";
+      // Addresses with the alignment of one element, too: a task promises no more than 16 bytes, and an offset less.
+      const int64_t shift = variant % 3 == 0 ? 1 : variant % 3 == 1 ? 0 : 8;
+      const Product p = Make(session, std::move(call), (variant & 4) != 0, shift);
+      ResolvedStep step;
+      step.call = p.call;
+      const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
+      if (NoLibrary(outcome)) GTEST_SKIP() << outcome.detail;
+      ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail << ", variant " << variant;
+      const double error = Error(session, p, shift);
+      EXPECT_LT(error, 4 * RoundOff(dtype)) << DTypeName(dtype) << ", variant " << variant;
+      worst = std::max(worst, error);
+      EXPECT_EQ(session.CheckGaps(*p.arena)->value_or(""), "");
+      EXPECT_EQ(Read<uint8_t>(session, p.a), p.a_host);
+    }
+    std::printf("%s: 48 products, the greatest error is %.3g of the terms' size\n",
+                std::string(DTypeName(dtype)).c_str(), worst);
+  }
+}
+
+// TF32 keeps 11 bits: a sum of numbers that need 24 would be off by 1e-4 of its terms.
+TEST(LibraryCallsGpu, Float32IsNotTf32) {
+  HONE_REQUIRE_SESSION();
+  const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
+  Product p = Make(session, ResolvedMatmul{.m = 256, .n = 256, .k = 512}, false, 0);
+  for (size_t i = 0; i < p.a_host.size() / 4; ++i) {
+    const float fine = 1.0f + static_cast<float>(i % 1021) * 1.1920929e-7f * 37;
+    std::memcpy(p.a_host.data() + 4 * i, &fine, 4);
+  }
+  Write(session, p.a, p.a_host);
+  ResolvedStep step;
+  step.call = p.call;
+  const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
+  if (NoLibrary(outcome)) GTEST_SKIP() << outcome.detail;
+  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail;
+  EXPECT_LT(Error(session, p, 0), 3e-7);
+}
+
+TEST(LibraryCallsGpu, StandInTimedGraphsAndAgreeWithLaunchesAlone) {
+  HONE_REQUIRE_SESSION();
+  const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
+  std::vector<Product> sets;
+  for (int set = 0; set < 8; ++set) {
+    sets.push_back(Make(session,
+                        ResolvedMatmul{.m = 512, .n = 512, .k = 512, .transpose_b = true, .dtype = DType::kBFloat16},
+                        true, 0));
+  }
+  ResolvedStep step;
+  step.call = sets[0].call;
+  // Memory of the next call is written by the one before.
+  const ResolvedPlan plan = Plan({step, Memset("out", 0, 2), step});
+  SampleRequest request{.program = program.get(), .plan = &plan};
+  for (const Product& p : sets) request.sets.push_back(&p.bindings);
+  std::vector<double> times;
+  for (int i = 0; i < 9; ++i) {
+    const Result<SampleOutcome> sample = session.TimeSample(request);
+    ASSERT_TRUE(sample.ok()) << sample.status().message();
+    if (NoLibrary(sample->launch)) GTEST_SKIP() << sample->launch.detail;
+    ASSERT_EQ(sample->launch.status, LaunchStatus::kOk) << sample->launch.detail;
+    times.push_back(sample->us_per_plan);
+  }
+  for (const Product& p : sets) EXPECT_LT(Error(session, p, 0), 4 * RoundOff(DType::kBFloat16));
+  std::sort(times.begin(), times.end());
+  std::printf("two products of 512 and a memset: %.2f us of a graph of 8\n", times[times.size() / 2]);
+  EXPECT_LT(times[times.size() / 2], 200);
+}
+
+TEST(LibraryCallsGpu, AnAlgorithmThatIsNotThereIsALimit) {
+  HONE_REQUIRE_SESSION();
+  const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
+  const Product p = Make(session, ResolvedMatmul{.m = 1, .n = 1, .k = 1, .algorithm = 31}, false, 0);
+  ResolvedStep step;
+  step.call = p.call;
+  const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
+  if (NoLibrary(outcome)) GTEST_SKIP() << outcome.detail;
+  EXPECT_EQ(outcome.status, LaunchStatus::kResourceLimit);
+  EXPECT_THAT(outcome.detail, HasSubstr("the plan asks for algorithm 31, and the library has"));
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/host_matmul.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "tuner/core/float_bits.h"
+
+namespace hone::host {
+namespace {
+
+// A tile of kRows x kColumns sums stays in registers; kTerms of each sum are added there before they join the others.
+constexpr int64_t kRows = 4, kColumns = 16, kTerms = 256;
+// Rows that one thread takes at a time.
+constexpr int64_t kRowsAtOnce = 64;
+// Less work than this is not worth another thread.
+constexpr double kFlopsOfAThread = 5e7;
+
+using Lanes = float __attribute__((vector_size(32)));
+
+float Load(DType dtype, const void* memory, int64_t element) {
+  if (dtype == DType::kFloat32) return static_cast<const float*>(memory)[element];
+  const uint16_t bits = static_cast<const uint16_t*>(memory)[element];
+  if (dtype == DType::kBFloat16) return std::bit_cast<float>(uint32_t{bits} << 16);
+  return static_cast<float>(HalfValue(bits));
+}
+
+void Store(DType dtype, void* memory, int64_t element, float value) {
+  if (dtype == DType::kFloat32) {
+    static_cast<float*>(memory)[element] = value;
+  } else {
+    static_cast<uint16_t*>(memory)[element] = dtype == DType::kBFloat16 ? BFloat16Bits(value) : HalfBits(value);
+  }
+}
+
+// One tile: `a` holds kRows values a term, `b` kColumns; `sums` are kRows rows of kColumns.
+[[gnu::always_inline]] inline void TileBody(int64_t terms, const float* a, const float* b, float* sums) {
+  Lanes sum[kRows][2];
+  std::memcpy(sum, sums, sizeof sum);
+  for (int64_t t = 0; t < terms; ++t) {
+    Lanes left, right;
+    std::memcpy(&left, b + t * kColumns, sizeof left);
+    std::memcpy(&right, b + t * kColumns + kColumns / 2, sizeof right);
+    for (int64_t r = 0; r < kRows; ++r) {
+      const float factor = a[t * kRows + r];
+      sum[r][0] += factor * left;
+      sum[r][1] += factor * right;
+    }
+  }
+  std::memcpy(sums, sum, sizeof sum);
+}
+
+[[gnu::target("avx2")]] void TileAvx2(int64_t terms, const float* a, const float* b, float* sums) {
+  TileBody(terms, a, b, sums);
+}
+void TileBaseline(int64_t terms, const float* a, const float* b, float* sums) { TileBody(terms, a, b, sums); }
+
+// b as panels of kColumns columns, in each of which the values of a term lie together; zeros beyond the last column.
+std::vector<float> PanelsOf(const ResolvedMatmul& call, const void* b, int64_t batch) {
+  const int64_t panels = (call.n + kColumns - 1) / kColumns, base = batch * call.k * call.n;
+  std::vector<float> packed(static_cast<size_t>(panels * kColumns * call.k), 0.0f);
+  for (int64_t t = 0; t < call.k; ++t) {
+    for (int64_t column = 0; column < call.n; ++column) {
+      const int64_t at = base + (call.transpose_b ? column * call.k + t : t * call.n + column);
+      packed[static_cast<size_t>((column / kColumns * call.k + t) * kColumns + column % kColumns)] =
+          Load(call.dtype, b, at);
+    }
+  }
+  return packed;
+}
+
+float Finish(const ResolvedMatmul& call, float value) {
+  // Not std::max: a NaN stays one.
+  if (call.epilogue == "relu") return value < 0.0f ? 0.0f : value;
+  if (call.epilogue != "gelu_tanh") return value;
+  const float inner = 0.7978845608f * (value + 0.044715f * value * value * value);
+  return 0.5f * value * (1.0f + std::tanh(inner));
+}
+
+void Rows(const ResolvedMatmul& call, const void* a, const std::vector<float>& panels, const void* bias, void* out,
+          int64_t batch, int64_t first, int64_t last) {
+  const auto tile = __builtin_cpu_supports("avx2") > 0 ? TileAvx2 : TileBaseline;
+  const int64_t a_base = batch * call.m * call.k, out_base = batch * call.m * call.n;
+  std::vector<float> strip(static_cast<size_t>(call.k * kRows));
+  for (int64_t row = first; row < last; row += kRows) {
+    for (int64_t r = 0; r < kRows; ++r) {
+      const int64_t at =
+          std::min(row + r, last - 1);  // the last strip repeats its last row, and drops what comes of it
+      for (int64_t t = 0; t < call.k; ++t) {
+        strip[static_cast<size_t>(t * kRows + r)] =
+            Load(call.dtype, a, a_base + (call.transpose_a ? t * call.m + at : at * call.k + t));
+      }
+    }
+    for (int64_t column = 0; column < call.n; column += kColumns) {
+      float sums[kRows * kColumns] = {};
+      for (int64_t t = 0; t < call.k; t += kTerms) {
+        float part[kRows * kColumns] = {};
+        tile(std::min(kTerms, call.k - t), strip.data() + t * kRows,
+             panels.data() + (column / kColumns * call.k + t) * kColumns, part);
+        for (int64_t i = 0; i < kRows * kColumns; ++i) sums[i] += part[i];
+      }
+      for (int64_t r = 0; r < std::min(kRows, last - row); ++r) {
+        for (int64_t c = 0; c < std::min(kColumns, call.n - column); ++c) {
+          float value = sums[r * kColumns + c];
+          if (bias != nullptr) value += Load(call.dtype, bias, column + c);
+          Store(call.dtype, out, out_base + (row + r) * call.n + column + c, Finish(call, value));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void Matmul(const ResolvedMatmul& call, const void* a, const void* b, const void* bias, void* out, int threads) {
+  const int64_t wanted =
+      static_cast<int64_t>(std::min(1e6, call.flops() / static_cast<double>(call.batch) / kFlopsOfAThread));
+  const int64_t count = std::clamp<int64_t>(wanted, 1, std::max(threads, 1));
+  for (int64_t batch = 0; batch < call.batch; ++batch) {
+    const std::vector<float> panels = PanelsOf(call, b, batch);
+    std::atomic<int64_t> next{0};
+    const auto work = [&] {
+      for (int64_t row = next.fetch_add(kRowsAtOnce); row < call.m; row = next.fetch_add(kRowsAtOnce)) {
+        Rows(call, a, panels, bias, out, batch, row, std::min(row + kRowsAtOnce, call.m));
+      }
+    };
+    std::vector<std::thread> helpers;
+    for (int64_t i = 1; i < count; ++i) helpers.emplace_back(work);
+    work();
+    for (std::thread& helper : helpers) helper.join();
+  }
+}
+
+}  // namespace hone::host

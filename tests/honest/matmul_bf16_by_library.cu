@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The product in bfloat16 by a library's call.
+//
+// task: matmul_bf16
+// expect: ok
+// where: sim gpu
+/*hone
+[[call]]
+op   = "matmul"
+a    = "a"
+b    = "b"
+out  = "c"
+m    = "m"
+n    = "n"
+k    = "k"
+when = "k > 0"
+
+[[memset]]
+target = "c"
+*/
