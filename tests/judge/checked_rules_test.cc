@@ -25,13 +25,14 @@ TEST(CheckedRules, CasesComeInTheOrderOfTheirSize) {
   JudgeBench bench(TaskWithoutEmptyCase());
   bench.options.time = false;
   bench.task.hand_cases.clear();  // they come last, whatever their size
+  bench.task.hidden.clear();      // and so do the shapes beyond hidden ranges
   std::vector<int64_t> sizes;
   bench.candidate().run = [&sizes](FakeLaunch& launch) {
     Scale(launch);
     sizes.push_back(2 * launch.Elements("x") + launch.Elements("w"));
   };
   ASSERT_EQ(bench.Run().verdict, Verdict::kOk);
-  ASSERT_GE(sizes.size(), 5u);
+  ASSERT_GE(sizes.size(), 4u);
   EXPECT_LT(sizes.front(), sizes.back());
   EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
 }

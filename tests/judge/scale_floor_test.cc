@@ -118,7 +118,9 @@ TEST(ScaleFloor, ASumInHalfFailsThereAndEverywhere) {
   EXPECT_EQ(JudgedRows(kOnes, Centred, CentredInHalf).verdict, Verdict::kWrongOutput);
   const Evaluation careless = JudgedRows(kOnes, Centred, CarelessWhereItCancels);
   EXPECT_EQ(careless.verdict, Verdict::kWrongOutput);
-  EXPECT_EQ(careless.mismatch->distribution, "constant") << careless.detail;
+  // Rows of equal elements are among the special values too.
+  const std::string& distribution = careless.mismatch->distribution;
+  EXPECT_TRUE(distribution == "constant" || distribution == "special") << careless.detail;
 }
 
 TEST(ScaleFloor, AnHonestKernelPassesAmongSubnormalResults) {

@@ -5,18 +5,17 @@
 // harness kernels and in any order. Included by nvcc (harness_kernels.cu) and by the simulator's session,
 // so it is plain C++17 with no standard library.
 //
-// Counter-based: two rounds of a 64-bit mixer (the finalizer of MurmurHash3 / SplitMix64, Steele et al. 2014)
-// over key, slice and position. Normal values come from a table of quantiles (`NormalQuantiles`, 4096
+// Counter-based: a slice's hash is SipHash of its number under the key (keyed_hash.h), and an element's bits are a 64-bit
+// mixer (the finalizer of MurmurHash3 / SplitMix64, Steele et al. 2014) over that hash and the position. A candidate reads
+// 36 of those 64 bits off a normal value. So the mixer's second factor is a secret of the slice: without it the mixer cannot
+// be turned back, and who would find the slice's hash has 2^64 of them to try. Who had it would know that slice of that
+// tensor, which is before his eyes, and nothing else. Normal values come from a table of quantiles (`NormalQuantiles`, 4096
 // intervals, linear interpolation): no transcendental function, so host and device agree to the bit.
 #pragma once
 
 #include <cstdint>
 
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-#define HONE_HD __host__ __device__ __forceinline__
-#else
-#define HONE_HD inline
-#endif
+#include "tuner/core/keyed_hash.h"
 
 namespace hone::draw {
 
@@ -30,13 +29,24 @@ HONE_HD uint64_t Mix(uint64_t x) {
 }
 
 // Hash() in its two halves: a kernel computes the first once for a whole slice.
-HONE_HD uint64_t SliceHash(uint64_t key, uint64_t slice) { return Mix(key ^ (slice * 0x9e3779b97f4a7c15ULL)); }
+HONE_HD uint64_t SliceHash(uint64_t key, uint64_t slice) { return Keyed(key, slice); }
 HONE_HD uint64_t HashInSlice(uint64_t slice_hash, uint64_t position) {
-  return Mix(slice_hash + position * 0xd1342543de82ef95ULL);
+  uint64_t x = slice_hash + position * 0xd1342543de82ef95ULL;
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ULL;
+  x ^= x >> 27;
+  x *= ((slice_hash << 32) | (slice_hash >> 32)) | 1;
+  x ^= x >> 31;
+  return x;
 }
 
 HONE_HD uint64_t Hash(uint64_t key, uint64_t slice, uint64_t position) {
   return HashInSlice(SliceHash(key, slice), position);
+}
+
+// A hash of two numbers for what is no secret once inputs are seen, at a third of the cost.
+HONE_HD uint64_t PlainHash(uint64_t key, uint64_t row, uint64_t what) {
+  return Mix(Mix(key ^ (row * 0x9e3779b97f4a7c15ULL)) + what * 0xd1342543de82ef95ULL);
 }
 
 // A keyed bijection on [0, n): four Feistel rounds on the smallest even-bit domain that holds n, walking
@@ -179,7 +189,7 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
   const uint64_t row = p.sliced ? slice : position / row_elements;
   const uint64_t column = p.sliced ? position : position - row * row_elements;
   const uint64_t columns = static_cast<uint64_t>(p.sliced ? p.slice_elements : p.row_elements);
-  const uint64_t choice = Hash(p.pattern_key, row, 0x59ec1a1);
+  const uint64_t choice = PlainHash(p.pattern_key, row, 0x59ec1a1);
   const uint64_t more = Mix(bits);  // of the element, beside its normal value
   const uint64_t of_row = Mix(choice);
   const float sign = (more & 1) ? -1.0f : 1.0f;
@@ -298,14 +308,6 @@ HONE_HD bool DrawsIntegers(int kind) { return kind == kIndex || kind == kOffsets
 HONE_HD int64_t IntegerFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
                                 uint64_t position) {
   return p.kind == kOffsets ? Offset(p, slice_hash, position) : IndexFromBits(p, slice_hash, slice, bits, position);
-}
-
-// Digest of one element, summed (mod 2^64) over a slice: order-free, so any reduction gives it. Bits and position go
-// through one mixer together, the bits times a multiplier that only the key knows: no two (bits, position) pairs can
-// be foreseen to meet. A second mixer for the position would cost as much as everything else, and digests are taken
-// of every output of every timed launch.
-HONE_HD uint64_t ElementDigest(uint64_t bits, uint64_t position, uint64_t key) {
-  return Mix(bits * (key | 1) + (position * 0x9e3779b97f4a7c15ULL + Mix(key)));
 }
 
 }  // namespace hone::draw

@@ -211,16 +211,6 @@ TEST(Permute, MovesMostAndKeyZeroNone) {
   EXPECT_LT(fixed, 8);  // a random permutation has one fixed point on average
 }
 
-TEST(ElementDigest, TellsBitsPositionsAndKeysApart) {
-  std::set<uint64_t> digests;
-  for (uint64_t bits = 0; bits < 30; ++bits) {
-    for (uint64_t position = 0; position < 30; ++position) {
-      for (uint64_t key = 1; key <= 3; ++key) digests.insert(draw::ElementDigest(bits, position, key));
-    }
-  }
-  EXPECT_EQ(digests.size(), 2700u);
-}
-
 draw::Parameters IndexParameters(IndexOrder order, int64_t bound, int64_t slice_elements, int64_t row_elements,
                                  double padding = 0) {
   ValueSpec spec = Spec(Distribution::kIndex);

@@ -13,6 +13,7 @@
 
 #include "tuner/core/draw.h"
 #include "tuner/core/draw_table.h"
+#include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/harness_layout.h"
 
 namespace hone::host {
@@ -480,17 +481,23 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
 
 std::vector<uint64_t> Digest(const TensorView& view, uint64_t key) {
   std::vector<uint64_t> digests(static_cast<size_t>(view.slices()), 0);
+  if (view.elements == 0) return digests;
+  std::vector<uint64_t> keys(digest::kKeys);
+  const int64_t width = DTypeBytes(view.dtype);
+  digest::MakeKeys(key, static_cast<uint64_t>(view.elements / view.slices() * width), keys.data());
   WithWord(view.dtype, [&](auto tag) {
     using Word = typename decltype(tag)::Type;
     const Word* memory = Base<const Word>(view);
     ForEachRow(view, [&](const Row& row) {
       for (int64_t i = 0; i < row.count; ++i) {
         const uint64_t bits = Load(memory + row.offset + i * row.stride);
-        digests[static_cast<size_t>(row.slice + i * row.slice_step)] +=
-            draw::ElementDigest(bits, static_cast<uint64_t>(row.position + i * row.position_step), key);
+        uint64_t& sum = digests[static_cast<size_t>(row.slice + i * row.slice_step)];
+        sum = digest::Plus(sum, digest::OfElement(bits, static_cast<uint64_t>(row.position + i * row.position_step),
+                                                  static_cast<int>(sizeof(Word)), keys.data()));
       }
     });
   });
+  for (uint64_t& sum : digests) sum = digest::Canonical(sum);
   return digests;
 }
 

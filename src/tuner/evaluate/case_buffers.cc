@@ -16,6 +16,8 @@ namespace {
 // What a secret is used for, hashed in with it, so that one use tells nothing about another.
 constexpr uint64_t kFillPurpose = 0xf111;
 constexpr uint64_t kPatternPurpose = 0x9a77;
+constexpr uint64_t kTensorPurpose = 0x7e45;
+constexpr uint64_t kGapPurpose = 0x6a95;
 // A sampled in-place tensor of more bytes repeats in memory, and what is written to it is not compared.
 constexpr int64_t kMostFilledBytes = int64_t{256} << 20;
 
@@ -64,7 +66,7 @@ TensorShape DenseShape(const TensorSpec& tensor, std::vector<int64_t> extents) {
 
 uint64_t TensorKey(uint64_t set_key, const Task& task, const TensorSpec& tensor) {
   const auto position = static_cast<uint64_t>(&tensor - task.tensors.data());
-  return draw::Mix(set_key ^ ((position + 1) * 0x9e3779b97f4a7c15ULL)) | 1;  // never 0
+  return Keyed(set_key, kTensorPurpose, position) | 1;  // never 0
 }
 
 Result<int64_t> CaseBuffers::SetBytes(const Task& task, const Dims& dims) {
@@ -83,7 +85,7 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
                                                        const Placement& placement) {
   std::unique_ptr<CaseBuffers> buffers(new CaseBuffers(session, task, dims));
   buffers->sampled_ = sampled;
-  buffers->fill_key_ = draw::Mix(gap_key ^ kFillPurpose);
+  buffers->fill_key_ = Keyed(gap_key, kFillPurpose, 0);
   // A modelled time is one number, whatever the seed and the number of the launch.
   if (sampled) buffers->UseFixedFills();
   std::vector<BlockRequest> blocks;
@@ -137,7 +139,7 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
   place = SecretOrder(static_cast<int>(blocks.size()), gap_key);
   if (sampled) std::iota(place.begin(), place.end(), 0);
   for (size_t i = 0; i < blocks.size(); ++i) placed[static_cast<size_t>(place[i])] = blocks[i];
-  HONE_ASSIGN_OR_RETURN(buffers->arena_, session.Allocate(placed, gap_key));
+  HONE_ASSIGN_OR_RETURN(buffers->arena_, session.Allocate(placed, Keyed(gap_key, kGapPurpose, 0)));
   buffers->bindings_.resize(static_cast<size_t>(sets));
   buffers->Bind();
   return buffers;
@@ -195,7 +197,7 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
     HONE_ASSIGN_OR_RETURN(request.index_bound, tensor.values.index_bound->Evaluate(dims_));
   }
   request.key = TensorKey(inputs.key, task_, tensor);
-  request.pattern_key = draw::Mix(inputs.key ^ kPatternPurpose);
+  request.pattern_key = Keyed(inputs.key, kPatternPurpose, 0);
   if (tensor.slice_axis >= 0) {
     request.permutation_key = inputs.permutation_key;
     // Indices that are distinct over all slices keep their values: fresh ones would meet those of slices that stay.
@@ -240,7 +242,7 @@ Status CaseBuffers::PrepareLaunch(int index, const InputSet& inputs, const Resol
 FillSpec CaseBuffers::NextFill() {
   constexpr FillKind kKinds[] = {FillKind::kNan, FillKind::kBytes, FillKind::kPlausible};
   const uint64_t number = fills_++;
-  return {kKinds[(fill_key_ + number) % std::size(kKinds)], draw::Hash(fill_key_, kFillPurpose, number) | 1};
+  return {kKinds[(fill_key_ + number) % std::size(kKinds)], Keyed(fill_key_, kFillPurpose, number) | 1};
 }
 
 Status CaseBuffers::FillWorkspace(const ResolvedWorkspace& workspace, uint64_t address) {

@@ -74,6 +74,8 @@ class CaseBuffers {
   // nobody may count on, or zeroed where the plan asks for that. Call before every launch. The fills are NaNs, bytes and
   // plausible numbers in turn (FillKind), from a secret start, under secret keys.
   Status PrepareLaunch(int index, const InputSet& inputs, const ResolvedPlan& plan);
+  // The secret that fills follow from, in the place of the one that follows from `gap_key`.
+  void UseFillKey(uint64_t key) { fill_key_ = key; }
   // The fixed poison from now on, and 0xa5 in workspaces: on sampled buffers, where a launch's cost must repeat, and in
   // tests of what changing fills catch.
   void UseFixedFills() { fixed_fills_ = true; }

@@ -16,7 +16,10 @@
 namespace hone {
 namespace {
 
-constexpr size_t kMostKeptBytes = 512 * static_cast<size_t>(kMiB);
+// Memory is kept for the next case as far as it is this, or this part of the device's: making and mapping it anew costs more
+// than a launch, and the buffer sets of one sample take a gigabyte.
+constexpr size_t kLeastKeptBytes = 512 * static_cast<size_t>(kMiB);
+constexpr size_t kKeptShare = 8;
 constexpr double kHarnessLimitSeconds = 60;
 // The driver keeps some memory for local arrays, printf and the like; asking for the last byte fails.
 constexpr int64_t kReservedBytes = 256 * kMiB;
@@ -72,6 +75,9 @@ Result<std::shared_ptr<CudaContext>> CudaContext::Make(const CudaDriver& driver,
   HONE_CUDA_RETURN_IF_ERROR(driver, driver.CtxSetCurrent(context->context_), where);
   HONE_CUDA_RETURN_IF_ERROR(driver, driver.StreamCreate(&context->stream_, CU_STREAM_NON_BLOCKING), where);
   HONE_CUDA_RETURN_IF_ERROR(driver, driver.EventCreate(&context->done_, CU_EVENT_DISABLE_TIMING), where);
+  size_t free_bytes = 0, total_bytes = 0;
+  if (driver.MemGetInfo(&free_bytes, &total_bytes) != CUDA_SUCCESS) total_bytes = 0;
+  context->most_kept_bytes_ = std::max(kLeastKeptBytes, total_bytes / kKeptShare);
   if (address_seed != 0) context->virtual_ = VirtualMemory::Make(driver, device, address_seed);
   return context;
 }
@@ -149,11 +155,11 @@ Result<PinnedBlock> CudaContext::AllocatePinned(size_t bytes) {
 
 void CudaContext::Return(CUdeviceptr address, size_t bytes) {
   if (lost_) return;
-  if (bytes > kMostKeptBytes) {
+  if (bytes > most_kept_bytes_) {
     GiveBack(address);
     return;
   }
-  if (kept_bytes_ + bytes > kMostKeptBytes) FreeKept();
+  if (kept_bytes_ + bytes > most_kept_bytes_) FreeKept();
   kept_.emplace(bytes, address);
   kept_bytes_ += bytes;
 }

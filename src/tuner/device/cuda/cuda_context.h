@@ -135,7 +135,7 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   std::unique_ptr<VirtualMemory> virtual_;
   std::map<CUdeviceptr, Shown> shown_;
   std::multimap<size_t, CUdeviceptr> kept_;
-  size_t kept_bytes_ = 0;
+  size_t kept_bytes_ = 0, most_kept_bytes_ = 0;
 };
 
 }  // namespace hone

@@ -9,6 +9,7 @@
 
 #include "base/rounding.h"
 #include "hone/base/units.h"
+#include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/launch_errors.h"
 
 namespace hone {
@@ -192,8 +193,8 @@ Result<bool> CudaProgram::GlobalsChanged(Harness& harness) {
   HONE_RETURN_IF_ERROR(harness.Mark(pages_, kPageBytes, marks_.address() + static_cast<uint64_t>(bytes)));
   std::vector<uint64_t> marks(2 * pages_.size());
   HONE_RETURN_IF_ERROR(harness.CopyToHost(marks.data(), marks_.address(), 2 * bytes));
-  return !std::equal(marks.begin(), marks.begin() + static_cast<std::ptrdiff_t>(pages_.size()),
-                     marks.begin() + static_cast<std::ptrdiff_t>(pages_.size()));
+  const auto after = marks.begin() + static_cast<std::ptrdiff_t>(pages_.size());
+  return !std::equal(marks.begin(), after, after, [](uint64_t a, uint64_t b) { return digest::Canonical(a) == digest::Canonical(b); });
 }
 
 std::vector<KernelResources> CudaProgram::Resources() const {

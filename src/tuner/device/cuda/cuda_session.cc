@@ -276,6 +276,7 @@ Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRe
   if (!request.trusted) {
     HONE_RETURN_IF_ERROR(Scrub(own));
     HONE_RETURN_IF_ERROR(own.MarkSurroundings(*harness_));
+    HONE_RETURN_IF_ERROR(harness_->WipeKeys());
   }
   HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a launch"));
   harness_->ForgetDeviceState();
@@ -344,6 +345,7 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   HONE_RETURN_IF_ERROR(own.RestoreGlobals(*harness_));
   HONE_RETURN_IF_ERROR(Scrub(own));
   HONE_RETURN_IF_ERROR(own.MarkSurroundings(*harness_));
+  HONE_RETURN_IF_ERROR(harness_->WipeKeys());
   HONE_RETURN_IF_ERROR(TouchPages(request.sets));
   HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a timed sample"));
 

@@ -13,6 +13,7 @@
 #include <iterator>
 
 #include "tuner/core/draw_table.h"
+#include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/tensor_layout.h"
 #include "tuner/device/host_tensor_ops.h"
 
@@ -36,7 +37,7 @@ constexpr unsigned kThreads = 256;
 constexpr unsigned kDrawThreads = 512;
 constexpr int64_t kShortRow = 128;          // rows below this are walked by one thread
 constexpr int64_t kTableSliceElements = 32; // slices smaller than this compute their key each: a table would not pay
-constexpr uint64_t kMarkPurpose = 0x3a4c;
+constexpr uint64_t kMarkPurpose = 0x3a4c, kScrubPurpose = 0x5c2b;
 constexpr unsigned kScrubThreads = 1024;
 constexpr int64_t kScrubFrames[] = {256, 1024, 4096, 16384};  // bytes of local memory: the kernels there are
 constexpr uint64_t kGateLimitNs = 20'000'000;
@@ -101,7 +102,7 @@ RowWork PlanRows(const Layout& layout, int width, int sm_count) {
 Harness::Harness(std::shared_ptr<CudaContext> context, const Places& places)
     : context_(std::move(context)), driver_(context_->driver()), sm_count_(places.sm_count),
       flush_bytes_((3 * places.l2_bytes + 15) / 16 * 16), shared_bytes_(places.shared_bytes / 16 * 16),
-      scrub_key_(places.key), mark_key_(draw::Mix(places.key ^ kMarkPurpose)) {}
+      scrub_key_(places.key), mark_key_(Keyed(places.key, kMarkPurpose)) {}
 
 Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> context, const Places& places) {
   std::unique_ptr<Harness> harness(new Harness(std::move(context), places));
@@ -291,16 +292,39 @@ Status Harness::Gather(const TensorView& source, const TensorView& destination, 
                 kThreads, layout, destination.address, sent, MakeDivisor(static_cast<uint64_t>(count)), width);
 }
 
-Status Harness::EnqueueDigest(const TensorView& view, const Layout& layout, uint64_t key, CUdeviceptr sums) {
+Result<CUdeviceptr> Harness::SendDigestKeys(DigestKeys& keys, uint64_t secret) {
+  if (keys.tables.empty() || keys.secret != secret) {
+    keys.tables.resize(digest::kKeys);
+    digest::MakeKeys(secret, 4 * (digest::kMostWords - 1), keys.tables.data());
+    keys.secret = secret;
+    keys.sent = false;
+  }
+  if (!keys.sent) {
+    HONE_RETURN_IF_ERROR(SendList(keys.block, keys.tables.data(), keys.tables.size() * sizeof(uint64_t)).status());
+    keys.sent = true;
+  }
+  return keys.block.address();
+}
+
+Status Harness::WipeKeys() {
+  for (DigestKeys* keys : {&digest_keys_, &mark_keys_}) {
+    if (!keys->sent) continue;
+    keys->sent = false;
+    HONE_RETURN_IF_ERROR(Fill(keys->block.address(), static_cast<int64_t>(keys->block.bytes()), 0));
+  }
+  return Status::Ok();
+}
+
+Status Harness::EnqueueDigest(const TensorView& view, const Layout& layout, CUdeviceptr keys, CUdeviceptr sums) {
   const int64_t size = DTypeBytes(view.dtype);
   int width = static_cast<int>(16 / size);
   if (!harness::CanVectorize(layout, width, size)) width = 1;
   const RowWork work = PlanRows(layout, width, sm_count_);
   if (work.by_thread) {
-    return Launch(fmt::format("hone_digest_uint{}_thread", 8 * size), work.blocks, kThreads, layout, key, sums,
+    return Launch(fmt::format("hone_digest_uint{}_thread", 8 * size), work.blocks, kThreads, layout, keys, sums,
                   work.rows_per_thread);
   }
-  return Launch(fmt::format("hone_digest_uint{}_x{}", 8 * size, width), work.blocks, kThreads, layout, key, sums,
+  return Launch(fmt::format("hone_digest_uint{}_x{}", 8 * size, width), work.blocks, kThreads, layout, keys, sums,
                 work.by_segments, work.segment_elements);
 }
 
@@ -313,14 +337,16 @@ Result<std::vector<std::vector<uint64_t>>> Harness::Digest(const std::vector<Ten
     layouts.push_back(layout);
   }
   std::vector<uint64_t> all(static_cast<size_t>(slices), 0);
+  HONE_ASSIGN_OR_RETURN(const CUdeviceptr keys, SendDigestKeys(digest_keys_, key));
   HONE_ASSIGN_OR_RETURN(const CUdeviceptr sums, Scratch(sums_, slices * 8));
   HONE_RETURN_IF_ERROR(Fill(sums, slices * 8, 0));
   CUdeviceptr at = sums;
   for (size_t i = 0; i < views.size(); ++i) {
-    if (views[i].elements > 0) HONE_RETURN_IF_ERROR(EnqueueDigest(views[i], layouts[i], key, at));
+    if (views[i].elements > 0) HONE_RETURN_IF_ERROR(EnqueueDigest(views[i], layouts[i], keys, at));
     at += static_cast<CUdeviceptr>(layouts[i].slices * 8);
   }
   HONE_RETURN_IF_ERROR(CopyToHost(all.data(), sums, slices * 8));
+  for (uint64_t& digest : all) digest = digest::Canonical(digest);
   std::vector<std::vector<uint64_t>> digests;
   auto next = all.begin();
   for (const Layout& layout : layouts) {
@@ -337,11 +363,12 @@ Status Harness::Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUde
   view.shape = {view.elements};
   view.strides = {1};
   view.span_bytes = bytes;
+  HONE_ASSIGN_OR_RETURN(const CUdeviceptr keys, SendDigestKeys(mark_keys_, mark_key_));
   HONE_RETURN_IF_ERROR(Fill(marks, static_cast<int64_t>(addresses.size()) * 8, 0));
   for (size_t i = 0; i < addresses.size(); ++i) {
     view.address = addresses[i];
     HONE_ASSIGN_OR_RETURN(const Layout layout, harness::MakeLayout(view));
-    HONE_RETURN_IF_ERROR(EnqueueDigest(view, layout, mark_key_, marks + i * 8));
+    HONE_RETURN_IF_ERROR(EnqueueDigest(view, layout, keys, marks + i * 8));
   }
   return Status::Ok();
 }
@@ -488,16 +515,16 @@ Status Harness::CopyToHost(void* destination, uint64_t address, int64_t bytes) {
 }
 
 Status Harness::Scrub(int64_t local_bytes) {
-  scrub_key_ = draw::Mix(scrub_key_ + 0x9e3779b97f4a7c15ULL);
+  const uint64_t scrub_key = Keyed(scrub_key_, kScrubPurpose, ++scrubs_);
   // A block with all of the shared memory has its multiprocessor to itself, so as many blocks as there are of those reach all.
   HONE_RETURN_IF_ERROR(LaunchShared("hone_scrub_shared", static_cast<uint64_t>(sm_count_), kScrubThreads, shared_bytes_,
-                                    scrub_key_, static_cast<int>(shared_bytes_ / 16)));
+                                    scrub_key, static_cast<int>(shared_bytes_ / 16)));
   if (local_bytes <= 0) return Status::Ok();
   // Where a thread's local memory lies depends on its place on the multiprocessor and on how much each has: as many threads
   // as fit, with as much as the candidate's or more, cover all that it could have written.
   const auto* frame = std::find_if(std::begin(kScrubFrames), std::end(kScrubFrames), [&](int64_t bytes) { return bytes >= local_bytes; });
   if (frame == std::end(kScrubFrames)) --frame;
-  return Launch(fmt::format("hone_scrub_local_{}", *frame), static_cast<uint64_t>(sm_count_) * 2, kScrubThreads, scrub_key_, sink_.address());
+  return Launch(fmt::format("hone_scrub_local_{}", *frame), static_cast<uint64_t>(sm_count_) * 2, kScrubThreads, scrub_key, sink_.address());
 }
 
 Status Harness::Flush() { return Touch(flush_.address(), flush_bytes_); }

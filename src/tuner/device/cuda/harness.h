@@ -33,8 +33,10 @@ class Harness {
   static Result<std::unique_ptr<Harness>> Make(std::shared_ptr<CudaContext> context, const Places& places);
   ~Harness();
 
+  // Overwrites what a candidate that runs next may not read even if it found it: the keys of digests. Enqueues.
+  Status WipeKeys();
   // The device's copies of host data can no longer be believed: a candidate ran.
-  void ForgetDeviceState() { tables_sent_ = false; }
+  void ForgetDeviceState() { tables_sent_ = digest_keys_.sent = mark_keys_.sent = false; }
 
   Status Draw(const DrawRequest& request);
   Status Poison(const TensorView& view);
@@ -46,6 +48,7 @@ class Harness {
   // Whether [a, a + bytes) differs from [b, b + bytes), or from zeros when b is 0.
   Result<bool> Differs(uint64_t a, uint64_t b, int64_t bytes);
   // One keyed digest of `bytes` from each address, of whole words of eight bytes, into `marks` on the device. Enqueues.
+  // Two marks are of equal bytes where digest::Canonical of them is equal.
   Status Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUdeviceptr marks);
   Status FillGaps(const CudaArena& arena);
   // First damaged gap as a sentence; repairs all gaps when there is one.
@@ -91,7 +94,15 @@ class Harness {
   Result<CUdeviceptr> Scratch(DeviceBlock& block, int64_t bytes);
   Result<CUdeviceptr> SendList(DeviceBlock& block, const void* data, size_t bytes);
   Status SendTables();
-  Status EnqueueDigest(const TensorView& view, const harness::Layout& layout, uint64_t key, CUdeviceptr sums);
+  // The tables of core/slice_digest.h under one secret; on the device while `sent`.
+  struct DigestKeys {
+    std::vector<uint64_t> tables;
+    uint64_t secret = 0;
+    bool sent = false;
+    DeviceBlock block;
+  };
+  Result<CUdeviceptr> SendDigestKeys(DigestKeys& keys, uint64_t secret);
+  Status EnqueueDigest(const TensorView& view, const harness::Layout& layout, CUdeviceptr keys, CUdeviceptr sums);
   uint64_t GridFor(uint64_t items, unsigned threads, unsigned blocks_per_sm) const;
 
   std::shared_ptr<CudaContext> context_;
@@ -100,10 +111,12 @@ class Harness {
   int64_t flush_bytes_;
   int64_t shared_bytes_;
   uint64_t scrub_key_, mark_key_;
+  uint64_t scrubs_ = 0;
   CUmodule module_ = nullptr;
   std::unordered_map<std::string, CUfunction> functions_;
 
   bool tables_sent_ = false;
+  DigestKeys digest_keys_, mark_keys_;
   DeviceBlock tables_, lists_, global_image_, slice_table_, sums_, counters_, flush_, sink_;
   PinnedBlock results_, gate_;
 };

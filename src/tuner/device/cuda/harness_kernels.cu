@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "tuner/core/draw.h"
+#include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/harness_element.h"
 #include "tuner/device/cuda/harness_layout.h"
 
@@ -201,7 +202,8 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
 
 // --------------------------------------------------------------------------------------- sums over slices
 
-// Walks a tensor slice by slice. Visitor: Sum Chunk(linear, place) for kWidth elements in one slice; Add(slice, sum).
+// Walks a tensor slice by slice. Visitor: Sum Chunk(linear, place) for kWidth elements in one slice, Plus(a, b) of two sums;
+// Add(slice, sum).
 template <int kWidth, typename Visitor>
 __device__ __forceinline__ void WarpRows(const Layout& layout, const Divisor& by_segments, int64_t segment_elements,
                                          const Visitor& visitor) {
@@ -218,10 +220,10 @@ __device__ __forceinline__ void WarpRows(const Layout& layout, const Divisor& by
     Walk walk(layout, base + static_cast<uint64_t>(i < end ? i : begin));
 #pragma unroll 4
     for (; i < end; i += 32 * kWidth) {
-      sum += visitor.Chunk(walk.linear, walk.place);
+      sum = Visitor::Plus(sum, visitor.Chunk(walk.linear, walk.place));
       if (i + 32 * kWidth < end) walk.Advance(32 * kWidth);
     }
-    for (int delta = 16; delta > 0; delta >>= 1) sum += __shfl_down_sync(kAllLanes, sum, delta);
+    for (int delta = 16; delta > 0; delta >>= 1) sum = Visitor::Plus(sum, __shfl_down_sync(kAllLanes, sum, delta));
     const uint64_t slice = row - Quotient(layout.by_slices, row) * static_cast<uint64_t>(layout.slices);
     if (lane == 0) visitor.Add(slice, sum);
   }
@@ -243,31 +245,46 @@ __device__ __forceinline__ void ThreadRows(const Layout& layout, int64_t rows_pe
       const uint64_t base = (static_cast<uint64_t>(o) * slices + slice) * static_cast<uint64_t>(layout.inner);
       for (int64_t i = 0; i < layout.inner; ++i) {
         const uint64_t linear = base + static_cast<uint64_t>(i);
-        sum += visitor.Chunk(linear, Locate(layout, linear));
+        sum = Visitor::Plus(sum, visitor.Chunk(linear, Locate(layout, linear)));
       }
     }
     visitor.Add(slice, sum);
   }
 }
 
+// core/slice_digest.h says what is computed. Four words of a wide chunk, which never lies across two runs of 1024, share
+// the run's factor.
 template <typename Word, int kWidth>
 struct DigestVisitor {
   using Sum = unsigned long long;
   const Layout& layout;
-  uint64_t key;
+  const uint64_t* keys;
   unsigned long long* digests;
 
+  static __device__ __forceinline__ Sum Plus(Sum a, Sum b) { return digest::Plus(a, b); }
   __device__ __forceinline__ Sum Chunk(uint64_t, const Place& place) const {
-    const auto packed = *reinterpret_cast<const Packed<Word, kWidth>*>(
-        layout.address + place.offset * static_cast<int64_t>(sizeof(Word)));
-    Sum sum = 0;
-#pragma unroll
-    for (int k = 0; k < kWidth; ++k) {
-      sum += draw::ElementDigest(packed.values[k], static_cast<uint64_t>(place.position) + k, key);
+    const Word* const at = reinterpret_cast<const Word*>(layout.address) + place.offset;
+    if constexpr (kWidth == 1) {
+      return digest::OfElement(*at, static_cast<uint64_t>(place.position), static_cast<int>(sizeof(Word)), keys);
+    } else {
+      static_assert(kWidth * sizeof(Word) == 16, "a wide chunk is four words");
+      const uint4 words = *reinterpret_cast<const uint4*>(at);
+      const uint64_t first = static_cast<uint64_t>(place.position) * sizeof(Word) / 4;
+      const uint64_t* const low = keys + (first & (digest::kLowKeys - 1));
+      const uint64_t sum = digest::TimesWord(digest::ReadKey(low), words.x) +
+                           digest::TimesWord(digest::ReadKey(low + 1), words.y) +
+                           digest::TimesWord(digest::ReadKey(low + 2), words.z) +
+                           digest::TimesWord(digest::ReadKey(low + 3), words.w);
+      return digest::OfGroup(sum, first >> digest::kLowBits, keys);
     }
-    return sum;
   }
-  __device__ __forceinline__ void Add(uint64_t slice, Sum sum) const { atomicAdd(digests + slice, sum); }
+  // What overflows 64 bits is added again as what it is modulo the prime: 2^64 is 8.
+  __device__ __forceinline__ void Add(uint64_t slice, Sum sum) const {
+    while (sum != 0) {
+      const Sum before = atomicAdd(digests + slice, sum);
+      sum = before + sum < before ? 8 : 0;
+    }
+  }
 };
 
 // Squares of a dense double reference; what is not finite is left out, else one infinity would excuse every error.
@@ -275,6 +292,7 @@ struct SquareVisitor {
   using Sum = double;
   const double* reference;
   double* sums;
+  static __device__ __forceinline__ Sum Plus(Sum a, Sum b) { return a + b; }
   __device__ __forceinline__ Sum Chunk(uint64_t linear, const Place&) const {
     const double v = reference[linear];
     return IsFinite(v) ? v * v : 0.0;
@@ -437,17 +455,19 @@ extern "C" __global__ void hone_slice_table(const __grid_constant__ DrawArgument
   }
 }
 
-// Blocks of 256 threads. digests [slices] start at zero.
+// Blocks of 256 threads. digests [slices] start at zero and end as numbers that are the digests modulo the prime.
+// keys: digest::kKeys.
 #define HONE_DIGEST(word, width)                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) hone_digest_##word##_x##width(                                    \
-      const __grid_constant__ Layout layout, uint64_t key, unsigned long long* digests,                               \
+      const __grid_constant__ Layout layout, const uint64_t* keys, unsigned long long* digests,                       \
       const __grid_constant__ Divisor by_segments, int64_t segment_elements) {                                        \
-    WarpRows<width>(layout, by_segments, segment_elements, DigestVisitor<word##_t, width>{layout, key, digests});     \
+    WarpRows<width>(layout, by_segments, segment_elements, DigestVisitor<word##_t, width>{layout, keys, digests});    \
   }
 #define HONE_DIGEST_THREAD(word)                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) hone_digest_##word##_thread(                                      \
-      const __grid_constant__ Layout layout, uint64_t key, unsigned long long* digests, int64_t rows_per_thread) {    \
-    ThreadRows(layout, rows_per_thread, DigestVisitor<word##_t, 1>{layout, key, digests});                            \
+      const __grid_constant__ Layout layout, const uint64_t* keys, unsigned long long* digests,                       \
+      int64_t rows_per_thread) {                                                                                      \
+    ThreadRows(layout, rows_per_thread, DigestVisitor<word##_t, 1>{layout, keys, digests});                           \
   }
 HONE_DIGEST(uint8, 1)
 HONE_DIGEST(uint8, 16)

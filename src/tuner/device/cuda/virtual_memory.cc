@@ -4,7 +4,6 @@
 
 #include "base/rounding.h"
 #include "hone/base/status.h"
-#include "tuner/core/draw.h"
 
 namespace hone {
 namespace {
@@ -45,8 +44,6 @@ std::unique_ptr<VirtualMemory> VirtualMemory::Make(const CudaDriver& driver, CUd
   return twice ? std::move(memory) : nullptr;
 }
 
-uint64_t VirtualMemory::Secret() { return state_ = draw::Mix(state_ + 0x9e3779b97f4a7c15ULL); }
-
 CUresult VirtualMemory::Create(size_t bytes, CUdeviceptr* address) {
   HONE_CHECK(bytes > 0 && bytes % granule_ == 0, "memory is made of whole granules");
   const CUmemAllocationProp properties = PropertiesOn(device_);
@@ -86,7 +83,7 @@ CUresult VirtualMemory::Map(CUmemGenericAllocationHandle handle, size_t bytes, R
   CUresult result = CUDA_SUCCESS;
   for (int i = 0; i <= kTries; ++i) {
     const bool last = i == kTries;  // wherever the driver likes: memory at an ordinary address is better than none
-    const uint64_t asked = last ? 0 : kLowest + Secret() % places * kDriverBlock;
+    const uint64_t asked = last ? 0 : kLowest + secrets_.Next() % places * kDriverBlock;
     result = driver_.MemAddressReserve(&mapping.reservation, mapping.reserved, granule_, asked, 0);
     if (result != CUDA_SUCCESS) continue;
     if (mapping.reservation == asked || last) break;
@@ -94,7 +91,7 @@ CUresult VirtualMemory::Map(CUmemGenericAllocationHandle handle, size_t bytes, R
   }
   if (result != CUDA_SUCCESS) return result;
   const uint64_t spare = (mapping.reserved - bytes) / granule_ - 2;
-  const CUdeviceptr at = mapping.reservation + granule_ * (1 + Secret() % (spare + 1));
+  const CUdeviceptr at = mapping.reservation + granule_ * (1 + secrets_.Next() % (spare + 1));
   result = driver_.MemMap(at, bytes, 0, handle, 0);
   if (result == CUDA_SUCCESS) {
     CUmemAccessDesc access{};

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 
+#include "tuner/core/keyed_hash.h"
 #include "tuner/device/cuda/cuda_driver.h"
 
 namespace hone {
@@ -48,15 +49,14 @@ class VirtualMemory {
     CUdeviceptr reservation = 0;
     size_t reserved = 0;
   };
-  VirtualMemory(const CudaDriver& driver, CUdevice device, uint64_t seed) : driver_(driver), device_(device), state_(seed) {}
+  VirtualMemory(const CudaDriver& driver, CUdevice device, uint64_t seed) : driver_(driver), device_(device), secrets_(seed) {}
 
-  uint64_t Secret();
   CUresult Map(CUmemGenericAllocationHandle handle, size_t bytes, Rights rights, CUdeviceptr* address);
   void Drop(CUdeviceptr address, const Mapping& mapping);
 
   const CudaDriver& driver_;
   CUdevice device_;
-  uint64_t state_;
+  SecretNumbers secrets_;
   size_t granule_ = 0;
   std::map<CUdeviceptr, Mapping> mappings_;
 };

@@ -14,8 +14,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/random.h"
 #include "base/rounding.h"
-#include "tuner/core/draw.h"
+#include "tuner/core/keyed_hash.h"
 #include "tuner/device/sim/sim_layout.h"
 
 namespace hone::sim {
@@ -84,6 +85,7 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
   static std::atomic<uint64_t> ids{0};
   arena->id_ = ++ids;
   arena->gap_key_ = gap_key;
+  arena->fill_secret_ = SystemSeed();
   // Offsets first, then addresses.
   uint64_t at = 0;
   int64_t file_bytes = 0, tile_bytes = 0;
@@ -257,7 +259,7 @@ std::vector<std::pair<uint64_t, uint64_t>> SimArena::WrittenStretches(uint64_t a
   return stretches;
 }
 
-uint64_t SimArena::NextFillKey() { return draw::Mix(gap_key_ ^ draw::Mix(++fills_ ^ 0xf111)) | 1; }
+uint64_t SimArena::NextFillKey() { return Keyed(fill_secret_, ++fills_) | 1; }
 
 std::vector<Mapping> SimArena::MappingsOf(const Block& block) const {
   const int64_t bytes = static_cast<int64_t>(block.map_end - block.map_begin);

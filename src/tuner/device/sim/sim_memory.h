@@ -83,7 +83,7 @@ class SimArena : public Arena {
   // unwritten, ascending.
   std::vector<std::pair<uint64_t, uint64_t>> WrittenStretches(uint64_t address, int64_t bytes) const;
 
-  // A key for what is filled next: secret as the arena's own, and another one each time.
+  // A key for what is filled next: another one each time, and another one each run.
   uint64_t NextFillKey();
 
   // What a child needs to see block `i`: its memory and its part of the unwritten map.
@@ -101,6 +101,7 @@ class SimArena : public Arena {
   std::vector<Block> blocks_;
   ArenaLayout gaps_;  // only gaps is used; offsets from begin_
   uint64_t gap_key_ = 0;
+  uint64_t fill_secret_ = 0;  // no seed of an evaluation tells what undefined memory holds
   uint64_t fills_ = 0;
   int64_t resident_bytes_ = 0;
 };

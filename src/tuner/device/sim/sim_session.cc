@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "tuner/core/argument_layout.h"
 #include "tuner/core/draw.h"
 #include "tuner/device/host_matmul.h"
@@ -181,6 +182,7 @@ class SimSession : public DeviceSession {
 
   SimSessionOptions options_;
   sim::GpuModel gpu_;
+  const uint64_t fill_secret_ = SystemSeed();  // no seed of an evaluation tells what undefined memory holds
   // Copies of slices of which only a sample's part was written: the rest is not compared. After a launch of all blocks
   // what nobody has written is wrong.
   std::set<uint64_t> partial_;
@@ -859,7 +861,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   if (spec.secret) {
     spec.blocks = sim::DrawBlocks(spec.grid, kSecretBlocks, request.sample_key);
     spec.access_budget = kSecretAccessBudget;
-    spec.fill_key = draw::Mix(request.sample_key) | 1;
+    spec.fill_key = Keyed(fill_secret_, request.sample_key) | 1;
   } else if (sample) {
     spec.blocks =
         request.block_key != 0 ? sim::TimedBlocks(spec.grid, request.block_key) : sim::SampleBlocks(spec.grid);

@@ -20,6 +20,7 @@ namespace hone {
 namespace {
 
 constexpr double kOracleLimitSeconds = 120;
+constexpr uint64_t kArenaPurpose = 0x0c5a;
 // References of more bytes than this are made slice group by slice group.
 constexpr int64_t kLargestReferenceShare = 2;  // at most 1 / this of the free device memory
 
@@ -116,7 +117,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     workspace_block[workspace.name] = blocks.size();
     blocks.push_back({workspace.bytes, workspace.align, false});
   }
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> arena, session_.Allocate(blocks, inputs.key ^ 0x0c5a));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> arena, session_.Allocate(blocks, Keyed(inputs.key, kArenaPurpose, 0)));
 
   Bindings oracle_bindings;
   std::map<std::string, TensorView> outputs;

@@ -51,7 +51,7 @@ Result<Gate> CheckShapes(Judgement& judgement, const std::vector<Case>& cases, c
 Result<Gate> CheckBeyond(Judgement& judgement) {
   const double started = SteadySeconds();
   const Secrets resume =
-      std::exchange(judgement.secrets, Secrets(draw::Mix(judgement.request.options.seed ^ policy::kBeyondStream)));
+      std::exchange(judgement.secrets, Secrets(Keyed(judgement.request.options.seed, policy::kBeyondStream, 0)));
   const EntriesTaken entries_taken =
       [&, base_align = PromisedAlignment(judgement.task)](const Dims& dims) -> std::optional<std::vector<size_t>> {
     Result<ResolvedPlan> resolved = ResolveCandidate(judgement, dims, base_align);

@@ -98,7 +98,7 @@ Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const Ser
                            OracleChecker& checker, const LaunchChecks& checks, CaseResult* result) {
   const ResolvedPlan& plan = served.plan;
   if (!served.fallback) judgement.tested.insert(plan.chosen.begin(), plan.chosen.end());
-  const uint64_t digest_key = judgement.secrets.Next();
+  const uint64_t digest_key = judgement.digest_key;
   HONE_RETURN_IF_ERROR(buffers.DrawInputs(0, inputs));
   HONE_RETURN_IF_ERROR(buffers.PrepareLaunch(0, inputs, plan));
   HONE_ASSIGN_OR_RETURN(const TensorDigests before, InputDigests(judgement, buffers, digest_key));

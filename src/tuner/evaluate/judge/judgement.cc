@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "tuner/core/finding_text.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 
@@ -17,13 +18,15 @@ constexpr uint64_t kAlignmentPurpose = 0xa119;
 }  // namespace
 
 Judgement::Judgement(DeviceSession& device, const JudgeRequest& asked, const JudgeProgress& progress)
-    : alignment_turn_(draw::Mix(asked.options.seed ^ kAlignmentPurpose)),
+    : alignment_turn_(Keyed(asked.options.seed, kAlignmentPurpose, 0)),
       progress_(progress),
       phase_limit_seconds_(policy::kLoadSeconds),
       session(device, [this](double limit_seconds) { AnnounceLaunch(limit_seconds); }),
       request(asked),
       task(*asked.task),
-      secrets(asked.options.seed) {
+      secrets(asked.options.seed),
+      unrepeated(SystemSeed()),
+      digest_key(unrepeated.Next()) {
   evaluation.task = task.name;
   evaluation.device = facts().id + " " + facts().name;
   evaluation.modelled = facts().modelled;
@@ -84,6 +87,7 @@ Result<std::unique_ptr<CaseBuffers>> Judgement::MakeBuffers(const Dims& dims,
                             .mapped_neighbors = request.gates.mapped_neighbors};
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
                         CaseBuffers::Make(session, task, dims, plans, sets, exact_align, secrets.Next(), false, placement));
+  buffers->UseFillKey(unrepeated.Next());
   if (!request.gates.changing_fills) buffers->UseFixedFills();
   return buffers;
 }

@@ -15,7 +15,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
-#include "tuner/core/draw.h"
+#include "tuner/core/keyed_hash.h"
 #include "tuner/device/device_session.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
@@ -40,15 +40,7 @@ enum class Gate {
 
 // The secret numbers of one judgement. The same seed gives the same numbers in the same order, so that a verdict can be
 // replayed: what is drawn, and when, is part of the judge's behaviour.
-class Secrets {
- public:
-  explicit Secrets(uint64_t seed) : state_(seed) {}
-  uint64_t Next() { return state_ = draw::Mix(state_ + 0x9e3779b97f4a7c15ULL); }
-  uint64_t NextOdd() { return Next() | 1; }  // a key of inputs, which is never 0
-
- private:
-  uint64_t state_;
-};
+using Secrets = SecretNumbers;
 
 // Null where the request has no such program. `fallback`, the task's seed, is loaded when a case first needs it.
 struct LoadedPrograms {
@@ -106,6 +98,10 @@ class Judgement {
   const JudgeRequest& request;
   const Task& task;
   Secrets secrets;
+  // What the system draws for this judgement alone, so that who knows the evaluation's seed does not know it: what memory
+  // holds before launches, and under which keys results are compared. A verdict that is replayed has others.
+  Secrets unrepeated;
+  const uint64_t digest_key;
   Evaluation evaluation;
   LoadedPrograms programs;       // after `session`, so that they are unloaded before it ends
   std::set<size_t> tested;       // entries of the candidate's plan that some checked case takes

@@ -168,7 +168,7 @@ Result<Gate> MeasuredCase::CheckTrials() {
 Result<Gate> MeasuredCase::CheckBaseSet() {
   if (options_.bases.empty()) {
     options_.seed = judgement_.secrets.Next();
-    options_.digest_key = judgement_.secrets.Next();
+    options_.digest_key = judgement_.digest_key;
     options_.launch_limit_seconds = launch_limit_seconds_;
     options_.require_rms = judgement_.request.gates.timed_rms;
     mine_ = TimedSide{served_.candidate.program, &served_.candidate.plan, {}};

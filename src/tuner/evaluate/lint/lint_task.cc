@@ -61,12 +61,12 @@ const std::vector<PrecisionVariant>& HostPrecisions() {
 class Linter {
  public:
   Linter(const Task& task, DeviceSession& session, Compiler& compiler, const LintOptions& options)
-      : task_(task), session_(session), compiler_(compiler), options_(options), secret_(options.seed) {}
+      : task_(task), session_(session), compiler_(compiler), options_(options), secrets_(options.seed) {}
 
   Result<TaskReport> Run();
 
  private:
-  uint64_t Secret() { return secret_ = draw::Mix(secret_ + 0x9e3779b97f4a7c15ULL); }
+  uint64_t Secret() { return secrets_.Next(); }
   void Problem(std::string text) {
     if (std::find(report_.problems.begin(), report_.problems.end(), text) == report_.problems.end()) {
       report_.problems.push_back(std::move(text));
@@ -108,7 +108,7 @@ class Linter {
   DeviceSession& session_;
   Compiler& compiler_;
   const LintOptions& options_;
-  uint64_t secret_;
+  SecretNumbers secrets_;
 
   std::list<CompiledProgram> compiled_;  // outlive the programs loaded from them
   BenchProgram oracle_, seed_;

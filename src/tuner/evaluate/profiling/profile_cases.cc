@@ -35,7 +35,7 @@ Result<Profile> ProfileCandidate(DeviceSession& session, const JudgeRequest& req
   const OccupancyQuery occupancy = [&](const std::string& kernel, const std::string& key, int64_t threads, int64_t shared) {
     return program.Occupancy(kernel, key, threads, shared);
   };
-  uint64_t secret = request.options.seed;
+  SecretNumbers secrets(request.options.seed);
   size_t index = 0;
   for (const Case& c : task.cases) {
     if (c.role != CaseRole::kTime) continue;
@@ -54,7 +54,7 @@ Result<Profile> ProfileCandidate(DeviceSession& session, const JudgeRequest& req
       continue;
     }
     if (progress) progress("profile", DimsText(c.dims), request.launch_limit_seconds * kPassesExpected + 60);
-    secret = draw::Mix(secret + 0x9e3779b97f4a7c15ULL);
+    const uint64_t secret = secrets.Next();
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
                           CaseBuffers::Make(session, task, c.dims, {&*plan}, 1, false, secret, modelled));
     const InputSet inputs{.key = secret | 1};

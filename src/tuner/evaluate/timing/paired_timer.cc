@@ -23,7 +23,6 @@ namespace hone {
 namespace {
 
 constexpr int kMeasuredLooks = 5;
-constexpr uint64_t kPlacePurpose = 0x91ace;  // hashed in with a secret that is used for something else too
 constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer are permuted sooner than threads start
 
 // Digests of every output of each of `sets`, in their order.
@@ -53,12 +52,12 @@ class Protocol {
   Protocol(DeviceSession& session, const Task& task, CaseBuffers& buffers, OracleChecker& checker,
            const TimedSide& candidate, const TimedSide* incumbent, const PairedTimerOptions& options)
       : session_(session), task_(task), buffers_(buffers), checker_(checker), candidate_(candidate),
-        incumbent_(incumbent), options_(options), secret_(options.seed) {}
+        incumbent_(incumbent), options_(options), secrets_(options.seed) {}
 
   Result<PairedTiming> Run();
 
  private:
-  uint64_t Secret() { return secret_ = draw::Mix(secret_ + 0x9e3779b97f4a7c15ULL); }
+  uint64_t Secret() { return secrets_.Next(); }
 
   bool IsBase(int set) const {
     const auto at = static_cast<size_t>(set);
@@ -86,7 +85,7 @@ class Protocol {
   const TimedSide& candidate_;
   const TimedSide* incumbent_;
   const PairedTimerOptions& options_;
-  uint64_t secret_;
+  SecretNumbers secrets_;
 
   std::vector<InputSet> inputs_;  // of the current quad, per buffer set
   // Where each slice of a set came from, -1 for those drawn anew; per buffer set. The four samples of a quad share it:
@@ -107,7 +106,7 @@ double SlowShare(const std::vector<double>& samples, double median) {
 // values: only slices can be moved without a new reference. Without slices the audited set has inputs of its own. What
 // lies apart lies elsewhere in each quad.
 Status Protocol::DrawQuad(bool everything) {
-  HONE_ASSIGN_OR_RETURN(const bool rearranged, buffers_.Rearrange(draw::Mix(secret_ ^ kPlacePurpose)));
+  HONE_ASSIGN_OR_RETURN(const bool rearranged, buffers_.Rearrange(Secret()));
   everything = everything || rearranged;
   const bool permutable = Permutable(task_, buffers_);
   const int64_t slices = buffers_.slices();

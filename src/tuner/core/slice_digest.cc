@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/core/slice_digest.h"
+
+#include <algorithm>
+
+#include "hone/base/status.h"
+
+namespace hone::digest {
+namespace {
+
+constexpr uint64_t kPurpose = 0xd16e57;
+
+}  // namespace
+
+void MakeKeys(uint64_t secret, uint64_t slice_bytes, uint64_t* keys) {
+  const uint64_t words = slice_bytes / 4 + 1;
+  HONE_CHECK(words <= kMostWords, "a slice that is larger than any device");
+  const uint64_t groups = (words - 1) / kLowKeys + 1;
+  const auto read = [&](uint64_t entry) {
+    if (entry < kLowKeys) return entry < words;
+    const uint64_t level = (entry - kLowKeys) / kHighKeys, digit = (entry - kLowKeys) % kHighKeys;
+    return digit <= (groups - 1) >> (level * kHighBits);
+  };
+  for (uint64_t entry = 0; entry < kKeys; ++entry) {
+    keys[entry] = 0;
+    if (!read(entry)) continue;
+    // The numbers below 2^61 but for one are those below the prime.
+    uint64_t tries = 0;
+    do keys[entry] = Keyed(secret, kPurpose + (tries++ << 32), entry) >> 3;
+    while (keys[entry] >= kPrime);
+  }
+}
+
+}  // namespace hone::digest
