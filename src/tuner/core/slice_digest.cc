@@ -25,10 +25,9 @@ void MakeKeys(uint64_t secret, uint64_t slice_bytes, uint64_t* keys) {
   for (uint64_t entry = 0; entry < kKeys; ++entry) {
     keys[entry] = 0;
     if (!read(entry)) continue;
-    // The numbers below 2^61 but for one are those below the prime.
-    uint64_t tries = 0;
-    do keys[entry] = Keyed(secret, kPurpose + (tries++ << 32), entry) >> 3;
-    while (keys[entry] >= kPrime);
+    const uint64_t drawn = Keyed(secret, kPurpose, entry) >> 4;
+    constexpr uint64_t kHalf = (uint64_t{1} << 30) - 1;
+    keys[entry] = entry < kLowKeys ? (drawn >> 30 << 32) | (drawn & kHalf) : drawn;
   }
 }
 

@@ -7,21 +7,25 @@
 // A slice is the 32-bit words of its elements' bits, dense and row-major: word w holds what lies in bytes 4 w to 4 w + 3
 // of such a copy, least significant first; what is left of the last word is 0. With p = 2^61 - 1, a prime, the digest is
 //
-//   sum over words of key(w) * word(w)  mod p,    key(w) = L[w mod 1024] * A[a] * B[b] * C[c]  mod p,
+//   sum over words of key(w) * word(w)  mod p,   key(w) = L[w mod 1024] * A[a] * B[b] * C[c]  mod p,
 //
 // where a, b and c are the digits of w / 1024 in base 512, the lowest first, and A[0] = B[0] = C[0] = 1. All other entries
-// of the four tables are drawn uniformly below p.
+// of the four tables are drawn uniformly below 2^60.
 //
-// Claim: two different slices of one shape have the same digest with a chance of 4 / p < 2^-58 at most, over the keys.
+// Claim: two different slices of one shape have the same digest with a chance of 2^-58 at most, over the keys.
 // Proof: let d(w) be the difference of their words. The digests are the same exactly where the polynomial
 // sum of d(w) * L[w mod 1024] * A[a] * B[b] * C[c], in the tables' entries as unknowns, is zero at the entries drawn. Each w
 // has a monomial of its own (entries that are 1 are those of digit 0, and leaving a factor out says that its digit is 0), so
 // coefficients do not meet; some d(w) is not 0, and not 0 modulo p either, for |d(w)| < 2^32 < p. So the polynomial is not
-// zero, and its degree is 4 at most: by the lemma of Schwartz and Zippel it is zero at uniform values of F_p with a chance of
-// degree / p at most. Slices of 4 KiB and less have degree 1, and those of 2 MiB and less degree 2.
+// zero, and its degree is 4 at most: by the lemma of Schwartz and Zippel it is zero at values that are drawn from 2^60
+// elements of the field with a chance of 4 / 2^60 at most. Slices of 4 KiB and less have degree 1, and those of 2 MiB and
+// less degree 2.
 //
 // The tables' entries are the outputs of SipHash under a secret (slice_digest.cc), which nobody can tell from uniform
 // ones. The digests of outputs are kept on the host, and the tables are wiped off a device before a candidate runs there.
+//
+// Entries of L lie as two halves of 30 bits, each in 32: four products of a half and a word can be added in 64 bits, which
+// is what makes the digest as fast as memory.
 //
 // Included by nvcc (harness_kernels.cu) and by the host, so plain C++17 with no standard library.
 #pragma once
@@ -61,19 +65,39 @@ HONE_HD uint64_t Times(uint64_t a, uint64_t b) {
   return Fold((low & kPrime) + ((low >> 61) | (high << 3)));
 }
 
-// key * word modulo the prime, below 2^61 + 2^33: seven of them can be added. key: below 2^61.
-HONE_HD uint64_t TimesWord(uint64_t key, uint32_t word) {
-  const uint64_t low = (key & 0xffffffffu) * word;
-  const uint64_t high = (key >> 32) * word + (low >> 32);  // the product's bits from 32 on
-  return (((high & 0x1fffffffu) << 32) | (low & 0xffffffffu)) + (high >> 29);
-}
-
 HONE_HD uint64_t ReadKey(const uint64_t* at) {
 #if defined(__CUDA_ARCH__)
   return __ldg(reinterpret_cast<const unsigned long long*>(at));
 #else
   return *at;
 #endif
+}
+
+// Four neighboring keys from one whose number is a multiple of four.
+HONE_HD void ReadFourKeys(const uint64_t* at, uint64_t keys[4]) {
+#if defined(__CUDA_ARCH__)
+  const ulonglong2* const pairs = reinterpret_cast<const ulonglong2*>(at);
+  const ulonglong2 first = __ldg(pairs), second = __ldg(pairs + 1);
+  keys[0] = first.x;
+  keys[1] = first.y;
+  keys[2] = second.x;
+  keys[3] = second.y;
+#else
+  for (int i = 0; i < 4; ++i) keys[i] = at[i];
+#endif
+}
+
+// Sums of products of words with the two halves of their keys: of four words at most.
+struct Halves {
+  uint64_t low, high;
+};
+HONE_HD void AddWord(Halves& sums, uint64_t key, uint32_t word) {
+  sums.low += (key & 0xffffffffu) * word;
+  sums.high += (key >> 32) * word;
+}
+// low + 2^30 * high modulo the prime, below 2^63.
+HONE_HD uint64_t Joined(const Halves& sums) {
+  return Fold(sums.low) + ((sums.high & 0x7fffffffu) << 30) + (sums.high >> 31);
 }
 
 // `sum` of keys L times words, all of them in one run of 1024 words (number `group` of the slice), times what the run has
@@ -90,18 +114,50 @@ HONE_HD uint64_t OfGroup(uint64_t sum, uint64_t group, const uint64_t* keys) {
 
 HONE_HD uint64_t Plus(uint64_t a, uint64_t b) { return Fold(a + b); }  // for summands below 2^63
 
-// An element of `bytes` 1, 2, 4 or 8 at `position` in its slice, whose bits fill as much of `bits`.
-HONE_HD uint64_t OfElement(uint64_t bits, uint64_t position, int bytes, const uint64_t* keys) {
-  const uint64_t at = position * static_cast<uint64_t>(bytes);
-  const uint64_t word = at >> 2, low = word & (kLowKeys - 1);
-  uint64_t sum = TimesWord(ReadKey(keys + low), static_cast<uint32_t>(bits << (8 * (at & 3))));
-  if (bytes == 8) sum += TimesWord(ReadKey(keys + low + 1), static_cast<uint32_t>(bits >> 32));
-  return OfGroup(sum, word >> kLowBits, keys);
-}
+// A slice walked in any order; runs of words that follow one another cost the least. Total(): below 2^61 + 8, and the digest
+// modulo the prime.
+class Sum {
+ public:
+  HONE_HD explicit Sum(const uint64_t* keys) : keys_(keys) {}
+
+  // Words first to first + 3, `first` a multiple of four.
+  HONE_HD void AddFour(uint64_t first, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    Enter(first >> kLowBits);
+    uint64_t keys[4];
+    ReadFourKeys(keys_ + (first & (kLowKeys - 1)), keys);
+    Halves sums{0, 0};
+    AddWord(sums, keys[0], a);
+    AddWord(sums, keys[1], b);
+    AddWord(sums, keys[2], c);
+    AddWord(sums, keys[3], d);
+    of_group_ = Plus(of_group_, Joined(sums));
+  }
+  // The element at `position` of the slice, whose bits fill as much of `bits`. bytes: 1, 2, 4 or 8.
+  HONE_HD void AddElement(uint64_t bits, uint64_t position, int bytes) {
+    const uint64_t at = position * static_cast<uint64_t>(bytes);
+    const uint64_t word = at >> 2, low = word & (kLowKeys - 1);
+    Enter(word >> kLowBits);
+    Halves sums{0, 0};
+    AddWord(sums, ReadKey(keys_ + low), static_cast<uint32_t>(bits << (8 * (at & 3))));
+    if (bytes == 8) AddWord(sums, ReadKey(keys_ + low + 1), static_cast<uint32_t>(bits >> 32));
+    of_group_ = Plus(of_group_, Joined(sums));
+  }
+  HONE_HD uint64_t Total() const { return Plus(total_, OfGroup(of_group_, group_, keys_)); }
+
+ private:
+  HONE_HD void Enter(uint64_t group) {
+    if (group == group_) return;
+    total_ = Total();
+    of_group_ = 0;
+    group_ = group;
+  }
+
+  const uint64_t* keys_;
+  uint64_t total_ = 0, of_group_ = 0, group_ = 0;  // of_group_: what came since the walk entered this run of 1024 words
+};
 
 #if !defined(__CUDA_ARCH__)
-// The tables under `secret`, kKeys numbers below the prime, as far as slices of `slice_bytes` read them; the rest is 0.
-// keys: room for kKeys.
+// The tables under `secret`, kKeys numbers that ReadFourKeys wants aligned to 16 bytes, as far as slices of `slice_bytes` read them; the rest is 0. keys: room for kKeys.
 void MakeKeys(uint64_t secret, uint64_t slice_bytes, uint64_t* keys);
 #endif
 

@@ -21,12 +21,19 @@ std::vector<uint64_t> Keys(uint64_t secret, uint64_t bytes = kWholeSlice) {
 
 // By the formula in the header, digit by digit, with remainders in 128 bits.
 uint64_t ByTheFormula(uint64_t word, uint32_t value, const std::vector<uint64_t>& keys) {
-  Product128 product = keys[word % 1024];
+  const uint64_t halves = keys[word % 1024];
+  Product128 product = (halves >> 32 << 30) + (halves & 0xffffffffu);
   uint64_t group = word / 1024;
   for (size_t table = 1024; table < kKeys; table += 512, group /= 512) {
     if (group % 512 != 0) product = product * keys[table + group % 512] % kPrime;
   }
   return static_cast<uint64_t>(product * value % kPrime);
+}
+
+uint64_t OfElement(uint64_t bits, uint64_t position, int bytes, const uint64_t* keys) {
+  Sum sum(keys);
+  sum.AddElement(bits, position, bytes);
+  return sum.Total();
 }
 
 TEST(SliceDigest, IsTheSumThatTheHeaderStates) {
@@ -39,6 +46,21 @@ TEST(SliceDigest, IsTheSumThatTheHeaderStates) {
       ASSERT_EQ(Canonical(OfElement(value, word, 4, keys.data())), ByTheFormula(word, value, keys)) << word;
     }
   }
+}
+
+TEST(SliceDigest, DoesNotDependOnTheOrderOfTheWalk) {
+  const std::vector<uint64_t> keys = Keys(9);
+  std::mt19937_64 random(2);
+  std::vector<uint32_t> words(5000);
+  for (uint32_t& word : words) word = static_cast<uint32_t>(random());
+  Sum upwards(keys.data()), downwards(keys.data()), by_four(keys.data());
+  for (size_t i = 0; i < words.size(); ++i) upwards.AddElement(words[i], i, 4);
+  for (size_t i = words.size(); i-- > 0;) downwards.AddElement(words[i], i, 4);
+  for (size_t part = 0; part < 2; ++part) {  // even fours, then odd ones, so that each run is entered twice
+    for (size_t i = 4 * part; i < words.size(); i += 8) by_four.AddFour(i, words[i], words[i + 1], words[i + 2], words[i + 3]);
+  }
+  EXPECT_EQ(Canonical(upwards.Total()), Canonical(downwards.Total()));
+  EXPECT_EQ(Canonical(upwards.Total()), Canonical(by_four.Total()));
 }
 
 TEST(SliceDigest, NarrowAndWideElementsAreTheirWords) {
@@ -66,17 +88,23 @@ TEST(SliceDigest, FoldsDoNotOverflow) {
   const uint64_t largest = kPrime + 8;  // what sums and products are held below
   EXPECT_EQ(Canonical(Times(largest, largest)), 64u);  // 8 * 8
   EXPECT_EQ(Canonical(Times(kPrime - 1, kPrime - 1)), 1u);
-  EXPECT_EQ(Canonical(7 * TimesWord(kPrime - 1, 0xffffffffu)), kPrime - uint64_t{7} * 0xffffffffu);
+  // Four of the largest words under the largest keys, 2^60 - 1 each.
+  constexpr uint64_t kLargestKey = (uint64_t{0x3fffffffu} << 32) | 0x3fffffffu;
+  Halves halves{0, 0};
+  for (int i = 0; i < 4; ++i) AddWord(halves, kLargestKey, 0xffffffffu);
+  EXPECT_EQ(Canonical(Joined(halves)),
+            static_cast<uint64_t>(Product128{4} * ((uint64_t{1} << 60) - 1) * 0xffffffffu % kPrime));
+  EXPECT_LT(Joined(halves), uint64_t{1} << 63);
   EXPECT_LT(Times(largest, largest), kPrime + 9);
   EXPECT_EQ(Canonical(~uint64_t{0}), 7u);  // 2^64 is 8
 }
 
-TEST(SliceDigest, KeysAreBelowThePrimeAndAsManyAsASliceReads) {
+TEST(SliceDigest, KeysHaveSixtyBitsAndAreAsManyAsASliceReads) {
   const std::vector<uint64_t> all = Keys(5);
-  for (const uint64_t key : all) {
-    ASSERT_LT(key, kPrime);
-    ASSERT_NE(key, 0u);
-  }
+  uint64_t low = 0, high = 0;
+  for (uint64_t entry = 0; entry < kKeys; ++entry) (entry < kLowKeys ? low : high) |= all[entry];
+  EXPECT_EQ(low, (uint64_t{0x3fffffffu} << 32) | 0x3fffffffu);
+  EXPECT_EQ(high, (uint64_t{1} << 60) - 1);
   EXPECT_EQ(std::set<uint64_t>(all.begin(), all.end()).size(), kKeys);
   EXPECT_NE(Keys(6), all);
   for (const uint64_t bytes : {uint64_t{1}, uint64_t{4096}, uint64_t{4100}, uint64_t{3} << 20, uint64_t{5} << 30}) {

@@ -89,7 +89,7 @@ enum class FillKind {
   kNan,    // floating point: a signalling NaN, which arithmetic does not produce, with a payload from the key; other
            // dtypes as kBytes
   kBytes,  // every byte drawn
-  kPlausible,  // numbers as inputs hold them: normal values, integers below 100
+  kPlausible,  // numbers as inputs hold them: magnitudes from 1/8 to 2 of either sign, integers below 64
 };
 struct FillSpec {
   FillKind kind = FillKind::kNan;

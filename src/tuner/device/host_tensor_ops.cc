@@ -335,28 +335,19 @@ uint64_t NanPattern(DType dtype, uint64_t key) {
   return (draw::Mix(key) & ~fixed.mask) | fixed.value;
 }
 
-DrawRequest PlausibleDraw(const TensorView& view, uint64_t key) {
-  DrawRequest request;
-  request.view = view;
-  request.key = key | 1;
-  if (!IsFloating(view.dtype)) {
-    request.values.distribution = Distribution::kIndex;
-    request.index_bound = 100;
-  }
-  return request;
+harness::FillMask MaskOf(DType dtype, FillKind kind) {
+  if (kind != FillKind::kPlausible) return harness::BytesMask();
+  return harness::PlausibleMask(PrecisionOf(dtype), static_cast<int>(DTypeBytes(dtype)));
 }
 
 void FillWith(const TensorView& view, const FillSpec& fill) {
-  if (fill.kind == FillKind::kPlausible) {
-    (void)Draw(PlausibleDraw(view, fill.key));  // a plain view is always drawable
-    return;
-  }
   if (fill.kind == FillKind::kNan && IsFloating(view.dtype)) {
     FillPattern(view, NanPattern(view.dtype, fill.key));
     return;
   }
+  const harness::FillMask mask = MaskOf(view.dtype, fill.kind);
   char* memory = Base<char>(view);
-  for (int64_t at = 0; at < view.span_bytes; ++at) memory[at] = static_cast<char>(harness::GapByte(fill.key, at));
+  for (int64_t at = 0; at < view.span_bytes; ++at) memory[at] = static_cast<char>(harness::MaskedByte(fill.key, mask, at));
 }
 
 Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) {
@@ -489,11 +480,14 @@ std::vector<uint64_t> Digest(const TensorView& view, uint64_t key) {
     using Word = typename decltype(tag)::Type;
     const Word* memory = Base<const Word>(view);
     ForEachRow(view, [&](const Row& row) {
+      digest::Sum sum(keys.data());
       for (int64_t i = 0; i < row.count; ++i) {
         const uint64_t bits = Load(memory + row.offset + i * row.stride);
-        uint64_t& sum = digests[static_cast<size_t>(row.slice + i * row.slice_step)];
-        sum = digest::Plus(sum, digest::OfElement(bits, static_cast<uint64_t>(row.position + i * row.position_step),
-                                                  static_cast<int>(sizeof(Word)), keys.data()));
+        sum.AddElement(bits, static_cast<uint64_t>(row.position + i * row.position_step), static_cast<int>(sizeof(Word)));
+        if (row.slice_step == 0 && i + 1 < row.count) continue;
+        uint64_t& digest = digests[static_cast<size_t>(row.slice + i * row.slice_step)];
+        digest = digest::Plus(digest, sum.Total());
+        sum = digest::Sum(keys.data());
       }
     });
   });

@@ -42,8 +42,8 @@ void Poison(const TensorView& view);
 void FillWith(const TensorView& view, const FillSpec& fill);
 // The signalling NaN of a floating-point dtype whose sign and payload follow from `key`.
 uint64_t NanPattern(DType dtype, uint64_t key);
-// What FillKind::kPlausible draws.
-DrawRequest PlausibleDraw(const TensorView& view, uint64_t key);
+// Which bits of drawn bytes make what `kind` fills with. Not for kNan of floating point, which is one pattern.
+harness::FillMask MaskOf(DType dtype, FillKind kind);
 Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices);
 // `reference`: dense row-major doubles of the view's shape.
 Comparison Compare(const TensorView& output, const double* reference, const Tolerance& tolerance);

@@ -241,10 +241,9 @@ Status Harness::Poison(const TensorView& view) { return FillPattern(view, host::
 
 Status Harness::FillWith(const TensorView& view, const FillSpec& fill) {
   if (view.span_bytes == 0) return Status::Ok();
-  if (fill.kind == FillKind::kPlausible) return Draw(host::PlausibleDraw(view, fill.key));
   if (fill.kind == FillKind::kNan && IsFloating(view.dtype)) return FillPattern(view, host::NanPattern(view.dtype, fill.key));
   return Launch("hone_scramble", GridFor(static_cast<uint64_t>(view.span_bytes) / 8 + 8, kThreads, 8), kThreads, view.address,
-                view.span_bytes, fill.key);
+                view.span_bytes, fill.key, host::MaskOf(view.dtype, fill.kind));
 }
 
 Status Harness::FillPattern(const TensorView& view, uint64_t pattern) {
@@ -441,20 +440,37 @@ Result<bool> Harness::Differs(uint64_t a, uint64_t b, int64_t bytes) {
   return different != 0;
 }
 
+namespace {
+
+// Calls `each` with the list in parts that a kernel takes as arguments.
+template <typename T, typename Each>
+Status InParts(const std::vector<T>& list, Each&& each) {
+  for (size_t begin = 0; begin < list.size(); begin += harness::kListed) {
+    harness::Listed<T> part{};
+    part.count = static_cast<int64_t>(std::min<size_t>(list.size() - begin, harness::kListed));
+    std::copy_n(list.begin() + static_cast<std::ptrdiff_t>(begin), part.count, part.items);
+    HONE_RETURN_IF_ERROR(each(part));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
 Status Harness::FillGaps(const CudaArena& arena) {
-  const std::vector<Gap>& gaps = arena.gaps();
-  HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, gaps.data(), gaps.size() * sizeof(Gap)));
-  return Launch("hone_gap_fill", gaps.size() * harness::kGapParts, kThreads, arena.base(), list, arena.gap_key());
+  return InParts(arena.gaps(), [&](const harness::Listed<Gap>& gaps) {
+    return Launch("hone_gap_fill", static_cast<uint64_t>(gaps.count) * harness::kGapParts, kThreads, arena.base(), gaps, arena.gap_key());
+  });
 }
 
 Result<std::optional<std::string>> Harness::CheckGaps(const CudaArena& arena) {
   const std::vector<Gap>& gaps = arena.gaps();
-  HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, gaps.data(), gaps.size() * sizeof(Gap)));
   uint64_t first = ~0ULL;
   const CUdeviceptr at = counters_.address();
-  HONE_RETURN_IF_ERROR(CopyFromHost(at, &first, sizeof first));
-  HONE_RETURN_IF_ERROR(
-      Launch("hone_gap_check", gaps.size() * harness::kGapParts, kThreads, arena.base(), list, arena.gap_key(), at));
+  HONE_RETURN_IF_ERROR(Fill(at, sizeof first, 0xff));
+  HONE_RETURN_IF_ERROR(InParts(gaps, [&](const harness::Listed<Gap>& part) {
+    return Launch("hone_gap_check", static_cast<uint64_t>(part.count) * harness::kGapParts, kThreads, arena.base(), part,
+                  arena.gap_key(), at);
+  }));
   HONE_RETURN_IF_ERROR(CopyToHost(&first, at, sizeof first));
   if (first == ~0ULL) return std::optional<std::string>();
 
@@ -473,10 +489,9 @@ Result<std::optional<std::string>> Harness::CheckGaps(const CudaArena& arena) {
 }
 
 Status Harness::TouchPages(const std::vector<harness::PageRun>& runs, uint64_t granule) {
-  if (runs.empty()) return Status::Ok();
-  HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, runs.data(), runs.size() * sizeof(harness::PageRun)));
-  return Launch("hone_touch_pages", static_cast<uint64_t>(sm_count_), 1024, list, static_cast<int64_t>(runs.size()), granule,
-                sink_.address());
+  return InParts(runs, [&](const harness::Listed<harness::PageRun>& part) {
+    return Launch("hone_touch_pages", static_cast<uint64_t>(sm_count_), 1024, part, granule, sink_.address());
+  });
 }
 
 // From pageable memory the driver has copied the source before it returns, so callers may reuse theirs at once.

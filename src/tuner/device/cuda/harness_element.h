@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tuner/core/draw.h"
+#include "tuner/device/cuda/harness_layout.h"
 
 namespace hone::harness {
 
@@ -83,6 +84,35 @@ HONE_HD UnwrittenPattern UnwrittenOf(uint64_t poison, Precision precision) {
   const uint64_t sign = 1ULL << (bits - 1);
   const uint64_t mask = (sign - 1) & ~payload;
   return {mask, poison & mask};
+}
+
+// What of eight drawn bytes stays, and what is set in it, in elements of `bytes` each: FillKind's bytes as they are, or
+// plausible numbers. Floating-point ones have magnitudes from 1/8 to 2, any mantissa and either sign; integers are below 64.
+struct FillMask {
+  uint64_t keep;
+  uint64_t set;
+};
+HONE_HD FillMask BytesMask() { return {~0ULL, 0}; }
+HONE_HD FillMask PlausibleMask(Precision precision, int bytes) {
+  const int bits = 8 * bytes;
+  uint64_t keep = 0x3f, set = 0;
+  if (precision.mantissa_bits != 0) {
+    const uint64_t bias = (1ULL << (bits - 2 - precision.mantissa_bits)) - 1;
+    keep = 1ULL << (bits - 1) | ((4ULL << precision.mantissa_bits) - 1);  // two bits of the exponent are drawn too
+    set = (bias & ~3ULL) << precision.mantissa_bits;
+  }
+  FillMask mask{0, 0};
+  for (int at = 0; at < 64; at += bits) {
+    mask.keep |= keep << at;
+    mask.set |= set << at;
+  }
+  return mask;
+}
+
+// The byte at `offset` from where the eight bytes begin.
+HONE_HD uint8_t MaskedByte(uint64_t key, const FillMask& mask, int64_t offset) {
+  const int shift = 8 * static_cast<int>(static_cast<uint64_t>(offset) & 7);
+  return static_cast<uint8_t>((GapByte(key, offset) & (mask.keep >> shift)) | (mask.set >> shift));
 }
 
 // One element judged. `scaled`, `small` and `ulps` are 0 for a right non-finite value and for a wrong one.

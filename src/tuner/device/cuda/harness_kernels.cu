@@ -202,8 +202,8 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
 
 // --------------------------------------------------------------------------------------- sums over slices
 
-// Walks a tensor slice by slice. Visitor: Sum Chunk(linear, place) for kWidth elements in one slice, Plus(a, b) of two sums;
-// Add(slice, sum).
+// Walks a tensor slice by slice. Visitor, a copy for each run of elements of one slice: Loaded Load(linear, place) reads
+// kWidth elements, Take(loaded, place) adds them, Sum Total() and Plus(a, b) of two such, Add(slice, sum).
 template <int kWidth, typename Visitor>
 __device__ __forceinline__ void WarpRows(const Layout& layout, const Divisor& by_segments, int64_t segment_elements,
                                          const Visitor& visitor) {
@@ -215,14 +215,21 @@ __device__ __forceinline__ void WarpRows(const Layout& layout, const Divisor& by
     const int64_t begin = static_cast<int64_t>(item - row * by_segments.divisor) * segment_elements;
     const int64_t end = begin + segment_elements < layout.inner ? begin + segment_elements : layout.inner;
     const uint64_t base = row * static_cast<uint64_t>(layout.inner);
-    typename Visitor::Sum sum = 0;
+    Visitor mine = visitor;
     int64_t i = begin + lane * kWidth;
     Walk walk(layout, base + static_cast<uint64_t>(i < end ? i : begin));
-#pragma unroll 4
-    for (; i < end; i += 32 * kWidth) {
-      sum = Visitor::Plus(sum, visitor.Chunk(walk.linear, walk.place));
-      if (i + 32 * kWidth < end) walk.Advance(32 * kWidth);
+    constexpr int kStep = 32 * kWidth;
+    for (; i + kStep < end; i += 2 * kStep) {  // two under way at a time
+      const Place first = walk.place;
+      const typename Visitor::Loaded a = mine.Load(walk.linear, first);
+      walk.Advance(kStep);
+      const typename Visitor::Loaded b = mine.Load(walk.linear, walk.place);
+      mine.Take(a, first);
+      mine.Take(b, walk.place);
+      if (i + 2 * kStep < end) walk.Advance(kStep);
     }
+    if (i < end) mine.Take(mine.Load(walk.linear, walk.place), walk.place);
+    typename Visitor::Sum sum = mine.Total();
     for (int delta = 16; delta > 0; delta >>= 1) sum = Visitor::Plus(sum, __shfl_down_sync(kAllLanes, sum, delta));
     const uint64_t slice = row - Quotient(layout.by_slices, row) * static_cast<uint64_t>(layout.slices);
     if (lane == 0) visitor.Add(slice, sum);
@@ -240,49 +247,50 @@ __device__ __forceinline__ void ThreadRows(const Layout& layout, int64_t rows_pe
     const uint64_t slice = item - group * slices;
     const int64_t first = static_cast<int64_t>(group) * rows_per_thread;
     const int64_t last = first + rows_per_thread < outer ? first + rows_per_thread : outer;
-    typename Visitor::Sum sum = 0;
+    Visitor mine = visitor;
     for (int64_t o = first; o < last; ++o) {
       const uint64_t base = (static_cast<uint64_t>(o) * slices + slice) * static_cast<uint64_t>(layout.inner);
       for (int64_t i = 0; i < layout.inner; ++i) {
         const uint64_t linear = base + static_cast<uint64_t>(i);
-        sum = Visitor::Plus(sum, visitor.Chunk(linear, Locate(layout, linear)));
+        const Place place = Locate(layout, linear);
+        mine.Take(mine.Load(linear, place), place);
       }
     }
-    visitor.Add(slice, sum);
+    visitor.Add(slice, mine.Total());
   }
 }
 
-// core/slice_digest.h says what is computed. Four words of a wide chunk, which never lies across two runs of 1024, share
-// the run's factor.
+// core/slice_digest.h says what is computed.
 template <typename Word, int kWidth>
 struct DigestVisitor {
   using Sum = unsigned long long;
+  struct alignas(sizeof(Word) * kWidth) Loaded {
+    Word values[kWidth];
+  };
   const Layout& layout;
-  const uint64_t* keys;
   unsigned long long* digests;
+  digest::Sum sum;
 
   static __device__ __forceinline__ Sum Plus(Sum a, Sum b) { return digest::Plus(a, b); }
-  __device__ __forceinline__ Sum Chunk(uint64_t, const Place& place) const {
-    const Word* const at = reinterpret_cast<const Word*>(layout.address) + place.offset;
+  __device__ __forceinline__ Loaded Load(uint64_t, const Place& place) const {
+    return *reinterpret_cast<const Loaded*>(layout.address + place.offset * static_cast<int64_t>(sizeof(Word)));
+  }
+  __device__ __forceinline__ void Take(const Loaded& loaded, const Place& place) {
     if constexpr (kWidth == 1) {
-      return digest::OfElement(*at, static_cast<uint64_t>(place.position), static_cast<int>(sizeof(Word)), keys);
+      sum.AddElement(loaded.values[0], static_cast<uint64_t>(place.position), static_cast<int>(sizeof(Word)));
     } else {
       static_assert(kWidth * sizeof(Word) == 16, "a wide chunk is four words");
-      const uint4 words = *reinterpret_cast<const uint4*>(at);
-      const uint64_t first = static_cast<uint64_t>(place.position) * sizeof(Word) / 4;
-      const uint64_t* const low = keys + (first & (digest::kLowKeys - 1));
-      const uint64_t sum = digest::TimesWord(digest::ReadKey(low), words.x) +
-                           digest::TimesWord(digest::ReadKey(low + 1), words.y) +
-                           digest::TimesWord(digest::ReadKey(low + 2), words.z) +
-                           digest::TimesWord(digest::ReadKey(low + 3), words.w);
-      return digest::OfGroup(sum, first >> digest::kLowBits, keys);
+      uint32_t words[4];
+      memcpy(words, loaded.values, sizeof words);
+      sum.AddFour(static_cast<uint64_t>(place.position) * sizeof(Word) / 4, words[0], words[1], words[2], words[3]);
     }
   }
+  __device__ __forceinline__ Sum Total() const { return sum.Total(); }
   // What overflows 64 bits is added again as what it is modulo the prime: 2^64 is 8.
-  __device__ __forceinline__ void Add(uint64_t slice, Sum sum) const {
-    while (sum != 0) {
-      const Sum before = atomicAdd(digests + slice, sum);
-      sum = before + sum < before ? 8 : 0;
+  __device__ __forceinline__ void Add(uint64_t slice, Sum more) const {
+    while (more != 0) {
+      const Sum before = atomicAdd(digests + slice, more);
+      more = before + more < before ? 8 : 0;
     }
   }
 };
@@ -290,14 +298,15 @@ struct DigestVisitor {
 // Squares of a dense double reference; what is not finite is left out, else one infinity would excuse every error.
 struct SquareVisitor {
   using Sum = double;
+  using Loaded = double;
   const double* reference;
   double* sums;
+  double sum;
   static __device__ __forceinline__ Sum Plus(Sum a, Sum b) { return a + b; }
-  __device__ __forceinline__ Sum Chunk(uint64_t linear, const Place&) const {
-    const double v = reference[linear];
-    return IsFinite(v) ? v * v : 0.0;
-  }
-  __device__ __forceinline__ void Add(uint64_t slice, Sum sum) const { atomicAdd(sums + slice, sum); }
+  __device__ __forceinline__ Loaded Load(uint64_t linear, const Place&) const { return reference[linear]; }
+  __device__ __forceinline__ void Take(Loaded v, const Place&) { sum += IsFinite(v) ? v * v : 0.0; }
+  __device__ __forceinline__ Sum Total() const { return sum; }
+  __device__ __forceinline__ void Add(uint64_t slice, Sum of_slice) const { atomicAdd(sums + slice, of_slice); }
 };
 
 // ------------------------------------------------------------------------------------------- comparing
@@ -461,13 +470,13 @@ extern "C" __global__ void hone_slice_table(const __grid_constant__ DrawArgument
   extern "C" __global__ void __launch_bounds__(256) hone_digest_##word##_x##width(                                    \
       const __grid_constant__ Layout layout, const uint64_t* keys, unsigned long long* digests,                       \
       const __grid_constant__ Divisor by_segments, int64_t segment_elements) {                                        \
-    WarpRows<width>(layout, by_segments, segment_elements, DigestVisitor<word##_t, width>{layout, keys, digests});    \
+    WarpRows<width>(layout, by_segments, segment_elements, DigestVisitor<word##_t, width>{layout, digests, digest::Sum(keys)}); \
   }
 #define HONE_DIGEST_THREAD(word)                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) hone_digest_##word##_thread(                                      \
       const __grid_constant__ Layout layout, const uint64_t* keys, unsigned long long* digests,                       \
       int64_t rows_per_thread) {                                                                                      \
-    ThreadRows(layout, rows_per_thread, DigestVisitor<word##_t, 1>{layout, keys, digests});                           \
+    ThreadRows(layout, rows_per_thread, DigestVisitor<word##_t, 1>{layout, digests, digest::Sum(keys)});              \
   }
 HONE_DIGEST(uint8, 1)
 HONE_DIGEST(uint8, 16)
@@ -486,12 +495,12 @@ HONE_DIGEST_THREAD(uint64)
 extern "C" __global__ void __launch_bounds__(256)
     hone_squares(const __grid_constant__ Layout layout, const double* reference, double* sums,
                  const __grid_constant__ Divisor by_segments, int64_t segment_elements) {
-  WarpRows<1>(layout, by_segments, segment_elements, SquareVisitor{reference, sums});
+  WarpRows<1>(layout, by_segments, segment_elements, SquareVisitor{reference, sums, 0.0});
 }
 extern "C" __global__ void __launch_bounds__(256)
     hone_squares_thread(const __grid_constant__ Layout layout, const double* reference, double* sums,
                         int64_t rows_per_thread) {
-  ThreadRows(layout, rows_per_thread, SquareVisitor{reference, sums});
+  ThreadRows(layout, rows_per_thread, SquareVisitor{reference, sums, 0.0});
 }
 // Sums of squares become root mean squares, but at least `floor`, in place.
 extern "C" __global__ void hone_root_mean(double* sums, int64_t slices, double elements_per_slice, double floor) {
@@ -562,22 +571,24 @@ extern "C" __global__ void __launch_bounds__(256) hone_fill64(uint64_t* words, i
   for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(count); i += ThreadCount()) words[i] = value;
 }
 
-// Bytes that follow from the key and their place: GapByte's, eight at a time where the address allows.
-extern "C" __global__ void __launch_bounds__(256) hone_scramble(uint8_t* memory, int64_t bytes, uint64_t key) {
+// Bytes that follow from the key and their place, GapByte's as far as the mask keeps them: eight at a time where the address
+// allows.
+extern "C" __global__ void __launch_bounds__(256)
+    hone_scramble(uint8_t* memory, int64_t bytes, uint64_t key, const __grid_constant__ FillMask mask) {
   const int64_t words = (reinterpret_cast<uint64_t>(memory) & 7) == 0 ? bytes / 8 : 0;
   for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(words); i += ThreadCount()) {
-    reinterpret_cast<uint64_t*>(memory)[i] = draw::Mix(key + i * 0x9e3779b97f4a7c15ULL);
+    reinterpret_cast<uint64_t*>(memory)[i] = (draw::Mix(key + i * 0x9e3779b97f4a7c15ULL) & mask.keep) | mask.set;
   }
   for (uint64_t i = static_cast<uint64_t>(words) * 8 + ThreadNumber(); i < static_cast<uint64_t>(bytes); i += ThreadCount()) {
-    memory[i] = GapByte(key, static_cast<int64_t>(i));
+    memory[i] = MaskedByte(key, mask, static_cast<int64_t>(i));
   }
 }
 
 // kGapParts blocks a gap. `each_word(offset)` is called for whole words of eight bytes, `each_byte(offset)` for those at the
 // gap's ends; false ends the thread's part.
 template <typename EachWord, typename EachByte>
-__device__ __forceinline__ void WalkGap(const Gap* gaps, EachWord each_word, EachByte each_byte) {
-  const Gap gap = gaps[blockIdx.x / kGapParts];
+__device__ __forceinline__ void WalkGap(const Listed<Gap>& gaps, EachWord each_word, EachByte each_byte) {
+  const Gap gap = gaps.items[blockIdx.x / kGapParts];
   const int64_t part = blockIdx.x % kGapParts;
   const int64_t first_word = (gap.begin + 7) / 8, end_word = gap.end / 8;  // of whole words
   if (first_word >= end_word) {
@@ -601,7 +612,7 @@ __device__ __forceinline__ void WalkGap(const Gap* gaps, EachWord each_word, Eac
 }
 // Offsets are from `base`, which is a multiple of eight.
 extern "C" __global__ void __launch_bounds__(256)
-    hone_gap_fill(uint8_t* base, const Gap* gaps, uint64_t key) {
+    hone_gap_fill(uint8_t* base, const __grid_constant__ Listed<Gap> gaps, uint64_t key) {
   WalkGap(
       gaps,
       [&](int64_t offset) {
@@ -615,7 +626,8 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 // *first_damaged starts at ~0 and becomes the smallest damaged offset.
 extern "C" __global__ void __launch_bounds__(256)
-    hone_gap_check(const uint8_t* base, const Gap* gaps, uint64_t key, unsigned long long* first_damaged) {
+    hone_gap_check(const uint8_t* base, const __grid_constant__ Listed<Gap> gaps, uint64_t key,
+                   unsigned long long* first_damaged) {
   const auto check = [&](int64_t offset) {
     if (base[offset] == GapByte(key, offset)) return true;
     atomicMin(first_damaged, static_cast<unsigned long long>(offset));
@@ -711,15 +723,15 @@ extern "C" __global__ void __launch_bounds__(512) hone_touch(const uint4* source
 
 // Every block reads a word of every page, a warp a run, so that no multiprocessor has yet to translate an address.
 extern "C" __global__ void __launch_bounds__(1024)
-    hone_touch_pages(const PageRun* runs, int64_t count, uint64_t granule, unsigned* sink) {
+    hone_touch_pages(const __grid_constant__ Listed<PageRun> runs, uint64_t granule, unsigned* sink) {
   unsigned sum = 0;
-  for (int64_t i = threadIdx.x / 32; i < count; i += blockDim.x / 32) {
-    const PageRun run = runs[i];
+  for (int64_t i = threadIdx.x / 32; i < runs.count; i += blockDim.x / 32) {
+    const PageRun run = runs.items[i];
     for (int64_t page = threadIdx.x % 32; page < run.pages; page += 32) {
       sum += *reinterpret_cast<const volatile unsigned*>(run.address + static_cast<uint64_t>(page) * granule);
     }
   }
-  if (sum == 0x9e3779b9u && count < 0) *sink = sum;
+  if (sum == 0x9e3779b9u && runs.count < 0) *sink = sum;
 }
 
 extern "C" __global__ void hone_separator() {}

@@ -82,7 +82,15 @@ struct Gap {
 };
 
 // So many blocks share the work on one gap: the gaps of a small tensor in a reservation of its own are 2 MiB long.
-inline constexpr int kGapParts = 16;
+inline constexpr int kGapParts = 32;
+
+// A short list among a kernel's arguments: a copy in device memory would have to be sent anew after each launch of a candidate.
+inline constexpr int kListed = 128;
+template <typename T>
+struct Listed {
+  int64_t count;
+  T items[kListed];
+};
 
 // Pages of one mapping, from its begin on.
 struct PageRun {
