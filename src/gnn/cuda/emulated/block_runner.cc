@@ -110,6 +110,7 @@ struct BlockRunner::Block {
   uint32_t alive = 0, at_barrier = 0;
   std::vector<Fiber> fibers;
   std::vector<WarpState> warps;
+  bool saved = false;  // it was active, and what its shared variables held stands in saved_shared
   std::vector<unsigned char> saved_shared;
   std::unique_ptr<unsigned char[]> dynamic_shared;
 };
@@ -203,8 +204,7 @@ std::unique_ptr<BlockRunner::Block> BlockRunner::Begin(uint64_t number) {
   block->number = number;
   block->alive = threads;
   block->at_barrier = 0;
-  // Undefined at the start of a block: a NaN in every floating-point type.
-  block->saved_shared.assign(shared_total_, 0xff);
+  block->saved = false;
   block->dynamic_shared.reset();
   if (spec.shared_bytes > 0) {
     block->dynamic_shared = std::make_unique_for_overwrite<unsigned char[]>(spec.shared_bytes);
@@ -240,23 +240,29 @@ std::unique_ptr<BlockRunner::Block> BlockRunner::Begin(uint64_t number) {
   return block;
 }
 
-// Brings the block's shared memory into place.
+// Brings the block's shared memory into place. That is every shared variable of the program, for nobody says which ones a
+// kernel has, so a block that is not exchanged for another saves nothing.
 void BlockRunner::Activate(Block* block) {
   block_ = block;
   if (active_ == block) return;
-  const auto move = [this](Block& of, bool out) {
+  if (active_ != nullptr) {
+    active_->saved_shared.resize(shared_total_);
+    active_->saved = true;
     size_t at = 0;
     for (const SharedVariable& variable : shared_) {
-      if (out) {
-        std::memcpy(of.saved_shared.data() + at, variable.begin, variable.bytes);
-      } else {
-        std::memcpy(variable.begin, of.saved_shared.data() + at, variable.bytes);
-      }
+      std::memcpy(active_->saved_shared.data() + at, variable.begin, variable.bytes);
       at += variable.bytes;
     }
-  };
-  if (active_ != nullptr) move(*active_, true);
-  move(*block, false);
+  }
+  size_t at = 0;
+  for (const SharedVariable& variable : shared_) {
+    if (block->saved) {
+      std::memcpy(variable.begin, block->saved_shared.data() + at, variable.bytes);
+    } else {
+      std::memset(variable.begin, 0xff, variable.bytes);  // undefined at the start: a NaN in every floating-point type
+    }
+    at += variable.bytes;
+  }
   active_ = block;
 }
 

@@ -11,6 +11,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -27,6 +28,19 @@ constexpr size_t kGranularity = 512;
 size_t Charged(size_t bytes) { return RoundUp(bytes, kGranularity); }
 // The guard behind the last byte.
 size_t TailBytes(size_t bytes) { return DeviceMemory::kGuard + Charged(bytes) - bytes; }
+
+// The first byte that is no guard byte, or `bytes`. All allocations are looked at after each kernel, so they are
+// compared by the block; `bytes` is at most the longest tail's.
+[[maybe_unused]] size_t FirstWritten(const unsigned char* guard, size_t bytes) {
+  static const auto kExpected = [] {
+    std::array<unsigned char, DeviceMemory::kGuard + kGranularity> expected;
+    expected.fill(kGuardByte);
+    return expected;
+  }();
+  if (std::memcmp(guard, kExpected.data(), bytes) == 0) return bytes;
+  return static_cast<size_t>(std::find_if(guard, guard + bytes, [](unsigned char byte) { return byte != kGuardByte; }) -
+                             guard);
+}
 
 bool Unguarded(MemoryKind kind) { return kind == MemoryKind::kRegistered || kind == MemoryKind::kMapped; }
 
@@ -75,11 +89,13 @@ bool DeviceMemory::Free(void* pointer, MemoryKind kind, std::string* complaint) 
 }
 
 void DeviceMemory::Register(void* pointer, size_t bytes) {
-  allocations_[reinterpret_cast<uintptr_t>(pointer)] = {static_cast<unsigned char*>(pointer), bytes, MemoryKind::kRegistered};
+  allocations_[reinterpret_cast<uintptr_t>(pointer)] = {static_cast<unsigned char*>(pointer), bytes,
+                                                        MemoryKind::kRegistered};
 }
 
 void DeviceMemory::Note(void* pointer, size_t bytes) {
-  allocations_[reinterpret_cast<uintptr_t>(pointer)] = {static_cast<unsigned char*>(pointer), bytes, MemoryKind::kMapped};
+  allocations_[reinterpret_cast<uintptr_t>(pointer)] = {static_cast<unsigned char*>(pointer), bytes,
+                                                        MemoryKind::kMapped};
 }
 void DeviceMemory::Forget(const void* pointer) { allocations_.erase(reinterpret_cast<uintptr_t>(pointer)); }
 
@@ -95,15 +111,12 @@ const Allocation* DeviceMemory::Find(const void* pointer, size_t bytes) const {
 std::string DeviceMemory::CheckGuards([[maybe_unused]] const Allocation& allocation) {
 #if !defined(__SANITIZE_ADDRESS__)
   if (Unguarded(allocation.kind)) return "";
-  for (size_t i = 0; i < kGuard; ++i) {
-    if (allocation.data[i - kGuard] != kGuardByte) {
-      return fmt::format("byte {} before an allocation of {} bytes was written", kGuard - i, allocation.bytes);
-    }
+  if (const size_t i = FirstWritten(allocation.data - kGuard, kGuard); i < kGuard) {
+    return fmt::format("byte {} before an allocation of {} bytes was written", kGuard - i, allocation.bytes);
   }
-  for (size_t i = 0; i < TailBytes(allocation.bytes); ++i) {
-    if (allocation.data[allocation.bytes + i] != kGuardByte) {
-      return fmt::format("byte {} of an allocation of {} bytes was written", allocation.bytes + i, allocation.bytes);
-    }
+  const size_t tail = TailBytes(allocation.bytes);
+  if (const size_t i = FirstWritten(allocation.data + allocation.bytes, tail); i < tail) {
+    return fmt::format("byte {} of an allocation of {} bytes was written", allocation.bytes + i, allocation.bytes);
   }
 #endif
   return "";
@@ -117,9 +130,8 @@ std::string DeviceMemory::CheckGuards() const {
 }
 
 size_t DeviceMemory::device_allocations() const {
-  return static_cast<size_t>(std::count_if(allocations_.begin(), allocations_.end(), [](const auto& entry) {
-    return entry.second.kind == MemoryKind::kDevice;
-  }));
+  return static_cast<size_t>(std::count_if(allocations_.begin(), allocations_.end(),
+                                           [](const auto& entry) { return entry.second.kind == MemoryKind::kDevice; }));
 }
 
 }  // namespace hone::gnn::cuda::emulated
