@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <tuple>
 #include <vector>
 
 #include "tuner/device/cuda/session_test_support.h"
@@ -159,6 +160,36 @@ TEST(LibraryCallsGpu, Float32IsNotTf32) {
   if (NoLibrary(outcome)) GTEST_SKIP() << outcome.detail;
   ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail;
   EXPECT_LT(Error(session, p, 0), 3e-7);
+}
+
+// Where the library makes parts of a sum apart it must not round them to 16 bits in between, as it would at these
+// sizes.
+TEST(LibraryCallsGpu, PartsOfASumAreAddedInFloat32) {
+  HONE_REQUIRE_SESSION();
+  const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
+  for (const auto& [m, n, k] : {std::tuple{64, 1025, 8192}, std::tuple{16, 257, 16384}}) {
+    const Product p = Make(session, ResolvedMatmul{.m = m, .n = n, .k = k, .dtype = DType::kBFloat16}, false, 0);
+    ResolvedStep step;
+    step.call = p.call;
+    const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
+    if (NoLibrary(outcome)) GTEST_SKIP() << outcome.detail;
+    ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail;
+    // The sum is small beside its terms: rounded once, it is off by its own last bit, 2^-9 of some hundred.
+    const std::vector<uint8_t> out = Read<uint8_t>(session, p.out);
+    double worst = 0;
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; j += 7) {
+        double sum = 0;
+        for (int64_t t = 0; t < k; ++t) {
+          sum += host::ReadElement(DType::kBFloat16, p.a_host.data() + 2 * (i * k + t)) *
+                 host::ReadElement(DType::kBFloat16, p.b_host.data() + 2 * (t * n + j));
+        }
+        const double got = host::ReadElement(DType::kBFloat16, out.data() + 2 * (i * n + j));
+        worst = std::max(worst, std::abs(got - sum) / std::max(1.0, std::abs(sum)));
+      }
+    }
+    EXPECT_LT(worst, 4.5e-3) << m << " x " << n << " x " << k;
+  }
 }
 
 TEST(LibraryCallsGpu, StandInTimedGraphsAndAgreeWithLaunchesAlone) {
