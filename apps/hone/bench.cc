@@ -15,6 +15,7 @@
 #include "hone/commands.h"
 #include "hone/run_options_flags.h"
 #include "hone/signal_stop.h"
+#include "tuner/run/memory.h"
 #include "tuner/run/open_run.h"
 #include "tuner/run/run_loop.h"
 #include "tuner/run/start_run.h"
@@ -58,7 +59,12 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   // All get the same number of attempts: a strategy's own end by rounds or depth would compare budgets.
   for (const char* setting : {"refine.depth", "team.rounds", "single.rounds"}) base.options.settings.emplace(setting, 0);
   base.options.device = flags.device.device;
-  std::vector<std::string> strategies = flags.strategies.empty() ? StrategyNames() : flags.strategies;
+  std::vector<std::string> strategies = flags.strategies;
+  if (strategies.empty()) {
+    // A coding agent is no language model: it takes part where it is named.
+    strategies = StrategyNames();
+    std::erase(strategies, "agent");
+  }
   for (const std::string& name : strategies) {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy, MakeStrategy(name));
     for (const std::string& role : strategy->Roles()) {
@@ -72,7 +78,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
     tasks.push_back(std::move(task));
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenStoreToWrite(context, flags.store));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(base.models, store.get()));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(base.models, store.get(), {context.state_directory + "/agents", context.executable}));
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(base.options, *provider));
   if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
@@ -93,8 +99,9 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
               "run {} is of another bench: {}; give this one a name of its own with --name", id, difference));
         }
       } else if (view.status().code() == StatusCode::kNotFound) {
+        HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory, MemoryFor(*store, task, evaluator->facts(), options));
         HONE_RETURN_IF_ERROR(StartRun(*store, task, evaluator->facts(), options, id, UnixSeconds(),
-                                      base.prompts ? &*base.prompts : nullptr)
+                                      base.prompts ? &*base.prompts : nullptr, kRunVersion, std::move(memory))
                                  .status());
       } else {
         return view.status();

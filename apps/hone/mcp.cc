@@ -22,7 +22,7 @@ namespace {
 
 struct McpFlags {
   DeviceFlags device;
-  std::string root = ".", store;
+  std::string root = ".", store, agent;
 };
 
 Status Run(CommandContext& context, const McpFlags& flags) {
@@ -49,12 +49,13 @@ Status Run(CommandContext& context, const McpFlags& flags) {
   // Calls that outlast the client outlast this function: what they use is never destroyed.
   mcp::Resources* const resources = mcp::MakeResources(toolbox).release();
   const BuildFacts build = ThisBuild();
+  const bool for_agent = !flags.agent.empty();
   const mcp::ServerEnd end = mcp::Serve({.name = "hone",
                                          .title = "Hone, a judge and tuner of CUDA kernels",
                                          .version = build.version,
-                                         .instructions = mcp::Instructions(),
-                                         .tools = mcp::AllTools(toolbox),
-                                         .resources = resources},
+                                         .instructions = for_agent ? mcp::AgentInstructions() : mcp::Instructions(),
+                                         .tools = for_agent ? mcp::AgentTools(toolbox, flags.agent) : mcp::AllTools(toolbox),
+                                         .resources = for_agent ? nullptr : resources},
                                         STDIN_FILENO, STDOUT_FILENO);
   // Their threads hold evaluators, which cannot be taken down under them; their temporary folders go with the process.
   if (end.abandoned_calls > 0) EndBySignalWithoutTemporaries(SIGPIPE);
@@ -71,6 +72,8 @@ void RegisterMcpCommand(CLI::App& app, CommandContext& context) {
                    "the folder that requests may read from and write to; nothing outside it is written for them")
       ->capture_default_str();
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command->add_option("--agent", flags->agent,
+                      "serve the agent of one run (`hone optimize --model agent:COMMAND`), which listens at this socket, and offer nothing else");
   AddServerDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

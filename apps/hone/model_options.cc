@@ -14,7 +14,7 @@ namespace hone {
 
 void AddModelOptions(CLI::App& app, ModelOptions& options) {
   app.add_option("--model", options.models,
-                 "who answers: builtin (no model), openai:NAME, anthropic:NAME, exec:COMMAND, mailbox:DIR, replay:RUN "
+                 "who answers: builtin (no model), openai:NAME, anthropic:NAME, exec:COMMAND, agent:COMMAND, mailbox:DIR, replay:RUN "
                  "or replay:FILE.jsonl; ROLE=MODEL for one role; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--base-url", options.base_url, "endpoint for openai: or anthropic: models that name none with @URL");
@@ -40,13 +40,15 @@ std::string ModelSpecification(const ModelOptions& options) {
   return text;
 }
 
-Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelOptions& options, RunStore* store) {
+Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelOptions& options, RunStore* store, AgentPlace agents) {
   if (!options.prices.empty()) {  // a mistake in it is told also where no model asks for a price
     HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.prices, 1 << 20));
     HONE_RETURN_IF_ERROR(PriceTable::Parse(text, options.prices).status());
   }
   ProviderOptions provider;
   provider.store = store;
+  provider.agents_folder = std::move(agents.folder);
+  provider.program = std::move(agents.program);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) provider.environment.push_back(*entry);
   provider.base_url = options.base_url;
   provider.key_variable = options.key_env;

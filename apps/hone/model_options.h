@@ -35,8 +35,14 @@ void AddModelOptions(CLI::App& app, ModelOptions& options);
 // run take again (a single element with line breaks is as good as several elements).
 std::string ModelSpecification(const ModelOptions& options);
 
+// For agent:COMMAND; commands that start no runs leave it empty.
+struct AgentPlace {
+  std::string folder;   // below it each run's agent has a folder of its own
+  std::string program;  // path of this program
+};
+
 // Keys and proxies come from this process's environment; `store` is where replay:RUN looks, may be null, not owned.
 // kInvalidArgument with a remedy for what cannot work: an unknown provider, a missing key, a price file with a typo.
-Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelOptions& options, RunStore* store);
+Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelOptions& options, RunStore* store, AgentPlace agents = {});
 
 }  // namespace hone

@@ -21,6 +21,7 @@
 #include "tuner/report/html.h"
 #include "tuner/report/progress.h"
 #include "tuner/report/run_text.h"
+#include "tuner/run/memory.h"
 #include "tuner/run/open_run.h"
 #include "tuner/run/replay_run.h"
 #include "tuner/run/run_loop.h"
@@ -185,7 +186,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Prepared prepared, Prepare(context, flags, *store));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(prepared.options.strategy));
   prepared.models.roles = strategy->Roles();
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(prepared.models, store.get()));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(prepared.models, store.get(), {context.state_directory + "/agents", context.executable}));
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(prepared.options, *provider));
   if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   DeviceFlags device = flags.device;
@@ -193,9 +194,10 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, device));
   if (prepared.id.empty()) {
     HONE_RETURN_IF_ERROR(CheckTarget(prepared.options, *evaluator));
+    HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory, MemoryFor(*store, prepared.task, evaluator->facts(), prepared.options));
     HONE_ASSIGN_OR_RETURN(prepared.id, StartRun(*store, prepared.task, evaluator->facts(), prepared.options,
                                                 MakeRunId(UnixSeconds(), SystemSeed()), UnixSeconds(),
-                                                prepared.prompts ? &*prepared.prompts : nullptr));
+                                                prepared.prompts ? &*prepared.prompts : nullptr, kRunVersion, std::move(memory)));
   }
 
   const bool talk = !flags.device.json;

@@ -62,7 +62,7 @@ Status CheckRunOptions(const RunOptions& o) {
 
 void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddModelOptions(command, flags.models);
-  AddField(command, flags, "--strategy", &RunOptions::strategy, "how to search: refine, team, tree, sample, reflexion or single");
+  AddField(command, flags, "--strategy", &RunOptions::strategy, "how to search: refine, team, tree, sample, reflexion, single, funnel or agent");
   AddField(command, flags, "--target", &RunOptions::target,
            "what kernels are written in: any, cuda (CuTe is refused) or cute (a first version is written in it, and all else is refused)");
   AddField(command, flags, "--attempts", &RunOptions::max_attempts, "the run ends after so many proposals");
@@ -133,6 +133,11 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
   run.models = flags.models;
   if (run.models.models.empty()) run.models.models = std::move(config.models);
   run.options.model = ModelSpecification(run.models);
+  // A coding agent needs no strategy but its own, so that the model alone says it.
+  const bool of_agent = run.models.models.size() == 1 && run.models.models.front().starts_with("agent:");
+  const bool named = std::any_of(flags.of_new_runs.begin(), flags.of_new_runs.end(),
+                                 [](const CLI::Option* o) { return o->count() > 0 && o->check_lname("strategy"); });
+  if (of_agent && !named && run.options.strategy == RunOptions().strategy) run.options.strategy = "agent";
   run.suspend = flags.suspend || config.suspend;
   if (run.suspend) run.options.rounds = true;
   HONE_RETURN_IF_ERROR(CheckSuspend(run.suspend, run.models));
@@ -163,6 +168,11 @@ Status CheckResume(const RunFlags& flags) {
 
 Status CheckSuspend(bool suspend, const ModelOptions& models) {
   if (!suspend) return Status::Ok();
+  for (const std::string& model : models.models) {
+    if (model.starts_with("agent:") || model.starts_with("agent=agent:")) {
+      return Status::InvalidArgument("--suspend cannot be kept with agent:COMMAND: an agent works only while the run does");
+    }
+  }
   for (const std::string& model : models.models) {
     if (model.find("mailbox:") != std::string::npos) return Status::Ok();
   }

@@ -35,7 +35,8 @@ struct ModelRequest {
   int64_t max_tokens = 32768;
   double limit_seconds = 600;  // after which the provider gives up with kTimedOut
   // The same matter in machine form, for providers that are programs: "parent" (source text), "tried" (idea
-  // keys, one a line), "task" (task.toml), "facts" (JSON of the device's facts).
+  // keys, one a line), "task" (task.toml), "facts" (JSON of the device's facts). For the role `agent` also "oracle" (the
+  // reference), "seed", "attempt" and "attempts" (which of how many this is).
   std::map<std::string, std::string> attachments;
 };
 
@@ -82,6 +83,12 @@ class ModelProvider {
   virtual std::string Name() const = 0;
   virtual Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
                                       std::stop_token stop) = 0;
+  // The run asks nothing more in this sitting: what the provider keeps running for it ends now. `last_word` says what
+  // became of its last reply.
+  virtual void Leave(const std::string& run, const std::string& last_word) {
+    (void)run;
+    (void)last_word;
+  }
   // Why costs of its replies may be unknown, a sentence; empty when they never are. A limit in dollars cannot hold
   // where this says something.
   virtual std::string CostCaveat() const { return ""; }
@@ -104,13 +111,16 @@ struct ProviderOptions {
   double stall_seconds = 120;            // between two bytes of an answer
   double request_seconds = 0;            // for a request with all its retries; 0: ModelRequest::limit_seconds alone
   int max_retries = 6;                   // after the first attempt
+  // agent: (docs/models.md)
+  std::string agents_folder;  // below it each run's agent has a folder of its own
+  std::string program;        // path of `hone`, which the agent starts as its server of tools
   // The roles that `ROLE=MODEL` may name.
   std::vector<std::string> roles = {"planner", "coder", "debugger", "tester", "analyst"};
 };
 
 // `specification` is one model:
 //   builtin | replay:RUN | replay:FILE.jsonl | mailbox:DIR | exec:COMMAND
-//   openai:NAME[@URL[#VARIABLE]] | anthropic:NAME[@URL[#VARIABLE]]
+//   openai:NAME[@URL[#VARIABLE]] | anthropic:NAME[@URL[#VARIABLE]] | agent:COMMAND
 // or several, one a line, each but at most one with "ROLE=" before it: then each role asks its own model, and the
 // one without a role answers for the rest.
 // kInvalidArgument lists what there is, and the nearest name; a missing key names its variable.

@@ -207,6 +207,16 @@ struct RunRemark {
   std::string text;
 };
 
+// What an earlier run proved: an idea that was surely faster than what it was timed against (src/tuner/run/memory.h).
+struct RememberedIdea {
+  std::string run, task, workload, device;
+  std::string idea;
+  std::string limiter;  // what held its parent back: memory | arithmetic | latency; empty: not known
+  double gain = 1, low = 1, high = 1;  // speedup with its 95 % interval
+  double bytes = 0;                    // that its largest timed shape must move
+  std::string diff;                    // unified, against its parent; cut
+};
+
 struct FinalResult {
   int64_t node = -1;      // the best
   Evaluation evaluation;  // against the seed, with fresh hidden cases
@@ -222,6 +232,7 @@ struct RunView {
   // The task has no seed: node 0 is the reference made of its oracle (src/tuner/run/oracle_reference.h). It is right
   // and slow, speedups are over it, and the first attempts write a kernel from the oracle.
   bool from_oracle = false;
+  std::vector<RememberedIdea> memory;         // of earlier runs, as the run began
   bool start_uses_cute = false;               // node 0 is written in CuTe
   std::map<std::string, SourceHash> prompts;  // template -> its text
   std::vector<RunNode> nodes;                 // by id

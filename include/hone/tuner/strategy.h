@@ -79,7 +79,7 @@ class Strategy {
   virtual std::optional<Action> Next(const Knowledge& run) const = 0;
 };
 
-// refine | team | tree | sample | reflexion | single. kInvalidArgument lists the names.
+// refine | team | tree | sample | reflexion | single | agent | funnel. kInvalidArgument lists the names.
 Result<std::unique_ptr<Strategy>> MakeStrategy(std::string_view name);
 std::vector<std::string> StrategyNames();
 

@@ -10,12 +10,15 @@
 
 #include "base/json_text.h"
 #include "base/random.h"
+#include "tuner/agents/direction.h"
+#include "tuner/agents/limiter.h"
 #include "tuner/agents/prompt_text.h"
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"
 #include "tuner/agents/spans.h"
 #include "tuner/core/torch_module.h"
 #include "tuner/store/device_facts.h"
+#include "tuner/strategies/funnel.h"
 #include "tuner/strategies/settings.h"
 
 namespace hone {
@@ -57,11 +60,16 @@ std::string ShareText(const RunView& view, const RunNode& node, const std::strin
   return items[static_cast<size_t>(mine) % items.size()];
 }
 
+// Sweeps and the tester's rounds are no attempts.
+int64_t AttemptNumber(const RunView& view, const RunNode& node) {
+  int64_t attempt = 1;
+  for (int64_t id = 1; id < node.id; ++id) attempt += view.node(id).origin == "reply";
+  return attempt;
+}
+
 std::string StandingText(const RunView& view, const RunNode& node) {
   const int64_t best = node.known > 0 ? view.node(node.known - 1).best_after : 0;
-  int64_t attempt = 1;  // sweeps and the tester's rounds are no attempts
-  for (int64_t id = 1; id < node.id; ++id) attempt += view.node(id).origin == "reply";
-  std::string text = fmt::format("Attempt {} of at most {}.", attempt, view.options.max_attempts);
+  std::string text = fmt::format("Attempt {} of at most {}.", AttemptNumber(view, node), view.options.max_attempts);
   if (best > 0 && view.node(best).speedup) {
     text += fmt::format(" The best version so far is node {}, about {:.2f}x as fast as {}{}.", best,
                         *view.node(best).speedup, view.from_oracle ? "the slow reference" : "the seed", view.info.modelled ? " (modelled)" : "");
@@ -135,6 +143,12 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   if (id > 0) {
     values["share"] = ShareText(view, node, values["menu"]);
     values["standing"] = StandingText(view, node);
+    if (turn.prompt == kWidePrompt) values["direction"] = DirectionText(view, node, judged, values["menu"]);
+    if (!view.memory.empty()) {
+      values["memory"] = MemoryText(view, judged == nullptr ? "" : LimiterOf(*in.task, *in.facts, *judged),
+                                    judged == nullptr ? 0 : LargestBytes(*in.task, *judged));
+    }
+    if (turn.role == "agent") values["outcome"] = LastOutcomeText(view, node.known);
     if (const Memo* plan = view.FindMemo(id, "plan")) {
       values["plan"] = plan->text;
       if (turn.bound && !plan->spans.empty()) {
@@ -162,12 +176,18 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   HONE_ASSIGN_OR_RETURN(std::string filled, FillTemplate(text, values));
   ModelRequest request;
   request.run = view.info.id;
+  request.messages = {{"user", std::move(filled)}};
+  if (turn.role == "agent") {
+    // The introduction stays the same from version to version; what changes stands in a message of its own.
+    HONE_ASSIGN_OR_RETURN(const std::string verdict, in.library->Expanded("agent_verdict"));
+    HONE_ASSIGN_OR_RETURN(std::string told, FillTemplate(verdict, values));
+    request.messages.push_back({"user", std::move(told)});
+  }
   request.number = RequestNumber(id, turn_index, false);
   request.role = turn.role;
   request.temperature = turn.temperature;
   request.max_tokens = view.options.request_max_tokens;
   request.limit_seconds = view.options.request_limit_seconds;
-  request.messages = {{"user", std::move(filled)}};
   std::string tried;
   for (const LedgerEntry& entry : view.ledger) {
     if (entry.node < node.known && !entry.key.empty()) tried += entry.key + "\n";
@@ -177,6 +197,12 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
                          {"tried", tried},
                          {"facts", DumpJson(DeviceFactsToJson(*in.facts))},
                          {"plan", values["plan"]}};
+  if (turn.role == "agent") {
+    HONE_ASSIGN_OR_RETURN(request.attachments["seed"], in.source(0));
+    request.attachments["oracle"] = in.task->oracle_source;
+    request.attachments["attempt"] = std::to_string(AttemptNumber(view, node));
+    request.attachments["attempts"] = std::to_string(view.options.max_attempts);
+  }
   return request;
 }
 

@@ -356,10 +356,10 @@ std::string FailureText(const Evaluation& e) {
   return text;
 }
 
-std::string LedgerText(const RunView& view, int64_t known) {
+namespace {
+
+std::string LedgerLine(const RunView& view, const LedgerEntry& entry) {
   std::string text;
-  for (const LedgerEntry& entry : view.ledger) {
-    if (entry.node >= known) continue;
     const RunNode& node = view.node(entry.node);
     std::string cause;
     const RunNode& rival = view.node(std::max<int64_t>(node.incumbent, 0));
@@ -370,6 +370,29 @@ std::string LedgerText(const RunView& view, int64_t known) {
       text += fmt::format("  ({})\n", ClipText(node.detail, 300));
     } else if (node.evaluation && node.evaluation->verdict != Verdict::kOk) {
       text += fmt::format("  ({})\n", ClipText(node.evaluation->detail, 400));
+    }
+  return text;
+}
+
+}  // namespace
+
+std::string LedgerText(const RunView& view, int64_t known) {
+  std::string text;
+  for (const LedgerEntry& entry : view.ledger) {
+    if (entry.node < known) text += LedgerLine(view, entry);
+  }
+  return text;
+}
+
+std::string LastOutcomeText(const RunView& view, int64_t known) {
+  std::string text;
+  for (const LedgerEntry& entry : view.ledger) {
+    if (entry.node >= known) continue;
+    // What a sweep made of the last version belongs to it.
+    if (view.node(entry.node).origin == "sweep") {
+      text += LedgerLine(view, entry);
+    } else {
+      text = LedgerLine(view, entry);
     }
   }
   return text;

@@ -34,6 +34,8 @@ std::string FailureText(const Evaluation& evaluation);
 
 // Every idea of the nodes below `known`, with its outcome.
 std::string LedgerText(const RunView& view, int64_t known);
+// Only that of the newest attempt among them, and of a sweep of it.
+std::string LastOutcomeText(const RunView& view, int64_t known);
 
 // Nodes beside the parent, `nodes` in their order: idea, outcome, times by shape, error. Their code follows as long as
 // `tokens` of it last: of the fastest, when it is faster than the parent, what differs from the parent; of what the run

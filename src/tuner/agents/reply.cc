@@ -339,6 +339,26 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
   return proposal;
 }
 
+Proposal ParseAgentReply(const ModelReply& reply) {
+  Proposal proposal;
+  const Fault fault = CheckReply(reply);
+  const size_t line = reply.text.find('\n');
+  std::string_view idea;
+  if (!fault.problem.empty() || !IsLabelled(std::string_view(reply.text).substr(0, line), "IDEA", idea) || line == std::string::npos) {
+    proposal.idea = "(none named)";
+    proposal.problem = fault.problem.empty() ? "no_code" : fault.problem;
+    proposal.detail = fault.problem.empty() ? "the reply is not a line 'IDEA: …' and a whole file after it" : fault.detail;
+    return proposal;
+  }
+  proposal.idea = ClipText(Trim(idea), kMaxIdeaBytes);
+  proposal.idea_key = IdeaKey(proposal.idea);
+  std::string_view source = std::string_view(reply.text).substr(line + 1);
+  if (source.starts_with('\n')) source.remove_prefix(1);
+  proposal.source = std::string(source);
+  proposal.form = "file";
+  return proposal;
+}
+
 PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool bound) {
   PlanReply plan;
   const auto fail = [&](std::string problem, std::string detail) {

@@ -43,6 +43,9 @@ struct Proposal {
 
 Proposal ParseReply(const ModelReply& reply, std::string_view parent);
 
+// What a coding agent handed in: a line `IDEA: …`, an empty line, and the whole file to its end, as it stands.
+Proposal ParseAgentReply(const ModelReply& reply);
+
 // A plan: `IDEA: …`, then for each place `REGION: name` with what to do there, and code blocks with the lines it means.
 //
 // The first block after a REGION quotes lines of that region; a later one quotes where its lines stand there, and is an

@@ -342,7 +342,7 @@ std::vector<Tool> RunTools(const std::shared_ptr<Toolbox>& toolbox) {
             {"resume",
              TextSchema("Continue this run: an id, a part of one, or last. It keeps the options it began with.")},
             {"strategy", ChoiceSchema("How to search; by default refine.",
-                                      {"refine", "team", "tree", "sample", "reflexion", "single"})},
+                                      {"refine", "team", "tree", "sample", "reflexion", "single", "funnel"})},
             {"model", TextSchema("Who proposes: builtin (mechanical rewrites, the default), openai:NAME or "
                                  "anthropic:NAME with the key in the server's environment, or mailbox:FOLDER below "
                                  "the root, where somebody answers files.")},

@@ -24,10 +24,15 @@ std::vector<Tool> TuneTools(const std::shared_ptr<Toolbox>& toolbox);     // tun
 std::vector<Tool> RunTools(
     const std::shared_ptr<Toolbox>& toolbox);  // run_start, run_status, run_stop, run_best, apply
 
+// What `hone mcp --agent SOCKET` offers instead, to the agent of one run: task, eval, verdict. They reach the run through
+// its socket (src/tuner/model/agent/agent_channel.h) and nothing else; `eval` reads files below the toolbox's root.
+std::vector<Tool> AgentTools(const std::shared_ptr<Toolbox>& toolbox, const std::string& socket);
+
 std::unique_ptr<Resources> MakeResources(const std::shared_ptr<Toolbox>& toolbox);
 
 // What the server is for, told to a model once.
 std::string Instructions();
+std::string AgentInstructions();
 // How a candidate is written, for a model: the launch plan and what is judged.
 std::string CandidateGuide(bool modelled);
 

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/random.h"
+#include "tuner/model/agent/agent_provider.h"
 #include "tuner/model/builtin/builtin_provider.h"
 #include "tuner/model/exec_provider.h"
 #include "tuner/model/http_provider.h"
@@ -34,11 +36,31 @@ Result<std::unique_ptr<ModelProvider>> MakeReplay(const std::string& argument, c
   return MakeReplayProvider(*options.store, argument);
 }
 
+Result<std::unique_ptr<ModelProvider>> MakeAgent(const ModelSpec& spec, const ProviderOptions& options) {
+  if (spec.role != "agent" && options.roles != std::vector<std::string>{"agent"}) {
+    return Status::InvalidArgument(
+        "agent:COMMAND decides by itself what it tries, and answers for no other role: use it with --strategy agent, or, beside "
+        "other strategies, as agent=agent:COMMAND");
+  }
+  if (options.agents_folder.empty() || options.program.empty()) {
+    return Status::InvalidArgument("agent:COMMAND needs a folder for its agents and the program that judges for them");
+  }
+  AgentOptions agent;
+  agent.command = spec.argument;
+  agent.folder = options.agents_folder;
+  agent.program = options.program;
+  agent.environment = options.environment;
+  agent.max_retries = options.max_retries;
+  agent.seed = SystemSeed();
+  return MakeAgentProvider(std::move(agent));
+}
+
 Result<std::unique_ptr<ModelProvider>> MakeOne(const ModelSpec& spec, const ProviderOptions& options) {
   if (spec.kind == "builtin") return MakeBuiltinProvider();
   if (spec.kind == "replay") return MakeReplay(spec.argument, options);
   if (spec.kind == "mailbox") return MakeMailboxProvider(spec.argument, options.poll_seconds);
   if (spec.kind == "exec") return MakeExecProvider(spec.argument, options.environment, SystemExecOptions(options));
+  if (spec.kind == "agent") return MakeAgent(spec, options);
   HONE_ASSIGN_OR_RETURN(ServiceModel model, ParseServiceModel(spec.kind, spec.argument));
   return MakeHttpProvider(spec.kind == "openai" ? MakeOpenAiWire() : MakeAnthropicWire(), model, options,
                           SystemHooks());

@@ -22,6 +22,7 @@ const std::vector<ProviderKind>& ProviderKinds() {
   static const std::vector<ProviderKind> kinds = {
       {"builtin", "builtin", false},         {"openai", "openai:NAME", true},
       {"anthropic", "anthropic:NAME", true}, {"exec", "exec:COMMAND", true},
+      {"agent", "agent:COMMAND", true},
       {"mailbox", "mailbox:DIR", true},      {"replay", "replay:RUN or replay:FILE.jsonl", true},
   };
   return kinds;

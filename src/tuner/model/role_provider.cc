@@ -33,6 +33,10 @@ class RoleProvider : public ModelProvider {
     return provider->Complete(request, progress, std::move(stop));
   }
 
+  void Leave(const std::string& run, const std::string& last_word) override {
+    for (const auto& [role, provider] : by_role_) provider->Leave(run, last_word);
+    if (fallback_) fallback_->Leave(run, last_word);
+  }
   std::string CostCaveat() const override {
     std::string caveat;
     const auto add = [&](const std::string& role, const ModelProvider& provider) {

@@ -59,6 +59,10 @@ EventDraft Encode(const RunStarted& e) {
   if (e.start_uses_cute) payload["start_uses_cute"] = true;
   if (e.facts) payload["facts"] = DeviceFactsToJson(*e.facts);
   if (!e.baseline.empty()) payload["baseline"] = e.baseline.hex();
+  for (const RememberedIdea& m : e.memory) {
+    payload["memory"].push_back({{"run", m.run}, {"task", m.task}, {"class", m.workload}, {"device", m.device}, {"idea", m.idea}, {"limiter", m.limiter},
+                                 {"gain", m.gain}, {"low", m.low}, {"high", m.high}, {"bytes", m.bytes}, {"diff", m.diff}});
+  }
   return Draft(EventKind::kStarted, 0, payload);
 }
 
@@ -242,6 +246,13 @@ Result<RunEvent> ReadStarted(const Json& payload) {
   e.bindings = payload.value("bindings", int64_t{1});
   if (const auto prompts = payload.find("prompts"); prompts != payload.end()) {
     for (const auto& [name, text] : prompts->items()) e.prompts[name] = SourceHash(text.get<std::string>());
+  }
+  if (const auto memory = payload.find("memory"); memory != payload.end()) {
+    for (const Json& m : *memory) {
+      e.memory.push_back({m.value("run", ""), m.value("task", ""), m.value("class", ""), m.value("device", ""), m.value("idea", ""),
+                          m.value("limiter", ""), m.value("gain", 1.0), m.value("low", 1.0), m.value("high", 1.0), m.value("bytes", 0.0),
+                          m.value("diff", "")});
+    }
   }
   if (const auto facts = payload.find("facts"); facts != payload.end()) {
     DeviceFacts defaults;

@@ -33,6 +33,7 @@ struct RunStarted {
   int64_t bindings = 1;                       // of the seed
   std::map<std::string, SourceHash> prompts;  // template -> its text
   std::optional<DeviceFacts> facts;           // absent in the oldest logs
+  std::vector<RememberedIdea> memory;         // what earlier runs proved, where the strategy looks back
 };
 
 // EventKind::kChoice: what the strategy decided on. An attempt and a sweep open `node`.

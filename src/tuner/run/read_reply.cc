@@ -21,7 +21,8 @@ struct Fault {
 
 // An idea that was tried and came out right is settled. One that never ran may be tried again.
 Fault CheckIdea(const RunView& view, const RunNode& node, const std::string& key) {
-  if (key.empty() || node.purpose == "debug") return {};
+  // An agent works at one idea over several versions.
+  if (key.empty() || node.purpose == "debug" || node.turns.front().role == "agent") return {};
   for (const LedgerEntry& entry : view.ledger) {
     if (entry.node >= node.known || entry.key != key) continue;
     const RunNode& earlier = view.node(entry.node);
@@ -184,7 +185,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   const Memo* plan = view.FindMemo(id, "plan");
   const bool bound = turn.bound && plan != nullptr && !plan->spans.empty();
   if (bound) reply.text = WithoutMarks(reply.text);
-  Proposal made = ParseReply(reply, parent_source);
+  Proposal made = turn.role == "agent" ? ParseAgentReply(reply) : ParseReply(reply, parent_source);
   if (bound && made.problem.empty()) {
     Fault left = CheckSpans(plan->spans, made, parent_source);
     made.problem = std::move(left.problem);

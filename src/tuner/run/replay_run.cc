@@ -40,7 +40,7 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   out.store = MakeMemoryRunStore();
   // By the rules of its own log: a later version may keep another node, and would then ask for evaluations never made.
   HONE_RETURN_IF_ERROR(
-      StartRun(*out.store, task, evaluator->facts(), options, id, 0, &prompts, out.recorded.version).status());
+      StartRun(*out.store, task, evaluator->facts(), options, id, 0, &prompts, out.recorded.version, out.recorded.memory).status());
   RunDependencies d;
   d.task = &task;
   d.evaluator = evaluator.get();

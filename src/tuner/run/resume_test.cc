@@ -66,7 +66,7 @@ class Deadly {
 TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
   int kills = 0;
   Rng random(20261121);
-  for (const std::string strategy : {"tree", "refine", "team"}) {
+  for (const std::string strategy : {"tree", "refine", "team", "funnel"}) {
     TemporaryDirectory directory = MakeTemporaryDirectory().value();
     const std::string wanted = TreeText(KillableRun(strategy, directory / "reference.sqlite")->Whole());
     for (int round = 0, killed_here = 0; killed_here < 17 && round < 100; ++round) {

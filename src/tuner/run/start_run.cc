@@ -8,7 +8,8 @@
 namespace hone {
 
 Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
-                             const std::string& id, double now, const PromptLibrary* prompts, int version) {
+                             const std::string& id, double now, const PromptLibrary* prompts, int version,
+                             std::vector<RememberedIdea> memory) {
   const bool from_oracle = task.seed_source.empty();
   std::string start = task.seed_source;
   if (from_oracle) {
@@ -39,6 +40,7 @@ Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFact
   started.modelled = facts.modelled;
   started.bindings = static_cast<int64_t>(AllBindings(seed.plan).size());
   started.facts = facts;
+  started.memory = std::move(memory);
   std::vector<std::string> texts{task.toml, task.oracle_source, start};
   for (const auto& [name, text] : (prompts == nullptr ? PromptLibrary::Embedded() : *prompts).texts()) {
     started.prompts[name] = SourceHash::Of(text);

@@ -17,9 +17,10 @@ namespace hone {
 // Creates the run and writes its first event; gives its id. `id` must be new (MakeRunId). A task without a seed
 // starts from its oracle, made into a kernel (oracle_reference.h).
 // The texts of `prompts` (null: the embedded ones) are stored with it. `version`: of its log, and so of the rules by
-// which it goes on; an older one only where a run recorded under that version is repeated.
+// which it goes on; an older one only where a run recorded under that version is repeated. `memory`: what earlier runs
+// proved (MemoryFor), kept with the run.
 Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
                              const std::string& id, double now, const PromptLibrary* prompts = nullptr,
-                             int version = kRunVersion);
+                             int version = kRunVersion, std::vector<RememberedIdea> memory = {});
 
 }  // namespace hone

@@ -9,7 +9,9 @@
 
 #include "hone/tuner/strategy.h"
 #include "tuner/core/toml_document.h"
+#include "tuner/strategies/agent.h"
 #include "tuner/strategies/baselines.h"
+#include "tuner/strategies/funnel.h"
 #include "tuner/strategies/refine.h"
 #include "tuner/strategies/team.h"
 #include "tuner/strategies/tree.h"
@@ -18,12 +20,14 @@ namespace hone {
 namespace {
 
 using Maker = std::unique_ptr<Strategy> (*)();
-constexpr std::array<std::pair<std::string_view, Maker>, 6> kStrategies{{{"refine", MakeRefineStrategy},
+constexpr std::array<std::pair<std::string_view, Maker>, 8> kStrategies{{{"refine", MakeRefineStrategy},
                                                                          {"team", MakeTeamStrategy},
                                                                          {"tree", MakeTreeStrategy},
                                                                          {"sample", MakeSampleStrategy},
                                                                          {"reflexion", MakeReflexionStrategy},
-                                                                         {"single", MakeSingleStrategy}}};
+                                                                         {"single", MakeSingleStrategy},
+                                                                         {"agent", MakeAgentStrategy},
+                                                                         {"funnel", MakeFunnelStrategy}}};
 
 }  // namespace
 

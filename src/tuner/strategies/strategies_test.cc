@@ -347,7 +347,7 @@ std::string InCute(const std::string& mark) {
 }
 
 TEST(Target, InARunForCuteAFirstVersionIsWrittenInItAndNothingElseIsTaken) {
-  for (const std::string name : {"refine", "team", "tree", "single", "reflexion"}) {
+  for (const std::string name : {"refine", "team", "tree", "single", "reflexion", "funnel"}) {
     SCOPED_TRACE(name);
     ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
       if (r.role != "coder") return Journeyman(r);

@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/model/agent/agent_session.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json_text.h"
+#include "base/stoppable_sleep.h"
+#include "base/utf8.h"
+#include "tuner/model/wire_json.h"
+
+namespace hone {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kShownLogBytes = 2000;
+constexpr size_t kMostSourceBytes = 1 << 20;  // of a candidate, as everywhere
+constexpr double kAgentPollSeconds = 0.05;
+
+std::string AttachedText(const ModelRequest& request, const char* name) {
+  const auto found = request.attachments.find(name);
+  return found == request.attachments.end() ? std::string() : found->second;
+}
+
+int64_t AttachedNumber(const std::string& text) { return text.empty() ? 0 : std::strtoll(text.c_str(), nullptr, 10); }
+
+std::string IdeaLine(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+AgentSession::AgentSession(AgentOptions options)
+    : options_(std::move(options)), redactor_(SecretsOf(options_.environment)), rng_(options_.seed) {}
+
+AgentSession::~AgentSession() = default;
+
+std::string AgentSession::Shown() const {
+  const bool is_long = options_.command.size() > 80;
+  return fmt::format("the agent '{}{}'", redactor_.Message(RepairUtf8(options_.command.substr(0, 80))),
+                     is_long ? "…" : "");
+}
+
+// The end of what the agent wrote since it was started.
+std::string AgentSession::LogTail() const {
+  Result<std::string> log = ReadFile(options_.folder + "/agent.log", int64_t{1} << 30);
+  if (!log.ok()) return "";
+  std::string text = log->substr(std::min(log->size(), static_cast<size_t>(log_begins_)));
+  if (text.size() > kShownLogBytes) text = text.substr(text.size() - kShownLogBytes);
+  text = redactor_.Message(RepairUtf8(text));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.empty() ? fmt::format("; it wrote nothing ({}/agent.log)", options_.folder)
+                      : fmt::format("; the end of {}/agent.log: {}", options_.folder, text);
+}
+
+// Writes what the agent finds in its folder. Each file is replaced whole, so a folder that was left half-written is
+// whole again when the agent starts; what the agent wrote under other names stays.
+Status AgentSession::Prepare(const ModelRequest& request) {
+  HONE_RETURN_IF_ERROR(MakeDirectories(options_.folder + "/versions"));
+  HONE_RETURN_IF_ERROR(MakeDirectories(options_.folder + "/verdicts"));
+  if (!channel_) {
+    HONE_ASSIGN_OR_RETURN(channel_, AgentChannel::Open([this](const Json& question) { return Handle(question); }));
+  }
+  const Json config = {
+      {"mcpServers", {{"hone", {{"command", options_.program}, {"args", {"mcp", "--agent", channel_->path()}}}}}}};
+  const std::pair<const char*, std::string> files[] = {{"README.md", request.messages.front().text},
+                                                       {"task.toml", AttachedText(request, "task")},
+                                                       {"reference.cc", AttachedText(request, "oracle")},
+                                                       {"seed.cu", AttachedText(request, "seed")},
+                                                       {"mcp.json", DumpJson(config, 2) + "\n"}};
+  for (const auto& [name, text] : files) {
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(fmt::format("{}/{}", options_.folder, name), text));
+  }
+  return Status::Ok();
+}
+
+Status AgentSession::StartAgent() {
+  UniqueFd in(open((options_.folder + "/README.md").c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string log_path = options_.folder + "/agent.log";
+  UniqueFd log(open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!in.valid() || !log.valid())
+    return Status::Io(ErrnoMessage("open", in.valid() ? log_path : options_.folder + "/README.md", errno));
+  struct stat facts {};
+  log_begins_ = fstat(log.get(), &facts) == 0 ? facts.st_size : 0;
+  ChildOptions child;
+  child.argv = {"/bin/sh", "-c", options_.command};
+  child.environment = options_.environment;
+  child.environment.push_back("HONE_AGENT_SOCKET=" + channel_->path());
+  child.environment.push_back("HONE_AGENT_FOLDER=" + options_.folder);
+  child.environment.push_back("HONE_MCP_CONFIG=" + options_.folder + "/mcp.json");
+  child.working_directory = options_.folder;
+  child.descriptors = {{in.get(), 0}, {log.get(), 1}, {log.get(), 2}};
+  HONE_ASSIGN_OR_RETURN(ChildProcess started, ChildProcess::Start(child));
+  child_.emplace(std::move(started));
+  return Status::Ok();
+}
+
+Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelProgressSink& progress,
+                                       std::stop_token stop) {
+  const Stopwatch watch;
+  const std::string told = request.messages.back().text;
+  {
+    // What is asked again after a pause finds a folder as at the start.
+    std::lock_guard lock(mutex_);
+    introduction_ = request.messages.front().text;
+    told_ = told;
+    attempt_ = AttachedNumber(AttachedText(request, "attempt"));
+    attempts_ = AttachedNumber(AttachedText(request, "attempts"));
+    repair_ = request.repair_of >= 0;
+    over_ = false;
+    version_.reset();
+  }
+  HONE_RETURN_IF_ERROR(Prepare(request).WithContext("the agent's folder"));
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(fmt::format("{}/verdicts/{:04}.md", options_.folder, request.number), told));
+  {
+    std::lock_guard lock(mutex_);
+    asked_ = true;
+  }
+  Attempts starts(options_.max_retries, request.limit_seconds);
+  std::optional<Version> version;
+  double shown = 0;
+  while (true) {
+    if (!child_) HONE_RETURN_IF_ERROR(StartAgent());
+    // The end is looked at before the versions: an agent may hand one in and end.
+    const std::optional<ExitState> end = child_->Wait(kAgentPollSeconds);
+    {
+      std::lock_guard lock(mutex_);
+      if (version_) {
+        version = std::move(version_);
+        version_.reset();
+        break;
+      }
+      if (end && end->success()) asked_ = false;
+    }
+    if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + Shown());
+    if (end) {
+      child_.reset();
+      if (end->success()) {
+        ModelReply none;
+        none.provider = "agent";
+        none.finish = FinishReason::kExhausted;
+        none.cost_known = false;
+        none.seconds = watch.Seconds();
+        none.text = Shown() + " ended by itself" + LogTail();
+        none.usage.estimated = true;
+        none.notes = starts.notes();
+        return none;
+      }
+      const Status failure =
+          Status::Unavailable(fmt::format("{} ended with {}{}", Shown(), end->Describe(), LogTail()));
+      // The shell's own words for "not found" and "may not be run": the next start would end the same way.
+      if (end->signal == 0 && (end->exit_status == 126 || end->exit_status == 127)) return failure;
+      HONE_ASSIGN_OR_RETURN(const double wait, starts.Failed(failure, watch.Seconds(), [&](int failures) {
+        return BackoffSeconds(failures, options_.backoff, rng_);
+      }));
+      if (progress) progress({watch.Seconds(), 0, starts.NextText(wait)});
+      if (!StoppableSleep(wait, stop)) return Status::Cancelled("stopped while waiting for " + Shown());
+      continue;
+    }
+    if (watch.Seconds() >= request.limit_seconds) {
+      child_.reset();
+      std::lock_guard lock(mutex_);
+      asked_ = false;
+      return Status::TimedOut(fmt::format("{} handed no version in within {:.4g} s and was killed{}", Shown(),
+                                          request.limit_seconds, LogTail()));
+    }
+    if (progress && watch.Seconds() > shown + 0.2) {
+      shown = watch.Seconds();
+      progress({shown, 0, fmt::format("{} works in {}", Shown(), options_.folder)});
+    }
+  }
+  version->source = redactor_.Text(std::move(version->source));
+  // Kept beside the verdicts, for an agent that is started again, and for people.
+  HONE_RETURN_IF_ERROR(
+      WriteFileAtomically(fmt::format("{}/versions/{:04}.cu", options_.folder, request.number), version->source));
+  ModelReply reply;
+  reply.provider = "agent";
+  reply.text = fmt::format("IDEA: {}\n\n{}", IdeaLine(redactor_.Text(std::move(version->idea))), version->source);
+  reply.cost_known = false;
+  reply.seconds = watch.Seconds();
+  reply.usage = {EstimateTokens(told), EstimateTokens(reply.text), true};
+  reply.notes = starts.notes();
+  return reply;
+}
+
+void AgentSession::Leave(const std::string& last_word) {
+  {
+    std::lock_guard lock(mutex_);
+    over_ = true;
+    asked_ = false;
+    attempts_ = std::max(attempts_, attempt_);
+    told_ = last_word.empty() ? "The run was stopped. End now: you will be started again when it goes on." : last_word;
+  }
+  if (child_ && !last_word.empty()) child_->Wait(options_.grace_seconds);
+  child_.reset();
+}
+
+Json AgentSession::Standing() const {
+  const int64_t left = over_ ? 0 : attempts_ - attempt_ + (asked_ ? 1 : 0);
+  const char* state = over_ ? "over" : !asked_ ? "judging" : repair_ ? "unusable" : handed_in_ > 0 ? "judged" : "open";
+  return {{"state", state},
+          {"left", std::max<int64_t>(left, 0)},
+          {"budget", attempts_},
+          {"text", asked_ || over_ ? told_ : ""}};
+}
+
+Json AgentSession::Handle(const Json& question) {
+  const auto refused = [](std::string why) { return Json{{"error", std::move(why)}}; };
+  const std::string op = TextOf(question, "op");
+  std::lock_guard lock(mutex_);
+  if (op == "verdict") return Standing();
+  if (op == "task") {
+    Json answer = Standing();
+    answer["introduction"] = introduction_;
+    return answer;
+  }
+  if (op != "eval")
+    return refused(fmt::format("there is no question '{}': expected task, eval or verdict", op.substr(0, 40)));
+  if (over_)
+    return refused(fmt::format("The budget of {} verdicts is spent, or the run has ended: nothing more is judged. {}",
+                               attempts_, told_));
+  if (!asked_ && attempt_ >= attempts_) {
+    return refused(
+        fmt::format("The budget of {} verdicts is spent with the version that is being judged: nothing more is judged.",
+                    attempts_));
+  }
+  if (!asked_)
+    return refused("The version before is still being judged: call verdict, and hand in the next one after it.");
+  Version version{TextOf(question, "idea"), TextOf(question, "source")};
+  if (version.source.empty()) return refused("'source' is empty: expected a whole .cu file, launch plan included");
+  if (version.source.size() > kMostSourceBytes) {
+    return refused(
+        fmt::format("'source' has {} bytes, and a candidate may have {}", version.source.size(), kMostSourceBytes));
+  }
+  if (version.idea.empty())
+    return refused("'idea' is empty: expected one line that says what this version changes and why");
+  version_ = std::move(version);
+  asked_ = false;
+  ++handed_in_;
+  return Standing();
+}
+
+}  // namespace hone

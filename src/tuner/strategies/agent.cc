@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/strategies/agent.h"
+
+#include <fmt/format.h>
+
+#include "tuner/strategies/limits.h"
+
+namespace hone {
+namespace {
+
+class AgentStrategy : public Strategy {
+ public:
+  std::string_view Name() const override { return "agent"; }
+  std::vector<std::string> Roles() const override { return {"agent"}; }
+
+  std::optional<Action> Next(const Knowledge& run) const override {
+    if (run.view().seed_broken) return Close(run, "seed_broken");
+    if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
+    // One agent does one thing at a time, whatever --parallel says.
+    if (!run.everything()) return std::nullopt;
+    if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
+    // The verdict that the agent is told is its last version's.
+    int64_t last = 0, handed_in = 0;
+    for (int64_t id = 1; id < run.known(); ++id) {
+      const RunNode& node = run.node(id);
+      handed_in += node.origin == "reply";
+      if (node.origin == "reply" && node.evaluation) last = id;
+    }
+    AttemptAction attempt;
+    attempt.parent = last;
+    attempt.incumbent = run.best();
+    attempt.turns = {{"agent", "agent", run.options().temperature, true, true, {}}};
+    attempt.note = fmt::format("version {}", handed_in + 1);
+    return attempt;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> MakeAgentStrategy() { return std::make_unique<AgentStrategy>(); }
+
+}  // namespace hone

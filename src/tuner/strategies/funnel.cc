@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/strategies/funnel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tuner/strategies/chains.h"
+#include "tuner/strategies/limits.h"
+#include "tuner/strategies/settings.h"
+
+namespace hone {
+namespace {
+
+// Turns are known of every node that was opened.
+bool AskedBy(const RunNode& node, std::string_view prompt) {
+  return !node.turns.empty() && node.turns.front().prompt == prompt;
+}
+
+// A version that attempts may start from.
+bool Usable(const Knowledge& run, int64_t id) {
+  const RunNode& node = run.node(id);
+  return Right(node) && !node.rejected && InTarget(run, id);
+}
+
+// What the directions start from: the seed, or the first version written in its place; with its tunables swept, where
+// that made it faster.
+int64_t Start(const Knowledge& run) {
+  int64_t start = 0;
+  if (run.view().from_oracle || !InTarget(run, 0)) {
+    for (int64_t id = 1; id < run.known() && start == 0; ++id) {
+      if (run.node(id).origin == "reply" && Usable(run, id)) start = id;
+    }
+  }
+  int64_t best = start;
+  for (int64_t id = 1; id < run.known(); ++id) {
+    const RunNode& node = run.node(id);
+    if (node.origin == "sweep" && node.parent == start && node.kept && Usable(run, id)) best = id;
+  }
+  return best;
+}
+
+// A direction's first version and all that grew from it; `leader` is the fastest.
+struct Line {
+  int64_t first = 0, leader = 0;
+  double speedup = 0;
+};
+
+// By their leaders, the fastest first; of equals the older.
+std::vector<Line> Lines(const Knowledge& run) {
+  std::vector<Line> lines;
+  for (int64_t id = 1; id < run.known(); ++id) {
+    const RunNode& node = run.node(id);
+    if (!Usable(run, id) || !node.speedup) continue;
+    int64_t first = id;
+    while (first > 0 && !AskedBy(run.node(first), kWidePrompt)) first = run.node(first).parent;
+    if (first <= 0) continue;
+    auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.first == first; });
+    if (line == lines.end()) line = lines.insert(lines.end(), {first, id, 0});
+    if (*node.speedup > line->speedup) {
+      line->leader = id;
+      line->speedup = *node.speedup;
+    }
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.speedup > b.speedup; });
+  return lines;
+}
+
+// A right version with choices that were never tried is judged by its best ones before anything is built upon it.
+std::optional<SweepAction> OpenChoices(const Knowledge& run) {
+  if (run.options().max_sweep_points < 1 || WholeSettingOf(run.options(), "funnel.sweep") == 0) return std::nullopt;
+  const std::vector<int64_t>& swept = run.view().swept;
+  for (int64_t id = std::max<int64_t>(1, run.known() - 2 * run.options().parallel); id < run.known(); ++id) {
+    const RunNode& node = run.node(id);
+    if (node.origin != "reply" || node.bindings < 2 || !Usable(run, id)) continue;
+    if (std::find(swept.begin(), swept.end(), id) != swept.end()) continue;
+    return SweepAction{id, run.best()};
+  }
+  return std::nullopt;
+}
+
+class FunnelStrategy : public Strategy {
+ public:
+  std::string_view Name() const override { return "funnel"; }
+  std::vector<std::string> Roles() const override { return {"coder"}; }
+
+  std::optional<Action> Next(const Knowledge& run) const override {
+    const RunOptions& o = run.options();
+    if (run.view().seed_broken) return Close(run, "seed_broken");
+    if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
+    if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
+    if (const std::optional<SweepAction> sweep = OpenChoices(run)) return *sweep;
+    const int64_t fixes = WholeSettingOf(o, "funnel.fixes");
+    for (const Chain& chain : Chains(run)) {
+      if (!chain.Mendable(fixes)) continue;
+      AttemptAction attempt = Ask(run, chain.source, "team_fix",
+                                  fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first));
+      attempt.purpose = "debug";
+      attempt.turns.front().profile = attempt.turns.front().ledger = false;
+      return attempt;
+    }
+    if (NeedsFirstVersion(run)) return FirstVersion(run);
+
+    int64_t wide = 0, deep = 0, since = 0;
+    for (int64_t id = 1; id < run.opened(); ++id) {
+      const RunNode& node = run.node(id);
+      const bool is_wide = AskedBy(node, kWidePrompt);
+      wide += is_wide;
+      deep += AskedBy(node, "funnel_deep") || AskedBy(node, "funnel_cross");
+      // A gain or a new direction begins the patience anew.
+      if (is_wide || (run.Knows(id) && node.kept)) {
+        since = 0;
+      } else if (!node.turns.empty()) {
+        ++since;
+      }
+    }
+    const int64_t first_wide = WholeSettingOf(o, "funnel.wide"), patience = WholeSettingOf(o, "funnel.patience");
+    if (wide < first_wide)
+      return Ask(run, Start(run), kWidePrompt, fmt::format("direction {} of {}", wide + 1, first_wide));
+    std::vector<Line> lines = Lines(run);
+    if (lines.empty())
+      return Ask(run, Start(run), kWidePrompt, fmt::format("direction {}: none so far came out right", wide + 1));
+    if (patience > 0 && since >= patience) {
+      return Ask(run, BestInTarget(run), kWidePrompt,
+                 fmt::format("direction {}: no gain in {} attempts", wide + 1, since));
+    }
+    const double reach = SettingOf(o, "funnel.reach") * lines.front().speedup;
+    std::erase_if(lines, [&](const Line& line) { return line.speedup < reach; });
+    const auto most = static_cast<size_t>(WholeSettingOf(o, "funnel.lines"));
+    if (lines.size() > most) lines.resize(most);
+    const int64_t every = WholeSettingOf(o, "funnel.cross");
+    if (every > 0 && lines.size() > 1 && deep % every == every - 1) {
+      // The lines take turns in giving, so that the same two are not joined twice.
+      const Line& other = lines[1 + static_cast<size_t>(deep / every) % (lines.size() - 1)];
+      AttemptAction attempt = Ask(run, lines[0].leader, "funnel_cross",
+                                  fmt::format("carries node {} over to node {}", other.leader, lines[0].leader));
+      attempt.turns.front().shown = {other.leader};
+      return attempt;
+    }
+    const Line& line = lines[static_cast<size_t>(deep) % lines.size()];
+    return Ask(run, line.leader, "funnel_deep",
+               fmt::format("goes on with the line of node {}, {} of {} lines in reach", line.first,
+                           static_cast<size_t>(deep) % lines.size() + 1, lines.size()));
+  }
+
+ private:
+  static AttemptAction Ask(const Knowledge& run, int64_t parent, const char* prompt, std::string note) {
+    AttemptAction attempt;
+    attempt.parent = parent;
+    attempt.incumbent = run.best();
+    attempt.turns = {{"coder", prompt, run.options().temperature, true, true, {}}};
+    attempt.note = std::move(note);
+    return attempt;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> MakeFunnelStrategy() { return std::make_unique<FunnelStrategy>(); }
+
+}  // namespace hone

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The strategy `funnel` over whole runs: directions, lines, crossing, patience, open choices.
+#include "tuner/strategies/funnel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tuner/agents/direction.h"
+#include "tuner/run/scripted_run.h"
+
+namespace hone {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// Node k runs in times[k - 1] us; later ones in 100, as the seed does.
+Mind::Answer InTimes(std::vector<double> times) {
+  return [times](const ModelRequest& r) -> Result<std::string> {
+    const auto node = static_cast<size_t>(r.number / (2 * kMaxTurns));
+    return FileReply(fmt::format("idea {}", r.number),
+                     fmt::format("n{} SPEED {}", r.number, node <= times.size() ? times[node - 1] : 100.0));
+  };
+}
+
+std::string PromptOf(const RunView& view, int64_t id) { return view.node(id).turns.front().prompt; }
+const std::string& Asked(ScriptedRun& run, int64_t id) {
+  return run.mind.requests.at(RequestNumber(id, 0, false)).messages.front().text;
+}
+std::string Direction(ScriptedRun& run, int64_t id) {
+  const std::string& text = Asked(run, id);
+  const size_t at = text.find("## Your direction");
+  return at == std::string::npos ? "" : text.substr(at, text.find("Others take", at) - at);
+}
+
+TEST(Funnel, FirstAttemptsStartTogetherAndTakeADirectionEach) {
+  ScriptedRun run("funnel", InTimes({90, 60, 80, 55, 95, 85}));
+  run.options.max_attempts = 6;
+  const RunView view = run.Whole();
+  std::set<std::string> directions;
+  for (int64_t id = 1; id <= 6; ++id) {
+    EXPECT_EQ(PromptOf(view, id), "funnel_wide");
+    EXPECT_EQ(view.node(id).parent, 0) << "from the same version, whatever was found meanwhile";
+    directions.insert(Direction(run, id));
+  }
+  EXPECT_EQ(directions.size(), 6u);
+  EXPECT_THAT(Direction(run, 1), HasSubstr("uncoalesced")) << "what the profile found comes first";
+  EXPECT_THAT(Direction(run, 2), HasSubstr("Vector access"));
+  EXPECT_THAT(Direction(run, 2), HasSubstr("uncoalesced")) << "the others' directions are named";
+  EXPECT_THAT(Asked(run, 1), HasSubstr("[tune]"));
+}
+
+TEST(Funnel, ThenTheTwoFastestLinesInTurnAndWhatOneFoundIsCarriedOver) {
+  // Lines of nodes 4 (1.82x) and 2 (1.67x) are in reach, node 3's (1.25x) is not. Node 7 makes line 4 faster.
+  ScriptedRun run("funnel", InTimes({90, 60, 80, 55, 95, 85, 54}));
+  run.options.max_attempts = 10;
+  const RunView view = run.Whole();
+  EXPECT_EQ(PromptOf(view, 7), "funnel_deep");
+  EXPECT_EQ(view.node(7).parent, 4);
+  EXPECT_EQ(PromptOf(view, 8), "funnel_deep");
+  EXPECT_EQ(view.node(8).parent, 2);
+  EXPECT_EQ(view.node(9).parent, 7) << "each line goes on from its fastest version";
+  EXPECT_EQ(PromptOf(view, 10), "funnel_cross");
+  EXPECT_EQ(view.node(10).parent, 7);
+  EXPECT_THAT(view.node(10).turns.front().shown, ElementsAre(2));
+  EXPECT_THAT(Asked(run, 10), HasSubstr("### Node 2, from node 0"));
+}
+
+TEST(Funnel, ASlowSecondLineIsLeftAlone) {
+  ScriptedRun run("funnel", InTimes({50, 90}));
+  run.options.max_attempts = 5;
+  run.options.settings = {{"funnel.wide", 2}};
+  const RunView view = run.Whole();
+  for (int64_t id = 3; id <= 5; ++id) EXPECT_EQ(view.node(id).parent, 1) << id;
+}
+
+TEST(Funnel, AfterAttemptsWithoutAGainOneMoreDirectionIsTriedFromTheBest) {
+  ScriptedRun run("funnel", InTimes({90, 50}));
+  run.options.max_attempts = 9;
+  run.options.settings = {{"funnel.wide", 2}, {"funnel.patience", 3}};
+  const RunView view = run.Whole();
+  EXPECT_EQ(PromptOf(view, 5), "funnel_deep");
+  EXPECT_EQ(PromptOf(view, 6), "funnel_wide");
+  EXPECT_EQ(view.node(6).parent, 2);
+  EXPECT_THAT(Direction(run, 6), Not(HasSubstr(Direction(run, 2))));
+  EXPECT_EQ(PromptOf(view, 7), "funnel_deep") << "and then the lines again";
+}
+
+TEST(Funnel, WhatFailsIsMendedOnceAndAllWrongDirectionsAreFollowedByMore) {
+  ScriptedRun run("funnel", [](const ModelRequest& r) -> Result<std::string> {
+    return FileReply(fmt::format("idea {}", r.number), fmt::format("n{} SCRIPT_WRONG", r.number));
+  });
+  run.options.max_attempts = 8;
+  run.options.settings = {{"funnel.wide", 2}};
+  const RunView view = run.Whole();
+  for (int64_t id = 1; id <= 8; ++id) {
+    EXPECT_EQ(view.node(id).purpose, id % 2 == 1 ? "optimise" : "debug") << id;
+    EXPECT_EQ(view.node(id).parent, id % 2 == 1 ? 0 : id - 1) << id;
+    EXPECT_EQ(PromptOf(view, id), id % 2 == 1 ? "funnel_wide" : "team_fix") << id;
+  }
+}
+
+// The model writes a template, and the sweep finds what it did not know.
+TEST(Funnel, OpenChoicesAreSweptBeforeAnythingIsBuiltOnThem) {
+  const std::string tunable = std::string("/*hone\n[tune]\nBLOCK = [256, 128]\n") +
+                              std::string(kScriptedSeed).substr(std::string("/*hone\n").size()) + "// n1 SPEED 80\n";
+  const auto go = [&](double sweep) {
+    ScriptedRun run("funnel", [&](const ModelRequest& r) -> Result<std::string> {
+      if (r.number / (2 * kMaxTurns) == 1) return "IDEA: a template\n```cuda\n" + tunable + "```\n";
+      return FileReply(fmt::format("idea {}", r.number), fmt::format("n{} SPEED 90", r.number));
+    });
+    run.evaluator.set_time([](const std::string& source, const Binding& binding, const Dims& dims) {
+      const auto block = binding.find("BLOCK");
+      return MarkedTime(source, binding, dims) * (block != binding.end() && block->second == 128 ? 0.5 : 1);
+    });
+    run.options.max_attempts = 4;
+    run.options.settings = {{"funnel.wide", 2}, {"funnel.sweep", sweep}};
+    return run.Whole();
+  };
+  const RunView view = go(1);
+  EXPECT_TRUE(view.node(1).kept) << "a gain as it stands";
+  EXPECT_EQ(view.node(2).origin, "sweep");
+  EXPECT_EQ(view.node(2).parent, 1);
+  EXPECT_NEAR(view.node(2).speedup.value_or(0), 2.5, 1e-9);
+  EXPECT_EQ(view.node(3).parent, 0) << "the next direction starts where the first did";
+  EXPECT_EQ(view.node(4).parent, 2) << "and the line goes on from its best choices";
+  EXPECT_NE(go(0).node(2).origin, "sweep");
+}
+
+TEST(Funnel, DirectionsGoAroundAndAreEmptyWithoutAny) {
+  RunView view;
+  view.nodes.resize(4);
+  for (int64_t id = 1; id < 4; ++id) {
+    view.nodes[static_cast<size_t>(id)].id = id;
+    view.nodes[static_cast<size_t>(id)].turns = {{"coder", kWidePrompt, 0.7, true, true, {}}};
+  }
+  const std::string menu = "Some words.\n\n- **One.** First,\n  in two lines.\n- **Two.** Second.\n";
+  EXPECT_EQ(DirectionText(view, view.node(1), nullptr, menu),
+            "**One.** First,\n  in two lines.\n\n(The other directions: Two.)");
+  EXPECT_EQ(DirectionText(view, view.node(2), nullptr, menu), "**Two.** Second.\n\n(The other directions: One.)");
+  EXPECT_EQ(DirectionText(view, view.node(3), nullptr, menu), DirectionText(view, view.node(1), nullptr, menu));
+  EXPECT_EQ(DirectionText(view, view.node(1), nullptr, "no entries"), "");
+}
+
+}  // namespace
+}  // namespace hone
