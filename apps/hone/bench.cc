@@ -20,6 +20,7 @@
 #include "tuner/run/run_loop.h"
 #include "tuner/run/start_run.h"
 #include "tuner/run/strategy_summary.h"
+#include "tuner/strategies/settings.h"
 
 namespace hone {
 namespace {
@@ -27,10 +28,49 @@ namespace {
 struct BenchFlags {
   DeviceFlags device;
   RunFlags run;
-  std::vector<std::string> tasks, strategies;
-  std::string name = "bench", store;
+  std::vector<std::string> tasks, strategies, variants;
+  std::string name = "bench", store, broken_starts;
   const CLI::Option* strategy = nullptr;  // of hone optimize, one run's
 };
+
+// One column of the comparison: a strategy with options of its own.
+struct Variant {
+  std::string label, strategy;
+  RunOptions options;
+};
+
+// "late=refine,refine.profile_from_start=0,target=cuda": a label, a strategy, and what differs from the command's own options.
+Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
+  const auto wrong = [&](const std::string& why) {
+    return Status::InvalidArgument(
+        fmt::format("--variant {}: {}; write LABEL=STRATEGY and then, after commas, NAME=NUMBER of a setting or target=any, cuda or cute", text, why));
+  };
+  Variant variant{"", "", base};
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) return wrong("it has no label");
+  variant.label = text.substr(0, equals);
+  if (variant.label.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != std::string::npos) {
+    return wrong("a label is made of letters, digits, '-' and '_'");
+  }
+  for (size_t at = equals + 1; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, comma - at);
+    at = comma + 1;
+    if (variant.strategy.empty()) {
+      HONE_RETURN_IF_ERROR(MakeStrategy(part).status().WithContext("--variant " + text));
+      variant.strategy = part;
+    } else if (part.starts_with("target=")) {
+      variant.options.target = part.substr(7);
+      if (variant.options.target != "any" && variant.options.target != "cuda" && variant.options.target != "cute") {
+        return wrong(fmt::format("there is no target '{}'", variant.options.target));
+      }
+    } else {
+      HONE_RETURN_IF_ERROR(PutSettingText(variant.options, part).WithContext("--variant " + text));
+    }
+  }
+  variant.options.strategy = variant.strategy;
+  return variant;
+}
 
 // Whether a run is over, or was only put aside.
 bool Over(const RunView& view) {
@@ -47,6 +87,8 @@ std::string Difference(const RunOptions& stored, const RunOptions& asked) {
   if (stored.parallel != asked.parallel || stored.rounds != asked.rounds) {
     return "its attempts overlap in another way (--parallel, --rounds)";
   }
+  if (stored.strategy != asked.strategy) return fmt::format("its strategy is {}, not {}", stored.strategy, asked.strategy);
+  if (stored.target != asked.target) return fmt::format("its target is {}, not {}", stored.target, asked.target);
   if (stored.settings != asked.settings) return "its settings differ";
   return "";
 }
@@ -60,13 +102,27 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   for (const char* setting : {"refine.depth", "team.rounds", "single.rounds"}) base.options.settings.emplace(setting, 0);
   base.options.device = flags.device.device;
   std::vector<std::string> strategies = flags.strategies;
-  if (strategies.empty()) {
+  if (strategies.empty() && flags.variants.empty()) {
     // A coding agent is no language model: it takes part where it is named.
     strategies = StrategyNames();
     std::erase(strategies, "agent");
   }
+  std::vector<Variant> variants;
   for (const std::string& name : strategies) {
-    HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy, MakeStrategy(name));
+    variants.push_back({name, name, base.options});
+    variants.back().options.strategy = name;
+  }
+  for (const std::string& text : flags.variants) {
+    HONE_ASSIGN_OR_RETURN(Variant variant, ParseVariant(text, base.options));
+    variants.push_back(std::move(variant));
+  }
+  for (size_t i = 0; i < variants.size(); ++i) {
+    for (size_t other = 0; other < i; ++other) {
+      if (variants[other].label == variants[i].label) {
+        return Status::InvalidArgument(fmt::format("two runs of each task would be called {}: give one a label of its own", variants[i].label));
+      }
+    }
+    HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy, MakeStrategy(variants[i].strategy));
     for (const std::string& role : strategy->Roles()) {
       std::vector<std::string>& roles = base.models.roles;
       if (std::find(roles.begin(), roles.end(), role) == roles.end()) roles.push_back(role);
@@ -82,16 +138,19 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(base.options, *provider));
   if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
-  HONE_RETURN_IF_ERROR(CheckTarget(base.options, *evaluator));
+  for (const Variant& variant : variants) HONE_RETURN_IF_ERROR(CheckTarget(variant.options, *evaluator));
 
   std::vector<RunOutcome> outcomes;
   Status pending;
   SignalStop signals;
   for (const Task& task : tasks) {
-    for (const std::string& name : strategies) {
-      const std::string id = fmt::format("{}.{}.{}", flags.name, task.name, name);
-      RunOptions options = base.options;
-      options.strategy = name;
+    std::string broken_start;
+    if (!flags.broken_starts.empty()) {
+      HONE_ASSIGN_OR_RETURN(broken_start, ReadSource(fmt::format("{}/{}.cu", flags.broken_starts, task.name)));
+    }
+    for (const Variant& variant : variants) {
+      const std::string id = fmt::format("{}.{}.{}", flags.name, task.name, variant.label);
+      const RunOptions& options = variant.options;
       Result<RunView> view = LoadRun(*store, id);
       if (view.ok()) {
         if (const std::string difference = Difference(view->options, options); !difference.empty()) {
@@ -101,13 +160,13 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
       } else if (view.status().code() == StatusCode::kNotFound) {
         HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory, MemoryFor(*store, task, evaluator->facts(), options));
         HONE_RETURN_IF_ERROR(StartRun(*store, task, evaluator->facts(), options, id, UnixSeconds(),
-                                      base.prompts ? &*base.prompts : nullptr, kRunVersion, std::move(memory))
+                                      base.prompts ? &*base.prompts : nullptr, kRunVersion, std::move(memory), broken_start)
                                  .status());
       } else {
         return view.status();
       }
       if (!view.ok() || !Over(*view)) {
-        HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(name));
+        HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(variant.strategy));
         RunDependencies dependencies;
         dependencies.task = &task;
         dependencies.evaluator = evaluator.get();
@@ -125,6 +184,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
         HONE_RETURN_IF_ERROR(view.status().WithContext(id));
       }
       outcomes.push_back(OutcomeOf(*view));
+      outcomes.back().strategy = variant.label;
       if (!flags.device.json) {
         const RunOutcome& o = outcomes.back();
         Print("{:<22} {:<10} {:>8} in {} attempts, {}\n", o.task, o.strategy, fmt::format("{:.3f}x", o.speedup),
@@ -155,7 +215,11 @@ void RegisterBenchCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = bench->add_subcommand("strategies", "run every strategy on every task with one model and one budget");
   command->add_option("tasks", flags->tasks, "names of tasks, or folders with a task.toml")->required();
   command->add_option("--strategies", flags->strategies, "names, separated by commas; all unless given")->delimiter(',');
-  command->add_option("--name", flags->name, "of this bench: its runs are NAME.TASK.STRATEGY")->capture_default_str();
+  command->add_option("--variant", flags->variants,
+                      "one more column, a strategy with options of its own: LABEL=STRATEGY[,NAME=NUMBER…][,target=cute]; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--broken-starts", flags->broken_starts, "begin each task's runs in trouble, with TASK.cu of this folder (hone optimize --broken-start)");
+  command->add_option("--name", flags->name, "of this bench: its runs are NAME.TASK.STRATEGY, or NAME.TASK.LABEL")->capture_default_str();
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   RegisterKernelBenchCommand(*bench, context);
   AddRunFlags(*command, flags->run);

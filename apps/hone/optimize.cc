@@ -34,7 +34,7 @@ namespace {
 struct OptimizeFlags {
   DeviceFlags device;
   RunFlags run;
-  std::string task, resume, replay, store, report, out, seed_file;
+  std::string task, resume, replay, store, report, out, seed_file, broken_file;
   bool list_settings = false;
 };
 
@@ -43,6 +43,7 @@ struct Prepared {
   Task task;
   RunOptions options;
   std::string id;  // empty: to be made
+  std::string broken_start;  // its text; empty: none
   ModelOptions models;
   bool suspend = false;
   std::optional<PromptLibrary> prompts;  // none: the run's own
@@ -73,6 +74,9 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
     HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(flags.seed_file));
     // A plan may leave shapes out: the task's own seed serves them, as it does for `hone eval`.
     HONE_ASSIGN_OR_RETURN(prepared.task.seed_source, JoinSeed(prepared.task, source, flags.seed_file));
+  }
+  if (!flags.broken_file.empty()) {
+    HONE_ASSIGN_OR_RETURN(prepared.broken_start, ReadSource(flags.broken_file));
   }
   HONE_ASSIGN_OR_RETURN(ResolvedRun run, ResolveRunFlags(flags.run));
   prepared.options = std::move(run.options);
@@ -197,7 +201,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory, MemoryFor(*store, prepared.task, evaluator->facts(), prepared.options));
     HONE_ASSIGN_OR_RETURN(prepared.id, StartRun(*store, prepared.task, evaluator->facts(), prepared.options,
                                                 MakeRunId(UnixSeconds(), SystemSeed()), UnixSeconds(),
-                                                prepared.prompts ? &*prepared.prompts : nullptr, kRunVersion, std::move(memory)));
+                                                prepared.prompts ? &*prepared.prompts : nullptr, kRunVersion, std::move(memory), prepared.broken_start));
   }
 
   const bool talk = !flags.device.json;
@@ -269,6 +273,9 @@ void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
   AddRunFlags(*command, flags->run);
   flags->run.of_new_runs.push_back(
       command->add_option("--seed-kernel", flags->seed_file, "start from this .cu file instead of the task's seed"));
+  flags->run.of_new_runs.push_back(command->add_option(
+      "--broken-start", flags->broken_file,
+      "begin in trouble: this .cu file, whatever is wrong with it, is the run's first version, and what comes next is to mend it"));
   command->add_flag("--settings", flags->list_settings, "list the strategies' settings and end");
   command->add_option("--resume", flags->resume, "continue this run: an id, a part of one, or 'last'");
   command->add_option("--replay", flags->replay,

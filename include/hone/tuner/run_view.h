@@ -232,6 +232,7 @@ struct RunView {
   // The task has no seed: node 0 is the reference made of its oracle (src/tuner/run/oracle_reference.h). It is right
   // and slow, speedups are over it, and the first attempts write a kernel from the oracle.
   bool from_oracle = false;
+  SourceHash broken_start;                    // node 1 is this version, whatever is wrong with it; empty: none was given
   std::vector<RememberedIdea> memory;         // of earlier runs, as the run began
   bool start_uses_cute = false;               // node 0 is written in CuTe
   std::map<std::string, SourceHash> prompts;  // template -> its text

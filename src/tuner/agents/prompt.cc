@@ -179,7 +179,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   request.messages = {{"user", std::move(filled)}};
   if (turn.role == "agent") {
     // The introduction stays the same from version to version; what changes stands in a message of its own.
-    HONE_ASSIGN_OR_RETURN(const std::string verdict, in.library->Expanded("agent_verdict"));
+    HONE_ASSIGN_OR_RETURN(const std::string verdict, in.library->Expanded("part_verdict"));
     HONE_ASSIGN_OR_RETURN(std::string told, FillTemplate(verdict, values));
     request.messages.push_back({"user", std::move(told)});
   }

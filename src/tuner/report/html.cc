@@ -22,6 +22,7 @@
 #include "tuner/run/cost_text.h"
 #include "tuner/run/events.h"
 #include "tuner/run/grounding.h"
+#include "tuner/run/repairs.h"
 #include "tuner/run/structure_rate.h"
 
 namespace hone {
@@ -197,6 +198,9 @@ Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const N
   fact("replies lost to form", StructureText(CountStructure(view)) +
                                    ": edits that could not be put in place, or that broke the file's structure");
   if (const GroundingCount grounding = CountGrounding(view); grounding.any()) fact("held to plans", GroundingText(grounding));
+  const RepairCount repairs = CountRepairs(view);
+  if (const std::string text = RepairText(repairs); !text.empty()) fact("right and repaired", text);
+  if (const std::string text = RefusedText(repairs); !text.empty()) fact("replies refused and told why", text);
   fact("kept above", fmt::format("{:.1f} % surely faster", 100 * view.options.keep_above));
   body += "</dl>\n";
   if (!view.remarks.empty()) {

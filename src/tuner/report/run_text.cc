@@ -20,6 +20,7 @@
 #include "tuner/run/cost_text.h"
 #include "tuner/run/run_options.h"
 #include "tuner/run/grounding.h"
+#include "tuner/run/repairs.h"
 #include "tuner/run/structure_rate.h"
 
 namespace hone {
@@ -195,6 +196,9 @@ std::string FormText(const RunView& view) {
   if (const GroundingCount grounding = CountGrounding(view); grounding.any()) {
     text = fmt::format("Held to plans: {}.\n", GroundingText(grounding));
   }
+  const RepairCount repairs = CountRepairs(view);
+  if (repairs.failures > 0) text += fmt::format("Failures: {}.\n", RepairText(repairs));
+  if (const std::string refused = RefusedText(repairs); !refused.empty()) text += fmt::format("Replies refused and told why: {}.\n", refused);
   const StructureCount count = CountStructure(view);
   if (count.failed() == 0) return text;
   return text + fmt::format("Lost to form: {}: {} could not be put in place, {} did not compile for their structure.\n",
@@ -618,6 +622,15 @@ std::string RunToJson(const RunView& view, int indent) {
                        {"answers", grounding.codes},
                        {"outside", grounding.outside},
                        {"widened", grounding.widened}};
+  const RepairCount repairs = CountRepairs(view);
+  json["repairs"] = {{"judged", repairs.judged},
+                     {"right", repairs.right},
+                     {"failures", repairs.failures},
+                     {"repaired", repairs.repaired},
+                     {"replies", Json::object()}};
+  for (const auto& [problem, replies] : repairs.replies) {
+    json["repairs"]["replies"][problem] = {{"told", replies.told}, {"mended", replies.mended}};
+  }
   if (view.final_result) {
     json["final"] = {{"node", view.final_result->node},
                      {"evaluation", ReadJsonText(EvaluationToJson(view.final_result->evaluation, -1))}};

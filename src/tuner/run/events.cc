@@ -59,6 +59,7 @@ EventDraft Encode(const RunStarted& e) {
   if (e.start_uses_cute) payload["start_uses_cute"] = true;
   if (e.facts) payload["facts"] = DeviceFactsToJson(*e.facts);
   if (!e.baseline.empty()) payload["baseline"] = e.baseline.hex();
+  if (!e.broken_start.empty()) payload["broken_start"] = e.broken_start.hex();
   for (const RememberedIdea& m : e.memory) {
     payload["memory"].push_back({{"run", m.run}, {"task", m.task}, {"class", m.workload}, {"device", m.device}, {"idea", m.idea}, {"limiter", m.limiter},
                                  {"gain", m.gain}, {"low", m.low}, {"high", m.high}, {"bytes", m.bytes}, {"diff", m.diff}});
@@ -238,6 +239,7 @@ Result<RunEvent> ReadStarted(const Json& payload) {
   e.oracle = HashAt(payload, "oracle");
   e.seed = HashAt(payload, "seed");
   e.baseline = HashOr(payload, "baseline");
+  e.broken_start = HashOr(payload, "broken_start");
   e.from_oracle = payload.value("start", "seed") == "oracle";
   e.start_uses_cute = payload.value("start_uses_cute", false);
   e.device = payload.value("device", "");

@@ -33,6 +33,7 @@ struct RunStarted {
   int64_t bindings = 1;                       // of the seed
   std::map<std::string, SourceHash> prompts;  // template -> its text
   std::optional<DeviceFacts> facts;           // absent in the oldest logs
+  SourceHash broken_start;                    // the run's first version, as it was given; empty: none
   std::vector<RememberedIdea> memory;         // what earlier runs proved, where the strategy looks back
 };
 

@@ -74,6 +74,7 @@ Status ApplyTo(RunView& view, const Event&, RunStarted& e) {
   view.baseline_hash = e.baseline;
   view.prompts = std::move(e.prompts);
   view.from_oracle = e.from_oracle;
+  view.broken_start = e.broken_start;
   view.memory = std::move(e.memory);
   view.start_uses_cute = e.start_uses_cute;
   RunNode seed;

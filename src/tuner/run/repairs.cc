@@ -30,7 +30,8 @@ RepairCount CountRepairs(const RunView& view) {
     // A later turn was asked, or the last one's reply became a version.
     const RunNode& node = view.node(memo.node);
     bool later = !node.source_hash.empty();
-    for (const Memo& other : view.memos) later = later || (other.node == memo.node && other.turn == memo.turn && other.kind != "problem");
+    for (const Memo& other : view.memos)
+      later = later || (other.node == memo.node && other.turn == memo.turn && other.kind != "problem");
     replies.mended += later;
   }
   // Which failure a version belongs to: itself, or that of the failed version that it was made from.
@@ -57,8 +58,8 @@ std::string RepairText(const RepairCount& count) {
   if (count.judged == 0) return "";
   std::string text = fmt::format("{} of {} judged versions right", count.right, count.judged);
   if (count.failures > 0) {
-    text += fmt::format("; {} of {} failure{} repaired ({:.0f} %)", count.repaired, count.failures, count.failures == 1 ? "" : "s",
-                        100 * count.repair_rate());
+    text += fmt::format("; {} of {} failure{} repaired ({:.0f} %)", count.repaired, count.failures,
+                        count.failures == 1 ? "" : "s", 100 * count.repair_rate());
   }
   return text;
 }

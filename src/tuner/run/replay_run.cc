@@ -38,9 +38,13 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   // Time passes otherwise here; where the record ends for it, the recorded replies end too.
   options.max_seconds = 0;
   out.store = MakeMemoryRunStore();
+  std::string broken_start;
+  if (!out.recorded.broken_start.empty()) {
+    HONE_ASSIGN_OR_RETURN(broken_start, store.Source(out.recorded.broken_start));
+  }
   // By the rules of its own log: a later version may keep another node, and would then ask for evaluations never made.
   HONE_RETURN_IF_ERROR(
-      StartRun(*out.store, task, evaluator->facts(), options, id, 0, &prompts, out.recorded.version, out.recorded.memory).status());
+      StartRun(*out.store, task, evaluator->facts(), options, id, 0, &prompts, out.recorded.version, out.recorded.memory, broken_start).status());
   RunDependencies d;
   d.task = &task;
   d.evaluator = evaluator.get();

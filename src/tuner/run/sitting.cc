@@ -127,6 +127,12 @@ Result<bool> Sitting::Decide() {
   const auto next = static_cast<int64_t>(view().nodes.size());
   const int64_t known = KnownFor(view());
   if (work_.Running("final") || pending_evaluations_.contains("final")) return false;
+  if (next == 1 && !view().broken_start.empty() && !view().seed_broken) {
+    // Before any strategy is asked, so that all of them find it as a version of their own.
+    if (view().settled == 0) return false;
+    HONE_RETURN_IF_ERROR(Append(AttemptOpened{1, 0, 0, 1, "generate", "as given", {}}));
+    return true;
+  }
   if (next == 1 && known > 0 && (view().settled == 0 || view().options.rounds)) {
     // While the seed is judged, what needs no knowledge of it may begin: its cases and its sweep. In rounds the sweep is
     // decided so even where the answer about cases comes after the seed's verdict: which comes first is chance, and a

@@ -55,6 +55,7 @@ class Sitting {
 
   // Requests.
   Status Converse(int64_t id);
+  Status ProposeBrokenStart(int64_t id);
   Status Ask(int64_t id, int turn, bool repair);
   Status Answered(int64_t number, const Result<ModelReply>& reply);
 

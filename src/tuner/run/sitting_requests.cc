@@ -18,12 +18,26 @@ Status Sitting::Converse(int64_t id) {
   while (true) {
     const auto progress = view().open.find(id);
     if (progress == view().open.end()) return Status::Ok();
+    if (id > 0 && view().node(id).turns.empty()) return ProposeBrokenStart(id);
     if (!progress->second.reply) return Ask(id, progress->second.turn, progress->second.repair);
     HONE_ASSIGN_OR_RETURN(std::string text, d_.store->Source(progress->second.reply->text));
     HONE_ASSIGN_OR_RETURN(std::string parent, SourceOf(std::max<int64_t>(view().node(id).parent, 0)));
     ReplyReading read = ReadReply(view(), *d_.task, id, text, parent);
     HONE_RETURN_IF_ERROR(Append(read.event, std::move(read.sources)));
   }
+}
+
+// The version that a run was told to begin with: nobody is asked for it, and nothing is held against it before it is judged.
+Status Sitting::ProposeBrokenStart(int64_t id) {
+  HONE_ASSIGN_OR_RETURN(const std::string source, d_.store->Source(view().broken_start));
+  NodeProposed given;
+  given.node = id;
+  given.idea = "the version that the run begins with";
+  given.form = "file";
+  given.source = view().broken_start;
+  const Result<Candidate> candidate = ParseCandidate(source, fmt::format("node-{}.cu", id), *d_.task);
+  if (candidate.ok()) given.bindings = static_cast<int64_t>(AllBindings(candidate->plan).size());
+  return Append(given);
 }
 
 Status Sitting::Ask(int64_t id, int turn, bool repair) {

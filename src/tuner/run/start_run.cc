@@ -9,7 +9,7 @@ namespace hone {
 
 Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
                              const std::string& id, double now, const PromptLibrary* prompts, int version,
-                             std::vector<RememberedIdea> memory) {
+                             std::vector<RememberedIdea> memory, const std::string& broken_start) {
   const bool from_oracle = task.seed_source.empty();
   std::string start = task.seed_source;
   if (from_oracle) {
@@ -41,11 +41,13 @@ Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFact
   started.bindings = static_cast<int64_t>(AllBindings(seed.plan).size());
   started.facts = facts;
   started.memory = std::move(memory);
+  if (!broken_start.empty()) started.broken_start = SourceHash::Of(broken_start);
   std::vector<std::string> texts{task.toml, task.oracle_source, start};
   for (const auto& [name, text] : (prompts == nullptr ? PromptLibrary::Embedded() : *prompts).texts()) {
     started.prompts[name] = SourceHash::Of(text);
     texts.push_back(text);
   }
+  if (!broken_start.empty()) texts.push_back(broken_start);
   if (options.libraries && !task.baseline_toml.empty()) {
     started.baseline = SourceHash::Of(task.baseline_toml);
     texts.push_back(task.baseline_toml);

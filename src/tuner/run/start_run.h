@@ -18,9 +18,10 @@ namespace hone {
 // starts from its oracle, made into a kernel (oracle_reference.h).
 // The texts of `prompts` (null: the embedded ones) are stored with it. `version`: of its log, and so of the rules by
 // which it goes on; an older one only where a run recorded under that version is repeated. `memory`: what earlier runs
-// proved (MemoryFor), kept with the run.
+// proved (MemoryFor), kept with the run. `broken_start`: a source that becomes the run's first version, node 1, unchecked.
 Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
                              const std::string& id, double now, const PromptLibrary* prompts = nullptr,
-                             int version = kRunVersion, std::vector<RememberedIdea> memory = {});
+                             int version = kRunVersion, std::vector<RememberedIdea> memory = {},
+                             const std::string& broken_start = {});
 
 }  // namespace hone

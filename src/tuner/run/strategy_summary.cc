@@ -31,6 +31,7 @@ RunOutcome OutcomeOf(const RunView& view) {
   o.cost_usd = view.cost_usd;
   o.unpriced = view.unpriced_replies;
   o.structure = CountStructure(view);
+  o.repairs = CountRepairs(view);
   o.from_oracle = view.from_oracle;
   o.seconds = view.seconds;
   for (const Memo& memo : view.memos) o.repaired += memo.kind == "problem";
@@ -72,6 +73,7 @@ std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& 
     row.cost_usd += o.cost_usd;
     row.unpriced += o.unpriced;
     row.structure += o.structure;
+    row.repairs += o.repairs;
     row.seconds += o.seconds;
     row.attempts += o.attempts;
     row.tokens += o.tokens;
@@ -93,16 +95,18 @@ std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& 
 }
 
 std::string SummaryTable(const std::vector<StrategySummary>& rows) {
-  std::string text = fmt::format("{:<12} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} {:>9} {:>12} {:>9}\n", "strategy",
-                                 "geomean", "median", "faster", "right", "broken", "runs", "attempts", "tokens", "cost");
+  std::string text = fmt::format("{:<12} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} {:>9} {:>12} {:>9}\n", "strategy",
+                                 "geomean", "median", "faster", "right", "repaired", "broken", "runs", "attempts", "tokens", "cost");
   bool modelled = false;
   for (const StrategySummary& row : rows) {
     modelled = modelled || row.modelled;
-    text += fmt::format("{:<12} {:>7.3f}x {:>7.3f}x {:>6.0f} % {:>6.0f} % {:>6.1f} % {:>6} {:>9} {:>12} {:>9}\n",
+    text += fmt::format("{:<12} {:>7.3f}x {:>7.3f}x {:>6.0f} % {:>6.0f} % {:>8} {:>6.1f} % {:>6} {:>9} {:>12} {:>9}\n",
                         row.strategy, row.geomean, row.median, 100 * row.faster_share, 100 * row.success_share,
+                        row.repairs.failures == 0 ? std::string("-") : fmt::format("{}/{}", row.repairs.repaired, row.repairs.failures),
                         100 * row.structure.rate(), row.runs, row.attempts, row.tokens,
                         CostText(row.cost_usd, row.unpriced));
   }
+  text += "right: runs with a right version of their own; repaired: failed versions from which a right one was made.\n";
   text += "broken: the share of replies whose edit could not be put in place or broke the file's structure.\n";
   if (modelled) text += "Times are modelled, not measured.\n";
   return text;
@@ -163,6 +167,10 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
                                   {"cost_usd", r.cost_usd},
                                   {"cost_known", r.unpriced == 0},
                                   {"structural_error_rate", r.structure.rate()},
+                                  {"judged", r.repairs.judged},
+                                  {"right", r.repairs.right},
+                                  {"failures", r.repairs.failures},
+                                  {"failures_repaired", r.repairs.repaired},
                                   {"seconds", r.seconds},
                                   {"modelled", r.modelled}});
   }
@@ -191,6 +199,10 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
                             {"code_replies", o.structure.replies},
                             {"edits_not_applied", o.structure.not_applied},
                             {"structural_compile_errors", o.structure.broken},
+                            {"judged", o.repairs.judged},
+                            {"right", o.repairs.right},
+                            {"failures", o.repairs.failures},
+                            {"failures_repaired", o.repairs.repaired},
                             {"seconds", o.seconds}});
   }
   return DumpJson(json, 2);

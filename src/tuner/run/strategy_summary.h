@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hone/tuner/strategy.h"
+#include "tuner/run/repairs.h"
 #include "tuner/run/structure_rate.h"
 
 namespace hone {
@@ -33,6 +34,7 @@ struct RunOutcome {
   double cost_usd = 0, seconds = 0;
   int64_t unpriced = 0;      // replies whose cost is not known
   StructureCount structure;  // replies lost to form
+  RepairCount repairs;       // versions that failed and were mended, replies that were refused
 };
 RunOutcome OutcomeOf(const RunView& view);
 
@@ -46,6 +48,7 @@ struct StrategySummary {
   int64_t attempts = 0, tokens = 0;
   int64_t unpriced = 0;
   StructureCount structure;
+  RepairCount repairs;
   bool modelled = false;
 };
 // One row a strategy, in the order in which the strategies first appear.

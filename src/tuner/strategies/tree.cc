@@ -142,6 +142,19 @@ std::vector<int64_t> Window(const std::vector<std::vector<int64_t>>& parts) {
   return window;
 }
 
+// The newest version that was judged, right or wrong; the seed where there is none. With several attempts in flight, each
+// goes on from one of the newest.
+int64_t Newest(const Knowledge& run) {
+  const int64_t lag = run.opened() - run.known();
+  int64_t newest = 0, passed = 0;
+  for (int64_t id = run.known() - 1; id > 0; --id) {
+    if (run.node(id).origin != "reply" || !run.node(id).evaluation) continue;
+    newest = id;
+    if (passed++ == lag) break;
+  }
+  return newest;
+}
+
 class TreeStrategy : public Strategy {
  public:
   std::string_view Name() const override { return "tree"; }
@@ -160,22 +173,34 @@ class TreeStrategy : public Strategy {
       if (tree.Leaf(id)) leaves.push_back(id);
     }
     Rng rng = DrawsFor(o, run.opened());
-    const bool explore = rng.Uniform() < SettingOf(o, "tree.epsilon") && !leaves.empty();
-    const int64_t chosen = explore ? leaves[rng.Below(leaves.size())]
-                                   : tree.Greedy({eligible.rbegin(), eligible.rend()});
+    const bool search = WholeSettingOf(o, "tree.search") != 0, roles = WholeSettingOf(o, "tree.roles") != 0;
+    const bool explore = search && rng.Uniform() < SettingOf(o, "tree.epsilon") && !leaves.empty();
+    const int64_t chosen = !search   ? Newest(run)
+                           : explore ? leaves[rng.Below(leaves.size())]
+                                     : tree.Greedy({eligible.rbegin(), eligible.rend()});
     AttemptAction attempt;
     attempt.parent = chosen;
     attempt.incumbent = run.best();
-    attempt.note = fmt::format("{} node {} of {} eligible, {} of them leaves", explore ? "explores" : "exploits", chosen,
-                               eligible.size(), leaves.size());
+    attempt.note = !search ? fmt::format("goes on from node {}, the newest", chosen)
+                           : fmt::format("{} node {} of {} eligible, {} of them leaves", explore ? "explores" : "exploits", chosen,
+                                         eligible.size(), leaves.size());
     if (chosen != 0 && Broken(run.node(chosen))) {
       attempt.purpose = "debug";
+      if (!roles) {
+        attempt.turns = {{"coder", "tree_alone", SettingOf(o, "tree.debug_temperature"), false, true, Window({tree.Siblings(chosen)})}};
+        return attempt;
+      }
       attempt.turns = {{"debugger", "tree_debug", SettingOf(o, "tree.debug_temperature"), false, false,
                         Window({tree.Siblings(chosen)})}};
       return attempt;
     }
     if (chosen == 0 && (NeedsFirstVersion(run) || !InTarget(run, 0))) return FirstVersion(run);
     const std::vector<int64_t> children = tree.Children({chosen});
+    if (!roles) {
+      attempt.turns = {{"coder", "tree_alone", SettingOf(o, "tree.plan_temperature"), true, true,
+                        Window({children, tree.Leaders(WholeSettingOf(o, "tree.leaders"))})}};
+      return attempt;
+    }
     // In logs up to version 5 a coder was told of the plan's regions and not held to them.
     const bool bound = run.view().version >= 6 && WholeSettingOf(o, "tree.bind") != 0;
     attempt.turns = {
