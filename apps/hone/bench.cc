@@ -138,7 +138,10 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(base.options, *provider));
   if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
-  for (const Variant& variant : variants) HONE_RETURN_IF_ERROR(CheckTarget(variant.options, *evaluator));
+  for (Variant& variant : variants) {
+    HONE_RETURN_IF_ERROR(CheckTarget(variant.options, *evaluator));
+    SettleTarget(variant.options, *evaluator);
+  }
 
   std::vector<RunOutcome> outcomes;
   Status pending;
@@ -156,6 +159,10 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
         if (const std::string difference = Difference(view->options, options); !difference.empty()) {
           return Status::InvalidArgument(fmt::format(
               "run {} is of another bench: {}; give this one a name of its own with --name", id, difference));
+        }
+        if (view->broken_start != (broken_start.empty() ? SourceHash() : SourceHash::Of(broken_start))) {
+          return Status::InvalidArgument(
+              fmt::format("run {} begins with another version (--broken-starts); give this bench a name of its own with --name", id));
         }
       } else if (view.status().code() == StatusCode::kNotFound) {
         HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory, MemoryFor(*store, task, evaluator->facts(), options));

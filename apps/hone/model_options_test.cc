@@ -15,6 +15,7 @@
 #include "hone/run_options_flags.h"
 #include "tuner/model/model_spec.h"
 #include "tuner/model/prices.h"
+#include "tuner/run/scripted_evaluator.h"
 
 namespace hone {
 namespace {
@@ -49,6 +50,44 @@ TEST(ModelOptions, AModelMayBeRepeatedAndTakesOneWordEach) {
   EXPECT_THROW(Parsed("--max-retries -1"), CLI::ValidationError);
 }
 
+class WithoutCute : public ScriptedEvaluator {
+ public:
+  WithoutCute() : ScriptedEvaluator([](const std::string&, const Binding&, const Dims&) { return 1.0; }) {}
+  Status CanInclude(std::string_view) const override { return Status::Unavailable("CUTLASS is not here"); }
+};
+
+TEST(RunFlags, WhereCuteIsMissingAnyMeansCuda) {
+  const WithoutCute without;
+  RunOptions options;
+  SettleTarget(options, without);
+  EXPECT_EQ(options.target, "cuda") << "an answer in CuTe is told so, and not judged in vain";
+  options.target = "cute";
+  EXPECT_THAT(CheckTarget(options, without).message(), HasSubstr("needs a language model"));
+  options.model = "openai:x";
+  EXPECT_THAT(CheckTarget(options, without).message(), HasSubstr("CUTLASS is not here"));
+  options.target = "any";
+  SettleTarget(options, ScriptedEvaluator([](const std::string&, const Binding&, const Dims&) { return 1.0; }));
+  EXPECT_EQ(options.target, "any");
+}
+
+TEST(RunFlags, AnAgentAloneNeedsNoStrategyAndKeepsOneThatIsNamed) {
+  const auto strategy = [](const std::string& arguments) {
+    CLI::App app;
+    RunFlags flags;
+    AddRunFlags(app, flags);
+    app.parse(arguments, false);
+    return ResolveRunFlags(flags).value().options.strategy;
+  };
+  EXPECT_EQ(strategy("--model agent:x"), "agent");
+  EXPECT_EQ(strategy("--model agent:x --strategy refine"), "refine");
+  EXPECT_EQ(strategy("--model agent=agent:x --model openai:y"), "refine");
+  CLI::App app;
+  RunFlags flags;
+  AddRunFlags(app, flags);
+  app.parse("--model agent:x --suspend", false);
+  EXPECT_THAT(ResolveRunFlags(flags).status().message(), HasSubstr("an agent works only while the run does"));
+}
+
 TEST(ModelOptions, TheProviderIsMadeFromThem) {
   EXPECT_EQ(MakeModelProvider(Parsed("").options, nullptr).value()->Name(), "builtin");
   ModelOptions recorded;  // as a resumed run gives them: one text
@@ -71,7 +110,8 @@ TEST(CostLimit, IsRefusedWhereNoReplyHasAPriceAndWarnedOfWhereSomeMayHaveNone) {
   EXPECT_EQ(check("").value(), "") << "builtin costs nothing";
   const Status unpriced = check("--model openai:unheard-of@http://127.0.0.1:9/v1").status();
   EXPECT_EQ(unpriced.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(unpriced.message(), testing::AllOf(HasSubstr("--max-cost 2.5"), HasSubstr("unheard-of"), HasSubstr("--prices FILE")));
+  EXPECT_THAT(unpriced.message(),
+              testing::AllOf(HasSubstr("--max-cost 2.5"), HasSubstr("unheard-of"), HasSubstr("--prices FILE")));
   EXPECT_FALSE(check("--model coder=mailbox:/tmp/nobody --model builtin").ok()) << "one role is enough";
   EXPECT_THAT(check("--model exec:cat").value(), HasSubstr("the run ends at the first reply without one"));
 }

@@ -198,6 +198,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, device));
   if (prepared.id.empty()) {
     HONE_RETURN_IF_ERROR(CheckTarget(prepared.options, *evaluator));
+    SettleTarget(prepared.options, *evaluator);
     HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory, MemoryFor(*store, prepared.task, evaluator->facts(), prepared.options));
     HONE_ASSIGN_OR_RETURN(prepared.id, StartRun(*store, prepared.task, evaluator->facts(), prepared.options,
                                                 MakeRunId(UnixSeconds(), SystemSeed()), UnixSeconds(),

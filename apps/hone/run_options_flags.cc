@@ -188,6 +188,10 @@ Status CheckTarget(const RunOptions& options, const Evaluator& evaluator) {
   return evaluator.CanInclude("cute").WithContext("--target cute");
 }
 
+void SettleTarget(RunOptions& options, const Evaluator& evaluator) {
+  if (options.target == "any" && !evaluator.CanInclude("cute").ok()) options.target = "cuda";
+}
+
 Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvider& provider) {
   const std::string caveat = provider.CostCaveat();
   if (options.max_cost_usd <= 0 || caveat.empty()) return std::string();

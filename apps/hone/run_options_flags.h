@@ -48,6 +48,9 @@ Status CheckSuspend(bool suspend, const ModelOptions& models);
 // --target cute needs a judge that has CuTe, and a model that writes: kUnavailable or kInvalidArgument with the remedy.
 Status CheckTarget(const RunOptions& options, const Evaluator& evaluator);
 
+// `any` becomes `cuda` where the evaluator says that CuTe is missing, so that a model is told before anything is judged.
+void SettleTarget(RunOptions& options, const Evaluator& evaluator);
+
 // --max-cost needs prices. kInvalidArgument when no reply's cost will ever be known, naming the models and the remedy;
 // else a sentence to warn with when some replies may have none, or an empty one.
 Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvider& provider);

@@ -161,6 +161,30 @@ TEST(Agent, OneThatFailsForGoodLeavesARunThatGoesOnLater) {
   EXPECT_THAT(run.File("seen.txt"), HasSubstr("0008.md 0016.md"));
 }
 
+TEST(Agent, WithoutASeedItWritesAFirstVersionToo) {
+  AgentRun run("wrong speed:50", 2);
+  run.task = ParseTask(kScriptedTaskToml, "task.toml").value();
+  run.task.oracle_source = R"cu(// A copy, in double.
+/*hone
+[[launch]]
+kernel = "copy_slowly"
+grid   = ["ceil_div(rows * d, 64)"]
+block  = ["64"]
+args   = ["x", "ref:out", "rows * d:i64"]
+*/
+__global__ void copy_slowly(const float* x, double* out, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = x[i];
+}
+)cu";
+  const RunView view = run.Go();
+  EXPECT_TRUE(view.from_oracle);
+  EXPECT_EQ(view.node(1).purpose, "generate");
+  EXPECT_EQ(view.node(2).purpose, "generate") << "the first was wrong";
+  EXPECT_EQ(view.best, 2);
+  EXPECT_THAT(run.File("seed.cu"), HasSubstr("copy_slowly"));
+}
+
 TEST(Agent, ACommandThatIsNotThereIsSaidAtOnce) {
   AgentRun run("", 3, 6);
   ProviderOptions options;

@@ -59,7 +59,7 @@ Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, co
             "tensors, tiles and copies in cute:: layouts; plan and arguments stay as they are"};
   } else if (view.options.target == "cuda" && (cute || candidate->plan.include_set == "cute")) {
     return {"wrong_target",
-            "this run is for plain CUDA (--target cuda): leave <cute/…>, <cutlass/…> and their names out"};
+            "this run is for plain CUDA (--target cuda, or CuTe is missing where it is judged): leave <cute/…>, <cutlass/…> and their names out"};
   }
   if (StructureFault fault = CheckStructure(source, candidate->plan); !fault.problem.empty()) {
     return {fault.problem, fault.detail};

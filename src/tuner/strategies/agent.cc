@@ -30,6 +30,7 @@ class AgentStrategy : public Strategy {
     AttemptAction attempt;
     attempt.parent = last;
     attempt.incumbent = run.best();
+    if (NeedsFirstVersion(run)) attempt.purpose = "generate";
     attempt.turns = {{"agent", "agent", run.options().temperature, true, true, {}}};
     attempt.note = fmt::format("version {}", handed_in + 1);
     return attempt;

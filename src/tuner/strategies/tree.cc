@@ -73,8 +73,9 @@ class Tree {
     }
     const bool throttled =
         static_cast<int64_t>(growth_[0].children.size()) >= WholeSettingOf(o, "tree.root_children");
-    // What a run for CuTe started with in another language is no version to grow.
-    const bool grown = !eligible.empty() && !InTarget(run_, 0);
+    // What a run for CuTe started with in another language is no version to grow, nor is the seed of a run that began in
+    // trouble: it is there to be compared with.
+    const bool grown = !eligible.empty() && (!InTarget(run_, 0) || !run_.view().broken_start.empty());
     if ((!throttled && !grown) || eligible.empty()) eligible.insert(eligible.begin(), 0);
     return eligible;
   }
