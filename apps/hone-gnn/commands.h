@@ -24,6 +24,7 @@ void RegisterBenchCommand(CLI::App& app, CommandResult& result);
 void RegisterDoctorCommand(CLI::App& app, CommandResult& result);
 void RegisterGenerateCommand(CLI::App& app, CommandResult& result);
 void RegisterInfoCommand(CLI::App& app, CommandResult& result);
+void RegisterModelsCommand(CLI::App& app, CommandResult& result);
 void RegisterTrainCommand(CLI::App& app, CommandResult& result);
 void RegisterInferCommand(CLI::App& app, CommandResult& result);
 void RegisterServeCommand(CLI::App& app, CommandResult& result);

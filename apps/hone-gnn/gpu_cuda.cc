@@ -124,6 +124,13 @@ cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, const GpuRun
           .predicts = nodes};
 }
 
+Status KnowsModel(const ModelOptions& model) {
+  if (model.bias) return Status::InvalidArgument(cuda::kNoBias);
+  if (model.spec == nullptr) return Status::Ok();
+  return Status::InvalidArgument(fmt::format(
+      "model '{}': the GPU engine has the published models alone, and none of a file yet; use --device cpu", model.spec->name));
+}
+
 Status AnotherGraph(const Graph& graph) {
   return Status::InvalidArgument(fmt::format(
       "the model was trained on another graph than '{}'; if that is meant, say --other-graph", graph.name()));
@@ -219,12 +226,12 @@ Result<GpuFacts> UseGpu(int ordinal) {
 }
 
 Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run) {
-  if (model.bias) return Status::InvalidArgument(cuda::kNoBias);
+  HONE_RETURN_IF_ERROR(KnowsModel(model));
   return cuda::CheckForGpu(options, run);
 }
 
 Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options) {
-  if (model.bias) return Status::InvalidArgument(cuda::kNoBias);
+  HONE_RETURN_IF_ERROR(KnowsModel(model));
   if (options.exact) return Status::Ok();
   if (options.frontier != FrontierRule::kAllSoFar) {
     return Status::InvalidArgument("the GPU engine has no frontier rule `new`");

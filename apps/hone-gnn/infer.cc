@@ -90,17 +90,21 @@ double SplitAccuracy(const Graph& graph, std::span<const NodeId> split, std::spa
 Status CheckModelFlags(const Flags& flags, const ModelOptions& model) {
   const ModelOptions& told = flags.model.options;
   const auto agrees = [&](const std::string& name) {
-    return name == "--model"         ? told.kind == model.kind
+    return name == "--model"         ? told.kind == model.kind  // two specs are compared below
            : name == "--hidden"      ? told.hidden == model.hidden
            : name == "--layers"      ? flags.model.layers == model.layers
            : name == "--heads"       ? told.heads == model.heads
            : name == "--aggregation" ? told.aggregation == model.aggregation
                                      : true;  // the rest is of training, or the model's own unless it was given
   };
+  if (told.spec != nullptr && model.spec != nullptr && *told.spec != *model.spec) {
+    return Status::InvalidArgument(fmt::format("--model: '{}' has another spec, '{}'; first difference: {}. Leave --model out",
+                                               flags.checkpoint, model.spec->name, SpecDifference(*told.spec, *model.spec)));
+  }
   for (const CLI::Option* option : flags.model_options) {
     if (option->count() == 0 || agrees(option->get_name())) continue;
     return Status::InvalidArgument(fmt::format("{} {}: '{}' says that its model is another ({} of {} layers of {}); leave it out",
-                                               option->get_name(), option->results().front(), flags.checkpoint, model.kind,
+                                               option->get_name(), option->results().front(), flags.checkpoint, ModelName(model),
                                                model.layers, model.hidden));
   }
   return Status::Ok();
@@ -191,6 +195,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
                         ChooseDevice(flags.device, [&](DeviceChoice&) { return GpuTakesFlags(flags); }));
   const DeviceChoice on_cpu;
   HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(p.device, flags.graph, open, flags.split));
+  HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
   ModelOptions fallback = flags.model.options;
   if (flags.model.layers > 0) fallback.layers = flags.model.layers;
   fallback.in_width = p.graph->features().width;
@@ -328,7 +333,7 @@ Status Run(Flags& flags) {
   if (flags.json) {
     nlohmann::json json = {{"graph", graph->name()},
                            {"checkpoint", flags.checkpoint},
-                           {"model", prediction.loaded.model->options().kind},
+                           {"model", ModelName(prediction.loaded.model->options())},
                            {"inference", kind},
                            {"nodes", nodes.size()},
                            {"accuracy",

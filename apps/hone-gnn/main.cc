@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   hone::gnn::RegisterConvertCommand(app, result);
   hone::gnn::RegisterGenerateCommand(app, result);
   hone::gnn::RegisterInfoCommand(app, result);
+  hone::gnn::RegisterModelsCommand(app, result);
   hone::gnn::RegisterTrainCommand(app, result);
   hone::gnn::RegisterInferCommand(app, result);
   hone::gnn::RegisterServeCommand(app, result);

@@ -29,7 +29,12 @@ std::vector<std::string> CheckpointWarnings(const LoadedModel& loaded) {
 
 std::string SumsWarning(const LoadedModel& loaded, const PredictOptions& predict) {
   const ModelOptions& model = loaded.model->options();
-  const bool sums = model.kind == "gin" || (model.kind == "sage" && model.aggregation == "sum");
+  bool sums = model.kind == "gin" || (model.kind == "sage" && model.aggregation == "sum");
+  for (size_t i = 0; model.spec != nullptr && i < model.spec->values.size(); ++i) {
+    const auto* aggregate = std::get_if<AggregateSpec>(&model.spec->values[i].operation);
+    // A symmetric sum over a sample estimates the whole one.
+    sums = sums || (aggregate != nullptr && *aggregate == AggregateSpec{AggregateSpec::How::kSum});
+  }
   if (!sums || !loaded.has_training) return {};
   bool more = false;  // in some hop all neighbors count, and in training a sample did
   for (size_t hop = 0; hop < loaded.fanouts.size(); ++hop) {
@@ -42,7 +47,7 @@ std::string SumsWarning(const LoadedModel& loaded, const PredictOptions& predict
       "its "
       "sums are larger than any it was trained on, and accuracy can be far lower. {}--fanout {} predicts as it was "
       "trained; docs/models-gnn.md, \"Sums and samples\", has the reason",
-      model.kind, FanoutsText(loaded.fanouts), predict.exact ? "Without --full, " : "", FanoutsText(loaded.fanouts));
+      ModelName(model), FanoutsText(loaded.fanouts), predict.exact ? "Without --full, " : "", FanoutsText(loaded.fanouts));
 }
 
 void WarnOnStderr(const std::string& sentence) { PrintError("hone-gnn: warning: {}\n", sentence); }

@@ -188,9 +188,9 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
                            {"graph", graph.name()},
                            {"nodes", graph.structure().num_nodes},
                            {"edges", edges},
-                           {"model", model.kind},
+                           {"model", ModelName(model)},
                            {"layers", model.layers},
-                           {"hidden", model.hidden},
+                           {"hidden", model.spec == nullptr ? nlohmann::json(model.hidden) : nlohmann::json(nullptr)},
                            {"parameters", parameters},
                            {"ranks", session.group().size()},
                            {"hosts", session.hosts()},
@@ -213,7 +213,7 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
   hone::Print("{}{}\n", device.Line(),
              device.cuda ? fmt::format("; {} MiB of its memory", gpu.device_bytes >> 20) : std::string());
   hone::Print("{}: {} nodes, {} edges, {} training nodes; {} of {} layers, {} parameters\n", graph.name(),
-             graph.structure().num_nodes, edges, graph.train_nodes().size(), model.kind, model.layers, parameters);
+             graph.structure().num_nodes, edges, graph.train_nodes().size(), ModelName(model), model.layers, parameters);
   if (const int ranks = session.group().size(); ranks > 1) {
     const TrainOptions& o = trainer.options();
     hone::Print("{} ranks on {} {}: a step is {} shards of {} training nodes, {} a rank{}.\n", ranks, session.hosts(), session.hosts() == 1 ? "host" : "hosts",

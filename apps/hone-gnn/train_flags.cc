@@ -9,6 +9,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "common/command_line.h"
 #include "gnn/train/train_options.h"
 
@@ -54,8 +55,10 @@ Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::st
 
 std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
   ModelOptions& o = flags.options;
-  return {
-      command.add_option("--model", o.kind, "the model: sage, gat, gin or sage-ri")->capture_default_str(),
+  flags.all = {
+      command
+          .add_option("--model", o.kind, "the model: sage, gat, gin, sage-ri, or the .toml file of a model of your own")
+          ->capture_default_str(),
       command.add_option("--hidden", o.hidden, "the width of the hidden layers")->capture_default_str(),
       command.add_option("--layers", flags.layers, "the number of layers; by default as many as --fanout has numbers")
           ->check(kAboveZero),
@@ -73,6 +76,31 @@ std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
       command.add_flag("--bias", o.bias,
                        "add a bias in each layer, as PyTorch Geometric's own models do (sage, gat; on the CPU)"),
   };
+  return flags.all;
+}
+
+Status ReadModelFile(ModelFlags& flags) {
+  const std::string path = flags.options.kind;
+  if (!path.ends_with(".toml")) return Status::Ok();
+  for (const CLI::Option* option : flags.all) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || name == "--model" || name == "model" || name == "--layers") continue;
+    return Status::InvalidArgument(
+        fmt::format("{} and --model {}: the file says all of its model; change it there, and leave {} out", name, path, name));
+  }
+  Result<ModelSpec> read = ReadModelSpec(path);
+  if (read.status().code() == StatusCode::kNotFound) {
+    return Status::NotFound(read.status().message() + "; `hone-gnn models` shows how such a file is written");
+  }
+  HONE_RETURN_IF_ERROR(read.status());
+  HONE_ASSIGN_OR_RETURN(const int layers, LayersOf(*read));
+  if (flags.layers > 0 && flags.layers != layers) {
+    return Status::InvalidArgument(fmt::format("--layers {}: the model of {} aggregates over {} hops; leave --layers out",
+                                               flags.layers, path, layers));
+  }
+  flags.layers = layers;
+  flags.options = SpecOptions(std::make_shared<const ModelSpec>(std::move(*read)), layers);
+  return Status::Ok();
 }
 
 std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
@@ -151,7 +179,9 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
 
 Status CompleteTrainFlags(TrainFlags& flags) {
   TrainOptions& o = flags.train;
+  HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
   int& layers = flags.model.options.layers;
+  const bool given = flags.model.options.spec != nullptr;  // the layers are a file's
   if (flags.model.layers > kMostLayers) {  // before there are as many fanouts
     return Status::InvalidArgument(fmt::format("--layers is {}: use 1 to {}", flags.model.layers, kMostLayers));
   }
@@ -163,6 +193,10 @@ Status CompleteTrainFlags(TrainFlags& flags) {
     o.fanouts.resize(static_cast<size_t>(layers), 5);  // 15,10,5 and then 5 on
   }
   o.eval_fanouts.assign(static_cast<size_t>(layers), 20);
+  if (given && static_cast<int>(o.fanouts.size()) != layers) {
+    return Status::InvalidArgument(fmt::format("--fanout {}: model '{}' aggregates over {} hops; give one number a hop",
+                                               flags.fanout, ModelName(flags.model.options), layers));
+  }
   if (!flags.eval_fanout.empty()) {
     HONE_ASSIGN_OR_RETURN(o.eval_fanouts, ParseFanouts("--eval-fanout", flags.eval_fanout, layers));
   }
@@ -186,7 +220,7 @@ void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
   const ModelOptions& m = flags.model.options;
   const TrainOptions& o = flags.train;
   const auto add = [&](const char* name, const auto& value) { settings.push_back({name, fmt::format("{}", value)}); };
-  add("--model", m.kind);
+  add("--model", m.spec == nullptr ? m.kind : fmt::format("{} ({})", m.spec->name, Sha256Hex(ModelSpecText(*m.spec)).substr(0, 16)));
   add("--hidden", m.hidden);
   add("--layers", m.layers);
   add("--heads", m.heads);

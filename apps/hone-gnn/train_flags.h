@@ -22,8 +22,12 @@ Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::st
 struct ModelFlags {
   ModelOptions options;
   int layers = 0;
+  std::vector<CLI::Option*> all;
 };
 std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags);
+// Where --model names a file: reads it, and `options` are of its spec. kInvalidArgument for what the file says and a flag
+// says too. Called before what follows from `layers`.
+Status ReadModelFile(ModelFlags& flags);
 
 // Everything that decides a trajectory.
 struct TrainFlags {

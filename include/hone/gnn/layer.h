@@ -48,6 +48,7 @@ struct LayerContext {
   int layer = 0;
   bool training = false;
   std::span<const NodeId> nodes;  // global id by local id of the sources; needed where dropout is active
+  const CsrView* graph = nullptr;  // the whole graph, needed where a layer reads degrees; borrowed
   int threads = 1;                // results must not depend on it
 };
 

@@ -3,7 +3,7 @@
 //
 // A model: from the feature rows of a mini-batch to the logits of its seeds, and back.
 //
-// The four published models (GraphSAGE, GAT, GIN, SAGE-RI) and any stack of Layers have this face. As with a Layer,
+// The four published models (GraphSAGE, GAT, GIN, SAGE-RI), any spec and any stack of Layers have this face. As with a Layer,
 // a model owns parameters only; the state of a batch in flight is a ModelState.
 #pragma once
 
@@ -15,6 +15,7 @@
 
 #include "hone/base/status.h"
 #include "hone/gnn/layer.h"
+#include "hone/gnn/model_spec.h"
 
 namespace hone::gnn {
 
@@ -32,7 +33,15 @@ struct ModelOptions {
   double negative_slope = 0.2;       // gat's attention
   bool bias = false;                 // sage, gat: each layer adds a vector, as PyTorch Geometric's layers do; no GPU
   uint64_t seed = 0;                 // of the initial weights
+  // A model of the user's own (hone/gnn/model_spec.h). It takes the place of everything above but in_width, num_classes,
+  // layers (which must be the spec's) and seed; kind is kSpecKind. Null: one of the published models.
+  std::shared_ptr<const ModelSpec> spec;
 };
+inline constexpr std::string_view kSpecKind = "spec";
+// Options of a spec of `layers` layers (LayersOf), without the sizes of a graph.
+ModelOptions SpecOptions(std::shared_ptr<const ModelSpec> spec, int layers);
+// What a person calls the model: its kind, or the name of its spec.
+std::string ModelName(const ModelOptions& options);
 
 template <typename T>
 class Model {

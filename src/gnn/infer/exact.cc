@@ -114,7 +114,7 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
           GatherFloatRows(current.matrix(), ids, x, threads);
         }
         const Matrix<float> out = outputs.Resize(count, projected_width);
-        model.ProjectRows(pass, x, out, {.nodes = ids, .threads = threads});
+        model.ProjectRows(pass, x, out, {.nodes = ids, .graph = &structure, .threads = threads});
         ScatterFloatRows(out, ids, projected.matrix());
         if (options.stop && options.stop()) return Status::Cancelled("inference was stopped");
       }
@@ -156,7 +156,7 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
         GatherFloatRows(current.matrix(), sample.nodes, x, threads);
       }
       const Matrix<float> out = outputs.Resize(sample.num_seeds(), out_width);
-      const LayerContext context{.nodes = sample.nodes, .threads = threads};
+      const LayerContext context{.nodes = sample.nodes, .graph = &structure, .threads = threads};
       if (projects)
         model.RunProjectedPass(pass, sample.Block(0), x, out, context);
       else

@@ -50,6 +50,7 @@ Status CheckArguments(const Graph& graph, const ModelOptions& model, std::span<c
 Result<Predictions> PredictSampled(std::shared_ptr<const Graph> graph, Model<float>& model,
                                    std::span<const NodeId> seeds, const PredictOptions& options, int threads) {
   const Stopwatch wall;
+  const CsrView structure = graph->structure();
   BatchPipelineOptions pipeline_options;
   pipeline_options.sampler = {options.fanouts, options.frontier};
   pipeline_options.batch = options.batch;
@@ -75,7 +76,7 @@ Result<Predictions> PredictSampled(std::shared_ptr<const Graph> graph, Model<flo
     const Matrix<float> logits{result.logits.data() + done * result.num_classes, rows, result.num_classes,
                                result.num_classes};
     model.Forward(batch->sample, x, logits, *state,
-                  {.key = batch->key, .nodes = batch->sample.nodes, .threads = threads});
+                  {.key = batch->key, .nodes = batch->sample.nodes, .graph = &structure, .threads = threads});
     result.times.compute += compute.Seconds();
     done += rows;
     if (options.progress) options.progress("sampled", done, result.num_nodes);

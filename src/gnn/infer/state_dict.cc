@@ -33,6 +33,21 @@ std::string CommonPrefix(const std::vector<std::string_view>& stored, const std:
   return prefix;
 }
 
+// A sentence about the spec that the file's checkpoint was of, where that is another than the model's; else nothing.
+std::string AboutSpec(const TensorFile& file, std::string_view what, const ModelOptions& model) {
+  const auto found = file.metadata.find(std::string(kModelKey));
+  if (found == file.metadata.end()) return {};
+  const Result<ModelOptions> stored = ModelOptionsFromJson(found->second, what);
+  if (!stored.ok() || (stored->spec == nullptr && model.spec == nullptr)) return {};
+  if (stored->spec == nullptr || model.spec == nullptr) {
+    return fmt::format(". It is a checkpoint of model '{}', not of '{}'", ModelName(*stored), ModelName(model));
+  }
+  const std::string difference = SpecDifference(*stored->spec, *model.spec);
+  if (difference.empty()) return {};
+  return fmt::format(". It is a checkpoint of another spec, '{}', not of '{}'; first difference: {}", stored->spec->name,
+                     model.spec->name, difference);
+}
+
 // "norms.0.module.weight" -> "bns.0.weight".
 std::string OwnName(std::string name) {
   constexpr std::string_view kNorms = "norms.", kModule = ".module.";
@@ -76,15 +91,17 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
     }
     if (found == stored.end()) {
       return Status::InvalidArgument(
-          fmt::format("{} has no tensor '{}', which this {} model of {} layers needs; it has: {}", what,
-                      parameter->name, model.options().kind, model.options().layers,
-                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+          fmt::format("{} has no tensor '{}', which this {} model of {} layers needs; it has: {}{}", what,
+                      parameter->name, ModelName(model.options()), model.options().layers,
+                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+                      AboutSpec(file, what, model.options())));
     }
     if (found->second->shape != parameter->shape) {
       return Status::InvalidArgument(fmt::format(
           "{}: tensor '{}' is [{}], the model's is [{}]; do --model, --hidden, --layers and --heads and the "
-          "graph fit the file?",
-          what, parameter->name, fmt::join(found->second->shape, ", "), fmt::join(parameter->shape, ", ")));
+          "graph fit the file?{}",
+          what, parameter->name, fmt::join(found->second->shape, ", "), fmt::join(parameter->shape, ", "),
+          AboutSpec(file, what, model.options())));
     }
     HONE_ASSIGN_OR_RETURN(std::vector<float> read, FloatValues(*found->second));
     values.push_back(std::move(read));
@@ -92,9 +109,9 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
   }
   std::erase_if(stored, [](const auto& entry) { return IsCounter(entry.first); });
   if (!stored.empty()) {
-    return Status::InvalidArgument(fmt::format("{} has tensor '{}', which this {} model of {} layers does not have",
-                                               what, stored.begin()->first, model.options().kind,
-                                               model.options().layers));
+    return Status::InvalidArgument(fmt::format("{} has tensor '{}', which this {} model of {} layers does not have{}",
+                                               what, stored.begin()->first, ModelName(model.options()),
+                                               model.options().layers, AboutSpec(file, what, model.options())));
   }
   for (size_t i = 0; i < wanted.size(); ++i) wanted[i]->value = std::move(values[i]);
   return Status::Ok();
@@ -123,12 +140,14 @@ nlohmann::json ModelOptionsToJson(const ModelOptions& o) {
                          {"negative_slope", o.negative_slope},
                          {"seed", SeedToJson(o.seed)}};
   if (o.bias) json["bias"] = true;  // left out where there is none, as before there was a choice
+  if (o.spec != nullptr) json["spec"] = ModelSpecText(*o.spec);
   return json;
 }
 
 Result<ModelOptions> ModelOptionsFromJson(std::string_view text, std::string_view what) {
   HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text, what));
   ModelOptions o;
+  std::string spec;
   JsonFields fields(json, std::string(what));
   if (fields.ok()) {
     fields.Require("kind", o.kind);
@@ -144,8 +163,12 @@ Result<ModelOptions> ModelOptionsFromJson(std::string_view text, std::string_vie
     fields.Read("negative_slope", o.negative_slope);
     fields.Read("bias", o.bias);
     fields.Read("seed", o.seed);
+    fields.Read("spec", spec);
   }
   HONE_RETURN_IF_ERROR(fields.status());
+  if (spec.empty()) return o;
+  HONE_ASSIGN_OR_RETURN(ModelSpec parsed, ParseModelSpec(spec, fmt::format("{}: spec", what)));
+  o.spec = std::make_shared<const ModelSpec>(std::move(parsed));
   return o;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gnn/nn/sage_ri.h"
+#include "gnn/nn/spec_model.h"
 #include "gnn/nn/stack_model.h"
 
 namespace hone::gnn {
@@ -50,6 +51,21 @@ Status CheckSizes(const ModelOptions& options) {
   return Status::Ok();
 }
 
+Status CheckSage(const ModelOptions& options) {
+  return Require(options.aggregation == "mean" || options.aggregation == "sum" || options.aggregation == "max",
+                 "aggregation '" + options.aggregation + "' is not known: use mean, sum or max");
+}
+
+Status CheckGat(const ModelOptions& options) {
+  HONE_RETURN_IF_ERROR(Require(options.heads >= 1 && options.heads <= 64,
+                               "heads is " + std::to_string(options.heads) + ": use 1 to 64"));
+  HONE_RETURN_IF_ERROR(Require(options.hidden % options.heads == 0, "hidden is " + std::to_string(options.hidden) +
+                                                                        " and heads " + std::to_string(options.heads) +
+                                                                        ": the heads must share hidden evenly"));
+  return Require(options.negative_slope >= 0 && options.negative_slope <= 1,
+                 "negative_slope is " + std::to_string(options.negative_slope) + ": use 0 to 1");
+}
+
 // Every layer draws its weights from a stream of its own.
 uint64_t LayerSeed(const ModelOptions& options, int layer) {
   return Rng(options.seed).Split(static_cast<uint64_t>(layer)).Next();
@@ -59,9 +75,6 @@ int64_t LayerIn(const ModelOptions& options, int layer) { return layer == 0 ? op
 
 template <typename T>
 Result<std::unique_ptr<Model<T>>> MakeSage(const ModelOptions& options) {
-  HONE_RETURN_IF_ERROR(
-      Require(options.aggregation == "mean" || options.aggregation == "sum" || options.aggregation == "max",
-              "aggregation '" + options.aggregation + "' is not known: use mean, sum or max"));
   StackPlan plan;
   HONE_ASSIGN_OR_RETURN(plan.between, ParseActivation(options.activation, Activation::kRelu));
   plan.normalise_between = options.norm == "batch";
@@ -80,13 +93,6 @@ Result<std::unique_ptr<Model<T>>> MakeSage(const ModelOptions& options) {
 
 template <typename T>
 Result<std::unique_ptr<Model<T>>> MakeGat(const ModelOptions& options) {
-  HONE_RETURN_IF_ERROR(Require(options.heads >= 1 && options.heads <= 64,
-                               "heads is " + std::to_string(options.heads) + ": use 1 to 64"));
-  HONE_RETURN_IF_ERROR(Require(options.hidden % options.heads == 0, "hidden is " + std::to_string(options.hidden) +
-                                                                        " and heads " + std::to_string(options.heads) +
-                                                                        ": the heads must share hidden evenly"));
-  HONE_RETURN_IF_ERROR(Require(options.negative_slope >= 0 && options.negative_slope <= 1,
-                               "negative_slope is " + std::to_string(options.negative_slope) + ": use 0 to 1"));
   StackPlan plan;
   HONE_ASSIGN_OR_RETURN(plan.between, ParseActivation(options.activation, Activation::kRelu));
   plan.normalise_between = options.norm == "batch";
@@ -136,15 +142,36 @@ Result<std::unique_ptr<Model<T>>> MakeResidualSage(const ModelOptions& options) 
 
 template <typename T>
 Result<std::unique_ptr<Model<T>>> Make(const ModelOptions& options) {
-  HONE_RETURN_IF_ERROR(CheckSizes(options));
+  if (options.spec != nullptr) return MakeSpecModel<T>(options);
+  HONE_RETURN_IF_ERROR(CheckPublished(options));
   if (options.kind == "sage") return MakeSage<T>(options);
   if (options.kind == "gat") return MakeGat<T>(options);
   if (options.kind == "gin") return MakeGin<T>(options);
-  if (options.kind == "sage-ri") return MakeResidualSage<T>(options);
-  return Status::InvalidArgument("model '" + options.kind + "' is not known: use sage, gat, gin or sage-ri");
+  return MakeResidualSage<T>(options);
 }
 
 }  // namespace
+
+Status CheckPublished(const ModelOptions& options) {
+  HONE_RETURN_IF_ERROR(CheckSizes(options));
+  if (options.kind == "sage") return CheckSage(options);
+  if (options.kind == "gat") return CheckGat(options);
+  return Require(options.kind == "gin" || options.kind == "sage-ri",
+                 "model '" + options.kind + "' is not known: use sage, gat, gin or sage-ri");
+}
+
+ModelOptions SpecOptions(std::shared_ptr<const ModelSpec> spec, int layers) {
+  ModelOptions options;
+  options.kind = kSpecKind;
+  options.hidden = 0;
+  options.layers = layers;
+  options.spec = std::move(spec);
+  return options;
+}
+
+std::string ModelName(const ModelOptions& options) {
+  return options.spec == nullptr ? options.kind : options.spec->name;
+}
 
 template <typename T>
 Result<std::unique_ptr<Model<T>>> MakeStackModel(const ModelOptions& options,

@@ -30,6 +30,9 @@ template <typename T>
 std::unique_ptr<Model<T>> MakePlannedStack(const ModelOptions& options, const StackPlan& plan,
                                            std::vector<std::unique_ptr<Layer<T>>> layers);
 
+// Whether the options are of one of the published models; kInvalidArgument names the option that is wrong.
+Status CheckPublished(const ModelOptions& options);
+
 // What the names in ModelOptions mean; `fallback` where the option is empty.
 Result<Activation> ParseActivation(const std::string& name, Activation fallback);
 

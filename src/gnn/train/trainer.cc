@@ -269,7 +269,12 @@ class CpuTrainer final : public Trainer {
   }
 
   LossSums RunShard(const MiniBatch& batch, double normalizer) {
-    const LayerContext context{.key = batch.key, .training = true, .nodes = batch.sample.nodes, .threads = threads_};
+    const CsrView structure = graph_->structure();
+    const LayerContext context{.key = batch.key,
+                               .training = true,
+                               .nodes = batch.sample.nodes,
+                               .graph = &structure,
+                               .threads = threads_};
     const Matrix<float> x = inputs_.Resize(batch.sample.num_nodes(), batch.features.width);
     ConvertRows(batch.features, x, threads_);
     const Matrix<float> logits = logits_.Resize(batch.sample.num_seeds(), graph_->num_classes());

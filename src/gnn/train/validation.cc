@@ -74,6 +74,7 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
                                         .first_step = begin}));
   const std::unique_ptr<Model<float>::State> state = model.MakeState();
   Buffer<float> inputs, outputs;
+  const CsrView structure = graph->structure();
   for (int64_t done = begin;;) {
     HONE_ASSIGN_OR_RETURN(const BatchLease batch, pipeline->Next());
     if (!batch) break;
@@ -81,7 +82,7 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
     ConvertRows(batch->features, x, o.threads);
     const Matrix<float> logits = outputs.Resize(batch->sample.num_seeds(), model.options().num_classes);
     model.Forward(batch->sample, x, logits, *state,
-                  {.key = batch->key, .nodes = batch->sample.nodes, .threads = o.threads});
+                  {.key = batch->key, .nodes = batch->sample.nodes, .graph = &structure, .threads = o.threads});
     for (int64_t i = 0; i < logits.rows; ++i) {
       const float* const row = logits.Row(i);
       const auto prediction = static_cast<int32_t>(std::max_element(row, row + logits.cols) - row);

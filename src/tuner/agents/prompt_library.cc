@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/toml_document.h"
 #include "tuner/agents/prompt_table.h"
-#include "tuner/core/toml_document.h"
 
 namespace hone {
 namespace {

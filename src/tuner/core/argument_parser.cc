@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "tuner/core/toml_document.h"
+#include "base/toml_document.h"
 
 namespace hone {
 

@@ -9,11 +9,12 @@
 #include <algorithm>
 #include <set>
 
+#include "base/toml_document.h"
 #include "hone/tuner/candidate.h"
 #include "tuner/core/argument_parser.h"
 #include "tuner/core/bindings.h"
+#include "tuner/core/expression_fields.h"
 #include "tuner/core/machine_code.h"
-#include "tuner/core/toml_document.h"
 
 namespace hone {
 
@@ -411,7 +412,7 @@ class PlanParser {
     TableReader reader(table, fmt::format("[[workspace]] #{}", index + 1), errors_);
     WorkspaceSpec workspace;
     workspace.name = reader.RequiredString("name");
-    if (const auto bytes = reader.OneExpression("bytes")) {
+    if (const auto bytes = TakeExpression(reader, "bytes")) {
       workspace.bytes = *bytes;
       CheckExpression(reader, "bytes", *bytes);
     } else if (!reader.Has("bytes")) {
@@ -441,7 +442,7 @@ class PlanParser {
                                     "float64", "bfloat16", "float32_ftz", "tfloat32", "tfloat32_ftz"})
                     .value_or("");
     const auto list = [&](std::string_view key, std::vector<Expression>& target, bool required) {
-      if (auto values = reader.Expressions(key)) {
+      if (auto values = TakeExpressions(reader, key)) {
         target = std::move(*values);
       } else if (required && !reader.Has(key)) {
         reader.Missing(key, "an array of expressions, innermost first");
@@ -504,7 +505,7 @@ class PlanParser {
         entry.with[name] = value.value_or(0);
       }
     }
-    entry.when = reader.OneExpression("when");
+    entry.when = TakeExpression(reader, "when");
     if (entry.when) CheckExpression(reader, "when", *entry.when);
     condition_bytes_ += entry.when ? entry.when->text().size() : 0;
     if (condition_bytes_ > kMaxConditionBytes) {
@@ -526,7 +527,7 @@ class PlanParser {
 
   std::vector<Expression> Extents(TableReader& reader, std::string_view key, bool required, bool occupancy) {
     std::vector<Expression> extents;
-    if (auto values = reader.Expressions(key)) {
+    if (auto values = TakeExpressions(reader, key)) {
       extents = std::move(*values);
       if (extents.empty() || extents.size() > 3)
         reader.Error(key, fmt::format("has {} extents; give 1 to 3", extents.size()));
@@ -548,7 +549,7 @@ class PlanParser {
     ReadCommon(reader, entry);
     entry.grid = Extents(reader, "grid", true, true);
     entry.block = Extents(reader, "block", true, false);
-    entry.shared = reader.OneExpression("shared");
+    entry.shared = TakeExpression(reader, "shared");
     if (entry.shared) CheckExpression(reader, "shared", *entry.shared);
     entry.cluster = Extents(reader, "cluster", false, false);
     entry.cooperative = reader.Boolean("cooperative").value_or(false);
@@ -577,7 +578,7 @@ class PlanParser {
       reader.Error("value", fmt::format("{} is not a byte (0 to 255)", entry.memset_value));
     }
     ReadCommon(reader, entry);
-    entry.memset_bytes = reader.OneExpression("bytes");
+    entry.memset_bytes = TakeExpression(reader, "bytes");
     if (entry.memset_bytes) CheckExpression(reader, "bytes", *entry.memset_bytes);
     FinishTable(reader);
     plan_.entries.push_back(std::move(entry));
@@ -661,7 +662,7 @@ class PlanParser {
       }
     }
     const auto size = [&](std::string_view key, std::string_view what) {
-      std::optional<Expression> value = reader.OneExpression(key);
+      std::optional<Expression> value = TakeExpression(reader, key);
       if (value) CheckExpression(reader, key, *value);
       if (!value && !reader.Has(key) && errors_.ok()) reader.Missing(key, what);
       return value.value_or(Expression::Constant(1));

@@ -13,10 +13,11 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/toml_document.h"
 #include "hone/tuner/task.h"
+#include "tuner/core/expression_fields.h"
 #include "tuner/core/reserved_names.h"
 #include "tuner/core/tensor_roles.h"
-#include "tuner/core/toml_document.h"
 #include "tuner/core/torch_module.h"
 
 namespace hone {
@@ -190,14 +191,14 @@ class TaskParser {
                                         "uint32, int16, int8, uint8",
                                         dtype));
     }
-    if (std::optional<std::vector<Expression>> shape = reader.Expressions("shape")) {
+    if (std::optional<std::vector<Expression>> shape = TakeExpressions(reader, "shape")) {
       tensor.shape = std::move(*shape);
     } else if (!reader.Has("shape")) {
       reader.Missing("shape", "an array of expressions over the dimensions");
     }
     if (tensor.shape.size() > kMaxRank) reader.Error("shape", fmt::format("has more than {} axes", kMaxRank));
     for (const Expression& extent : tensor.shape) CheckNames(reader, "shape", extent);
-    if (std::optional<std::vector<Expression>> strides = reader.Expressions("strides")) {
+    if (std::optional<std::vector<Expression>> strides = TakeExpressions(reader, "strides")) {
       tensor.strides = std::move(*strides);
       for (const Expression& stride : tensor.strides) CheckNames(reader, "strides", stride);
       if (tensor.strides.size() != tensor.shape.size()) {
@@ -299,7 +300,7 @@ class TaskParser {
       }
       case Distribution::kIndex:
       case Distribution::kOffsets:
-        spec.index_bound = values.OneExpression("bound");
+        spec.index_bound = TakeExpression(values, "bound");
         if (!values.Has("bound")) {
           values.Missing("bound", *distribution == Distribution::kIndex
                                       ? "an index tensor says below what its values stay"
@@ -338,7 +339,7 @@ class TaskParser {
     const TomlNode* node = values.Take(key);
     if (node == nullptr) return;
     if (node->kind == TomlNode::Kind::kString) {
-      text = values.OneExpression(key);
+      text = TakeExpression(values, key);
       if (text) CheckNames(values, key, *text);
     } else {
       number = values.Number(key).value_or(number);
@@ -441,8 +442,8 @@ class TaskParser {
     const TomlNode* table = reader.Table("work");
     if (table == nullptr) return;
     TableReader work(*table, "[work]", errors_);
-    task_.flops = work.OneExpression("flops");
-    task_.bytes = work.OneExpression("bytes");
+    task_.flops = TakeExpression(work, "flops");
+    task_.bytes = TakeExpression(work, "bytes");
     if (task_.flops) CheckNames(work, "flops", *task_.flops);
     if (task_.bytes) CheckNames(work, "bytes", *task_.bytes);
     work.Finish();
@@ -634,7 +635,7 @@ class TaskParser {
 
   // An integer, or an expression over other dimensions.
   void ReadBound(TableReader& reader, std::string_view key, int64_t& number, std::optional<Expression>& text) {
-    const std::optional<Expression> bound = reader.OneExpression(key);
+    const std::optional<Expression> bound = TakeExpression(reader, key);
     if (!bound) return;
     CheckNames(reader, key, *bound);
     if (const Result<int64_t> constant = bound->Evaluate(Dims{}); constant.ok()) {

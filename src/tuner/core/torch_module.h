@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/toml_document.h"
 #include "hone/base/status.h"
 #include "hone/tuner/task.h"
-#include "tuner/core/toml_document.h"
 
 namespace hone {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/nearest_word.h"
-#include "tuner/core/toml_document.h"
+#include "base/toml_document.h"
 
 namespace hone {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "tuner/core/toml_document.h"
+#include "base/toml_document.h"
 #include "tuner/strategies/settings.h"
 
 namespace hone {

@@ -7,8 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "base/toml_document.h"
 #include "hone/tuner/strategy.h"
-#include "tuner/core/toml_document.h"
 #include "tuner/strategies/agent.h"
 #include "tuner/strategies/baselines.h"
 #include "tuner/strategies/funnel.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "tuner/core/toml_document.h"
+#include "base/toml_document.h"
 
 namespace hone {
 

@@ -13,10 +13,10 @@
 #include <set>
 
 #include "base/json_fields.h"
+#include "base/toml_document.h"
 #include "hone/tuner/task.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/core/reserved_names.h"
-#include "tuner/core/toml_document.h"
 #include "tuner/torch/scripts.h"
 
 namespace hone {

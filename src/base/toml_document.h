@@ -7,7 +7,7 @@
 // toml++ sorts keys and is slow to compile, so it stays behind this header in one translation unit. It recurses over
 // nested values and over the parts of a dotted key, and so does whoever walks the tree: what a stranger's text may hold
 // is bounded before it is parsed.
-// Tasks and launch plans are both read through TableReader. Not thread-safe; plain values.
+// Everything of ours that is TOML is read through TableReader. Not thread-safe; plain values.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "hone/base/status.h"
-#include "hone/tuner/expression.h"
 
 namespace hone {
 
@@ -105,10 +104,6 @@ class TableReader {
   std::optional<int64_t> Integer(std::string_view key);
   std::optional<double> Number(std::string_view key);
   std::optional<bool> Boolean(std::string_view key);
-  // A string or an integer.
-  std::optional<Expression> OneExpression(std::string_view key);
-  // An array of strings and integers; a bare one counts as an array of one.
-  std::optional<std::vector<Expression>> Expressions(std::string_view key);
   std::optional<std::vector<std::string>> Strings(std::string_view key);
   const TomlNode* Table(std::string_view key);
   // The tables of an array of tables ([[key]]); empty when absent.
@@ -120,12 +115,11 @@ class TableReader {
 
   void Error(std::string_view key, std::string_view message);  // at the key's line, or the table's
   void Missing(std::string_view key, std::string_view remedy = {});
+  // "expected WANTED, found …".
+  void WrongKind(std::string_view key, const TomlNode& node, std::string_view wanted);
   void Finish();  // keys that nobody took are errors
 
  private:
-  void WrongKind(std::string_view key, const TomlNode& node, std::string_view wanted);
-  std::optional<Expression> ToExpression(std::string_view key, const TomlNode& node);
-
   const TomlNode& table_;
   std::string context_;
   TomlErrors& errors_;

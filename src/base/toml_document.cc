@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Carries toml++'s tree over into ours, and reads tables with exact messages.
-#include "tuner/core/toml_document.h"
+#include "base/toml_document.h"
 
 #include <fmt/format.h>
 
@@ -352,43 +352,6 @@ std::optional<bool> TableReader::Boolean(std::string_view key) {
     return std::nullopt;
   }
   return node->boolean;
-}
-
-std::optional<Expression> TableReader::ToExpression(std::string_view key, const TomlNode& node) {
-  if (node.kind == TomlNode::Kind::kInteger) return Expression::Constant(node.integer);
-  if (node.kind != TomlNode::Kind::kString) {
-    WrongKind(key, node, "an integer or an expression in a string");
-    return std::nullopt;
-  }
-  Result<Expression> parsed = Expression::Parse(node.string);
-  if (!parsed.ok()) {
-    Error(key, parsed.status().message());
-    return std::nullopt;
-  }
-  return std::move(parsed).value();
-}
-
-std::optional<Expression> TableReader::OneExpression(std::string_view key) {
-  const TomlNode* node = Take(key);
-  return node == nullptr ? std::nullopt : ToExpression(key, *node);
-}
-
-std::optional<std::vector<Expression>> TableReader::Expressions(std::string_view key) {
-  const TomlNode* node = Take(key);
-  if (node == nullptr) return std::nullopt;
-  std::vector<Expression> result;
-  if (node->kind == TomlNode::Kind::kArray) {
-    for (const TomlNode& item : node->items) {
-      std::optional<Expression> expression = ToExpression(key, item);
-      if (!expression) return std::nullopt;
-      result.push_back(std::move(*expression));
-    }
-    return result;
-  }
-  std::optional<Expression> expression = ToExpression(key, *node);
-  if (!expression) return std::nullopt;
-  result.push_back(std::move(*expression));
-  return result;
 }
 
 std::optional<std::vector<std::string>> TableReader::Strings(std::string_view key) {

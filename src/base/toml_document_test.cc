@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The TOML tree keeps lines and order, and its readers name what is wrong.
-#include "tuner/core/toml_document.h"
+#include "base/toml_document.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 namespace hone {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -68,8 +69,7 @@ TEST(TableReader, NamesFileLineContextKeyAndKinds) {
   EXPECT_THAT(error([](TableReader& r) { (void)r.Integer("b"); }), HasSubstr("f.toml:2"));
   EXPECT_THAT(error([](TableReader& r) { (void)r.Number("b"); }), HasSubstr("expected a number"));
   EXPECT_THAT(error([](TableReader& r) { (void)r.Boolean("b"); }), HasSubstr("true or false"));
-  EXPECT_THAT(error([](TableReader& r) { (void)r.Expressions("c"); }), HasSubstr("f.toml:3"));
-  EXPECT_THAT(error([](TableReader& r) { (void)r.Strings("c"); }), HasSubstr("strings"));
+  EXPECT_THAT(error([](TableReader& r) { (void)r.Strings("c"); }), AllOf(HasSubstr("f.toml:3"), HasSubstr("strings")));
   EXPECT_THAT(error([](TableReader& r) { (void)r.Table("a"); }), HasSubstr("a table"));
   EXPECT_THAT(error([](TableReader& r) { (void)r.Tables("d"); }), HasSubstr("[[d]]"));
   EXPECT_THAT(error([](TableReader& r) { (void)r.RequiredString("e"); }), HasSubstr("field 'e': is missing"));
@@ -80,8 +80,8 @@ TEST(TableReader, FinishNamesTheKeyNobodyTookAndItsNeighbour) {
   const TomlNode root = Parsed("grid = 1\nblok = 2\n");
   TomlErrors errors("f.toml");
   TableReader reader(root, "", errors);
-  (void)reader.OneExpression("grid");
-  (void)reader.OneExpression("block");
+  (void)reader.Integer("grid");
+  (void)reader.Integer("block");
   reader.Finish();
   EXPECT_EQ(errors.status().message(), "f.toml:2: field 'blok': is not a known field (did you mean 'block'?)");
 }

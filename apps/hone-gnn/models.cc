@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone-gnn models [MODEL]: the operations that a model of one's own is made of, and what a model is: its values with their
+// rows and columns, its parameters, and as TOML.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/json_text.h"
+#include "common/command_line.h"
+#include "common/standard_output.h"
+#include "hone-gnn/commands.h"
+#include "hone-gnn/train_flags.h"
+#include "hone/gnn/model.h"
+
+namespace hone::gnn {
+namespace {
+
+struct Flags {
+  ModelFlags model;
+  int64_t features = 128, classes = 16;
+  bool toml = false, json = false;
+  CLI::Option* named = nullptr;
+};
+
+struct OperationHelp {
+  std::string_view name, fields, what;
+};
+constexpr std::array kOperations = std::to_array<OperationHelp>({
+    {"aggregate", "how = mean | sum | max, scale = none | symmetric", "combines the rows of the neighbors of each node"},
+    {"attention", "width, heads, concatenate, negative_slope, bias", "sums neighbors and the node itself by learned weights"},
+    {"linear", "width, bias, init = fan-in | xavier-relu | glorot", "multiplies each row by a matrix"},
+    {"norm", "over = batch | layer", "normalises columns over the batch, or each row"},
+    {"activate", "function = relu | leaky_relu | elu", "applies a function to each element"},
+    {"drop", "probability, layer, site, after", "sets elements to zero at random while training"},
+    {"add", "eps", "adds two or more values"},
+    {"concat", "", "puts values side by side"},
+    {"collect", "", "puts values side by side, for the seeds alone"},
+    {"head", "bias", "multiplies each row by a matrix that gives the classes; the last value"},
+});
+
+void PrintOperations() {
+  hone::Print("Operations of a model file (docs/models-spec.md has each field):\n\n");
+  for (const OperationHelp& operation : kOperations) {
+    hone::Print("  {:<10} {}\n{}", operation.name, operation.what,
+               operation.fields.empty() ? "" : fmt::format("  {:<10} {}\n", "", operation.fields));
+  }
+  hone::Print("\nPublished models, each also shown as such a file: sage, gat, gin, sage-ri.\n"
+             "  hone-gnn models gat --toml > mine.toml\n"
+             "  hone-gnn train GRAPH --model mine.toml\n");
+}
+
+std::string RowsText(int hop) { return hop == 0 ? "seeds" : fmt::format("{} hop{}", hop, hop == 1 ? "" : "s"); }
+
+nlohmann::json ToJson(const ModelSpec& spec, const SpecShapes& shapes, int64_t parameters) {
+  nlohmann::json values = nlohmann::json::array();
+  for (size_t i = 0; i < spec.values.size(); ++i) {
+    const ValueSpec& value = spec.values[i];
+    values.push_back({{"name", value.name},
+                      {"operation", OperationName(value.operation)},
+                      {"of", value.of},
+                      {"hops", shapes.hop[i + 1]},
+                      {"columns", shapes.width[i + 1]}});
+  }
+  return {{"name", spec.name},
+          {"layers", shapes.layers},
+          {"features", shapes.width[0]},
+          {"classes", shapes.width.back()},
+          {"parameters", parameters},
+          {"values", values},
+          {"toml", ModelSpecText(spec)}};
+}
+
+Status Run(Flags& flags) {
+  if (flags.named->count() == 0) {
+    PrintOperations();
+    return Status::Ok();
+  }
+  HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
+  ModelOptions& options = flags.model.options;
+  options.in_width = flags.features;
+  options.num_classes = flags.classes;
+  if (options.spec == nullptr) {
+    if (flags.model.layers > 0) options.layers = flags.model.layers;
+    HONE_ASSIGN_OR_RETURN(ModelSpec spec, PublishedSpec(options));
+    options.spec = std::make_shared<const ModelSpec>(std::move(spec));
+  }
+  const ModelSpec& spec = *options.spec;
+  HONE_ASSIGN_OR_RETURN(const SpecShapes shapes, CheckModelSpec(spec, flags.features, flags.classes));
+  if (flags.toml) {
+    hone::Print("{}", ModelSpecText(spec));
+    return Status::Ok();
+  }
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Model<float>> model, MakeModel(options));
+  int64_t parameters = 0;
+  for (const Parameter<float>* p : model->parameters()) {
+    if (p->trainable()) parameters += static_cast<int64_t>(p->value.size());
+  }
+  if (flags.json) {
+    hone::Print("{}\n", DumpJson(ToJson(spec, shapes, parameters), 2));
+    return Status::Ok();
+  }
+  hone::Print("{}: {} layers, {} parameters for {} features and {} classes\n\n", spec.name, shapes.layers, parameters,
+             flags.features, flags.classes);
+  hone::Print("{:<16} {:<10} {:>8} {:>8}  {}\n", "value", "operation", "rows", "columns", "of");
+  hone::Print("{:<16} {:<10} {:>8} {:>8}\n", kSpecInput, "", RowsText(shapes.hop[0]), shapes.width[0]);
+  for (size_t i = 0; i < spec.values.size(); ++i) {
+    const ValueSpec& value = spec.values[i];
+    hone::Print("{:<16} {:<10} {:>8} {:>8}  {}\n", value.name, OperationName(value.operation), RowsText(shapes.hop[i + 1]),
+               shapes.width[i + 1], fmt::join(value.of, ", "));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterModelsCommand(CLI::App& app, CommandResult& result) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand("models", "show the operations that models are made of, or what a model is");
+  flags->named = command->add_option("model", flags->model.options.kind,
+                                     "sage, gat, gin, sage-ri, or a .toml file; without one, the operations are listed");
+  flags->model.all = {
+      flags->named,
+      command->add_option("--hidden", flags->model.options.hidden, "the width of a published model's hidden layers")
+          ->capture_default_str()
+          ->check(kAboveZero),
+      command->add_option("--layers", flags->model.layers, "the number of a published model's layers; 3 by default")
+          ->check(kAboveZero),
+      command->add_option("--heads", flags->model.options.heads, "the number of attention heads (gat)")->capture_default_str(),
+  };
+  command->add_option("--features", flags->features, "how many features a node has")
+      ->capture_default_str()
+      ->check(kAboveZero);
+  command->add_option("--classes", flags->classes, "how many classes there are")->capture_default_str()->check(kAboveZero);
+  CLI::Option* toml = command->add_flag("--toml", flags->toml, "print the model as the text of a model file");
+  command->add_flag("--json", flags->json, "print one JSON object")->excludes(toml);
+  command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention is the layer GATConv (gat_conv.cc), whose backward gives weights' and operand's gradients at once.
+#include "gnn/nn/operations/operation.h"
+
+namespace hone::gnn {
+namespace {
+
+template <typename T>
+class Attention final : public Operation<T> {
+ public:
+  Attention(const AttentionSpec& spec, const OperationPlace& place) {
+    GatConvOptions options;
+    options.in_width = place.in[0];
+    options.width = spec.concatenate ? place.out / spec.heads : place.out;
+    options.heads = spec.heads;
+    options.concatenate = spec.concatenate;
+    options.negative_slope = spec.negative_slope;
+    options.bias = spec.bias;
+    layer_ = MakeGatConv<T>(options, place.parameters, place.stream->LayerSeed());
+  }
+
+  GradientFlow flow() const override { return GradientFlow::kComputed; }
+  bool scribbles() const override { return true; }
+  void Collect(std::vector<Parameter<T>*>& parameters) override {
+    for (Parameter<T>* p : layer_->parameters()) parameters.push_back(p);
+  }
+  std::unique_ptr<LayerState> MakeState() const override { return layer_->MakeState(); }
+
+  void Forward(const OperationCall<T>& call) override {
+    layer_->Forward(call.block, call.operands[0], call.out, *call.state, call.context);
+  }
+  void BackwardParameters(const OperationCall<T>& call, Matrix<T> grad, bool more) override {
+    if (!more) layer_->Backward(call.block, call.operands[0], grad, {}, *call.state, call.context);
+  }
+  void BackwardOperand(const OperationCall<T>& call, Matrix<T> grad, bool, Matrix<T> grad_operand) override {
+    layer_->Backward(call.block, call.operands[0], grad, grad_operand, *call.state, call.context);
+  }
+
+ private:
+  std::unique_ptr<Layer<T>> layer_;
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<Operation<T>> MakeAttention(const AttentionSpec& spec, const OperationPlace& place) {
+  return std::make_unique<Attention<T>>(spec, place);
+}
+template std::unique_ptr<Operation<float>> MakeAttention<float>(const AttentionSpec&, const OperationPlace&);
+template std::unique_ptr<Operation<double>> MakeAttention<double>(const AttentionSpec&, const OperationPlace&);
+
+}  // namespace hone::gnn

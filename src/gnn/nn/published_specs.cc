@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The published models as specs. Names of parameters, order of operands, sites of masks and streams of initial weights
+// are those of the layers in this folder, so that either way gives the same bits.
+#include <string>
+#include <utility>
+
+#include "gnn/nn/stack_model.h"
+#include "hone/gnn/model_spec.h"
+
+namespace hone::gnn {
+namespace {
+
+// Of gnn/ops/dropout.h.
+int SiteOf(DropoutSite site) { return static_cast<int>(site); }
+
+class Writer {
+ public:
+  Writer(const ModelOptions& options, std::string name) : options_(options) { spec_.name = std::move(name); }
+
+  // The names below, of layer `layer`.
+  std::string Name(const std::string& word, int layer) const { return word + std::to_string(layer); }
+
+  std::string Put(const std::string& name, OperationSpec operation, std::vector<std::string> of,
+                  const std::string& parameters = "", int stream = -1) {
+    spec_.values.push_back({name, std::move(operation), std::move(of), parameters, stream});
+    return name;
+  }
+  // Nothing where the option asks for none.
+  std::string PutNorm(const std::string& name, bool wanted, const std::string& of, const std::string& parameters) {
+    return wanted ? Put(name, NormSpec{}, {of}, parameters) : of;
+  }
+  std::string PutActivation(const std::string& name, Activation activation, const std::string& of) {
+    if (activation == Activation::kIdentity) return of;
+    return Put(name, ActivateSpec{static_cast<ActivateSpec::Function>(static_cast<int>(activation) - 1)}, {of});
+  }
+  std::string PutDrop(const std::string& name, double probability, int layer, DropoutSite site, const std::string& of) {
+    if (!DropoutRate(probability).active()) return of;
+    return Put(name, DropSpec{probability, layer, SiteOf(site), ""}, {of});
+  }
+  int64_t OutOf(int layer) const { return layer + 1 == options_.layers ? kClassWidth : options_.hidden; }
+
+  ModelSpec Take() { return std::move(spec_); }
+
+ private:
+  const ModelOptions& options_;
+  ModelSpec spec_;
+};
+static_assert(static_cast<int>(Activation::kRelu) == 1 && static_cast<int>(Activation::kLeakyRelu) == 2 &&
+                  static_cast<int>(Activation::kElu) == 3,
+              "ActivateSpec::Function follows Activation");
+
+AggregateSpec::How HowOf(const std::string& aggregation) {
+  return aggregation == "max"   ? AggregateSpec::How::kMax
+         : aggregation == "sum" ? AggregateSpec::How::kSum
+                                : AggregateSpec::How::kMean;
+}
+
+double DropoutOf(const ModelOptions& o, double usual) { return o.dropout < 0 ? usual : o.dropout; }
+
+// What stands between two layers of sage and gat.
+std::string PutBetween(Writer& w, const ModelOptions& o, Activation activation, int layer, std::string h) {
+  if (layer + 1 == o.layers) return h;
+  h = w.PutNorm(w.Name("norm", layer), o.norm == "batch", h, "bns." + std::to_string(layer));
+  h = w.PutActivation(w.Name("act", layer), activation, h);
+  return w.PutDrop(w.Name("drop", layer), DropoutOf(o, 0.5), layer, DropoutSite::kActivation, h);
+}
+
+ModelSpec Sage(const ModelOptions& o, Activation activation) {
+  Writer w(o, "sage");
+  std::string h(kSpecInput);
+  for (int i = 0; i < o.layers; ++i) {
+    const std::string conv = "convs." + std::to_string(i);
+    const std::string gathered = w.Put(w.Name("gathered", i), AggregateSpec{HowOf(o.aggregation)}, {h});
+    const std::string left = w.Put(w.Name("neighbors", i), LinearSpec{w.OutOf(i), o.bias}, {gathered}, conv + ".lin_l");
+    const std::string right = w.Put(w.Name("self", i), LinearSpec{w.OutOf(i), false}, {h}, conv + ".lin_r");
+    h = PutBetween(w, o, activation, i, w.Put(w.Name("conv", i), AddSpec{}, {left, right}));
+  }
+  return w.Take();
+}
+
+ModelSpec Gat(const ModelOptions& o, Activation activation) {
+  Writer w(o, "gat");
+  std::string h(kSpecInput);
+  for (int i = 0; i < o.layers; ++i) {
+    const bool last = i + 1 == o.layers;
+    AttentionSpec attention;
+    attention.width = last ? kClassWidth : o.hidden / o.heads;
+    attention.heads = o.heads;
+    attention.concatenate = !last;
+    attention.negative_slope = o.negative_slope;
+    attention.bias = o.bias;
+    h = PutBetween(w, o, activation, i, w.Put(w.Name("conv", i), attention, {h}, "convs." + std::to_string(i)));
+  }
+  return w.Take();
+}
+
+ModelSpec Gin(const ModelOptions& o, Activation activation) {
+  Writer w(o, "gin");
+  std::string h(kSpecInput);
+  const bool norm = o.norm != "none";
+  for (int i = 0; i < o.layers; ++i) {
+    const std::string conv = "convs." + std::to_string(i);
+    const std::string gathered = w.Put(w.Name("gathered", i), AggregateSpec{AggregateSpec::How::kSum}, {h});
+    h = w.Put(w.Name("sum", i), AddSpec{.eps = true}, {gathered, h}, conv);
+    h = w.Put(w.Name("first", i), LinearSpec{o.hidden, true, LinearSpec::Init::kXavierRelu}, {h}, conv + ".nn.0");
+    h = w.PutNorm(w.Name("norm", i), norm, h, conv + ".nn.1");
+    h = w.PutActivation(w.Name("act", i), activation, h);
+    h = w.Put(w.Name("second", i), LinearSpec{o.hidden, true, LinearSpec::Init::kXavierRelu}, {h},
+              conv + (norm ? ".nn.3" : ".nn.2"));
+    h = w.PutActivation(w.Name("conv", i), activation, h);
+  }
+  h = w.Put("head", LinearSpec{o.hidden}, {h}, "lin1", o.layers);
+  h = w.PutActivation("head-act", activation, h);
+  h = w.PutDrop("head-drop", DropoutOf(o, 0.5), o.layers, DropoutSite::kHead, h);
+  w.Put("logits", HeadSpec{}, {h}, "lin2", o.layers);
+  return w.Take();
+}
+
+ModelSpec SageRi(const ModelOptions& o, Activation activation) {
+  Writer w(o, "sage-ri");
+  const double rate = DropoutOf(o, 0.1);
+  const bool drops = DropoutRate(rate).active();
+  std::string h = w.PutDrop("x0", rate, 0, DropoutSite::kInput, std::string(kSpecInput));
+  std::vector<std::string> collected = {h};
+  for (int i = 0; i < o.layers; ++i) {
+    const std::string conv = "convs." + std::to_string(i);
+    std::string sent = h, own = h;
+    if (drops && i == 0) {
+      sent = w.Put("sent0", DropSpec{rate, -1, -1, h}, {h});  // from the draws of the input's mask
+    } else {
+      sent = w.PutDrop(w.Name("sent", i), rate, i, DropoutSite::kNeighbors, h);
+    }
+    const std::string gathered = w.Put(w.Name("gathered", i), AggregateSpec{}, {sent});
+    const std::string left = w.Put(w.Name("neighbors", i), LinearSpec{o.hidden, false}, {gathered}, conv + ".lin_l");
+    own = w.PutDrop(w.Name("own", i), rate, i, DropoutSite::kSelf, h);
+    const std::string right = w.Put(w.Name("self", i), LinearSpec{o.hidden, false}, {own}, conv + ".lin_r");
+    std::string a = w.Put(w.Name("conv", i), AddSpec{}, {left, right});
+    a = w.PutNorm(w.Name("norm", i), o.norm != "none", a, "bns." + std::to_string(i));
+    a = w.PutActivation(w.Name("act", i), activation, a);
+    a = w.PutDrop(w.Name("drop", i), rate, i, DropoutSite::kActivation, a);
+    const std::string residual = i > 0 ? h : w.Put("residual", LinearSpec{o.hidden}, {h}, "res_linears.0", o.layers);
+    h = w.Put("x" + std::to_string(i + 1), AddSpec{}, {a, residual});
+    collected.push_back(h);
+  }
+  const std::string all = w.Put("collected", CollectSpec{}, collected);
+  const std::string middle = w.Put("middle", LinearSpec{2 * o.num_classes}, {all}, "mlp.module_list.0", o.layers);
+  w.Put("logits", HeadSpec{}, {middle}, "mlp.module_list.1", o.layers);
+  return w.Take();
+}
+
+}  // namespace
+
+Result<ModelSpec> PublishedSpec(const ModelOptions& options) {
+  HONE_RETURN_IF_ERROR(CheckPublished(options));
+  const Activation usual = options.kind == "sage-ri" ? Activation::kLeakyRelu : Activation::kRelu;
+  HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options.activation, usual));
+  if (options.kind == "sage") return Sage(options, activation);
+  if (options.kind == "gat") return Gat(options, activation);
+  if (options.kind == "gin") return Gin(options, activation);
+  return SageRi(options, activation);
+}
+
+}  // namespace hone::gnn

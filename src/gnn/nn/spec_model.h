@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A spec interpreted on the CPU: the model whose Forward runs the spec's values in their order, and whose Backward is
+// derived from them.
+#pragma once
+
+#include <memory>
+
+#include "hone/gnn/model.h"
+
+namespace hone::gnn {
+
+// options.spec is set, with the sizes of the graph in in_width and num_classes; kInvalidArgument as CheckModelSpec.
+template <typename T>
+Result<std::unique_ptr<Model<T>>> MakeSpecModel(const ModelOptions& options);
+
+}  // namespace hone::gnn

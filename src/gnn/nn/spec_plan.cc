@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/nn/spec_plan.h"
+
+#include <algorithm>
+#include <set>
+
+namespace hone::gnn {
+namespace {
+
+class Planner {
+ public:
+  Planner(const SpecShapes& shapes, const std::vector<OperationTraits>& traits) : shapes_(shapes), traits_(traits) {
+    plan_.values.resize(shapes.hop.size());
+  }
+
+  SpecPlan Plan() {
+    for (size_t v = 1; v < count(); ++v) {
+      for (size_t i = 0; i < shapes_.operands[v].size(); ++i) Of(v, i).uses.push_back({v, i});
+    }
+    for (size_t v = 1; v < count(); ++v) PlaceValue(v);
+    for (size_t v = 1; v < count(); ++v) {
+      bool wants = traits_[v].trains;
+      for (size_t i = 0; i < shapes_.operands[v].size(); ++i) wants = wants || Of(v, i).wants_gradient;
+      plan_.values[v].wants_gradient = wants;
+    }
+    PlaceGradients();
+    return std::move(plan_);
+  }
+
+ private:
+  size_t count() const { return plan_.values.size(); }
+  size_t OperandOf(size_t v, size_t i) const { return static_cast<size_t>(shapes_.operands[v][i]); }
+  SpecPlan::Value& Of(size_t v, size_t i) { return plan_.values[OperandOf(v, i)]; }
+
+  void PlaceValue(size_t v) {
+    const OperationTraits& traits = traits_[v];
+    plan_.values[v].storage = v;
+    if (traits.sums) {
+      for (size_t i = 1; i < shapes_.operands[v].size(); ++i) {
+        const size_t o = OperandOf(v, i);
+        if (o != 0 && traits_[o].adds && plan_.values[o].uses.size() == 1 && !traits.scaled_operands[i]) {
+          plan_.values[o].added_in = v;
+        }
+      }
+    }
+    if (!traits.works_in_place) return;
+    const size_t o = OperandOf(v, 0);
+    if (o == 0 || plan_.values[o].uses.size() != 1 || traits.scaled_operands[0]) return;
+    // Where a Drop does nothing its value is its operand's memory, which somebody else may read again.
+    if (traits_[o].scales && plan_.values[o].storage == o) return;
+    const size_t root = plan_.values[o].storage;
+    // Backward reads what an Activate put out again; a Drop of it leaves that readable, but for its factor.
+    bool kept = false;
+    for (size_t w = 1; w < v; ++w) kept = kept || (plan_.values[w].storage == root && traits_[w].keeps_output);
+    if (kept && !(traits.scales && traits_[o].keeps_output)) return;
+    plan_.values[v].storage = root;
+    if (kept) plan_.values[o].scaled_by = v;
+  }
+
+  // The gradient of which value shows the gradient of `v` (its first use), if it does.
+  bool FirstUseShows(size_t v) const {
+    const SpecPlan::Use use = plan_.values[v].uses[0];
+    const OperationTraits& user = traits_[use.value];
+    if (user.flow == GradientFlow::kComputed || shapes_.hop[use.value] != shapes_.hop[v]) return false;
+    return user.flow == GradientFlow::kInPlace || !user.scaled_operands[use.operand];
+  }
+  // Whether somebody else still reads these columns of the user's gradient once `v` has: another operand of a sum,
+  // whose turn comes later.
+  bool ReadLater(size_t v) const {
+    const SpecPlan::Use use = plan_.values[v].uses[0];
+    if (traits_[use.value].flow != GradientFlow::kShared) return false;
+    for (size_t i = 0; i < shapes_.operands[use.value].size(); ++i) {
+      if (i == use.operand) continue;
+      const size_t other = OperandOf(use.value, i);
+      const bool other_columns = !traits_[use.value].sums && other != v;
+      if (!other_columns && other <= v && plan_.values[other].wants_gradient) return true;
+    }
+    return false;
+  }
+
+  // Values in reverse order, as backward goes.
+  void PlaceGradients() {
+    std::vector<size_t> root(count(), 0);     // the value whose memory holds the gradient
+    std::vector<bool> owned(count(), false);  // nobody else reads it later
+    std::vector<size_t> last(count(), 0);     // by root: the last turn at which it is read
+    for (size_t v = count() - 1; v > 0; --v) {
+      SpecPlan::Value& value = plan_.values[v];
+      if (!value.wants_gradient) continue;
+      root[v] = v;
+      owned[v] = true;
+      if (v + 1 < count() && FirstUseShows(v)) {
+        const size_t user = value.uses[0].value;
+        const bool alone = owned[user] && !ReadLater(v);
+        if (alone || (value.uses.size() == 1 && !traits_[v].scribbles)) {
+          value.shares_gradient = true;
+          root[v] = root[user];
+          owned[v] = alone;
+        }
+      }
+      // Read at its own turn and at those of its operands.
+      size_t until = v;
+      for (size_t i = 0; i < shapes_.operands[v].size(); ++i) {
+        if (Of(v, i).wants_gradient) until = std::min(until, OperandOf(v, i));
+      }
+      last[root[v]] = last[root[v]] == 0 ? until : std::min(last[root[v]], until);
+    }
+    // Memory is used again once the last turn of who had it is over. The logits' gradient is the caller's.
+    std::vector<size_t> taken;  // by slot: the value that has it, 0: none
+    for (size_t v = count() - 2; v > 0 && count() > 2; --v) {
+      SpecPlan::Value& value = plan_.values[v];
+      if (!value.wants_gradient || value.shares_gradient) continue;
+      size_t slot = 0;
+      while (slot < taken.size() && last[taken[slot]] <= v) ++slot;
+      if (slot == taken.size()) taken.push_back(v);
+      taken[slot] = v;
+      value.slot = slot;
+    }
+    plan_.slots = taken.size();
+  }
+
+  const SpecShapes& shapes_;
+  const std::vector<OperationTraits>& traits_;
+  SpecPlan plan_;
+};
+
+}  // namespace
+
+SpecPlan PlanSpec(const SpecShapes& shapes, const std::vector<OperationTraits>& traits) {
+  return Planner(shapes, traits).Plan();
+}
+
+}  // namespace hone::gnn

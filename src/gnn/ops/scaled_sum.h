@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums of source rows whose weights are a factor of the source times a factor of the destination, and the node's own
+// row:
+//
+//   out[i] = to[i] * sum over slots of from[s] * x[s]  +  own[i] * x[i]
+//
+// Graph convolution (Kipf and Welling 2017) is such a sum. Shapes and order of sums are aggregate.h's: slot order in T,
+// the own row last, so any thread count gives the same bits.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "gnn/ops/aggregate.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+template <typename T>
+struct EdgeScales {
+  std::vector<T> from;  // [num_src]
+  std::vector<T> to;    // [num_dst]
+  std::vector<T> own;   // [num_dst]
+};
+
+// The symmetric normalisation of A + I by in-degrees d of the whole graph, `nodes` being the global ids of the sources:
+// from = 1 / sqrt(d + 1), own = from^2, and to = from * d / (slots of the destination), which makes a sum over a sample
+// estimate the sum over all neighbors.
+template <typename T>
+void SymmetricScales(const CsrView& graph, const BlockView& block, std::span<const NodeId> nodes, EdgeScales<T>& out);
+
+//   x    [block.num_src, dim]
+//   out  [block.num_dst, dim], overwritten; must not overlap x
+template <typename T>
+void ScaledSumForward(const BlockView& block, Matrix<const T> x, const EdgeScales<T>& scales, Matrix<T> out,
+                      int threads);
+
+//   grad_out  [block.num_dst, dim]
+//   grad_x    [block.num_src, dim], overwritten
+template <typename T>
+void ScaledSumBackward(const BlockView& block, const SourceMajorBlock& by_source, Matrix<const T> grad_out,
+                       const EdgeScales<T>& scales, Matrix<T> grad_x, int threads);
+
+}  // namespace hone::gnn

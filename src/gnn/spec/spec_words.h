@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The words of a spec's text form, and small questions about its values.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "hone/gnn/model_spec.h"
+
+namespace hone::gnn {
+
+// Sites of masks (DropoutSite of gnn/ops/dropout.h).
+inline constexpr std::array<std::string_view, 5> kSiteNames = {"activation", "neighbors", "self", "input", "head"};
+inline constexpr int kActivationSite = 0, kInputSite = 3, kHeadSite = 4, kFirstFreeSite = 128;
+inline std::string SiteWords() { return "activation, neighbors, self, input, head"; }
+
+inline constexpr std::array<std::string_view, 3> kHowNames = {"mean", "sum", "max"};
+inline constexpr std::array<std::string_view, 2> kScaleNames = {"none", "symmetric"};
+inline constexpr std::array<std::string_view, 3> kInitNames = {"fan-in", "xavier-relu", "glorot"};
+inline constexpr std::array<std::string_view, 2> kNormNames = {"batch", "layer"};
+inline constexpr std::array<std::string_view, 3> kFunctionNames = {"relu", "leaky_relu", "elu"};
+
+bool HasParameters(const OperationSpec& operation);
+// How a value's parameters are named: `parameters`, or the value's name.
+const std::string& ParametersOf(const ValueSpec& value);
+
+}  // namespace hone::gnn

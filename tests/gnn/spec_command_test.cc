@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models from files, as a user trains and uses them: from TOML to predictions, and what a wrong file or flag is told.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "tests/gnn/command.h"
+
+namespace hone::gnn {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class HoneGnnModels : public HoneGnn {
+ protected:
+  static std::string Example(const std::string& name) { return HONE_SOURCE_DIR "/examples/gnn_models/" + name + ".toml"; }
+  Outcome TrainModel(const std::string& model, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train",   kGraph, "--model", model,  "--fanout", "5,5",
+                                          "--batch", "128",  "--lr",    "0.01", "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+};
+
+TEST_F(HoneGnnModels, AFileTrainsGoesOnAndPredicts) {
+  const std::string run = scratch_ / "run";
+  const Outcome trained = TrainModel(Example("gcn"), {"--epochs", "6", "--checkpoint", run, "--json"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const json start = json::parse(trained.out.substr(0, trained.out.find('\n')));
+  EXPECT_EQ(start.at("model"), "gcn");
+  EXPECT_EQ(start.at("layers"), 2);
+  EXPECT_TRUE(start.at("hidden").is_null());
+  const Outcome more = Run({"train", kGraph, "--resume", run, "--epochs", "8", "--quiet"});
+  ASSERT_EQ(more.status, 0) << more.err;
+  EXPECT_THAT(more.out, HasSubstr("gcn of 2 layers"));
+
+  // Chance is the share of the largest of 40 classes.
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{"--full"}, std::vector<std::string>{"--fanout", "10,10"}}) {
+    std::vector<std::string> arguments = {"infer", kGraph, run, "--json", "--nodes", "test", "--confusion"};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    const Outcome predicted = Run(arguments);
+    ASSERT_EQ(predicted.status, 0) << predicted.err;
+    const json answer = json::parse(predicted.out);
+    EXPECT_EQ(answer.at("model"), "gcn");
+    EXPECT_TRUE(answer.at("warnings").empty()) << answer.at("warnings");
+    int64_t most = 0, all = 0;
+    for (const json& row : answer.at("confusion")) {
+      int64_t of_class = 0;
+      for (const json& count : row) of_class += count.get<int64_t>();
+      most = std::max(most, of_class);
+      all += of_class;
+    }
+    const double chance = static_cast<double>(most) / static_cast<double>(all);
+    EXPECT_GT(answer.at("accuracy").at("test").get<double>(), 2 * chance);
+  }
+  const Outcome served = RunProgram(Arguments({"serve", kGraph, run, "--quiet"}), Environment(), "3 4 5\n");
+  EXPECT_EQ(served.status, 0) << served.err;
+  // The checkpoint's spec is compared with one that is named.
+  EXPECT_EQ(Run({"infer", kGraph, run, "--model", Example("gcn"), "--quiet"}).status, 0);
+  const Outcome other = Run({"infer", kGraph, run, "--model", Example("residual_gat")});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, AllOf(HasSubstr("has another spec, 'gcn'"), HasSubstr("value 1 ('in')")));
+  const Outcome published = Run({"infer", kGraph, run, "--model", "sage"});
+  EXPECT_EQ(published.status, 2);
+  EXPECT_THAT(published.err, HasSubstr("says that its model is another (gcn of 2 layers"));
+}
+
+// The first block of `language` in a document.
+std::string BlockOf(const std::string& document, const std::string& language) {
+  const std::string begin = "```" + language + "\n";
+  const size_t at = document.find(begin) + begin.size();
+  return document.substr(at, document.find("```", at) - at);
+}
+
+TEST_F(HoneGnnModels, TheDocumentsExampleRunsAndItsMessagesAreTheProgram) {
+  const std::string document = ReadFile(HONE_SOURCE_DIR "/docs/models-spec.md").value();
+  const std::string model = BlockOf(document, "toml");
+  EXPECT_THAT(ReadFile(Example("gcn")).value(), HasSubstr(model));
+  const auto write = [&](const std::string& text) { return WriteFileAtomically(scratch_ / "gcn.toml", text).ok(); };
+  ASSERT_TRUE(write(model));
+  const auto shell = [&](const std::string& commands) {
+    return RunProgram({"/bin/sh", "-ec", "cd " + scratch_.path() + "\n" + commands},
+                      {"PATH=" HONE_BINARY_DIR "/bin:/usr/bin:/bin", "CUDA_VISIBLE_DEVICES="});
+  };
+  const Outcome ran = shell("hone-gnn generate arxiv graph --nodes 1500\n" + BlockOf(document, "sh"));
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("gcn: 2 layers"));
+  const auto message = [&](const std::string& from, const std::string& to, const std::string& more) {
+    std::string text = model;
+    text.replace(text.find(from), from.size(), to);
+    EXPECT_TRUE(write(text));
+    const Outcome outcome = shell("hone-gnn models gcn.toml" + more);
+    EXPECT_EQ(outcome.status, 2);
+    // The name of the program and of the file stand before what the check itself says.
+    const std::string_view err(outcome.err);
+    const size_t at = err.find("model 'gcn'");
+    return std::string(at == std::string_view::npos ? err.substr(err.find("gcn.toml")) : err.substr(at));
+  };
+  EXPECT_THAT(document, HasSubstr(message("probability", "probabilty", "")));
+  EXPECT_THAT(document, HasSubstr(message("of = \"a0\"", "of = \"a1\"", "")));
+  EXPECT_THAT(document, HasSubstr(message("{name = \"r0\", op = \"activate\", of = \"h0\"}",
+                                          "{name = \"s\", op = \"add\", of = [\"a0\", \"h0\"]},\n"
+                                          "  {name = \"r0\", op = \"activate\", of = \"s\"}",
+                                          "")));
+}
+
+TEST_F(HoneGnnModels, ModelsListsOperationsAndShowsWhatAModelIs) {
+  const Outcome listed = Run({"models"});
+  ASSERT_EQ(listed.status, 0) << listed.err;
+  for (const char* operation : {"aggregate", "attention", "linear", "norm", "activate", "drop", "add", "concat", "collect", "head"}) {
+    EXPECT_THAT(listed.out, HasSubstr(std::string("\n  ") + operation));
+  }
+  for (const char* name : {"sage", "gat", "gin", "sage-ri"}) {
+    const Outcome text = Run({"models", name, "--toml", "--layers", "2", "--hidden", "24"});
+    ASSERT_EQ(text.status, 0) << text.err;
+    ASSERT_TRUE(WriteFileAtomically(scratch_ / "again.toml", text.out).ok());
+    EXPECT_EQ(Run({"models", scratch_ / "again.toml", "--toml"}).out, text.out);
+    const Outcome shown = Run({"models", name, "--json", "--layers", "2", "--hidden", "24"});
+    ASSERT_EQ(shown.status, 0) << shown.err;
+    EXPECT_EQ(json::parse(shown.out).at("layers"), 2);
+    EXPECT_EQ(json::parse(shown.out).at("toml"), text.out);
+  }
+}
+
+TEST_F(HoneGnnModels, WrongFilesAndFlagsAreToldBeforeTheGraphIsOpened) {
+  const auto refused = [&](const std::string& model, std::vector<std::string> more) {
+    const Outcome outcome = TrainModel(model, std::move(more));
+    EXPECT_EQ(outcome.status, 2) << outcome.out;
+    return outcome.err;
+  };
+  EXPECT_THAT(refused("nowhere.toml", {}), AllOf(HasSubstr("nowhere.toml"), HasSubstr("`hone-gnn models` shows")));
+  EXPECT_THAT(refused(Example("gcn"), {"--hidden", "64"}), HasSubstr("--hidden and --model"));
+  EXPECT_THAT(refused(Example("gcn"), {"--layers", "3"}), HasSubstr("aggregates over 2 hops; leave --layers out"));
+  const std::string bad = scratch_ / "bad.toml";
+  ASSERT_TRUE(WriteFileAtomically(bad, "name = 'bad'\nvalues = [\n  {name = 'a', op = 'aggregate', of = 'x'},\n"
+                             "  {name = 'h', op = 'linear', of = 'a', widht = 3},\n]\n")
+                  .ok());
+  EXPECT_THAT(refused(bad, {}), AllOf(HasSubstr("bad.toml:4"), HasSubstr("'widht'"), HasSubstr("did you mean 'width'?")));
+  ASSERT_TRUE(WriteFileAtomically(bad, "name = 'bad'\nvalues = [{name = 'a', op = 'aggregate', of = 'x'},\n"
+                             "  {name = 'h', op = 'linear', of = 'a', width = 3}]\n")
+                  .ok());
+  EXPECT_THAT(refused(bad, {"--fanout", "5"}), HasSubstr("has 3 columns, where the graph has 40 classes: end with a head"));
+  const Outcome hops = Run({"train", kGraph, "--model", Example("gcn"), "--fanout", "5,5,5"});
+  EXPECT_EQ(hops.status, 2);
+  EXPECT_THAT(hops.err, HasSubstr("model 'gcn' aggregates over 2 hops; give one number a hop"));
+}
+
+}  // namespace
+}  // namespace hone::gnn
