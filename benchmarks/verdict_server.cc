@@ -7,8 +7,9 @@
 //
 //   TASK CASE SEED  ->  TASK CASE SEED VERDICT SECONDS QUADS STAGES
 //
-// CASE is the number of a timed case, STAGES what the judge itself says of where the seconds went. The program is its own
-// compiler's zygote. It uses nothing that the judge of 2026-11-22 did not have, and so can be built beside that one.
+// CASE is the number of a timed case, STAGES what the judge itself says of where the seconds went. The program is its
+// own compiler's zygote. It uses nothing that the judge of 2026-11-22 did not have, and so can be built beside that
+// one.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -44,7 +45,8 @@ struct Work {
 Result<Work> Prepare(const std::string& directory, Compiler& compiler) {
   Work work;
   HONE_ASSIGN_OR_RETURN(work.task, LoadTask(directory));
-  const auto compile = [&](const std::string& source, const std::string& name, bool is_oracle) -> Result<CompiledProgram> {
+  const auto compile = [&](const std::string& source, const std::string& name,
+                           bool is_oracle) -> Result<CompiledProgram> {
     HONE_ASSIGN_OR_RETURN(const Candidate candidate, ParseCandidate(source, name, work.task, is_oracle));
     return CompileCandidate(compiler, candidate, work.task, {}, is_oracle, 4);
   };
@@ -53,7 +55,8 @@ Result<Work> Prepare(const std::string& directory, Compiler& compiler) {
   return work;
 }
 
-Result<std::string> JudgeOnce(DeviceSession& session, const Work& work, size_t time_case, uint64_t seed, FloorCache& floors) {
+Result<std::string> JudgeOnce(DeviceSession& session, const Work& work, size_t time_case, uint64_t seed,
+                              FloorCache& floors) {
   JudgeRequest request;
   request.task = &work.task;
   request.candidate = &work.seed;
@@ -119,7 +122,8 @@ int Serve(const std::string& tasks, const std::string& cache) {
 }  // namespace hone
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::strcmp(argv[1], "__nvrtc-zygote") == 0) return hone::NvrtcZygoteMain(argc > 3 ? std::atoi(argv[3]) : 3);
+  if (argc > 1 && std::strcmp(argv[1], "__nvrtc-zygote") == 0)
+    return hone::NvrtcZygoteMain(argc > 3 ? std::atoi(argv[3]) : 3);
   if (argc != 3) {
     fmt::print(stderr, "verdict_server: give the folder of tasks, and one to keep compiled kernels in\n");
     return 2;

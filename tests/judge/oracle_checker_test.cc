@@ -74,6 +74,28 @@ TEST(AllowedRms, GrowsForFewElementsAndNeverPastTheBoundOfEach) {
   EXPECT_EQ(AllowedRms(tolerance, 1), 0);
 }
 
+// A kernel whose few outputs are each imprecise within what few outputs may be: one launch does not show it, several do.
+TEST_F(OracleCheckerTest, FewElementsAreJudgedTogetherOverLaunches) {
+  Make(64 << 20);
+  Tolerance& tolerance = task_.tolerance.at("out");
+  tolerance.c_rms = 1e-4;
+  tolerance.c_max = 1e-2;
+  const auto launches_passed = [&](double error) {
+    checker_ = std::make_unique<OracleChecker>(*session_, task_, OracleSource{.candidate = &compiled_.candidate, .program = program_.get(), .host = nullptr});
+    for (int64_t col = 0; col < 6; ++col) Out()[col] = static_cast<float>(X()[col] * W()[col] * (1 + error));
+    int passed = 0;
+    while (passed < 40 && !checker_->CheckSlices(*buffers_, 0, inputs_, {0}, true).value().mismatch) ++passed;
+    return passed;
+  };
+  EXPECT_EQ(launches_passed(0.9e-4), 40);
+  EXPECT_EQ(launches_passed(1.2e-4), 1) << "sqrt(1 + 5 / 6) = 1.35 for six elements, sqrt(1 + 5 / 12) = 1.19 for twelve";
+  EXPECT_EQ(launches_passed(1.4e-4), 0);
+  // The other side's launches are counted by themselves.
+  EXPECT_EQ(launches_passed(1.05e-4), 8);  // sqrt(1 + 5 / 54) is below 1.05
+  checker_->JudgeIncumbent(true);
+  EXPECT_FALSE(checker_->CheckSlices(*buffers_, 0, inputs_, {0}, true).value().mismatch);
+}
+
 TEST_F(OracleCheckerTest, AWrongSliceIsNamedByItsNumberInTheCase) {
   Make(64 << 20);
   Out()[17 * 6 + 2] += 1;

@@ -130,7 +130,7 @@ struct Finding {
 
 // The version of the gates that a candidate must pass. It grows when gates tighten, and then the verdicts of older
 // versions say less: docs/measurement.md, "The version of the gates".
-inline constexpr int kGatesVersion = 2;
+inline constexpr int kGatesVersion = 3;
 
 struct Evaluation {
   Verdict verdict = Verdict::kInvalidTask;

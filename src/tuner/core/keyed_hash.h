@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How one secret gives others: by SipHash-2-4 (Aumasson and Bernstein 2012), a keyed function of which no attack is
-// known that beats trying all keys. What a candidate is shown of a derived secret tells it nothing about the secret that
-// the derived one came from, nor about its siblings: a guard pattern not the key of the inputs, one row's values not the
-// next row's.
+// known that beats trying all keys. What a candidate is shown of a derived secret tells it nothing about the secret
+// that the derived one came from, nor about its siblings: a guard pattern not the key of the inputs, one row's values
+// not the next row's.
 //
-// Pure functions, the same bits on the host and in the harness kernels. Included by nvcc, so plain C++17 with no standard
-// library.
+// Pure functions, the same bits on the host and in the harness kernels. Included by nvcc, so plain C++17 with no
+// standard library.
 #pragma once
 
 #include <cstdint>
@@ -78,8 +78,8 @@ HONE_HD uint64_t OfOne(uint64_t key0, uint64_t key1, uint64_t word) {
 
 }  // namespace siphash
 
-// A secret derived from another: `what` names the use, `number` counts within it. Keys of 64 bits fill the first half of
-// SipHash's; the second is a constant.
+// A secret derived from another: `what` names the use, `number` counts within it. Keys of 64 bits fill the first half
+// of SipHash's; the second is a constant.
 inline constexpr uint64_t kKeyedSecondHalf = 0x9e3779b97f4a7c15ULL;
 HONE_HD uint64_t Keyed(uint64_t secret, uint64_t what) { return siphash::OfOne(secret, kKeyedSecondHalf, what); }
 HONE_HD uint64_t Keyed(uint64_t secret, uint64_t what, uint64_t number) {

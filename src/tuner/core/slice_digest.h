@@ -4,28 +4,30 @@
 // The digest of a slice: a universal hash of its bits under secret keys, the same number on the host, in the harness
 // kernels and in any order of summation.
 //
-// A slice is the 32-bit words of its elements' bits, dense and row-major: word w holds what lies in bytes 4 w to 4 w + 3
-// of such a copy, least significant first; what is left of the last word is 0. With p = 2^61 - 1, a prime, the digest is
+// A slice is the 32-bit words of its elements' bits, dense and row-major: word w holds what lies in bytes 4 w to 4 w +
+// 3 of such a copy, least significant first; what is left of the last word is 0. With p = 2^61 - 1, a prime, the digest
+// is
 //
 //   sum over words of key(w) * word(w)  mod p,   key(w) = L[w mod 1024] * A[a] * B[b] * C[c]  mod p,
 //
-// where a, b and c are the digits of w / 1024 in base 512, the lowest first, and A[0] = B[0] = C[0] = 1. All other entries
-// of the four tables are drawn uniformly below 2^60.
+// where a, b and c are the digits of w / 1024 in base 512, the lowest first, and A[0] = B[0] = C[0] = 1. All other
+// entries of the four tables are drawn uniformly below 2^60.
 //
 // Claim: two different slices of one shape have the same digest with a chance of 2^-58 at most, over the keys.
 // Proof: let d(w) be the difference of their words. The digests are the same exactly where the polynomial
-// sum of d(w) * L[w mod 1024] * A[a] * B[b] * C[c], in the tables' entries as unknowns, is zero at the entries drawn. Each w
-// has a monomial of its own (entries that are 1 are those of digit 0, and leaving a factor out says that its digit is 0), so
-// coefficients do not meet; some d(w) is not 0, and not 0 modulo p either, for |d(w)| < 2^32 < p. So the polynomial is not
-// zero, and its degree is 4 at most: by the lemma of Schwartz and Zippel it is zero at values that are drawn from 2^60
-// elements of the field with a chance of 4 / 2^60 at most. Slices of 4 KiB and less have degree 1, and those of 2 MiB and
-// less degree 2.
+// sum of d(w) * L[w mod 1024] * A[a] * B[b] * C[c], in the tables' entries as unknowns, is zero at the entries drawn.
+// Each w has a monomial of its own (entries that are 1 are those of digit 0, and leaving a factor out says that its
+// digit is 0), so coefficients do not meet; some d(w) is not 0, and not 0 modulo p either, for |d(w)| < 2^32 < p. So
+// the polynomial is not zero, and its degree is 4 at most: by the lemma of Schwartz and Zippel it is zero at values
+// that are drawn from 2^60 elements of the field with a chance of 4 / 2^60 at most. Slices of 4 KiB and less have
+// degree 1, and those of 2 MiB and less degree 2.
 //
 // The tables' entries are the outputs of SipHash under a secret (slice_digest.cc), which nobody can tell from uniform
-// ones. The digests of outputs are kept on the host, and the tables are wiped off a device before a candidate runs there.
+// ones. The digests of outputs are kept on the host, and the tables are wiped off a device before a candidate runs
+// there.
 //
-// Entries of L lie as two halves of 30 bits, each in 32: four products of a half and a word can be added in 64 bits, which
-// is what makes the digest as fast as memory.
+// Entries of L lie as two halves of 30 bits, each in 32: four products of a half and a word can be added in 64 bits,
+// which is what makes the digest as fast as memory.
 //
 // Included by nvcc (harness_kernels.cu) and by the host, so plain C++17 with no standard library.
 #pragma once
@@ -100,8 +102,8 @@ HONE_HD uint64_t Joined(const Halves& sums) {
   return Fold(sums.low) + ((sums.high & 0x7fffffffu) << 30) + (sums.high >> 31);
 }
 
-// `sum` of keys L times words, all of them in one run of 1024 words (number `group` of the slice), times what the run has
-// in common; below 2^61 + 8. sum: below 2^64.
+// `sum` of keys L times words, all of them in one run of 1024 words (number `group` of the slice), times what the run
+// has in common; below 2^61 + 8. sum: below 2^64.
 HONE_HD uint64_t OfGroup(uint64_t sum, uint64_t group, const uint64_t* keys) {
   sum = Fold(sum);
   const uint64_t* table = keys + kLowKeys;
@@ -114,8 +116,8 @@ HONE_HD uint64_t OfGroup(uint64_t sum, uint64_t group, const uint64_t* keys) {
 
 HONE_HD uint64_t Plus(uint64_t a, uint64_t b) { return Fold(a + b); }  // for summands below 2^63
 
-// A slice walked in any order; runs of words that follow one another cost the least. Total(): below 2^61 + 8, and the digest
-// modulo the prime.
+// A slice walked in any order; runs of words that follow one another cost the least. Total(): below 2^61 + 8, and the
+// digest modulo the prime.
 class Sum {
  public:
   HONE_HD explicit Sum(const uint64_t* keys) : keys_(keys) {}
@@ -157,7 +159,8 @@ class Sum {
 };
 
 #if !defined(__CUDA_ARCH__)
-// The tables under `secret`, kKeys numbers that ReadFourKeys wants aligned to 16 bytes, as far as slices of `slice_bytes` read them; the rest is 0. keys: room for kKeys.
+// The tables under `secret`, kKeys numbers that ReadFourKeys wants aligned to 16 bytes, as far as slices of
+// `slice_bytes` read them; the rest is 0. keys: room for kKeys.
 void MakeKeys(uint64_t secret, uint64_t slice_bytes, uint64_t* keys);
 #endif
 

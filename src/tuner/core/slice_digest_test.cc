@@ -57,7 +57,8 @@ TEST(SliceDigest, DoesNotDependOnTheOrderOfTheWalk) {
   for (size_t i = 0; i < words.size(); ++i) upwards.AddElement(words[i], i, 4);
   for (size_t i = words.size(); i-- > 0;) downwards.AddElement(words[i], i, 4);
   for (size_t part = 0; part < 2; ++part) {  // even fours, then odd ones, so that each run is entered twice
-    for (size_t i = 4 * part; i < words.size(); i += 8) by_four.AddFour(i, words[i], words[i + 1], words[i + 2], words[i + 3]);
+    for (size_t i = 4 * part; i < words.size(); i += 8)
+      by_four.AddFour(i, words[i], words[i + 1], words[i + 2], words[i + 3]);
   }
   EXPECT_EQ(Canonical(upwards.Total()), Canonical(downwards.Total()));
   EXPECT_EQ(Canonical(upwards.Total()), Canonical(by_four.Total()));
@@ -71,7 +72,8 @@ TEST(SliceDigest, NarrowAndWideElementsAreTheirWords) {
     for (int at = 0; at < 16; at += bytes) {
       const uint64_t bits = words[at / 8] >> (8 * (at % 8));
       const uint64_t element = bytes == 8 ? bits : bits & ((uint64_t{1} << (8 * bytes)) - 1);
-      digest = Plus(digest, OfElement(element, (first + static_cast<uint64_t>(at)) / static_cast<uint64_t>(bytes), bytes, keys.data()));
+      digest = Plus(digest, OfElement(element, (first + static_cast<uint64_t>(at)) / static_cast<uint64_t>(bytes),
+                                      bytes, keys.data()));
     }
     return Canonical(digest);
   };
@@ -85,7 +87,7 @@ TEST(SliceDigest, NarrowAndWideElementsAreTheirWords) {
 }
 
 TEST(SliceDigest, FoldsDoNotOverflow) {
-  const uint64_t largest = kPrime + 8;  // what sums and products are held below
+  const uint64_t largest = kPrime + 8;                 // what sums and products are held below
   EXPECT_EQ(Canonical(Times(largest, largest)), 64u);  // 8 * 8
   EXPECT_EQ(Canonical(Times(kPrime - 1, kPrime - 1)), 1u);
   // Four of the largest words under the largest keys, 2^60 - 1 each.
@@ -115,8 +117,8 @@ TEST(SliceDigest, KeysHaveSixtyBitsAndAreAsManyAsASliceReads) {
   }
 }
 
-// Differences for which sums of a poor hash vanish: two words exchanged, one carried into the next, equal changes of opposite
-// sign in places that share factors. Under each of many secrets all of them show.
+// Differences for which sums of a poor hash vanish: two words exchanged, one carried into the next, equal changes of
+// opposite sign in places that share factors. Under each of many secrets all of them show.
 TEST(SliceDigest, ChangesThatCancelElsewhereShow) {
   struct Change {
     uint64_t word;

@@ -146,6 +146,12 @@ CUdeviceptr CudaContext::Seen(CUdeviceptr address) const {
   return shown == nullptr ? address : shown->second.seen + (address - shown->first);
 }
 
+Status CudaContext::RunDeferred() {
+  const std::shared_ptr<std::function<Status()>> work = deferred_.lock();
+  deferred_.reset();
+  return work == nullptr ? Status::Ok() : (*work)();
+}
+
 Result<PinnedBlock> CudaContext::AllocatePinned(size_t bytes) {
   void* address = nullptr;
   HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.MemHostAlloc(&address, std::max<size_t>(bytes, 1), CU_MEMHOSTALLOC_DEVICEMAP),

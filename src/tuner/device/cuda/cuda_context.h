@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -102,6 +103,10 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   };
   // What `address` was shown with, by its begin; null: it was not.
   const std::pair<const CUdeviceptr, Shown>* ShownWith(CUdeviceptr address) const;
+  // Host's work that a candidate's next launch needs done, and that is done while the device is busy with the judge's own
+  // until then. Forgotten where its owner is gone.
+  void Defer(std::weak_ptr<std::function<Status()>> work) { deferred_ = std::move(work); }
+  Status RunDeferred();
   Result<PinnedBlock> AllocatePinned(size_t bytes);
   // What Allocate could still hand out: free on the device plus kept.
   int64_t FreeBytes();
@@ -134,6 +139,7 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   double last_wait_ended_ = 0;
   std::unique_ptr<VirtualMemory> virtual_;
   std::map<CUdeviceptr, Shown> shown_;
+  std::weak_ptr<std::function<Status()>> deferred_;
   std::multimap<size_t, CUdeviceptr> kept_;
   size_t kept_bytes_ = 0, most_kept_bytes_ = 0;
 };

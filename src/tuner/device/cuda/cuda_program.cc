@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/rounding.h"
 #include "hone/base/units.h"
@@ -163,8 +164,8 @@ Status CudaProgram::MarkSurroundings(Harness& harness) {
     pages_.erase(std::unique(pages_.begin(), pages_.end()), pages_.end());
     HONE_ASSIGN_OR_RETURN(marks_, context_->Allocate(static_cast<int64_t>(16 * pages_.size())));
   }
-  marked_ = true;
-  return harness.Mark(pages_, kPageBytes, marks_.address());
+  mark_secret_ = 0;
+  return harness.Mark(pages_, kPageBytes, marks_.address(), &mark_secret_);
 }
 
 Status CudaProgram::RestoreGlobals(Harness& harness) {
@@ -187,10 +188,10 @@ Result<bool> CudaProgram::GlobalsChanged(Harness& harness) {
                                                               static_cast<int64_t>(global.bytes)));
     if (differs) return true;
   }
-  if (!marked_) return false;
-  marked_ = false;
+  if (mark_secret_ == 0) return false;
+  uint64_t secret = std::exchange(mark_secret_, 0);
   const auto bytes = static_cast<int64_t>(8 * pages_.size());
-  HONE_RETURN_IF_ERROR(harness.Mark(pages_, kPageBytes, marks_.address() + static_cast<uint64_t>(bytes)));
+  HONE_RETURN_IF_ERROR(harness.Mark(pages_, kPageBytes, marks_.address() + static_cast<uint64_t>(bytes), &secret));
   std::vector<uint64_t> marks(2 * pages_.size());
   HONE_RETURN_IF_ERROR(harness.CopyToHost(marks.data(), marks_.address(), 2 * bytes));
   const auto after = marks.begin() + static_cast<std::ptrdiff_t>(pages_.size());

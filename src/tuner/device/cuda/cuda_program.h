@@ -92,7 +92,7 @@ class CudaProgram : public LoadedProgram {
   DeviceBlock device_image_;
   std::vector<uint64_t> pages_;  // that hold a global or constant memory
   DeviceBlock marks_;            // of each page before a launch, and after it
-  bool marked_ = false;
+  uint64_t mark_secret_ = 0;     // 0: not marked
 };
 
 }  // namespace hone

@@ -70,7 +70,9 @@ class CudaSession : public DeviceSession {
   }
   int64_t FreeBytes() const override { return context_->FreeBytes(); }
   Result<bool> Rearrange(Arena& arena, uint64_t key) override;
-  uint64_t LaunchAddress(uint64_t address) const override { return context_->Seen(address); }
+  uint64_t LaunchAddress(uint64_t address) const override {
+    return context_->RunDeferred().ok() ? context_->Seen(address) : 0;
+  }
 
   Status Draw(const DrawRequest& request) override { return harness_->Draw(request); }
   Status Poison(const TensorView& view) override { return harness_->Poison(view); }
@@ -270,6 +272,7 @@ Result<LaunchOutcome> CudaSession::Finish(double limit_seconds, const std::strin
 Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRequest& request) {
   HONE_CHECK(request.plan != nullptr && request.bindings != nullptr, "a launch without a plan or bindings");
   CudaProgram& own = Own(program);
+  if (!request.trusted) HONE_RETURN_IF_ERROR(context_->RunDeferred());
   Preparation preparation = PreparePlan(*context_, facts_, own, *calls_, *request.plan, *request.bindings, !request.trusted);
   if (preparation.outcome.status != LaunchStatus::kOk) return preparation.outcome;
   HONE_RETURN_IF_ERROR(own.RestoreGlobals(*harness_));
@@ -277,9 +280,9 @@ Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRe
     HONE_RETURN_IF_ERROR(Scrub(own));
     HONE_RETURN_IF_ERROR(own.MarkSurroundings(*harness_));
     HONE_RETURN_IF_ERROR(harness_->WipeKeys());
+    HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a launch"));
+    harness_->ForgetDeviceState();
   }
-  HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a launch"));
-  harness_->ForgetDeviceState();
   for (const PreparedStep& step : preparation.plan) {
     const CUresult result = EnqueueStep(*context_, step);
     if (result == CUDA_SUCCESS) continue;
@@ -328,6 +331,7 @@ Result<double> CudaSession::IntervalUs() {
 Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   HONE_CHECK(request.program != nullptr && request.plan != nullptr && !request.sets.empty(), "an empty sample");
   CudaProgram& own = Own(*request.program);
+  HONE_RETURN_IF_ERROR(context_->RunDeferred());
   SampleOutcome outcome;
   std::vector<PreparedPlan> plans;
   plans.reserve(request.sets.size());

@@ -5,7 +5,7 @@
 //
 // Draw, Poison, Fill, GatherSlices and CopyFromHost enqueue and return: everything runs on one stream in order,
 // and every call that gives a result waits for it, so the difference cannot be observed except in speed.
-// A launch waits for all earlier work first, so that a failure is laid at the right door.
+// A launch of a candidate waits for all earlier work first, so that a failure is laid at the right door.
 //
 // After a candidate crashed or hung the context is beyond repair (`lost()`): the process that owns the session
 // should end, and its owner start another. Destroying a lost session leaves the driver alone, since it would

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,8 +35,9 @@ class GuardedArena : public CudaArena {
                                                     const std::vector<BlockRequest>& blocks, uint64_t key);
   ~GuardedArena() override;
 
-  // Other places for all blocks, and other addresses for `most_moved` of them, chosen by `key`: mapping costs the host
-  // 50 to 100 us each. Contents are lost, gaps are to be filled again.
+  // Other places for all blocks, and other addresses for `most_moved` of them, chosen by `key`. Contents are lost, gaps are to
+  // be filled again. Mapping costs the host 100 to 200 us each: candidates are shown the other addresses from the context's
+  // next RunDeferred on.
   Status Rearrange(uint64_t key, int most_moved);
 
   uint64_t address(size_t block) const override;
@@ -59,6 +61,7 @@ class GuardedArena : public CudaArena {
 
   std::shared_ptr<CudaContext> context_;
   uint64_t key_;
+  std::shared_ptr<std::function<Status()>> move_;  // what the context is to do later
   std::vector<Block> blocks_;
   std::vector<harness::Gap> gaps_;
   std::vector<size_t> gap_of_block_;  // the gap before a block; the one after it follows

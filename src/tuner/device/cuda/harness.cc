@@ -102,7 +102,7 @@ RowWork PlanRows(const Layout& layout, int width, int sm_count) {
 Harness::Harness(std::shared_ptr<CudaContext> context, const Places& places)
     : context_(std::move(context)), driver_(context_->driver()), sm_count_(places.sm_count),
       flush_bytes_((3 * places.l2_bytes + 15) / 16 * 16), shared_bytes_(places.shared_bytes / 16 * 16),
-      scrub_key_(places.key), mark_key_(Keyed(places.key, kMarkPurpose)) {}
+      scrub_key_(places.key), mark_key_(Keyed(places.key, kMarkPurpose) | 1) {}
 
 Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> context, const Places& places) {
   std::unique_ptr<Harness> harness(new Harness(std::move(context), places));
@@ -291,7 +291,8 @@ Status Harness::Gather(const TensorView& source, const TensorView& destination, 
                 kThreads, layout, destination.address, sent, MakeDivisor(static_cast<uint64_t>(count)), width);
 }
 
-Result<CUdeviceptr> Harness::SendDigestKeys(DigestKeys& keys, uint64_t secret) {
+Result<CUdeviceptr> Harness::SendDigestKeys(uint64_t secret) {
+  DigestKeys& keys = digest_keys_;
   if (keys.tables.empty() || keys.secret != secret) {
     keys.tables.resize(digest::kKeys);
     digest::MakeKeys(secret, 4 * (digest::kMostWords - 1), keys.tables.data());
@@ -306,12 +307,9 @@ Result<CUdeviceptr> Harness::SendDigestKeys(DigestKeys& keys, uint64_t secret) {
 }
 
 Status Harness::WipeKeys() {
-  for (DigestKeys* keys : {&digest_keys_, &mark_keys_}) {
-    if (!keys->sent) continue;
-    keys->sent = false;
-    HONE_RETURN_IF_ERROR(Fill(keys->block.address(), static_cast<int64_t>(keys->block.bytes()), 0));
-  }
-  return Status::Ok();
+  if (!digest_keys_.sent) return Status::Ok();
+  digest_keys_.sent = false;
+  return Fill(digest_keys_.block.address(), static_cast<int64_t>(digest_keys_.block.bytes()), 0);
 }
 
 Status Harness::EnqueueDigest(const TensorView& view, const Layout& layout, CUdeviceptr keys, CUdeviceptr sums) {
@@ -336,7 +334,7 @@ Result<std::vector<std::vector<uint64_t>>> Harness::Digest(const std::vector<Ten
     layouts.push_back(layout);
   }
   std::vector<uint64_t> all(static_cast<size_t>(slices), 0);
-  HONE_ASSIGN_OR_RETURN(const CUdeviceptr keys, SendDigestKeys(digest_keys_, key));
+  HONE_ASSIGN_OR_RETURN(const CUdeviceptr keys, SendDigestKeys(key));
   HONE_ASSIGN_OR_RETURN(const CUdeviceptr sums, Scratch(sums_, slices * 8));
   HONE_RETURN_IF_ERROR(Fill(sums, slices * 8, 0));
   CUdeviceptr at = sums;
@@ -355,14 +353,15 @@ Result<std::vector<std::vector<uint64_t>>> Harness::Digest(const std::vector<Ten
   return digests;
 }
 
-Status Harness::Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUdeviceptr marks) {
+Status Harness::Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUdeviceptr marks, uint64_t* secret) {
+  if (*secret == 0) *secret = digest_keys_.secret != 0 ? digest_keys_.secret : mark_key_;
   TensorView view;
   view.dtype = DType::kInt64;
   view.elements = bytes / 8;
   view.shape = {view.elements};
   view.strides = {1};
   view.span_bytes = bytes;
-  HONE_ASSIGN_OR_RETURN(const CUdeviceptr keys, SendDigestKeys(mark_keys_, mark_key_));
+  HONE_ASSIGN_OR_RETURN(const CUdeviceptr keys, SendDigestKeys(*secret));
   HONE_RETURN_IF_ERROR(Fill(marks, static_cast<int64_t>(addresses.size()) * 8, 0));
   for (size_t i = 0; i < addresses.size(); ++i) {
     view.address = addresses[i];

@@ -36,7 +36,7 @@ class Harness {
   // Overwrites what a candidate that runs next may not read even if it found it: the keys of digests. Enqueues.
   Status WipeKeys();
   // The device's copies of host data can no longer be believed: a candidate ran.
-  void ForgetDeviceState() { tables_sent_ = digest_keys_.sent = mark_keys_.sent = false; }
+  void ForgetDeviceState() { tables_sent_ = digest_keys_.sent = false; }
 
   Status Draw(const DrawRequest& request);
   Status Poison(const TensorView& view);
@@ -48,8 +48,9 @@ class Harness {
   // Whether [a, a + bytes) differs from [b, b + bytes), or from zeros when b is 0.
   Result<bool> Differs(uint64_t a, uint64_t b, int64_t bytes);
   // One keyed digest of `bytes` from each address, of whole words of eight bytes, into `marks` on the device. Enqueues.
-  // Two marks are of equal bytes where digest::Canonical of them is equal.
-  Status Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUdeviceptr marks);
+  // Two marks under one secret are of equal bytes where digest::Canonical of them is equal. secret: 0 becomes the one that
+  // the device has already, or another.
+  Status Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUdeviceptr marks, uint64_t* secret);
   Status FillGaps(const CudaArena& arena);
   // First damaged gap as a sentence; repairs all gaps when there is one.
   Result<std::optional<std::string>> CheckGaps(const CudaArena& arena);
@@ -101,7 +102,7 @@ class Harness {
     bool sent = false;
     DeviceBlock block;
   };
-  Result<CUdeviceptr> SendDigestKeys(DigestKeys& keys, uint64_t secret);
+  Result<CUdeviceptr> SendDigestKeys(uint64_t secret);
   Status EnqueueDigest(const TensorView& view, const harness::Layout& layout, CUdeviceptr keys, CUdeviceptr sums);
   uint64_t GridFor(uint64_t items, unsigned threads, unsigned blocks_per_sm) const;
 
@@ -116,7 +117,7 @@ class Harness {
   std::unordered_map<std::string, CUfunction> functions_;
 
   bool tables_sent_ = false;
-  DigestKeys digest_keys_, mark_keys_;
+  DigestKeys digest_keys_;
   DeviceBlock tables_, lists_, global_image_, slice_table_, sums_, counters_, flush_, sink_;
   PinnedBlock results_, gate_;
 };

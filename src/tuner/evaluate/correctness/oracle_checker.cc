@@ -15,6 +15,7 @@
 #include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/correctness/scale_floor.h"
+#include "tuner/evaluate/judge/judge_policy.h"
 
 namespace hone {
 namespace {
@@ -74,6 +75,20 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
 double AllowedRms(const Tolerance& tolerance, int64_t elements) {
   const double grown = tolerance.c_rms * std::sqrt(1 + 5.0 / static_cast<double>(std::max<int64_t>(elements, 1)));
   return std::max(tolerance.c_rms, std::min(grown, tolerance.c_max));
+}
+
+bool OracleChecker::PassesRms(const TensorSpec& tensor, const Tolerance& tolerance, const Comparison& comparison,
+                              double* allowed, double* error) {
+  *allowed = AllowedRms(tolerance, comparison.total);
+  *error = comparison.rms_error;
+  if (*error > *allowed) return false;
+  if (comparison.total >= policy::kLeastRmsElements || comparison.total == 0) return true;
+  Few& few = few_[{incumbent_, tensor.name}];
+  few.squares += comparison.rms_error * comparison.rms_error * static_cast<double>(comparison.total);
+  few.elements += comparison.total;
+  *allowed = AllowedRms(tolerance, few.elements);
+  *error = std::sqrt(few.squares / static_cast<double>(few.elements));
+  return *error <= *allowed;
 }
 
 Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
@@ -165,8 +180,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     outcome.max_scaled_error = std::max(outcome.max_scaled_error, comparison.max_scaled);
     outcome.rms_error = std::max(outcome.rms_error, comparison.rms_error);
     outcome.max_ulp = std::max(outcome.max_ulp, comparison.max_ulp);
-    const double allowed_rms = AllowedRms(tolerance, comparison.total);
-    const bool rms_failed = require_rms && comparison.rms_error > allowed_rms;
+    double allowed_rms = 0, rms_error = 0;
+    const bool rms_failed = require_rms && !PassesRms(tensor, tolerance, comparison, &allowed_rms, &rms_error);
     if ((comparison.wrong > 0 || rms_failed) && !outcome.mismatch) {
       Mismatch mismatch;
       mismatch.tensor = tensor.name;
@@ -205,7 +220,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
         outcome.detail = fmt::format(
             "{} is less precise than {} allows for {} ({} inputs): rms error {:.3g} of the rms, allowed {:.3g}; "
             "a lower precision than the task's was used somewhere",
-            tensor.name, DTypeName(tensor.dtype), DimsText(buffers.dims()), mismatch.distribution, comparison.rms_error,
+            tensor.name, DTypeName(tensor.dtype), DimsText(buffers.dims()), mismatch.distribution, rms_error,
             allowed_rms);
       }
       outcome.mismatch = std::move(mismatch);

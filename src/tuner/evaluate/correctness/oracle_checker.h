@@ -8,6 +8,7 @@
 // the expected output of the inputs it is working on.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,8 +61,13 @@ class OracleChecker {
   Status PlantAndFind(CaseBuffers& buffers, int index, const InputSet& inputs, uint64_t seed);
 
   double last_oracle_seconds() const { return last_oracle_seconds_; }
+  // Whose outputs come next: what was seen of few elements so far is kept apart.
+  void JudgeIncumbent(bool incumbent) { incumbent_ = incumbent; }
 
  private:
+  // Whether `comparison` passes c_rms; `allowed` becomes what it was held to, `error` what was held. One output of few elements
+  // may be off by more than c_rms (AllowedRms), all of them together by as much less as they are more.
+  bool PassesRms(const TensorSpec& tensor, const Tolerance& tolerance, const Comparison& comparison, double* allowed, double* error);
   Result<CheckOutcome> Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
                              const std::vector<int64_t>* slices, bool require_rms);
   // Computes the references of `bindings`, dense and row-major, from its inputs.
@@ -72,6 +78,12 @@ class OracleChecker {
   const Task& task_;
   const OracleSource oracle_;
   double last_oracle_seconds_ = 0;
+  struct Few {
+    double squares = 0;  // of errors, in units of each output's rms
+    int64_t elements = 0;
+  };
+  bool incumbent_ = false;
+  std::map<std::pair<bool, std::string>, Few> few_;  // by side and tensor
 };
 
 }  // namespace hone

@@ -203,8 +203,10 @@ Result<Gate> MeasuredCase::CheckIncumbent(const InputSet& base) {
           ? std::vector<int64_t>{}
           : SecretSubset(buffers_->slices(), std::max<int64_t>(1, buffers_->slices() / policy::kSlowOracleShare),
                          judgement_.secrets.Next());
+  checker_.JudgeIncumbent(true);
   HONE_ASSIGN_OR_RETURN(CheckOutcome checked, some.empty() ? checker_.CheckAll(*buffers_, 0, base, true)
                                                            : checker_.CheckSlices(*buffers_, 0, base, some, true));
+  checker_.JudgeIncumbent(false);
   if (checked.mismatch) return judgement_.Stop(Verdict::kInvalidTask, "the incumbent is wrong: " + checked.detail);
   HONE_ASSIGN_OR_RETURN(SliceDigests digests,
                         OutputDigests(judgement_.session, task_, *buffers_, 0, options_.digest_key));

@@ -253,6 +253,7 @@ Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& exec
   for (int64_t pick : SecretSubset(differ, std::min<int64_t>(differ, policy::kDifferingSetsJudged), Secret())) {
     judged.emplace_back(differing[static_cast<size_t>(pick)], std::nullopt);
   }
+  checker_.JudgeIncumbent(!is_candidate);
   for (const auto& [set, slices] : judged) {
     const InputSet& inputs = inputs_[static_cast<size_t>(set)];
     Result<CheckOutcome> outcome = slices ? checker_.CheckSlices(buffers_, set, inputs, *slices, options_.require_rms)
