@@ -291,5 +291,54 @@ __global__ void relu(const float* x, float* out, long long n) {
   EXPECT_THAT(ReadFile(folder + "/refused.txt").value(), HasSubstr("budget of 1 verdicts is spent"));
 }
 
+// The campaign that compares an agent with a strategy: each run has one verdict, and the agent answers for its own
+// role.
+TEST(AgentEndToEnd, IsComparedWithAStrategyAtEqualVerdicts) {
+  const TemporaryDirectory scratch = MakeTemporaryDirectory().value();
+  const std::string mine = scratch / "mine.cu", answer = scratch / "answer.md";
+  const std::string seed = ReadFile(HONE_SOURCE_DIR "/tasks/relu/seed.cu").value();
+  ASSERT_TRUE(WriteFileAtomically(mine, seed + "// of the agent\n").ok());
+  ASSERT_TRUE(WriteFileAtomically(answer, "IDEA: of the model\n```cuda\n" + seed + "// of the model\n```\n").ok());
+  SubprocessOptions options;
+  options.argv = {kProgram,
+                  "bench",
+                  "strategies",
+                  "relu",
+                  "--strategies",
+                  "sample,agent",
+                  "--device",
+                  "sim",
+                  "--attempts",
+                  "1",
+                  "--no-profile",
+                  "--no-seed-sweep",
+                  "--sweep-points",
+                  "0",
+                  "--floor-fraction",
+                  "0",
+                  "--json",
+                  "--model",
+                  "exec:cat " + answer,
+                  "--model",
+                  "agent=agent:python3 " HONE_SOURCE_DIR "/tests/fakes/scripted_agent.py file:" + mine + " refused"};
+  options.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HONE_CACHE=" HONE_BINARY_DIR "/tests/cache",
+                         "HONE_STATE=" + scratch.path()};
+  options.working_directory = HONE_SOURCE_DIR;
+  options.limit_seconds = 300;
+  const Result<SubprocessResult> result = RunSubprocess(options);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result->exit.exit_status, 0) << result->err << result->out;
+  const nlohmann::json runs = nlohmann::json::parse(result->out, nullptr, false).at("runs");
+  ASSERT_EQ(runs.size(), 2u);
+  for (const nlohmann::json& run : runs) {
+    EXPECT_EQ(run.at("attempts"), 1) << run;
+    EXPECT_EQ(run.at("right"), 1) << run;
+    EXPECT_EQ(run.at("ended"), "attempts_spent") << run;
+  }
+  EXPECT_EQ(runs[1].at("strategy"), "agent");
+  EXPECT_THAT(ReadFile(scratch / "agents/bench.relu.agent/refused.txt").value(),
+              HasSubstr("budget of 1 verdicts is spent"));
+}
+
 }  // namespace
 }  // namespace hone

@@ -235,7 +235,7 @@ TEST(BashCompletion, OffersCommandsOptionsValuesTasksAndFiles) {
   EXPECT_THAT(offers("hone tasks "), testing::IsSupersetOf({"check", "show"}));
   EXPECT_THAT(offers("hone eval rms"), testing::ElementsAre("rmsnorm"));
   EXPECT_THAT(offers("hone eval rmsnorm "), testing::UnorderedElementsAre("mine.cu", "tasks"));
-  EXPECT_THAT(offers("hone eval rmsnorm mine.cu --no-"), testing::UnorderedElementsAre("--no-cache", "--no-sim", "--no-time", "--no-warm"));
+  EXPECT_THAT(offers("hone eval rmsnorm mine.cu --no-"), testing::UnorderedElementsAre("--no-cache", "--no-calls", "--no-sim", "--no-time", "--no-warm"));
   EXPECT_THAT(offers("hone optimize --strategy t"), testing::UnorderedElementsAre("team", "tree"));
   EXPECT_THAT(offers("hone optimize --strategy=re"), testing::UnorderedElementsAre("refine", "reflexion"));
   // Bash replaces what stands behind the colon alone.

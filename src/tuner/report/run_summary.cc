@@ -158,6 +158,7 @@ RunSummary Summarize(const RunView& view) {
   s.cost_usd = view.cost_usd;
   s.unpriced = view.unpriced_replies;
   s.structure = CountStructure(view);
+  s.repairs = CountRepairs(view);
   s.from_oracle = view.from_oracle;
   s.seconds = view.seconds;
   s.state = view.ended.empty() ? "open" : view.ended;
@@ -300,6 +301,7 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
       row.cost_usd += s->cost_usd;
       row.unpriced += s->unpriced;
       row.structure += s->structure;
+      row.repairs += s->repairs;
       row.seconds += s->seconds;
       row.modelled = row.modelled || s->info.modelled;
       if (s->speedup) speedups.push_back(*s->speedup);
@@ -343,20 +345,24 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
   return c;
 }
 
+std::string RepairedCell(const RepairCount& count) {
+  return count.failures == 0 ? std::string("-") : fmt::format("{} of {}", count.repaired, count.failures);
+}
+
 std::string ComparisonText(const RunComparison& c) {
   size_t width = 10;
   const std::vector<std::string> shown = ShortNames(c.rows);
   for (const std::string& name : shown) width = std::max(width, name.size());
   std::string text =
-      fmt::format("{:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>10} {:>9} {:>8}\n", "strategy", width,
-                  "runs", "success", "faster", "geomean", "median", "attempts", "broken", "tokens", "cost", "time");
+      fmt::format("{:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>10} {:>9} {:>8}\n", "strategy", width,
+                  "runs", "success", "faster", "geomean", "median", "attempts", "repaired", "broken", "tokens", "cost", "time");
   bool modelled = false;
   for (size_t i = 0; i < c.rows.size(); ++i) {
     const StrategyRow& r = c.rows[i];
     modelled = modelled || r.modelled;
-    text += fmt::format("{:<{}} {:>5} {:>8.1f}% {:>8.1f}% {:>8.3f}x {:>8.3f}x {:>9} {:>7.1f}% {:>10} {:>9} {:>8}\n",
+    text += fmt::format("{:<{}} {:>5} {:>8.1f}% {:>8.1f}% {:>8.3f}x {:>8.3f}x {:>9} {:>9} {:>7.1f}% {:>10} {:>9} {:>8}\n",
                         shown[i], width, r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean,
-                        r.median, r.attempts, 100 * r.structure.rate(), TokensText(r.tokens),
+                        r.median, r.attempts, RepairedCell(r.repairs), 100 * r.structure.rate(), TokensText(r.tokens),
                         CostText(r.cost_usd, r.unpriced), DurationText(r.seconds));
   }
   // One line a task, one column a row of the table above.
@@ -377,7 +383,7 @@ std::string ComparisonText(const RunComparison& c) {
   text +=
       "\nsuccess: a right candidate was found; faster: surely faster than what the run began with, the seed (*: the task has "
       "none, and its oracle's kernel stands in for it); a run that kept nothing counts as "
-      "1; broken: the share of replies whose edit could not be put in place or broke the file's structure.\n";
+      "1; repaired: versions that were not right and from which a right one was made; broken: the share of replies whose edit could not be put in place or broke the file's structure.\n";
   if (modelled) text += "Speedups on simulated devices are modelled, not measured.\n";
   for (const std::string& w : c.warnings) text += "note: " + w + "\n";
   return text;
@@ -397,6 +403,11 @@ std::string ComparisonToJson(const RunComparison& c, int indent) {
                     {"tokens", r.tokens},
                     {"cost_usd", r.cost_usd},
                     {"cost_known", r.unpriced == 0},
+                    {"repairs",
+                     {{"judged", r.repairs.judged},
+                      {"right", r.repairs.right},
+                      {"failures", r.repairs.failures},
+                      {"repaired", r.repairs.repaired}}},
                     {"structure",
                      {{"replies", r.structure.replies},
                       {"not_applied", r.structure.not_applied},
@@ -439,7 +450,7 @@ std::string ComparisonHtml(const RunComparison& c) {
   body +=
       "<h2>Strategies</h2>\n<div class=scroll><table class=stack><tr><th>strategy</th><th class=number>runs</th><th "
       "class=number>success</th><th class=number>faster</th><th class=number>geomean</th>"
-      "<th class=number>median</th><th class=number>attempts</th><th class=number>broken</th><th class=number>tokens</th><th "
+      "<th class=number>median</th><th class=number>attempts</th><th class=number>repaired</th><th class=number>broken</th><th class=number>tokens</th><th "
       "class=number>cost</th><th class=number>time</th></tr>\n";
   for (const StrategyRow& r : c.rows) {
     body += fmt::format(
@@ -447,11 +458,11 @@ std::string ComparisonHtml(const RunComparison& c) {
         "data-name=success>{:.1f} "
         "%</td><td class=number data-name=faster>{:.1f} %</td>"
         "<td class=number data-name=geomean>{:.3f}×</td><td class=number data-name=median>{:.3f}×</td><td class=number "
-        "data-name=attempts>{}</td><td class=number data-name=broken>{:.1f} %</td><td class=number "
+        "data-name=attempts>{}</td><td class=number data-name=repaired>{}</td><td class=number data-name=broken>{:.1f} %</td><td class=number "
         "data-name=tokens>{}</td>"
         "<td class=number data-name=cost>{}</td><td class=number data-name=time>{}</td></tr>\n",
         EscapeMarkup(r.name), r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median,
-        r.attempts, 100 * r.structure.rate(), TokensText(r.tokens), CostText(r.cost_usd, r.unpriced),
+        r.attempts, RepairedCell(r.repairs), 100 * r.structure.rate(), TokensText(r.tokens), CostText(r.cost_usd, r.unpriced),
         DurationText(r.seconds));
   }
   body +=
@@ -474,7 +485,7 @@ std::string ComparisonHtml(const RunComparison& c) {
   body +=
       "</table></div>\n<p class=soft>Success: at least one right candidate was found. Faster: surely, the lower end of "
       "the 95 % interval above 1. ~: estimated, not paired with what the run began with. *: over the oracle’s kernel, for a task without a seed. "
-      "Broken: replies whose edit could not be put in place or broke the structure of the file.</p>\n";
+      "Repaired: versions that were not right and from which a right one was made. Broken: replies whose edit could not be put in place or broke the structure of the file.</p>\n";
   return HtmlPage("Hone: runs compared", body);
 }
 

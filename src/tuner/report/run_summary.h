@@ -15,6 +15,7 @@
 #include "hone/base/status.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
+#include "tuner/run/repairs.h"
 #include "tuner/run/structure_rate.h"
 
 namespace hone {
@@ -27,6 +28,7 @@ struct RunSummary {
   double cost_usd = 0, seconds = 0;
   int64_t unpriced = 0;      // replies whose cost is not known
   StructureCount structure;  // replies lost to form; not filled by SummarizeRuns, whose table does not show it
+  RepairCount repairs;       // failures and what became of them; not filled by SummarizeRuns either
   std::optional<double> speedup;  // over the seed; of the final pairing where `proven`, else estimated along the chain
   std::optional<Interval> interval;  // of a proven speedup that was measured
   bool proven = false;
@@ -58,6 +60,7 @@ struct StrategyRow {
   double cost_usd = 0, seconds = 0;
   int64_t unpriced = 0;
   StructureCount structure;
+  RepairCount repairs;
   bool modelled = false;
 };
 struct RunComparison {
@@ -66,6 +69,8 @@ struct RunComparison {
   std::vector<std::string>
       warnings;  // different devices, different numbers of attempts, tasks that not all were run on
 };
+// "3 of 4" failures repaired; "-" where there were none.
+std::string RepairedCell(const RepairCount& count);
 RunComparison CompareRuns(std::vector<RunSummary> runs);
 
 std::string ComparisonText(const RunComparison& comparison);
