@@ -102,7 +102,11 @@ Status CheckModelFlags(const Flags& flags, const ModelOptions& model) {
                                                flags.checkpoint, model.spec->name, SpecDifference(*told.spec, *model.spec)));
   }
   for (const CLI::Option* option : flags.model_options) {
-    if (option->count() == 0 || agrees(option->get_name())) continue;
+    // A file says all of its model: specs were compared above, and the rest is here where it is a published one.
+    const bool file = option->count() > 0 && option->results().front().ends_with(".toml");
+    const bool same = agrees("--model") && (told.spec != nullptr || (agrees("--hidden") && agrees("--layers") &&
+                                                                     agrees("--heads") && agrees("--aggregation")));
+    if (option->count() == 0 || (file ? same : agrees(option->get_name()))) continue;
     return Status::InvalidArgument(fmt::format("{} {}: '{}' says that its model is another ({} of {} layers of {}); leave it out",
                                                option->get_name(), option->results().front(), flags.checkpoint, ModelName(model),
                                                model.layers, model.hidden));

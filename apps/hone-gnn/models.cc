@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone-gnn models [MODEL]: the operations that a model of one's own is made of, and what a model is: its values with their
-// rows and columns, its parameters, and as TOML.
+// hone-gnn models [MODEL]: the operations that a model of one's own is made of, and what a model is: its values with
+// their rows and columns, its parameters, and as TOML.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,8 +30,10 @@ struct OperationHelp {
   std::string_view name, fields, what;
 };
 constexpr std::array kOperations = std::to_array<OperationHelp>({
-    {"aggregate", "how = mean | sum | max, scale = none | symmetric", "combines the rows of the neighbors of each node"},
-    {"attention", "width, heads, concatenate, negative_slope, bias", "sums neighbors and the node itself by learned weights"},
+    {"aggregate", "how = mean | sum | max, scale = none | symmetric",
+     "combines the rows of the neighbors of each node"},
+    {"attention", "width, heads, concatenate, negative_slope, bias",
+     "sums neighbors and the node itself by learned weights"},
     {"linear", "width, bias, init = fan-in | xavier-relu | glorot", "multiplies each row by a matrix"},
     {"norm", "over = batch | layer", "normalises columns over the batch, or each row"},
     {"activate", "function = relu | leaky_relu | elu", "applies a function to each element"},
@@ -46,16 +48,17 @@ void PrintOperations() {
   hone::Print("Operations of a model file (docs/models-spec.md has each field):\n\n");
   for (const OperationHelp& operation : kOperations) {
     hone::Print("  {:<10} {}\n{}", operation.name, operation.what,
-               operation.fields.empty() ? "" : fmt::format("  {:<10} {}\n", "", operation.fields));
+                operation.fields.empty() ? "" : fmt::format("  {:<10} {}\n", "", operation.fields));
   }
-  hone::Print("\nPublished models, each also shown as such a file: sage, gat, gin, sage-ri.\n"
-             "  hone-gnn models gat --toml > mine.toml\n"
-             "  hone-gnn train GRAPH --model mine.toml\n");
+  hone::Print(
+      "\nPublished models, each also shown as such a file: sage, gat, gin, sage-ri.\n"
+      "  hone-gnn models gat --toml > mine.toml\n"
+      "  hone-gnn train GRAPH --model mine.toml\n");
 }
 
 std::string RowsText(int hop) { return hop == 0 ? "seeds" : fmt::format("{} hop{}", hop, hop == 1 ? "" : "s"); }
 
-nlohmann::json ToJson(const ModelSpec& spec, const SpecShapes& shapes, int64_t parameters) {
+nlohmann::json ToJson(const ModelSpec& spec, const SpecShapes& shapes, int64_t parameters, const std::string& gpu) {
   nlohmann::json values = nlohmann::json::array();
   for (size_t i = 0; i < spec.values.size(); ++i) {
     const ValueSpec& value = spec.values[i];
@@ -71,6 +74,7 @@ nlohmann::json ToJson(const ModelSpec& spec, const SpecShapes& shapes, int64_t p
           {"classes", shapes.width.back()},
           {"parameters", parameters},
           {"values", values},
+          {"gpu_program", gpu.empty() ? nlohmann::json(nullptr) : nlohmann::json(gpu)},
           {"toml", ModelSpecText(spec)}};
 }
 
@@ -79,16 +83,15 @@ Status Run(Flags& flags) {
     PrintOperations();
     return Status::Ok();
   }
+  const std::string asked = flags.model.options.kind;
   HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
   ModelOptions& options = flags.model.options;
   options.in_width = flags.features;
   options.num_classes = flags.classes;
-  if (options.spec == nullptr) {
-    if (flags.model.layers > 0) options.layers = flags.model.layers;
-    HONE_ASSIGN_OR_RETURN(ModelSpec spec, PublishedSpec(options));
-    options.spec = std::make_shared<const ModelSpec>(std::move(spec));
-  }
-  const ModelSpec& spec = *options.spec;
+  if (flags.model.layers > 0) options.layers = flags.model.layers;
+  HONE_ASSIGN_OR_RETURN(const ModelSpec spec, asked.ends_with(".toml") ? ReadModelSpec(asked) : PublishedSpec(options));
+  const std::string gpu = options.spec == nullptr ? options.kind : "";  // whose program it has there
+  options.spec = std::make_shared<const ModelSpec>(spec);
   HONE_ASSIGN_OR_RETURN(const SpecShapes shapes, CheckModelSpec(spec, flags.features, flags.classes));
   if (flags.toml) {
     hone::Print("{}", ModelSpecText(spec));
@@ -100,18 +103,21 @@ Status Run(Flags& flags) {
     if (p->trainable()) parameters += static_cast<int64_t>(p->value.size());
   }
   if (flags.json) {
-    hone::Print("{}\n", DumpJson(ToJson(spec, shapes, parameters), 2));
+    hone::Print("{}\n", DumpJson(ToJson(spec, shapes, parameters, gpu), 2));
     return Status::Ok();
   }
   hone::Print("{}: {} layers, {} parameters for {} features and {} classes\n\n", spec.name, shapes.layers, parameters,
-             flags.features, flags.classes);
+              flags.features, flags.classes);
   hone::Print("{:<16} {:<10} {:>8} {:>8}  {}\n", "value", "operation", "rows", "columns", "of");
   hone::Print("{:<16} {:<10} {:>8} {:>8}\n", kSpecInput, "", RowsText(shapes.hop[0]), shapes.width[0]);
   for (size_t i = 0; i < spec.values.size(); ++i) {
     const ValueSpec& value = spec.values[i];
-    hone::Print("{:<16} {:<10} {:>8} {:>8}  {}\n", value.name, OperationName(value.operation), RowsText(shapes.hop[i + 1]),
-               shapes.width[i + 1], fmt::join(value.of, ", "));
+    hone::Print("{:<16} {:<10} {:>8} {:>8}  {}\n", value.name, OperationName(value.operation),
+                RowsText(shapes.hop[i + 1]), shapes.width[i + 1], fmt::join(value.of, ", "));
   }
+  hone::Print("\nOn the CPU each operation runs by itself.\n{}\n",
+              gpu.empty() ? std::string("On a GPU it does not run: no program there is of this model.")
+                          : fmt::format("On a GPU it runs whole, as the program of {}.", gpu));
   return Status::Ok();
 }
 
@@ -120,8 +126,9 @@ Status Run(Flags& flags) {
 void RegisterModelsCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("models", "show the operations that models are made of, or what a model is");
-  flags->named = command->add_option("model", flags->model.options.kind,
-                                     "sage, gat, gin, sage-ri, or a .toml file; without one, the operations are listed");
+  flags->named =
+      command->add_option("model", flags->model.options.kind,
+                          "sage, gat, gin, sage-ri, or a .toml file; without one, the operations are listed");
   flags->model.all = {
       flags->named,
       command->add_option("--hidden", flags->model.options.hidden, "the width of a published model's hidden layers")
@@ -129,12 +136,15 @@ void RegisterModelsCommand(CLI::App& app, CommandResult& result) {
           ->check(kAboveZero),
       command->add_option("--layers", flags->model.layers, "the number of a published model's layers; 3 by default")
           ->check(kAboveZero),
-      command->add_option("--heads", flags->model.options.heads, "the number of attention heads (gat)")->capture_default_str(),
+      command->add_option("--heads", flags->model.options.heads, "the number of attention heads (gat)")
+          ->capture_default_str(),
   };
   command->add_option("--features", flags->features, "how many features a node has")
       ->capture_default_str()
       ->check(kAboveZero);
-  command->add_option("--classes", flags->classes, "how many classes there are")->capture_default_str()->check(kAboveZero);
+  command->add_option("--classes", flags->classes, "how many classes there are")
+      ->capture_default_str()
+      ->check(kAboveZero);
   CLI::Option* toml = command->add_flag("--toml", flags->toml, "print the model as the text of a model file");
   command->add_flag("--json", flags->json, "print one JSON object")->excludes(toml);
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });

@@ -99,6 +99,12 @@ Status ReadModelFile(ModelFlags& flags) {
                                                flags.layers, path, layers));
   }
   flags.layers = layers;
+  // A file that says what a published model is gets that model, and with it a GPU's programs. sage-ri's is for so many
+  // classes, which only the graph can tell.
+  if (std::optional<ModelOptions> published = AsPublished(*read); published && published->num_classes == 0) {
+    flags.options = *published;
+    return Status::Ok();
+  }
   flags.options = SpecOptions(std::make_shared<const ModelSpec>(std::move(*read)), layers);
   return Status::Ok();
 }
@@ -179,9 +185,10 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
 
 Status CompleteTrainFlags(TrainFlags& flags) {
   TrainOptions& o = flags.train;
+  const std::string asked = flags.model.options.kind;
   HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
   int& layers = flags.model.options.layers;
-  const bool given = flags.model.options.spec != nullptr;  // the layers are a file's
+  const bool given = flags.model.options.kind != asked;  // the layers are a file's
   if (flags.model.layers > kMostLayers) {  // before there are as many fanouts
     return Status::InvalidArgument(fmt::format("--layers is {}: use 1 to {}", flags.model.layers, kMostLayers));
   }

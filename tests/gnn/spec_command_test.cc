@@ -18,7 +18,9 @@ using testing::HasSubstr;
 
 class HoneGnnModels : public HoneGnn {
  protected:
-  static std::string Example(const std::string& name) { return HONE_SOURCE_DIR "/examples/gnn_models/" + name + ".toml"; }
+  static std::string Example(const std::string& name) {
+    return HONE_SOURCE_DIR "/examples/gnn_models/" + name + ".toml";
+  }
   Outcome TrainModel(const std::string& model, std::vector<std::string> more) {
     std::vector<std::string> arguments = {"train",   kGraph, "--model", model,  "--fanout", "5,5",
                                           "--batch", "128",  "--lr",    "0.01", "--quiet"};
@@ -113,7 +115,8 @@ TEST_F(HoneGnnModels, TheDocumentsExampleRunsAndItsMessagesAreTheProgram) {
 TEST_F(HoneGnnModels, ModelsListsOperationsAndShowsWhatAModelIs) {
   const Outcome listed = Run({"models"});
   ASSERT_EQ(listed.status, 0) << listed.err;
-  for (const char* operation : {"aggregate", "attention", "linear", "norm", "activate", "drop", "add", "concat", "collect", "head"}) {
+  for (const char* operation :
+       {"aggregate", "attention", "linear", "norm", "activate", "drop", "add", "concat", "collect", "head"}) {
     EXPECT_THAT(listed.out, HasSubstr(std::string("\n  ") + operation));
   }
   for (const char* name : {"sage", "gat", "gin", "sage-ri"}) {
@@ -125,7 +128,39 @@ TEST_F(HoneGnnModels, ModelsListsOperationsAndShowsWhatAModelIs) {
     ASSERT_EQ(shown.status, 0) << shown.err;
     EXPECT_EQ(json::parse(shown.out).at("layers"), 2);
     EXPECT_EQ(json::parse(shown.out).at("toml"), text.out);
+    EXPECT_EQ(json::parse(shown.out).at("gpu_program"), name);
   }
+}
+
+TEST_F(HoneGnnModels, AFileOfAPublishedModelIsThatModel) {
+  std::string text = Run({"models", "gat", "--toml", "--layers", "2", "--hidden", "16", "--heads", "2"}).out;
+  text.replace(text.find("name = \"gat\""), 12, "name = \"mine\"");
+  const std::string file = scratch_ / "mine.toml";
+  ASSERT_TRUE(WriteFileAtomically(file, text).ok());
+  EXPECT_THAT(Run({"models", file}).out, AllOf(HasSubstr("mine: 2 layers"), HasSubstr("as the program of gat")));
+  EXPECT_THAT(Run({"models", Example("gcn")}).out, HasSubstr("On a GPU it does not run"));
+  const auto train = [&](const std::vector<std::string>& model, const std::string& folder) {
+    std::vector<std::string> arguments = {"train",   kGraph, "--fanout", "5,5",          "--epochs",       "2",
+                                          "--batch", "256",  "--quiet",  "--checkpoint", scratch_ / folder};
+    arguments.insert(arguments.end(), model.begin(), model.end());
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return ReadFile(scratch_ / folder + "/last.safetensors").value();
+  };
+  train({"--model", file}, "file");
+  train({"--model", "gat", "--hidden", "16", "--heads", "2"}, "name");
+  const auto answer = [&](const std::string& folder) {
+    const Outcome outcome = Run(
+        {"infer", kGraph, scratch_ / folder, "--full", "--logits", "--output", scratch_ / folder + ".npy", "--quiet"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return ReadFile(scratch_ / folder + ".npy").value();
+  };
+  EXPECT_EQ(answer("file"), answer("name"));
+  EXPECT_EQ(Run({"infer", kGraph, scratch_ / "name", "--model", file, "--quiet"}).status, 0);
+  ASSERT_TRUE(
+      WriteFileAtomically(file, Run({"models", "gat", "--toml", "--layers", "2", "--hidden", "24", "--heads", "2"}).out)
+          .ok());
+  EXPECT_EQ(Run({"infer", kGraph, scratch_ / "name", "--model", file, "--quiet"}).status, 2);
 }
 
 TEST_F(HoneGnnModels, WrongFilesAndFlagsAreToldBeforeTheGraphIsOpened) {
@@ -138,14 +173,19 @@ TEST_F(HoneGnnModels, WrongFilesAndFlagsAreToldBeforeTheGraphIsOpened) {
   EXPECT_THAT(refused(Example("gcn"), {"--hidden", "64"}), HasSubstr("--hidden and --model"));
   EXPECT_THAT(refused(Example("gcn"), {"--layers", "3"}), HasSubstr("aggregates over 2 hops; leave --layers out"));
   const std::string bad = scratch_ / "bad.toml";
-  ASSERT_TRUE(WriteFileAtomically(bad, "name = 'bad'\nvalues = [\n  {name = 'a', op = 'aggregate', of = 'x'},\n"
-                             "  {name = 'h', op = 'linear', of = 'a', widht = 3},\n]\n")
+  ASSERT_TRUE(WriteFileAtomically(bad,
+                                  "name = 'bad'\nvalues = [\n  {name = 'a', op = 'aggregate', of = 'x'},\n"
+                                  "  {name = 'h', op = 'linear', of = 'a', widht = 3},\n]\n")
                   .ok());
-  EXPECT_THAT(refused(bad, {}), AllOf(HasSubstr("bad.toml:4"), HasSubstr("'widht'"), HasSubstr("did you mean 'width'?")));
-  ASSERT_TRUE(WriteFileAtomically(bad, "name = 'bad'\nvalues = [{name = 'a', op = 'aggregate', of = 'x'},\n"
-                             "  {name = 'h', op = 'linear', of = 'a', width = 3}]\n")
+  EXPECT_THAT(refused(bad, {}),
+              AllOf(HasSubstr("bad.toml:4"), HasSubstr("'widht'"), HasSubstr("did you mean 'width'?")));
+  ASSERT_TRUE(WriteFileAtomically(bad,
+                                  "name = 'bad'\nvalues = [{name = 'a', op = 'aggregate', of = 'x'},\n"
+                                  "  {name = 'h', op = 'linear', of = 'a', width = 3}]\n")
                   .ok());
-  EXPECT_THAT(refused(bad, {"--fanout", "5"}), HasSubstr("has 3 columns, where the graph has 40 classes: end with a head"));
+  const Outcome narrow = Run({"train", kGraph, "--model", bad, "--fanout", "5", "--quiet"});
+  EXPECT_EQ(narrow.status, 2);
+  EXPECT_THAT(narrow.err, HasSubstr("has 3 columns, where the graph has 40 classes: end with a head"));
   const Outcome hops = Run({"train", kGraph, "--model", Example("gcn"), "--fanout", "5,5,5"});
   EXPECT_EQ(hops.status, 2);
   EXPECT_THAT(hops.err, HasSubstr("model 'gcn' aggregates over 2 hops; give one number a hop"));

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,10 @@ struct ModelOptions {
 inline constexpr std::string_view kSpecKind = "spec";
 // Options of a spec of `layers` layers (LayersOf), without the sizes of a graph.
 ModelOptions SpecOptions(std::shared_ptr<const ModelSpec> spec, int layers);
+// The options of the published model that a spec is, whatever its values are called; none where it is a model of its own.
+// in_width is 0, and so is num_classes, but of sage-ri, whose spec is for so many classes. Weights are drawn from a seed
+// that the caller sets, and everything about the two is equal to the bit on the CPU.
+std::optional<ModelOptions> AsPublished(const ModelSpec& spec);
 // What a person calls the model: its kind, or the name of its spec.
 std::string ModelName(const ModelOptions& options);
 

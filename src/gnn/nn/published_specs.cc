@@ -3,8 +3,12 @@
 //
 // The published models as specs. Names of parameters, order of operands, sites of masks and streams of initial weights
 // are those of the layers in this folder, so that either way gives the same bits.
+#include <array>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "gnn/nn/stack_model.h"
 #include "hone/gnn/model_spec.h"
@@ -150,7 +154,105 @@ ModelSpec SageRi(const ModelOptions& o, Activation activation) {
   return w.Take();
 }
 
+// The same model with names that its values' places give, and with everything written out that is decided by default.
+// Null: no valid model for a graph of these classes.
+std::optional<ModelSpec> WrittenOut(const ModelSpec& spec, int64_t num_classes) {
+  constexpr int64_t kSomeWidth = 1 << 14;  // of features, which nothing of a published model has
+  const Result<SpecShapes> shapes = CheckModelSpec(spec, kSomeWidth, num_classes);
+  if (!shapes.ok()) return std::nullopt;
+  std::map<std::string, std::string> names = {{std::string(kSpecInput), std::string(kSpecInput)}};
+  ModelSpec out;
+  for (size_t i = 0; i < spec.values.size(); ++i) {
+    ValueSpec value = spec.values[i];
+    const bool trains = std::holds_alternative<LinearSpec>(value.operation) ||
+                        std::holds_alternative<HeadSpec>(value.operation) ||
+                        std::holds_alternative<AttentionSpec>(value.operation);
+    if (value.parameters.empty()) value.parameters = value.name;
+    const auto* add = std::get_if<AddSpec>(&value.operation);
+    if (!trains && !std::holds_alternative<NormSpec>(value.operation) && (add == nullptr || !add->eps))
+      value.parameters = "";
+    if (value.stream < 0) value.stream = shapes->LayerOf(i + 1);
+    if (!trains) value.stream = -1;  // nothing is drawn
+    names[value.name] = "v" + std::to_string(i);
+    value.name = names[value.name];
+    for (std::string& operand : value.of) operand = names[operand];
+    if (auto* drop = std::get_if<DropSpec>(&value.operation)) {
+      drop->layer = shapes->drop_keys[i + 1].layer;
+      drop->site = shapes->drop_keys[i + 1].site;
+      if (!drop->after.empty()) drop->after = names[drop->after];
+    }
+    if (const auto* head = std::get_if<HeadSpec>(&value.operation)) {
+      value.operation = LinearSpec{kClassWidth, head->bias};  // which is what a head is
+    }
+    out.values.push_back(std::move(value));
+  }
+  return out;
+}
+
+// The first of a kind of operation; null: there is none.
+template <typename Kind>
+const Kind* FirstOf(const ModelSpec& spec) {
+  for (const ValueSpec& value : spec.values) {
+    if (const auto* found = std::get_if<Kind>(&value.operation)) return found;
+  }
+  return nullptr;
+}
+
+// The options with which a published model of `kind` would be this one, if any.
+ModelOptions GuessOptions(const ModelSpec& spec, const std::string& kind, int layers) {
+  static constexpr std::array kActivations = {"relu", "leaky_relu", "elu"};
+  ModelOptions o;
+  o.kind = kind;
+  o.in_width = 1;
+  o.num_classes = 1;
+  o.layers = layers;
+  const auto* drop = FirstOf<DropSpec>(spec);
+  o.dropout = drop == nullptr ? 0 : drop->probability;
+  if (const auto* activate = FirstOf<ActivateSpec>(spec))
+    o.activation = kActivations.at(static_cast<size_t>(activate->function));
+  o.norm = FirstOf<NormSpec>(spec) == nullptr ? "none" : "batch";
+  const auto* linear = FirstOf<LinearSpec>(spec);
+  const auto* attention = FirstOf<AttentionSpec>(spec);
+  if (kind == "gat" && attention != nullptr) {
+    o.heads = attention->heads;
+    o.hidden = attention->heads * (attention->width > 0 ? attention->width : 1);
+    o.negative_slope = attention->negative_slope;
+    o.bias = attention->bias;
+  } else if (linear != nullptr) {
+    if (linear->width > 0) o.hidden = linear->width;
+    o.bias = kind == "sage" && linear->bias;
+  }
+  if (kind == "sage") {
+    if (const auto* aggregate = FirstOf<AggregateSpec>(spec)) {
+      o.aggregation = aggregate->how == AggregateSpec::How::kMax   ? "max"
+                      : aggregate->how == AggregateSpec::How::kSum ? "sum"
+                                                                   : "mean";
+    }
+  }
+  if (kind == "sage-ri" && spec.values.size() > 1) {  // the head's first Linear has twice the classes
+    const auto* middle = std::get_if<LinearSpec>(&spec.values[spec.values.size() - 2].operation);
+    if (middle != nullptr && middle->width >= 2 && middle->width % 2 == 0) o.num_classes = middle->width / 2;
+  }
+  return o;
+}
+
 }  // namespace
+
+std::optional<ModelOptions> AsPublished(const ModelSpec& spec) {
+  const Result<int> layers = LayersOf(spec);
+  if (!layers.ok()) return std::nullopt;
+  for (const char* kind : {"sage", "gat", "gin", "sage-ri"}) {
+    ModelOptions options = GuessOptions(spec, kind, *layers);
+    const Result<ModelSpec> published = PublishedSpec(options);
+    if (!published.ok()) continue;
+    const std::optional<ModelSpec> theirs = WrittenOut(*published, options.num_classes);
+    if (!theirs || theirs != WrittenOut(spec, options.num_classes)) continue;
+    options.in_width = 0;
+    if (options.kind != "sage-ri") options.num_classes = 0;
+    return options;
+  }
+  return std::nullopt;
+}
 
 Result<ModelSpec> PublishedSpec(const ModelOptions& options) {
   HONE_RETURN_IF_ERROR(CheckPublished(options));

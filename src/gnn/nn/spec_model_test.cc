@@ -158,6 +158,24 @@ TEST(PublishedSpec, TrainsToTheBitsOfTheModelItIs) {
     const Result<ModelSpec> read = ParseModelSpec(ModelSpecText(*spec), what);
     ASSERT_TRUE(read.ok()) << read.status().message();
     ASSERT_EQ(*read, *spec);
+    // And it is known for what it is, under other names.
+    ModelSpec renamed = *spec;
+    renamed.name = "mine";
+    for (ValueSpec& value : renamed.values) {
+      value.name = "my-" + value.name;
+      for (std::string& operand : value.of) operand = operand == kSpecInput ? operand : "my-" + operand;
+      if (auto* drop = std::get_if<DropSpec>(&value.operation); drop != nullptr && !drop->after.empty()) {
+        drop->after = "my-" + drop->after;
+      }
+    }
+    std::optional<ModelOptions> published = AsPublished(renamed);
+    ASSERT_TRUE(published.has_value());
+    EXPECT_EQ(published->kind, options.kind);
+    published->in_width = options.in_width;
+    published->num_classes = options.num_classes;
+    EXPECT_EQ(PublishedSpec(*published).value(), *spec);
+    renamed.values.push_back(Value("more", DropSpec{}, {renamed.values.back().name}));
+    EXPECT_FALSE(AsPublished(renamed).has_value());
     ModelOptions as_spec = SpecOptions(std::make_shared<const ModelSpec>(*spec), LayersOf(*spec).value());
     as_spec.in_width = options.in_width;
     as_spec.num_classes = options.num_classes;
@@ -300,6 +318,11 @@ TEST(SpecModel, TrainsToTheSameBitsOnAnyThreadCount) {
       return bits;
     });
   }
+}
+
+TEST(SpecModel, AModelOfItsOwnIsNoPublishedOne) {
+  for (const ModelSpec& spec : {Gcn(), ResidualGat(), Mixed()})
+    EXPECT_FALSE(AsPublished(spec).has_value()) << spec.name;
 }
 
 TEST(SpecModel, IsRefusedBeforeItIsMade) {

@@ -75,13 +75,15 @@ void ReadBool(TableReader& reader, std::string_view key, bool& target) {
   target = reader.Boolean(key).value_or(target);
 }
 
-OperationSpec ReadOperation(TableReader& reader) {
+// `known`: whether there is such an operation; without one, every other field would be unknown.
+OperationSpec ReadOperation(TableReader& reader, bool& known) {
   const std::optional<std::string> name = reader.Word(
       "op", {"aggregate", "attention", "linear", "norm", "activate", "drop", "add", "concat", "collect", "head"});
   if (!name) {
     if (!reader.Has("op")) reader.Missing("op", "say which operation makes the value: op = \"linear\" for example");
     return {};
   }
+  known = true;
   if (*name == "aggregate") {
     AggregateSpec o;
     ReadWord(reader, "how", kHowNames, o.how);
@@ -259,12 +261,12 @@ Result<ModelSpec> ParseModelSpec(std::string_view text, std::string_view file) {
     TableReader reader(*tables[i], fmt::format("values #{}", i + 1), errors);
     ValueSpec value;
     value.name = reader.RequiredString("name");
-    value.operation = ReadOperation(reader);
+    bool known = false;
+    value.operation = ReadOperation(reader, known);
     value.of = ReadOperands(reader);
     value.parameters = reader.String("parameters").value_or("");
     ReadInteger(reader, "stream", value.stream);
-    // What fields there are depends on the operation: without one, each would be unknown.
-    if (reader.Has("op") && errors.ok()) reader.Finish();
+    if (known) reader.Finish();
     spec.values.push_back(std::move(value));
   }
   document.Finish();
