@@ -154,6 +154,9 @@ void FeedReply(std::string_view text) {
     if (proposal.problem.empty()) (void)ParseCandidate(proposal.source, "candidate.cu", PlanTask()).ok();
     (void)ParsePlanReply(reply, source, true);
   }
+  if (const Proposal whole = ParseAgentReply(reply); whole.problem.empty()) {
+    (void)ParseCandidate(whole.source, "candidate.cu", PlanTask()).ok();
+  }
   (void)ParseTextReply(reply);
   (void)ParseCasesReply(reply, PlanTask(), 8);
   (void)RegionList(SplitRegions(text));
