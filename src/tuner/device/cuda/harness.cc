@@ -309,7 +309,7 @@ Result<CUdeviceptr> Harness::SendDigestKeys(uint64_t secret) {
 Status Harness::WipeKeys() {
   if (!digest_keys_.sent) return Status::Ok();
   digest_keys_.sent = false;
-  return Fill(digest_keys_.block.address(), static_cast<int64_t>(digest_keys_.block.bytes()), 0);
+  return Fill(digest_keys_.block.address(), static_cast<int64_t>(digest::kKeys * sizeof(uint64_t)), 0);
 }
 
 Status Harness::EnqueueDigest(const TensorView& view, const Layout& layout, CUdeviceptr keys, CUdeviceptr sums) {
