@@ -6,6 +6,7 @@
 #   make site      the documentation as a site, build/site; its packages go to build/python
 #   make package   a Debian package of both programs, build/hone_VERSION_ARCHITECTURE.deb
 #   make test-python  only the tests that are written in Python; their packages go to build/python
+#   make test-torch   every PyTorch problem of tests/torch, of which make test-python takes some
 #   make test-browser  only the tests of pages in a real browser; installs Chromium
 #   make test-gpu  only the tests that need a GPU; fails where there is none
 JOBS ?= $(shell nproc)
@@ -27,7 +28,7 @@ define configure
 	@grep -E '^-- CUDA device' $(BUILD).configure.log; rm -f $(BUILD).configure.log
 endef
 
-.PHONY: build test demo demo-gnn test-python test-browser test-gpu package site setup format clean
+.PHONY: build test demo demo-gnn test-python test-torch test-browser test-gpu package site setup format clean
 
 setup:
 	@tools/setup
@@ -45,6 +46,11 @@ test-python: setup
 	$(call configure,$(FULL_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target hone hone_loader
 	@HONE_INSTALL_TORCH=1 ctest --test-dir $(BUILD) -L python --output-on-failure --no-tests=error
+
+test-torch: setup
+	$(call configure,$(FULL_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target hone
+	@HONE_INSTALL_TORCH=1 ctest --test-dir $(BUILD) -C torch -R '^torch_' -j $(TEST_JOBS) --output-on-failure --no-tests=error
 
 test-browser:
 	@tools/setup chromium

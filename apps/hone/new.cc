@@ -76,6 +76,8 @@ Status PrintModule(CommandContext& context, const NewFlags& flags, const Prepare
   }
   if (!prepared.unchecked.empty()) Print("\nThe task was not checked: {}\n", prepared.unchecked);
   Print("\nNext: write a kernel (docs/candidate-format.md), then  hone eval {} kernel.cu\n", prepared.directory);
+  if (!prepared.draft.seed_cu.empty())
+    Print("Or let a strategy begin with the seed:  hone optimize {}\n", prepared.directory);
   return Status::Ok();
 }
 
@@ -120,7 +122,8 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
                                                             .remedy = "--force overwrites it, --out names another folder"}));
   for (const std::string& warning : prepared.draft.sandbox_warnings) PrintError("hone: warning: {}\n", warning);
   if (!flags.json) {
-    Print("{}/task.toml, reference.py\n\nFound by running {} with PyTorch {}; look it over:\n", out, options.file, prepared.draft.torch);
+    Print("{}/task.toml, reference.py{}\n\nFound by running {} with PyTorch {}; look it over:\n", out,
+          prepared.draft.seed_cu.empty() ? "" : ", seed.cu", options.file, prepared.draft.torch);
     for (const std::string& line : prepared.draft.inferred) Print("  {}\n", line);
     for (const std::string& line : prepared.draft.notes) Print("  {}\n", line);
     std::fflush(stdout);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch_tests.py HONE PART…: PyTorch modules as tasks, on the simulated GPU.
 
-PART is a problem of problems/ (brought in; where kernels/ has a kernel for it, that passes and the kernel with an error planted
-is refused), or "bad_input", "package", "check", "tutorial", "apply", "hosted". Prints what fails and ends with 1.
+PART is a problem of problems/: it is brought in and judged twice, right and with an error planted, which is refused. Where kernels/ has a
+kernel for it that is judged on the simulated GPU, else the module itself as a ModelNew, in a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted". Prints what fails and ends with 1.
 """
 import json
 import os
@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -33,8 +34,51 @@ EXPECTED = {
     "half_swiglu": ("elementwise", "tokens", "tokens width", "gate up out"),
 }
 
-# An error for each kernel: what is replaced by what.
+# An error for each problem: what is replaced by what, in its kernel, or in its module where it has none.
 PLANTED = {
+    "hard_swish": ("x[i] + 3.0f", "x[i] + 2.99f"),
+    "elu_chain": ("0.7f * expm1f", "0.701f * expm1f"),
+    "mish": ("log1pf(expf(x[i]))", "log1pf(expf(fmaxf(x[i], -3.0f)))"),
+    "diagonal_scale": ("d[i / width]", "d[min(i / width, 7LL)]"),
+    "log_softmax": ("- logf(sum)", "- 1.001f * logf(sum)"),
+    "rms_norm": ("+ 1e-5f);", "+ 1e-2f);"),
+    "group_norm": ("double>(count) + 1e-5", "double>(count - 1) + 1e-5"),
+    "instance_norm": ("i < pixels; ++i) squares", "i < pixels - 1; ++i) squares"),
+    "l2_normalize": ("sqrt(squares)", "sqrt(squares + 1e-2)"),
+    "largest_of_rows": ("i = 1; i < width", "i = 1; i < width - 1"),
+    "running_sum": ("float sum = 0.0f", "float sum = x[r * length] * 1e-3f"),
+    "masked_running_sum": ("i = length - 1", "i = length - 2"),
+    "huber_loss": ("d - 0.5f", "d - 0.49f"),
+    "cross_entropy": ("labels[r]]", "0]"),
+    "cosine_distance": ("1.0 - product", "1.001 - product"),
+    "hinge_by_rows": ("= 1.0f - x", "= 0.99f - x"),
+    "transposed_product": ("transpose_a = true", "transpose_a = true\nepilogue = \"gelu_tanh\""),
+    "batched_product": ('b    = "b"\n', 'b    = "b"\ntranspose_b = true\n'),
+    "matrix_vector": ("k < inner", "k < inner - 1"),
+    "lower_triangle": ("i % size > i / size", "i % size >= i / size"),
+    "average_pool": ("sum / 9.0f", "sum / 8.9f"),
+    "dilated_max_pool": ("at[4]", "at[3]"),
+    "depthwise_conv": ("z >= width", "z >= width - 1"),
+    "dilated_conv": ("2 * d]", "d]"),
+    "transposed_conv": ("row % 2 * 2", "row % 2"),
+    "linear_gelu_softmax": ("0.70710678f", "0.69f"),
+    "linear_sigmoid_sum": ("i < width", "i < width - 1"),
+    "linear_scale_clamp": ("-1.0f), 1.0f", "-1.0f), 0.99f"),
+    "linear_norm_residual": ("x[r * width + i] + (h", "(h"),
+    "conv_tanh_pool": ("torch.tanh(self.conv(image))", "torch.tanh(1.01 * self.conv(image))"),
+    "tiny_gru": ("self.gru(x)[0]", "self.gru(x)[0] * 1.001"),
+    "tiny_cnn": ("F.relu(self.second(x))", "F.leaky_relu(self.second(x))"),
+    "residual_mlp": ("x + self.down", "0.999 * x + self.down"),
+    "squeeze_excite": ("x.mean(dim=(2, 3))", "x.amax(dim=(2, 3))"),
+    "cross_attention": ("x.shape[-1] ** 0.5", "x.shape[-1] ** 0.49"),
+    "attention_block": ("math.sqrt(width // self.heads)", "math.sqrt(width)"),
+    "small_mlp": ('epilogue    = "relu"\nout         = "second"', 'out         = "second"'),
+    "conv_gelu": ("0.70710678f", "0.69f"),
+    "column_mean": ("k < length", "k < length - 1"),
+    "layer_norm": ("+ bias[i]", "+ 1.01f * bias[i]"),
+    "max_pool": ("at[width + 1]", "at[width]"),
+    "half_swiglu": ("expf(-x)", "expf(-1.02f * x)"),
+    "scaled_residual": ("x[i] + scale", "0.999f * x[i] + scale"),
     "gated_tanh": ("out[i] = tanhf", "out[i] = (i % 61 == 60 ? 0.99f : 1.0f) * tanhf"),
     "row_softmax": ("i < width; i += 32) sum", "i < width - 1; i += 32) sum"),
     "linear_relu": ("float sum = bias[column]", "float sum = 0.0f"),
@@ -42,6 +86,10 @@ PLANTED = {
     "batch_norm": ("static_cast<float>(count - 1)", "static_cast<float>(count)"),
     "embedding_sum": ("k < bag;", "k < bag - 1;"),
 }
+
+# Problems for which `hone new` writes a first version.
+SEEDED = {"linear_relu", "small_mlp", "scaled_residual", "linear_gelu_softmax", "linear_sigmoid_sum", "linear_scale_clamp", "linear_norm_residual",
+          "residual_mlp"}
 
 # Finished modules for linear_relu (submissions/), and their verdicts.
 SUBMISSIONS = {
@@ -120,6 +168,12 @@ def judge(task, kernel, folder):
 
 
 def problem(name, folder):
+    began = time.monotonic()
+    judge_problem(name, folder)
+    print(f"{name}: {time.monotonic() - began:.1f} s in all", flush=True)
+
+
+def judge_problem(name, folder):
     told = bring_in(name, os.path.join(HERE, "problems", name + ".py"), folder, ["--no-check"])
     if told is None:
         return
@@ -129,33 +183,47 @@ def problem(name, folder):
     if code != 0:
         return fail(f"{name} cannot be shown", err)
     shown = json.loads(out)
+    expected(name, shown)
+    with open(os.path.join(task, "reference.py"), encoding="utf-8") as copy, \
+            open(os.path.join(HERE, "problems", name + ".py"), encoding="utf-8") as original:
+        module = original.read()
+        if copy.read() != module:
+            fail(f"{name}: reference.py is not the problem file")
+    seed = os.path.join(task, "seed.cu")
+    if told["seed"] != (name in SEEDED) or os.path.exists(seed) != told["seed"]:
+        fail(f"{name}: a first version is {'' if told['seed'] else 'not '}written", str(os.listdir(task)))
+    if told["seed"]:
+        judged = judge(task, seed, folder)
+        if judged["verdict"] != "ok":
+            fail(f"{name}: seed.cu is {judged['verdict']}", judged.get("detail", ""))
+    kernel = os.path.join(HERE, "kernels", name + ".cu")
+    ending = ".cu" if os.path.exists(kernel) else ".py"
+    if ending == ".cu":
+        with open(kernel, encoding="utf-8") as source:
+            module = source.read()
+    else:
+        module = module.replace("class Model(", "class ModelNew(")
+    before, after = PLANTED[name]
+    if before not in module:
+        return fail(f"{name}: the error to plant has no place")
+    for verdict, text in (("ok", module), ("wrong_output", module.replace(before, after))):
+        candidate = os.path.join(folder, f"{name}_{verdict}{ending}")
+        with open(candidate, "w", encoding="utf-8") as file:
+            file.write(text)
+        judged = judge(task, candidate, folder)
+        if judged["verdict"] != verdict:
+            fail(f"{name}: {os.path.basename(candidate)} is {judged['verdict']}", judged.get("detail", ""))
+
+
+def expected(name, shown):
+    if name not in EXPECTED:
+        return
     workload, sliced, dims, tensors = EXPECTED[name]
     found = (shown["class"], shown["slice"], " ".join(shown["dims"]), " ".join(one["name"] for one in shown["tensors"]))
     for what, wanted, have in zip(("class", "slice", "dims", "tensors"), (workload, sliced, dims, tensors or found[3]), found):
         same = sorted(wanted.split()) == sorted(have.split()) if what == "dims" else wanted == have
         if not same:
             fail(f"{name}: {what} is '{have}', expected '{wanted}'")
-    with open(os.path.join(task, "reference.py"), encoding="utf-8") as copy, \
-            open(os.path.join(HERE, "problems", name + ".py"), encoding="utf-8") as original:
-        if copy.read() != original.read():
-            fail(f"{name}: reference.py is not the problem file")
-    kernel = os.path.join(HERE, "kernels", name + ".cu")
-    if not os.path.exists(kernel):
-        return
-    right = judge(task, kernel, folder)
-    if right["verdict"] != "ok":
-        fail(f"{name}: the right kernel is {right['verdict']}", right.get("detail", ""))
-    with open(kernel, encoding="utf-8") as source:
-        text = source.read()
-    before, after = PLANTED[name]
-    if before not in text:
-        return fail(f"{name}: the error to plant has no place")
-    planted = os.path.join(folder, name + "_planted.cu")
-    with open(planted, "w", encoding="utf-8") as wrong:
-        wrong.write(text.replace(before, after))
-    refused = judge(task, planted, folder)
-    if refused["verdict"] != "wrong_output":
-        fail(f"{name}: the planted error is {refused['verdict']}", refused.get("detail", ""))
 
 
 def bad_input(folder):
@@ -363,7 +431,7 @@ def main():
     for part in sys.argv[2:]:
         folder = tempfile.mkdtemp(prefix="hone-torch-test-")
         try:
-            if part in EXPECTED:
+            if part in PLANTED:
                 problem(part, folder)
             else:
                 {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted}[part](folder)

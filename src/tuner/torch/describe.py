@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what a task must know of a PyTorch problem. Follows problem.py and shapes.py in one text.
+"""Says what a task must know of a PyTorch problem. Follows problem.py, shapes.py and seed.py in one text.
 
 Reads one JSON object on standard input: {"file", "class", "training", "fixed": [names], "seed", "threads"} with "text" and
 "sizes" of a problem file, or with "module", "folder" and "added" of a class that lies elsewhere ("added" is what it lacks to
@@ -731,7 +731,14 @@ def describe(job):
         if dims and sizes not in checks and works(shapes, base, sizes) is not None:
             checks.append(sizes)
     alone = ranges.alone() if dims else set()
+    seed_text, no_seed = "", ""
+    if not changed:
+        named = {i: one["name"] for i, one in enumerate(inputs) if "dtype" in one}
+        seed_text, no_seed = seed_of(trials[-1], expressions, named, list(trial.state))
+    if seed_text:
+        notes.append("seed.cu: products by a library's calls ([[call]]), what stands between them by plain kernels")
     return {
+        "seed": seed_text, "no_seed": no_seed,
         "text": text, "torch": torch.__version__, "python": sys.version.split()[0], "inputs": inputs, "state": state, "outputs": made,
         "dims": [{"name": name, "size": dim["size"], "multiple": dim["multiple"], "low": ranges.low[name], "high": ranges.high[name],
                   "alone": name in alone} for name, dim in dims.items()],

@@ -14,6 +14,7 @@
 
 #include "base/json_fields.h"
 #include "base/toml_document.h"
+#include "hone/tuner/candidate.h"
 #include "hone/tuner/task.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/core/reserved_names.h"
@@ -45,7 +46,7 @@ struct DescribedDim {
   bool alone = true;  // whether hidden cases may vary it beside the others
 };
 struct Description {
-  std::string error, torch, slice, flops, workload, text;
+  std::string error, torch, slice, flops, workload, text, seed;
   std::vector<DescribedTensor> inputs, state, outputs;
   std::vector<DescribedDim> dims;
   std::vector<std::map<std::string, int64_t>> checks;
@@ -124,6 +125,7 @@ Result<Description> ReadDescription(const json& answer, std::map<std::string, st
   fields.Read("flops", told.flops);
   fields.Require("class", told.workload);
   fields.Read("text", told.text);
+  fields.Read("seed", told.seed);
   fields.Read("checks", told.checks);
   fields.Read("special", told.special);
   fields.Read("operators", told.operators);
@@ -204,6 +206,30 @@ class Writer {
     if (!told_.flops.empty()) out_ += fmt::format("\n[work]\nflops = {}\n", TomlString(told_.flops));
     Cases();
     return out_;
+  }
+
+  // The seed with the task's names in the places of the file's. After Toml, which chooses them.
+  Result<std::string> Seed() const {
+    std::string text;
+    for (size_t at = 0; at < told_.seed.size();) {
+      const size_t open = told_.seed.find("@{", at);
+      text += told_.seed.substr(at, open == std::string::npos ? open : open - at);
+      if (open == std::string::npos) break;
+      const size_t close = told_.seed.find('}', open);
+      if (close == std::string::npos || close < open + 4)
+        return Status::Internal("the seed has a place that does not end");
+      const std::string name = told_.seed.substr(open + 4, close - open - 4);
+      if (told_.seed[open + 2] == 'd') {
+        text += Rename(name, dim_names_);
+      } else {
+        const auto tensor = tensor_names_.find(name);
+        if (tensor == tensor_names_.end())
+          return Status::Internal(fmt::format("the seed names a tensor '{}', which there is not", name));
+        text += tensor->second;
+      }
+      at = close + 1;
+    }
+    return text;
   }
 
  private:
@@ -449,9 +475,15 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
   draft.inferred.push_back(told.slice.empty() ? "no size is independent of the others: outputs are judged whole"
                                               : fmt::format("slice {}: outputs along it are independent, by permuting and by leaving out", told.slice));
   const std::string file = options.file;
-  draft.task_toml = Writer(options, std::move(told), std::move(dim_names), std::move(names)).Toml();
-  if (const Result<Task> task = ParseTask(draft.task_toml, "task.toml of " + file); !task.ok()) {
-    return Status::Internal("the task that was made of it cannot be read: " + task.status().message());
+  Writer writer(options, std::move(told), std::move(dim_names), std::move(names));
+  draft.task_toml = writer.Toml();
+  HONE_ASSIGN_OR_RETURN(draft.seed_cu, writer.Seed());
+  const Result<Task> task = ParseTask(draft.task_toml, "task.toml of " + file);
+  if (!task.ok()) return Status::Internal("the task that was made of it cannot be read: " + task.status().message());
+  if (!draft.seed_cu.empty()) {
+    if (const Result<Candidate> seed = ParseCandidate(draft.seed_cu, "seed.cu of " + file, *task); !seed.ok()) {
+      return Status::Internal("the seed that was made of it cannot be read: " + seed.status().message());
+    }
   }
   return draft;
 }

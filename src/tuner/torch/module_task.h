@@ -33,6 +33,7 @@ struct ModuleTaskOptions {
 
 struct ModuleTaskDraft {
   std::string task_toml, reference_py;
+  std::string seed_cu;                 // empty: the module's operators are not those that seed.py knows
   std::vector<std::string> inferred;   // lines for the user to look over
   std::vector<std::string> notes;      // what is fixed, left out or weak, and why
   std::vector<std::string> sandbox_warnings;  // layers that this machine lacks

@@ -29,7 +29,8 @@ def load_torch():
     except Exception as error:  # a broken installation fails in many ways
         raise Refused(f"PyTorch does not load in {sys.executable} ({first_line(error)}): install it there "
                       "(pip install torch), or name another interpreter in HONE_PYTHON") from error
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # Not torch.use_deterministic_algorithms, which imports the compiler's 850 modules to tell it: as long as torch itself takes.
+    torch.set_deterministic_debug_mode("warn")
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     return torch

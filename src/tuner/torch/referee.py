@@ -479,7 +479,7 @@ def main():
     try:
         if job.get("threads"):
             torch.set_num_threads(job["threads"])
-        torch.use_deterministic_algorithms(False)
+        torch.set_deterministic_debug_mode("default")
         answer = Referee(job, frames).run()
     except Verdict as verdict:
         answer = {"verdict": verdict.args[0], "detail": verdict.args[1], "mismatch": verdict.args[2]}

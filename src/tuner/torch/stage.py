@@ -177,7 +177,7 @@ class Stage:
 def main():
     load_torch()
     import torch
-    torch.use_deterministic_algorithms(False)
+    torch.set_deterministic_debug_mode("default")
     Stage().serve()
 
 

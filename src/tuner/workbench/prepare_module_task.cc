@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <filesystem>
 
 #include "base/file.h"
 #include "tuner/evaluate/lint/lint_command.h"
@@ -25,6 +26,11 @@ Result<PreparedModuleTask> PrepareModuleTask(const ModuleTaskOptions& options, c
   prepared.directory = place.directory;
   HONE_ASSIGN_OR_RETURN(prepared.draft, DraftModuleTask(options, python));
   HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/reference.py", prepared.draft.reference_py));
+  // One of an earlier draft would be judged by this one.
+  std::error_code ignored;
+  std::filesystem::remove(place.directory + "/seed.cu", ignored);
+  if (!prepared.draft.seed_cu.empty())
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/seed.cu", prepared.draft.seed_cu));
   HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/task.toml", prepared.draft.task_toml));
   return prepared;
 }
@@ -49,15 +55,11 @@ void CheckPreparedModule(const EvaluatorOptions& evaluator, PreparedModuleTask& 
 
 nlohmann::json PreparedModuleJson(const PreparedModuleTask& prepared) {
   const ModuleTaskDraft& draft = prepared.draft;
-  return {{"task", prepared.name},
-          {"directory", prepared.directory},
-          {"ready", prepared.ready()},
-          {"torch", draft.torch},
-          {"inferred", draft.inferred},
-          {"notes", draft.notes},
-          {"sandbox_warnings", draft.sandbox_warnings},
-          {"seconds", draft.seconds},
-          {"problems", prepared.problems},
+  return {{"task", prepared.name},          {"directory", prepared.directory},
+          {"seed", !draft.seed_cu.empty()}, {"ready", prepared.ready()},
+          {"torch", draft.torch},           {"inferred", draft.inferred},
+          {"notes", draft.notes},           {"sandbox_warnings", draft.sandbox_warnings},
+          {"seconds", draft.seconds},       {"problems", prepared.problems},
           {"unchecked", prepared.unchecked}};
 }
 

@@ -23,8 +23,8 @@ struct PreparedModuleTask {
   bool ready() const { return problems.empty() && unchecked.empty(); }
 };
 
-// Drafts the task and writes task.toml and reference.py. kInvalidArgument, kUnavailable as of DraftModuleTask, and where the
-// place is taken; then nothing is written.
+// Drafts the task and writes task.toml, reference.py and, where the operators allow one, seed.cu. kInvalidArgument,
+// kUnavailable as of DraftModuleTask, and where the place is taken; then nothing is written.
 Result<PreparedModuleTask> PrepareModuleTask(const ModuleTaskOptions& options, const PythonOptions& python, const TaskPlace& place);
 // Lints what was written on the simulated GPU: can its answer be guessed, does every input matter, does the tolerance hold.
 void CheckPreparedModule(const EvaluatorOptions& evaluator, PreparedModuleTask& prepared);
