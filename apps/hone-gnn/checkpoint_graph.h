@@ -16,15 +16,19 @@ namespace hone::gnn {
 inline bool IsWhole(const Graph& graph) { return !graph.structure().row_offsets.empty(); }
 
 // `other_graph`: that the model was trained on another one is meant.
-inline Status CheckCheckpointGraph(const std::string& checkpoint, const LoadedModel& loaded, const Graph& graph, bool other_graph) {
+inline Status CheckCheckpointGraph(const std::string& checkpoint, const LoadedModel& loaded, const Graph& graph,
+                                   bool other_graph) {
   const ModelOptions& model = loaded.model->options();
   if (IsWhole(graph) && loaded.has_training && !other_graph && loaded.graph_fingerprint != GraphFingerprint(graph)) {
-    return Status::InvalidArgument(fmt::format("'{}' was trained on another graph than '{}'; if that is meant, say --other-graph",
-                                               checkpoint, graph.name()));
+    return Status::InvalidArgument(fmt::format(
+        "'{}' was trained on another graph than '{}', or on the same one with another split: if it was trained "
+        "with --split, give the same --split here; only if another graph is meant, say --other-graph, and "
+        "then nodes it was trained on may be among the test nodes",
+        checkpoint, graph.name()));
   }
   if (model.num_classes != graph.num_classes() && !graph.labels().empty()) {
-    return Status::InvalidArgument(fmt::format("'{}' tells {} classes apart and graph '{}' has {}", checkpoint, model.num_classes,
-                                               graph.name(), graph.num_classes()));
+    return Status::InvalidArgument(fmt::format("'{}' tells {} classes apart and graph '{}' has {}", checkpoint,
+                                               model.num_classes, graph.name(), graph.num_classes()));
   }
   return Status::Ok();
 }

@@ -133,7 +133,9 @@ Status KnowsModel(const ModelOptions& model) {
 
 Status AnotherGraph(const Graph& graph) {
   return Status::InvalidArgument(fmt::format(
-      "the model was trained on another graph than '{}'; if that is meant, say --other-graph", graph.name()));
+      "the model was trained on another graph than '{}', or on the same one with another split: if it was trained with "
+      "--split, give the same --split here; only if another graph is meant, say --other-graph, and then nodes it was trained "
+      "on may be among the test nodes", graph.name()));
 }
 
 cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {

@@ -225,7 +225,7 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
                gpu.host_shared ? "one copy for all ranks" : "a copy for each rank");
   }
   if (trainer.next_epoch() >= trainer.options().epochs) {
-    hone::Print("Nothing is left to train: all {} epochs are done; --epochs N trains to epoch N.\n", trainer.next_epoch());
+    hone::Print("Nothing is left to train: all {} epochs are done; a larger --epochs N, counted from the run's start, trains to epoch N.\n", trainer.next_epoch());
     return;
   }
   if (trainer.next_epoch() > 0 || trainer.next_step() > 0) {

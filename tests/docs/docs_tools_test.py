@@ -27,6 +27,8 @@ class Tutorials(unittest.TestCase):
     def test_numbers_may_be_off_by_a_tenth_and_words_not_at_all(self):
         self.assertTrue(tutorial.agrees("  96.79 us  1.355x  ok", "99.10 us 1.340x ok"))
         self.assertFalse(tutorial.agrees("96.79 us", "110.00 us"))
+        self.assertTrue(tutorial.agrees("accuracy: 77.63 %", "accuracy: 77.13 %"))
+        self.assertFalse(tutorial.agrees("accuracy: 76.63 %", "accuracy: 77.63 %"))
         self.assertFalse(tutorial.agrees("10 cases ok", "11 cases ok"))
         self.assertFalse(tutorial.agrees("ok", "not ok"))
         self.assertTrue(tutorial.agrees("run ... ended with 1.5 ...", "run 7 of 9 ended with 1.5 s"))

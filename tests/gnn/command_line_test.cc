@@ -107,7 +107,9 @@ TEST_F(HoneGnn, AFileMayGiveTheSplit) {
   const Outcome inferred = Run({"infer", kGraph, run, "--split", split, "--json"});
   ASSERT_EQ(inferred.status, 0) << inferred.err;
   EXPECT_EQ(json::parse(inferred.out).at("nodes"), 50);
-  EXPECT_THAT(Run({"infer", kGraph, run}).err, HasSubstr("another graph"));
+  const std::string forgotten = Run({"infer", kGraph, run}).err;
+  EXPECT_THAT(forgotten, HasSubstr("another graph"));
+  EXPECT_THAT(forgotten, HasSubstr("give the same --split"));
   EXPECT_THAT(Run({"train", kGraph, "--resume", run, "--epochs", "2"}).err, HasSubstr("another graph"));
   EXPECT_EQ(Run({"train", kGraph, "--resume", run, "--epochs", "2", "--split", split}).status, 0);
 }

@@ -174,7 +174,8 @@ class Conversion {
       }
       if (source_.labels.empty()) {
         if (options_.split || options_.split_seed) {
-          return Status::InvalidArgument(fmt::format("'{}' has no labels to split by; give labels, or leave --split out", path_));
+          return Status::InvalidArgument(fmt::format("'{}' has no labels to split by; give a folder with labels.npy beside edges.npy and features.npy, or an .npz with "
+                                                     "labels (docs/graphs.md), or leave --split out", path_));
         }
         return Status::Ok();
       }
