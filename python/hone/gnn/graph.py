@@ -217,6 +217,8 @@ class Graph:
     def train(self, *, on_epoch: Callable[[dict[str, Any]], None] | None = None, **options: Any) -> dict[str, Any]:
         """Trains a model and returns how that ended: `end`, `metric`, `best_valid`, `best_epoch`, `checkpoint`, and `history`.
 
+        `best_epoch` counts from 0, where the printed table counts from 1.
+
         options: those of `hone-gnn train` (docs/training.md), as in model="sage", fanout=[15, 10, 5], epochs=10, lr=0.01,
             checkpoint="run", device="cuda", resume="run".
         on_epoch: called with each epoch's report, of which `history` is the list: epoch, loss, train_accuracy, valid_accuracy,
