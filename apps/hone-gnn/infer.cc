@@ -292,8 +292,13 @@ Status Run(Flags& flags) {
   }
   HONE_RETURN_IF_ERROR(CheckKindFlags(flags));
   if (!flags.output.empty()) {
-    HONE_RETURN_IF_ERROR(CheckNpyOutput(flags.output));
     std::error_code error;
+    const std::filesystem::path folder = std::filesystem::path(flags.output).parent_path();
+    if (!folder.empty() && std::filesystem::status(folder, error).type() == std::filesystem::file_type::not_found) {
+      return Status::InvalidArgument(fmt::format("--output '{}': there is no folder '{}'; make it first, or name another one",
+                                                 flags.output, folder.string()));
+    }
+    HONE_RETURN_IF_ERROR(CheckNpyOutput(flags.output));
     if (std::filesystem::equivalent(flags.output, flags.nodes, error)) {
       return Status::InvalidArgument(
           fmt::format("--output '{}' is the file of --nodes, which it would replace: name another file", flags.output));

@@ -337,6 +337,7 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"train", kGraph, "--resume", scratch_ / "nowhere"}, 2, "nowhere"},
       {{"train", kGraph, "--init", cut, "--fanout", "4"}, 2, "safetensors"},
       {{"infer", other, run}, 2, "--other-graph"},
+      {{"infer", kGraph, run, "--output", scratch_ / "mistyped/classes.npy"}, 2, "there is no folder"},
       {{"infer", "synthetic:products?nodes=500&seed=1", run, "--other-graph"}, 2, "classes"},
       {{"infer", kGraph, run, "--fanout", "5,5,5"}, 2, "3 hops and the model 2 layers"},
       {{"infer", kGraph, run, "--full", "--fanout", "5,5"}, 2, "leave --fanout out"},
