@@ -34,7 +34,7 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
                                                              .seed = flags.seed, .libraries = flags.libraries}));
   const Evaluation& shown = outcome.evaluation;
   Print("{}", flags.device.json ? EvaluationOutput(*evaluator, shown)
-                                : DescribeEvaluation(shown, context.columns) + DescribeLibraries(shown, "  "));
+                                : DescribeEvaluation(shown, context.columns) + WhatRepeatsIt(shown, flags.seed != 0) + DescribeLibraries(shown, "  "));
   context.exit_status = ExitStatusOf(shown.verdict);
   return Status::Ok();
 }

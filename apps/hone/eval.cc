@@ -41,22 +41,6 @@ std::string WhatHelpsASlowSimulation(const Evaluation& evaluation, const EvalFla
                      flags.no_time ? "" : ", --case N times that case alone, --no-time checks only");
 }
 
-// Random inputs and hidden shapes are drawn anew by each evaluation: who wants to see a rejection again needs its seed.
-std::string WhatRepeatsIt(const Evaluation& evaluation, const EvalFlags& flags) {
-  switch (evaluation.verdict) {
-    case Verdict::kCrashed:
-    case Verdict::kTimedOut:
-    case Verdict::kWrongOutput:
-    case Verdict::kRuleViolation:
-    case Verdict::kLaunchError:
-      break;
-    default:
-      return "";
-  }
-  if (evaluation.seed == 0 || flags.seed != 0) return "";
-  return fmt::format("  --seed {} repeats this verdict, with the same inputs and hidden cases.\n", evaluation.seed);
-}
-
 Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task& task, EvaluationRequest request) {
   if (!flags.baseline.empty() || !flags.bindings.empty() || flags.profile || flags.sass) {
     return Status::InvalidArgument("--baseline, --bind, --profile and --sass are for candidates in CUDA, and this is a PyTorch module: leave them out");
@@ -71,7 +55,7 @@ Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task
     json["sandbox_warnings"] = ProbeSandbox().Warnings();
     Print("{}\n", DumpJson(json, 2));
   } else {
-    Print("{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatRepeatsIt(evaluation, flags), DescribeLibraries(evaluation, "  "));
+    Print("{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatRepeatsIt(evaluation, flags.seed != 0), DescribeLibraries(evaluation, "  "));
   }
   context.exit_status = ExitStatusOf(evaluation.verdict);
   return Status::Ok();
@@ -122,7 +106,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
       });
     }
     Print("{}{}{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatHelpsASlowSimulation(evaluation, flags),
-          WhatRepeatsIt(evaluation, flags), DescribeLibraries(evaluation, "  "), profile);
+          WhatRepeatsIt(evaluation, flags.seed != 0), DescribeLibraries(evaluation, "  "), profile);
   }
   context.exit_status = ExitStatusOf(evaluation.verdict);
   return Status::Ok();

@@ -149,7 +149,8 @@ Result<PlanText> FindPlan(std::string_view source, std::string_view file) {
   }
   if (open == std::string_view::npos) {
     return Status::InvalidArgument(fmt::format(
-        "{}:1: no launch plan was found; begin the file with a comment /*hone … */ that holds at least one [[launch]]",
+        "{}:1: no launch plan was found; begin the file with a comment /*hone … */ that holds at least one [[launch]], as the task's seed.cu does "
+        "(docs/candidate-format.md)",
         file));
   }
   const auto lines = std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(open), '\n');

@@ -638,6 +638,8 @@ void TaskDrafter::AddScalar(const std::string& name, const std::string& actual, 
   if (value) {
     scalar.value = *value;
     scalar.known = true;
+    Inferred(fmt::format("scalar {} = {}: {}; --scalar {}=VALUE for another", name, scalar.value,
+                         o_.scalars.contains(name) ? "as you said" : "as the launch passes it", name));
   } else {
     scalar.value = name.find("eps") != std::string::npos ? 1e-6 : 1.0;
     Inferred(fmt::format("scalar {} = {}: a guess; --scalar {}=VALUE", name, scalar.value, name));

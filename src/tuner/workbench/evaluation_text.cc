@@ -22,6 +22,21 @@ std::string EvaluatedTime(double us) {
 
 }  // namespace
 
+std::string WhatRepeatsIt(const Evaluation& evaluation, bool seed_was_given) {
+  switch (evaluation.verdict) {
+    case Verdict::kCrashed:
+    case Verdict::kTimedOut:
+    case Verdict::kWrongOutput:
+    case Verdict::kRuleViolation:
+    case Verdict::kLaunchError:
+      break;
+    default:
+      return "";
+  }
+  if (evaluation.seed == 0 || seed_was_given) return "";
+  return fmt::format("  --seed {} repeats this verdict, with the same inputs and hidden cases.\n", evaluation.seed);
+}
+
 std::string Indented(std::string_view text) {
   text = text.substr(0, text.find_last_not_of('\n') + 1);
   std::string out;
@@ -112,6 +127,8 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
                        r.spill_bytes, r.static_shared_bytes, r.dynamic_shared_bytes);
   }
   for (const Finding& f : evaluation.findings) {
+    // Who has to make it right first is not told how it could be faster.
+    if (evaluation.verdict != Verdict::kOk && IsAdvice(f.kind)) continue;
     // What made the verdict has been said.
     if (evaluation.detail.find(f.message) != std::string::npos) continue;
     const bool placed = f.location.empty() || f.message.ends_with("at " + f.location);

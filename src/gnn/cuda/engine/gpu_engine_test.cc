@@ -176,7 +176,9 @@ TEST_F(SageOnGpu, EpochsLearnAndRepeatToTheBit) {
     int64_t right = 0;
     for (size_t i = 0; i < test.size(); ++i) right += predictions[i] == graph_->labels()[static_cast<size_t>(test[i])];
     EXPECT_NEAR(evaluated.accuracy, static_cast<double>(right) / static_cast<double>(test.size()), 1e-12);
-    if (run == 0) EXPECT_GT(evaluated.accuracy, 5.0 / graph_->num_classes());
+    if (run == 0) {
+      EXPECT_GT(evaluated.accuracy, 5.0 / graph_->num_classes());
+    }
   }
   EXPECT_LT(first.back(), 0.9 * first.front());  // the CPU path, with the same draws and masks, comes to 0.86
 }
