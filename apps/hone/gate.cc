@@ -24,6 +24,7 @@ struct GateFlags {
   std::string base, head = "HEAD", repository = ".", slower = "2%", rate = "1%", junit, markdown;
   std::vector<std::string> kernels;
   bool no_time = false, exact_base = false;
+  int parallel = GateOptions().parallel;
 };
 
 // "2%" or "0.02".
@@ -43,6 +44,7 @@ Status Run(CommandContext& context, const GateFlags& flags) {
   HONE_ASSIGN_OR_RETURN(options.slower, Share("--slower", flags.slower, 0, 10));
   HONE_ASSIGN_OR_RETURN(options.rate, Share("--rate", flags.rate, kSmallestRate, 0.5));
   options.time = !flags.no_time;
+  options.parallel = flags.parallel;
   for (const std::string& kernel : flags.kernels) {
     const size_t equals = kernel.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == kernel.size()) {
@@ -91,6 +93,9 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--rate", flags->rate, "how likely a false alarm may be, for all comparisons together")
       ->capture_default_str();
   command->add_flag("--no-time", flags->no_time, "compile and check kernels, and do not time them");
+  command->add_option("--parallel", flags->parallel, "kernels judged at a time at first; their compiles overlap, and each is timed alone")
+      ->check(kAboveZero)
+      ->capture_default_str();
   command->add_option("--junit", flags->junit, "write the outcome as JUnit XML to this file");
   command->add_option("--markdown", flags->markdown,
                       "write it as Markdown, for a pull request's comment, to this file");

@@ -188,7 +188,7 @@ std::vector<CommandPage> Pages() {
        .document = "docs/interop.md"},
       {.command = "gate",
        .groups = {{"What is compared", {"--base", "--head", "--repo", "--exact-base", "--kernel"}},
-                  {"When it fails", {"--slower", "--rate", "--no-time"}},
+                  {"When it fails", {"--slower", "--rate", "--no-time", "--parallel"}},
                   {"What is reported", {"--junit", "--markdown", "--json"}},
                   kDevice},
        .examples = {{"hone gate --base origin/main --head HEAD --junit gate.xml --markdown gate.md",

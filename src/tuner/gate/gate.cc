@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <set>
+#include <thread>
 
 #include "base/clock.h"
 #include "tuner/core/dims_text.h"
@@ -180,6 +182,46 @@ Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& sub
   return Status::Ok();
 }
 
+// The first rounds of all, several at a time: what takes long is compiling, for the simulated GPU too.
+Status FirstRounds(Evaluator& evaluator, const GateOptions& options, const std::function<void(const std::string&)>& tell,
+                   std::vector<Subject>& subjects, GateReport& report) {
+  std::vector<GateReport> parts(subjects.size());
+  std::mutex mutex;
+  size_t next = 0;
+  Status failure;
+  const auto work = [&] {
+    while (true) {
+      size_t mine = 0;
+      {
+        const std::lock_guard lock(mutex);
+        while (next < subjects.size() && subjects[next].told.status != GateStatus::kPassed) ++next;
+        if (next == subjects.size() || !failure.ok()) return;
+        mine = next++;
+        const GateKernel& told = subjects[mine].told;
+        if (tell) tell(fmt::format("{}: {}", told.path, told.added ? "new" : "changed"));
+      }
+      const Status done = FirstRound(evaluator, options, subjects[mine], parts[mine]);
+      const std::lock_guard lock(mutex);
+      if (!done.ok() && failure.ok()) failure = done;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 1; i < options.parallel && static_cast<size_t>(i) < subjects.size(); ++i) threads.emplace_back(work);
+    work();
+  }
+  HONE_RETURN_IF_ERROR(failure);
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    if (subjects[i].told.evaluation) {
+      report.device = parts[i].device;
+      report.modelled = parts[i].modelled;
+    }
+    report.warnings.insert(report.warnings.end(), parts[i].warnings.begin(), parts[i].warnings.end());
+    report.comparisons += static_cast<int>(subjects[i].told.cases.size());
+  }
+  return Status::Ok();
+}
+
 // Further rounds, of the cases that are not decided.
 Status DecideSubject(Evaluator& evaluator, const GateRule& rule, const std::function<void(const std::string&)>& tell,
                      Subject& subject) {
@@ -305,12 +347,7 @@ Result<GateReport> RunGate(Evaluator& evaluator, const TreePair& trees, const Ga
   report.changed_tasks.erase(std::unique(report.changed_tasks.begin(), report.changed_tasks.end()),
                              report.changed_tasks.end());
 
-  for (Subject& subject : subjects) {
-    if (subject.told.status != GateStatus::kPassed) continue;
-    if (tell) tell(fmt::format("{}: {}", subject.told.path, subject.told.added ? "new" : "changed"));
-    HONE_RETURN_IF_ERROR(FirstRound(evaluator, options, subject, report));
-    report.comparisons += static_cast<int>(subject.told.cases.size());
-  }
+  HONE_RETURN_IF_ERROR(FirstRounds(evaluator, options, tell, subjects, report));
   report.rule = MakeGateRule(options.slower, options.rate, std::max(1, report.comparisons));
   for (Subject& subject : subjects) {
     if (subject.told.status == GateStatus::kPassed)
