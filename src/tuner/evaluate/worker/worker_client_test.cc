@@ -90,7 +90,7 @@ TEST_P(WorkerFault, GetsItsVerdictAndTheNextCandidateIsJudgedInTime) {
 INSTANTIATE_TEST_SUITE_P(
     Worker, WorkerFault,
     testing::Values(Fault{"crashes_on_the_device", Verdict::kCrashed, "an illegal address"},
-                    Fault{"hangs", Verdict::kTimedOut, "nothing was heard for 0.75 s in phase check (check", kHangLimit},
+                    Fault{"hangs", Verdict::kTimedOut, "nothing was heard for 0.75 s in phase check (", kHangLimit},
                     Fault{"segfaults", Verdict::kCrashed, "signal 11"},
                     Fault{"exits", Verdict::kCrashed, "exit status 7"},
                     Fault{"is_killed", Verdict::kDeviceLost, "killed from outside in phase check"},
