@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
   app.Add("--gates", gates, "gates of each kind", {.least = 1});
   app.Add("--slower", slower, "the gate's limit, a share", {.least = 0});
   app.Add("--rate", rate, "the gate's rate of false alarms", {.least = kSmallestRate, .most = 0.5});
-  app.Add("--shares", shares, "how much slower a kernel is made, shares");
+  app.Add("--shares", shares, "how much slower a kernel is made, shares", {.delimiter = ','});
   app.Add("--seed", seed);
   if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
 
