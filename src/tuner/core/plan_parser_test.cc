@@ -24,7 +24,7 @@ Candidate Parsed(const std::string& source, bool is_oracle = false) {
   return candidate.ok() ? std::move(candidate).value() : Candidate{};
 }
 
-std::string Refusal(const std::string& plan, bool is_oracle = false) {
+std::string ParserRefusal(const std::string& plan, bool is_oracle = false) {
   Result<Candidate> candidate = ParseCandidate(Source(plan), "candidate.cu", PlanTask(), is_oracle);
   if (candidate.ok()) return "accepted";
   EXPECT_EQ(candidate.status().code(), StatusCode::kInvalidArgument);
@@ -134,9 +134,9 @@ pdl = true
 }
 
 TEST(PlanParser, LineNumbersAreThoseOfTheFile) {
-  EXPECT_THAT(Refusal(OneLaunch("blok = 3")),
+  EXPECT_THAT(ParserRefusal(OneLaunch("blok = 3")),
               HasSubstr("candidate.cu:8: [[launch]] #1 field 'blok': is not a known field"));
-  EXPECT_THAT(Refusal("[[launch]]\nkernel = \n"), HasSubstr("candidate.cu:4: not valid TOML"));
+  EXPECT_THAT(ParserRefusal("[[launch]]\nkernel = \n"), HasSubstr("candidate.cu:4: not valid TOML"));
   // The plan may begin on the comment's own line.
   Result<Candidate> one_line = ParseCandidate("\n\n/*hone nonsense = 1 */", "c.cu", PlanTask());
   EXPECT_THAT(one_line.status().message(), HasSubstr("c.cu:3:"));
@@ -242,7 +242,7 @@ TEST(PlanParser, EveryRuleRefusesThePlanThatBreaksIt) {
       {"mode = \"host\"\nfunction = \"run\"\nargs = [\"x\"]\n", "'out' is passed to no kernel"},
   };
   for (const BrokenPlan& one : broken) {
-    EXPECT_THAT(Refusal(one.plan), AllOf(HasSubstr("candidate.cu:"), HasSubstr(one.expected))) << one.plan;
+    EXPECT_THAT(ParserRefusal(one.plan), AllOf(HasSubstr("candidate.cu:"), HasSubstr(one.expected))) << one.plan;
   }
 }
 
@@ -281,9 +281,9 @@ TEST(PlanParser, TheIncludeSetFollowsTheIncludes) {
 TEST(PlanParser, OraclesReadPristineTensorsAndWriteReferences) {
   const Candidate oracle = Parsed(Source(OneLaunch("", R"(["x", "ref:out"])")), true);
   EXPECT_EQ(oracle.plan.entries[0].args[1].kind, ArgumentKind::kReference);
-  EXPECT_THAT(Refusal(OneLaunch("", R"(["x", "out"])"), true), HasSubstr("writes doubles to 'ref:out'"));
-  EXPECT_THAT(Refusal(OneLaunch("", R"(["x", "ref:x"])"), true), HasSubstr("not a tensor with role"));
-  EXPECT_THAT(Refusal(OneLaunch("", R"(["x"])"), true), HasSubstr("add \"ref:out\""));
+  EXPECT_THAT(ParserRefusal(OneLaunch("", R"(["x", "out"])"), true), HasSubstr("writes doubles to 'ref:out'"));
+  EXPECT_THAT(ParserRefusal(OneLaunch("", R"(["x", "ref:x"])"), true), HasSubstr("not a tensor with role"));
+  EXPECT_THAT(ParserRefusal(OneLaunch("", R"(["x"])"), true), HasSubstr("add \"ref:out\""));
 }
 
 TEST(PlanParser, HostModeNamesOneFunctionAndItsArguments) {
