@@ -60,7 +60,7 @@ TEST(SpecTraining, LearnsWhatTheFeaturesAloneDoNotTellAndGoesOnToTheBit) {
     auto rest = ResumeTrainer(graph, parts.path(), {.threads = 2, .checkpoint = parts.path()}, 6);
     ASSERT_TRUE(rest.ok()) << rest.status().message();
     ASSERT_TRUE((*rest)->Run({}).ok());
-    EXPECT_EQ(ModelWeights(**rest), Weights(**made));
+    EXPECT_EQ(ModelWeights(**rest), ModelWeights(**made));
     EXPECT_EQ(ReadFile(parts.path() + "/last.safetensors").value(),
               ReadFile(whole.path() + "/last.safetensors").value());
 
@@ -92,7 +92,7 @@ TEST(SpecTraining, InitialWeightsOfAnotherSpecAreNamed) {
   // Weights that fit are taken.
   auto again = MakeTrainer(graph, OptionsOf(Example("gcn"), 99), Options(1), {}, init);
   ASSERT_TRUE(again.ok()) << again.status().message();
-  EXPECT_EQ(ModelWeights(**again), Weights(**trainer));
+  EXPECT_EQ(ModelWeights(**again), ModelWeights(**trainer));
 
   ModelSpec wider = Example("gcn");
   std::get<LinearSpec>(wider.values[1].operation).width = 40;

@@ -46,33 +46,55 @@ double FakeLaunch::Scalar(size_t argument) const {
   return host::ReadElement(value.bytes.size() == 4 ? DType::kFloat32 : DType::kFloat64, value.bytes.data());
 }
 
-int64_t FakeLaunch::Elements(const std::string& tensor) const { return bindings_.tensors.at(tensor).elements; }
-
-int64_t FakeLaunch::Extent(const std::string& tensor, size_t axis) const {
-  return bindings_.tensors.at(tensor).shape.at(axis);
+const FakeLaunch::Place& FakeLaunch::Find(std::string_view name) const {
+  for (const Place& place : places_) {
+    if (place.name == name) return place;
+  }
+  Place place{std::string(name), nullptr, nullptr, false, 0};
+  if (auto reference = bindings_.references.find(place.name); reference != bindings_.references.end()) {
+    place.reference = static_cast<double*>(Pointer(reference->second));
+  } else {
+    place.view = &bindings_.tensors.at(place.name);
+    place.element_bytes = DTypeBytes(place.view->dtype);
+    place.dense = true;
+    int64_t stride = 1;
+    for (size_t axis = place.view->shape.size(); axis-- > 0; stride *= place.view->shape[axis]) {
+      place.dense = place.dense && place.view->strides[axis] == stride;
+    }
+  }
+  places_.push_back(std::move(place));
+  return places_.back();
 }
 
-char* FakeLaunch::Element(const std::string& tensor, int64_t element) const {
-  const TensorView& view = bindings_.tensors.at(tensor);
-  HONE_CHECK(element >= 0 && element < view.elements, "a fake kernel's element lies outside " + tensor);
-  int64_t offset = 0;
-  for (size_t axis = view.shape.size(); axis-- > 0;) {
+const TensorView& FakeLaunch::Tensor(std::string_view name) const {
+  const Place& place = Find(name);
+  HONE_CHECK(place.view != nullptr, "a fake kernel takes the reference " + place.name + " for a tensor");
+  return *place.view;
+}
+
+char* FakeLaunch::Element(const Place& tensor, int64_t element) const {
+  const TensorView& view = *tensor.view;
+  HONE_CHECK(element >= 0 && element < view.elements, "a fake kernel's element lies outside " + tensor.name);
+  int64_t offset = tensor.dense ? element : 0;
+  for (size_t axis = tensor.dense ? 0 : view.shape.size(); axis-- > 0;) {
     offset += element % view.shape[axis] * view.strides[axis];
     element /= view.shape[axis];
   }
-  return static_cast<char*>(Pointer(view.address)) + offset * DTypeBytes(view.dtype);
+  return static_cast<char*>(Pointer(view.address)) + offset * tensor.element_bytes;
 }
 
-double FakeLaunch::Read(const std::string& tensor, int64_t element) const {
-  return host::ReadElement(bindings_.tensors.at(tensor).dtype, Element(tensor, element));
+double FakeLaunch::Read(std::string_view tensor, int64_t element) const {
+  const DType dtype = Tensor(tensor).dtype;
+  return host::ReadElement(dtype, Element(Find(tensor), element));
 }
 
-void FakeLaunch::Write(const std::string& tensor_or_reference, int64_t element, double value) {
-  if (auto reference = bindings_.references.find(tensor_or_reference); reference != bindings_.references.end()) {
-    static_cast<double*>(Pointer(reference->second))[element] = value;
+void FakeLaunch::Write(std::string_view tensor_or_reference, int64_t element, double value) {
+  const Place& place = Find(tensor_or_reference);
+  if (place.reference != nullptr) {
+    place.reference[element] = value;
     return;
   }
-  host::WriteElement(bindings_.tensors.at(tensor_or_reference).dtype, Element(tensor_or_reference, element), value);
+  host::WriteElement(place.view->dtype, Element(place, element), value);
 }
 
 char* FakeLaunch::Address(const std::string& tensor_or_workspace) const {
@@ -114,7 +136,10 @@ class FakeSession::Graveyard {
 class FakeSession::Memory : public Arena {
  public:
   Memory(ArenaLayout layout, uint64_t gap_key, std::shared_ptr<int64_t> allocated, std::shared_ptr<Graveyard> graveyard)
-      : layout_(std::move(layout)), gap_key_(gap_key), allocated_(std::move(allocated)), graveyard_(std::move(graveyard)) {
+      : layout_(std::move(layout)),
+        gap_key_(gap_key),
+        allocated_(std::move(allocated)),
+        graveyard_(std::move(graveyard)) {
     const auto rounded = static_cast<size_t>(RoundUp(layout_.bytes, kBaseAlign));
     base_ = std::aligned_alloc(static_cast<size_t>(kBaseAlign), rounded);
     HONE_CHECK(base_ != nullptr, "no host memory for a fake arena");
@@ -181,9 +206,7 @@ DeviceFacts FakeDevice::DefaultFacts() {
   return facts;
 }
 
-Status FakeSession::Alive() const {
-  return lost_ ? Status::Unavailable("the fake device was lost") : Status::Ok();
-}
+Status FakeSession::Alive() const { return lost_ ? Status::Unavailable("the fake device was lost") : Status::Ok(); }
 
 Result<DeviceSession::LoadOutcome> FakeSession::Load(const CompiledProgram& program) {
   HONE_RETURN_IF_ERROR(Alive());
@@ -298,11 +321,12 @@ LaunchOutcome FakeSession::Execute(Program& program, const ResolvedPlan& plan, c
     if (step.call) {
       const auto pointer = [&](const ResolvedOperand& operand) {
         const auto tensor = bindings.tensors.find(operand.name);
-        const uint64_t base = tensor != bindings.tensors.end() ? tensor->second.address : bindings.workspaces.at(operand.name);
+        const uint64_t base =
+            tensor != bindings.tensors.end() ? tensor->second.address : bindings.workspaces.at(operand.name);
         return Pointer(base + static_cast<uint64_t>(operand.byte_offset));
       };
-      host::Matmul(*step.call, pointer(step.call->a), pointer(step.call->b), step.call->bias ? pointer(*step.call->bias) : nullptr,
-                   pointer(step.call->out), 1);
+      host::Matmul(*step.call, pointer(step.call->a), pointer(step.call->b),
+                   step.call->bias ? pointer(*step.call->bias) : nullptr, pointer(step.call->out), 1);
       *microseconds += device_.call_microseconds;
       continue;
     }

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hone/base/status.h"
@@ -37,10 +38,10 @@ class FakeLaunch {
   int64_t Integer(size_t argument) const;           // an integer argument of the step
   double Scalar(size_t argument) const;             // a 4- or 8-byte floating-point one
 
-  int64_t Elements(const std::string& tensor) const;
-  int64_t Extent(const std::string& tensor, size_t axis) const;
-  double Read(const std::string& tensor, int64_t element) const;
-  void Write(const std::string& tensor_or_reference, int64_t element, double value);
+  int64_t Elements(std::string_view tensor) const { return Tensor(tensor).elements; }
+  int64_t Extent(std::string_view tensor, size_t axis) const { return Tensor(tensor).shape.at(axis); }
+  double Read(std::string_view tensor, int64_t element) const;
+  void Write(std::string_view tensor_or_reference, int64_t element, double value);
   char* Address(const std::string& tensor_or_workspace) const;
 
   // A `__device__` variable, initially 0. Its value is put back to 0 before the next launch.
@@ -53,13 +54,25 @@ class FakeLaunch {
   const LaunchOutcome& outcome() const { return outcome_; }
 
  private:
-  char* Element(const std::string& tensor, int64_t element) const;
+  // A tensor or a reference by its name. Kernels name one for each element: those that were asked for are few, and
+  // kept.
+  struct Place {
+    std::string name;
+    const TensorView* view;  // of a tensor
+    double* reference;       // null for a tensor
+    bool dense;              // row-major without gaps: an element's offset is its number
+    int64_t element_bytes;
+  };
+  const Place& Find(std::string_view name) const;
+  const TensorView& Tensor(std::string_view name) const;
+  char* Element(const Place& tensor, int64_t element) const;
 
   const ResolvedStep& step_;
   const Bindings& bindings_;
   std::map<std::string, int64_t>& globals_;
   int64_t execution_;
   LaunchOutcome outcome_;
+  mutable std::vector<Place> places_;
 };
 
 // What a kernel may know when it is asked for its cost.
@@ -79,12 +92,12 @@ struct FakeKernel {
 // The script of a device. Functions may be empty: no noise, a steady clock.
 struct FakeDevice {
   DeviceFacts facts = DefaultFacts();
-  std::map<std::string, FakeKernel> kernels;                   // by name expression, tunables replaced
-  double call_microseconds = 5;                                // of each library call
-  std::function<double()> log_noise;                           // of each timed sample, relative
-  std::function<DeviceCondition(int64_t)> condition;           // nth call, from 0
-  int64_t lost_after_launches = -1;                            // the device goes away then; -1: never
-  bool lost_after_crash = false;                               // a crash or hang takes the session with it
+  std::map<std::string, FakeKernel> kernels;          // by name expression, tunables replaced
+  double call_microseconds = 5;                       // of each library call
+  std::function<double()> log_noise;                  // of each timed sample, relative
+  std::function<DeviceCondition(int64_t)> condition;  // nth call, from 0
+  int64_t lost_after_launches = -1;                   // the device goes away then; -1: never
+  bool lost_after_crash = false;                      // a crash or hang takes the session with it
 
   static DeviceFacts DefaultFacts();  // "fake", not modelled, 64 MiB of memory, 1 MiB of L2, 1 GB/s
 };
@@ -119,7 +132,7 @@ class FakeSession : public DeviceSession {
   Result<DeviceCondition> Condition() override;
 
   // For tests: what the session was asked to do.
-  int64_t launches() const { return launches_; }          // plan executions, timed ones included
+  int64_t launches() const { return launches_; }  // plan executions, timed ones included
   int64_t timed_samples() const { return samples_; }
   int64_t allocated_bytes() const { return *allocated_; }
   int64_t peak_allocated_bytes() const { return peak_allocated_; }
