@@ -60,9 +60,11 @@ std::string FileLine(const Place& place) {
 
 }  // namespace
 
-// One mapping with an inaccessible page at its low end: a thread that needs more ends the program there.
+// One mapping with an inaccessible page at its low end: a thread that needs more ends the program there. A warp goes from
+// stack to stack at every shuffle, and mappings of one size lie at one offset within a way of the cache: stacks that began
+// there too would push each other out of it. Each begins a little further down than the one before.
 struct BlockRunner::Stack {
-  Stack() {
+  explicit Stack(size_t number) : top(kStackBytes - number % 32 * kStaggerBytes) {
     void* const mapped = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     HONE_CHECK(mapped != MAP_FAILED, "no memory for the stack of an emulated thread");
     begin = static_cast<unsigned char*>(mapped);
@@ -72,7 +74,9 @@ struct BlockRunner::Stack {
   Stack(const Stack&) = delete;
   Stack& operator=(const Stack&) = delete;
   unsigned char* bottom() const { return begin + 4096; }
-  static constexpr size_t kUsable = kStackBytes - 4096;
+  size_t usable() const { return top - 4096; }
+  static constexpr size_t kStaggerBytes = 128;
+  const size_t top;  // bytes from `begin`
   unsigned char* begin;
 };
 
@@ -120,7 +124,7 @@ BlockRunner::~BlockRunner() = default;
 
 BlockRunner::Stack* BlockRunner::TakeStack() {
   if (free_stacks_.empty()) {
-    stacks_.push_back(std::make_unique<Stack>());
+    stacks_.push_back(std::make_unique<Stack>(stacks_.size()));
     return stacks_.back().get();
   }
   Stack* const stack = free_stacks_.back();
@@ -184,7 +188,7 @@ std::string BlockRunner::Run(const GridSpec& spec) {
     for (const auto& stack : stacks_) {
       free_stacks_.push_back(stack.get());
 #if defined(__SANITIZE_ADDRESS__)
-      __asan_unpoison_memory_region(stack->bottom(), Stack::kUsable);
+      __asan_unpoison_memory_region(stack->bottom(), stack->usable());
 #endif
     }
   }
@@ -318,11 +322,11 @@ void BlockRunner::Resume(Block& block, size_t thread) {
   Fiber& f = block.fibers[thread];
   if (f.stack == nullptr) {
     f.stack = TakeStack();
-    f.context = make_fcontext(f.stack->bottom() + Stack::kUsable, Stack::kUsable, &BlockRunner::FiberMain);
+    f.context = make_fcontext(f.stack->begin + f.stack->top, f.stack->usable(), &BlockRunner::FiberMain);
   }
   fiber_ = &f;
   yielded_ = false;
-  StartSwitch(&scheduler_fake_stack_, f.stack->bottom(), Stack::kUsable);
+  StartSwitch(&scheduler_fake_stack_, f.stack->bottom(), f.stack->usable());
   const transfer_t transfer = jump_fcontext(f.context, this);
   FinishSwitch(scheduler_fake_stack_, nullptr, nullptr);
   f.context = transfer.fctx;
