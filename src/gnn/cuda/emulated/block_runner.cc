@@ -139,7 +139,7 @@ std::string BlockRunner::Run(const GridSpec& spec) {
   fault_.clear();
   spins_ = 0;
   active_ = nullptr;
-  shared_ = SharedVariablesOfThisThread();
+  shared_ = SharedVariablesOf(spec.kernel);
   shared_total_ = 0;
   for (const SharedVariable& variable : shared_) shared_total_ += variable.bytes;
   running = this;
@@ -244,8 +244,7 @@ std::unique_ptr<BlockRunner::Block> BlockRunner::Begin(uint64_t number) {
   return block;
 }
 
-// Brings the block's shared memory into place. That is every shared variable of the program, for nobody says which ones a
-// kernel has, so a block that is not exchanged for another saves nothing.
+// Brings the block's shared memory into place. A block that is not exchanged for another saves nothing.
 void BlockRunner::Activate(Block* block) {
   block_ = block;
   if (active_ == block) return;

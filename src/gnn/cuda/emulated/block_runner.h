@@ -28,6 +28,7 @@ struct GridSpec {
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   uint32_t shared_bytes = 0;               // dynamic
   const std::function<void()>* thread = nullptr;
+  const void* kernel = nullptr;            // whose shared variables the blocks have; null: all there are
   uint64_t order = 0;                      // 0, or a seed
 };
 

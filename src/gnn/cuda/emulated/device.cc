@@ -74,6 +74,7 @@ cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t share
   spec.grid = {grid.x, grid.y, grid.z};
   spec.block = {block.x, block.y, block.z};
   spec.shared_bytes = static_cast<uint32_t>(shared_bytes);
+  spec.kernel = kernel;
   CUstream_st* const queue = StreamOf(stream);
   if (queue == nullptr) return Return(cudaErrorInvalidResourceHandle);
   const auto describe = [&] {

@@ -24,11 +24,25 @@ struct Program {
   std::map<uint64_t, std::string> functions;  // by address in the file
   struct Variable {
     uint64_t offset, bytes;  // in the thread-local segment
+    std::string of_kernel;   // the rest of the symbol behind "_Z" when a kernel has it, else empty
   };
   std::vector<Variable> shared;
 };
 
 bool IsSharedVariable(std::string_view name) { return name.starts_with("_ZZN4hone3gnn4cuda"); }
+// Of the symbol of a function-local variable: whether the function's own name, the last of the nested ones, says "Kernel".
+bool IsOfKernel(std::string_view symbol) {
+  std::string_view rest = symbol.substr(std::string_view("_ZZN").size()), name;
+  while (!rest.empty() && rest[0] >= '0' && rest[0] <= '9') {
+    size_t length = 0;
+    for (; !rest.empty() && rest[0] >= '0' && rest[0] <= '9'; rest.remove_prefix(1)) {
+      length = length * 10 + static_cast<size_t>(rest[0] - '0');
+    }
+    name = rest.substr(0, length);
+    rest.remove_prefix(name.size());
+  }
+  return name.ends_with("Kernel");
+}
 bool IsFunctionOfEngine(std::string_view name) { return name.starts_with("_ZN4hone3gnn4cuda"); }
 
 Program ReadProgram() {
@@ -55,7 +69,7 @@ Program ReadProgram() {
       if (symbol.st_name >= names.size() || symbol.st_shndx == SHN_UNDEF) continue;
       const char* name = names.data() + symbol.st_name;
       if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS && IsSharedVariable(name)) {
-        program.shared.push_back({symbol.st_value, symbol.st_size});
+        program.shared.push_back({symbol.st_value, symbol.st_size, IsOfKernel(name) ? name + 2 : ""});
       } else if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && IsFunctionOfEngine(name)) {
         program.functions[symbol.st_value] = name;
       }
@@ -88,12 +102,16 @@ Loaded LoadedProgram() {
 
 }  // namespace
 
-std::vector<SharedVariable> SharedVariablesOfThisThread() {
+std::vector<SharedVariable> SharedVariablesOf(const void* kernel) {
   std::vector<SharedVariable> variables;
-  unsigned char* const segment = LoadedProgram().thread_local_segment;
-  if (segment == nullptr) return variables;
+  const Loaded loaded = LoadedProgram();
+  if (loaded.thread_local_segment == nullptr) return variables;
+  const auto found = TheProgram().functions.find(reinterpret_cast<uint64_t>(kernel) - loaded.base);
+  // "_ZN…v" has its variables at "_Z" "ZN…v" "E…".
+  const std::string own = found == TheProgram().functions.end() ? "" : found->second.substr(1) + "E";
   for (const Program::Variable& variable : TheProgram().shared) {
-    variables.push_back({segment + variable.offset, variable.bytes});
+    if (!own.empty() && !variable.of_kernel.empty() && !variable.of_kernel.starts_with(own)) continue;
+    variables.push_back({loaded.thread_local_segment + variable.offset, variable.bytes});
   }
   return variables;
 }

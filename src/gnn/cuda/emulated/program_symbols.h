@@ -5,9 +5,10 @@
 // variables are.
 //
 // `__shared__` is thread_local here (a block runs on one OS thread), so the shared variables of all kernels are
-// function-local variables of the program's thread-local segment. Knowing them lets a block begin with undefined
-// contents and several blocks be in progress at once. A stripped program has no such table: then names are missing and
-// shared memory is not filled, and nothing else changes.
+// function-local variables of the program's thread-local segment, nearly a megabyte. Knowing them lets a block begin with
+// undefined contents and several blocks be in progress at once. A kernel's name ends in "Kernel", and no other function's
+// with shared variables does: what another kernel has is none of a block's business. A stripped program has no such table:
+// then names are missing and shared memory is not filled, and nothing else changes.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +21,9 @@ struct SharedVariable {
   unsigned char* begin = nullptr;  // on the calling OS thread
   size_t bytes = 0;
 };
-// All function-local thread-local variables of namespace hone::gnn::cuda; sorted by address.
-std::vector<SharedVariable> SharedVariablesOfThisThread();
+// The shared variables that a block of `kernel` may meet on the calling OS thread: function-local thread-local variables of
+// namespace hone::gnn::cuda, but for those of other kernels; sorted by address.
+std::vector<SharedVariable> SharedVariablesOf(const void* kernel);
 
 // "GatherMeanKernel<float>", without namespaces and parameters; "a kernel" when it is not known.
 std::string KernelName(const void* function);
