@@ -125,10 +125,7 @@ cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, const GpuRun
 }
 
 Status KnowsModel(const ModelOptions& model) {
-  if (model.bias) return Status::InvalidArgument(cuda::kNoBias);
-  if (model.spec == nullptr) return Status::Ok();
-  return Status::InvalidArgument(fmt::format(
-      "model '{}': the GPU engine has the published models alone, and none of a file yet; use --device cpu", model.spec->name));
+  return model.bias ? Status::InvalidArgument(cuda::kNoBias) : Status::Ok();
 }
 
 Status AnotherGraph(const Graph& graph) {
@@ -234,6 +231,12 @@ Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const
 
 Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options) {
   HONE_RETURN_IF_ERROR(KnowsModel(model));
+  if (options.exact && model.spec != nullptr) {
+    return Status::InvalidArgument(fmt::format(
+        "model '{}': a GPU infers exactly for the published models alone, and none of a file yet; use --device cpu, or leave "
+        "--full out",
+        model.spec->name));
+  }
   if (options.exact) return Status::Ok();
   if (options.frontier != FrontierRule::kAllSoFar) {
     return Status::InvalidArgument("the GPU engine has no frontier rule `new`");

@@ -8,10 +8,13 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "base/json_text.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
+#include "gnn/nn/spec_units.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/train_flags.h"
 #include "hone/gnn/model.h"
@@ -58,7 +61,18 @@ void PrintOperations() {
 
 std::string RowsText(int hop) { return hop == 0 ? "seeds" : fmt::format("{} hop{}", hop, hop == 1 ? "" : "s"); }
 
-nlohmann::json ToJson(const ModelSpec& spec, const SpecShapes& shapes, int64_t parameters, const std::string& gpu) {
+// How a GPU runs the model: whose program it has there whole, or the passes of a spec that has none. A model of a file is
+// refused there by nobody but batches from the host's cores, exact inference and `serve`.
+struct OnGpu {
+  std::string program;  // empty: none
+  std::vector<std::string> passes;
+};
+OnGpu LoweredOnGpu(const ModelOptions& options, const ModelSpec& spec, const SpecShapes& shapes) {
+  if (options.spec == nullptr) return {options.kind, {}};
+  return {"", DescribeUnits(spec, LowerToUnits(spec, shapes))};
+}
+
+nlohmann::json ToJson(const ModelSpec& spec, const SpecShapes& shapes, int64_t parameters, const OnGpu& gpu) {
   nlohmann::json values = nlohmann::json::array();
   for (size_t i = 0; i < spec.values.size(); ++i) {
     const ValueSpec& value = spec.values[i];
@@ -74,7 +88,8 @@ nlohmann::json ToJson(const ModelSpec& spec, const SpecShapes& shapes, int64_t p
           {"classes", shapes.width.back()},
           {"parameters", parameters},
           {"values", values},
-          {"gpu_program", gpu.empty() ? nlohmann::json(nullptr) : nlohmann::json(gpu)},
+          {"gpu_program", gpu.program.empty() ? nlohmann::json(nullptr) : nlohmann::json(gpu.program)},
+          {"gpu_passes", gpu.passes},
           {"toml", ModelSpecText(spec)}};
 }
 
@@ -90,9 +105,9 @@ Status Run(Flags& flags) {
   options.num_classes = flags.classes;
   if (flags.model.layers > 0) options.layers = flags.model.layers;
   HONE_ASSIGN_OR_RETURN(const ModelSpec spec, asked.ends_with(".toml") ? ReadModelSpec(asked) : PublishedSpec(options));
-  const std::string gpu = options.spec == nullptr ? options.kind : "";  // whose program it has there
-  options.spec = std::make_shared<const ModelSpec>(spec);
   HONE_ASSIGN_OR_RETURN(const SpecShapes shapes, CheckModelSpec(spec, flags.features, flags.classes));
+  const OnGpu gpu = LoweredOnGpu(options, spec, shapes);
+  options.spec = std::make_shared<const ModelSpec>(spec);
   if (flags.toml) {
     hone::Print("{}", ModelSpecText(spec));
     return Status::Ok();
@@ -115,9 +130,13 @@ Status Run(Flags& flags) {
     hone::Print("{:<16} {:<10} {:>8} {:>8}  {}\n", value.name, OperationName(value.operation),
                 RowsText(shapes.hop[i + 1]), shapes.width[i + 1], fmt::join(value.of, ", "));
   }
-  hone::Print("\nOn the CPU each operation runs by itself.\n{}\n",
-              gpu.empty() ? std::string("On a GPU it does not run: no program there is of this model.")
-                          : fmt::format("On a GPU it runs whole, as the program of {}.", gpu));
+  hone::Print("\nOn the CPU each operation runs by itself.\n");
+  if (!gpu.program.empty()) {
+    hone::Print("On a GPU it runs whole, as the program of {}.\n", gpu.program);
+    return Status::Ok();
+  }
+  hone::Print("On a GPU, which has no program of this model whole, these run one after the other:\n");
+  for (const std::string& pass : gpu.passes) hone::Print("  {}\n", pass);
   return Status::Ok();
 }
 

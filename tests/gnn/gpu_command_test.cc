@@ -72,6 +72,38 @@ TEST_F(OnEmulatedGpu, TrainsAndTellsEachEpoch) {
   EXPECT_LT(lines[3].at("loss").get<double>(), lines[1].at("loss").get<double>());
 }
 
+// Of examples/gnn_models; what a GPU has no form of is said before anything is made.
+TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
+  const std::string model = HONE_SOURCE_DIR "/examples/gnn_models/gcn.toml";
+  const auto train = [&](const std::string& device, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train",   kTiny,  "--device",  device, "--model", model,   "--fanout", "3,2",
+                                          "--batch", "64",   "--lr",      "0.02", "--quiet", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunEmulated(arguments);
+  };
+  const Outcome trained = train("cuda", {"--epochs", "3", "--precision", "fp32", "--checkpoint", scratch_ / "spec"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const std::vector<json> lines = Lines(trained.out);
+  EXPECT_EQ(lines[0].at("device"), "cuda:0");
+  EXPECT_EQ(lines[0].at("model"), "gcn");
+  const std::vector<json> on_cpu = Lines(train("cpu", {"--epochs", "3"}).out);
+  for (size_t e = 1; e <= 3; ++e) {  // Adam carries rounding on from step to step
+    EXPECT_NEAR(lines[e].at("loss").get<double>(), on_cpu[e].at("loss").get<double>(), 1e-3) << e;
+  }
+  const Outcome more = RunEmulated({"train", kTiny, "--device", "cuda", "--resume", scratch_ / "spec", "--epochs", "4",
+                                    "--quiet"});
+  ASSERT_EQ(more.status, 0) << more.err;
+  const Outcome predicted = RunEmulated({"infer", kTiny, scratch_ / "spec", "--device", "cuda", "--fanout", "4,4"});
+  EXPECT_EQ(predicted.status, 0) << predicted.err;
+
+  const auto refused = [&](const Outcome& outcome, const char* what) {
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, testing::AllOf(HasSubstr("model 'gcn'"), HasSubstr(what), HasSubstr("--device cpu")));
+  };
+  refused(RunEmulated({"infer", kTiny, scratch_ / "spec", "--device", "cuda", "--full"}), "infers exactly");
+  refused(train("cuda", {"--epochs", "1", "--pipeline", "cpu"}), "--pipeline cpu");
+}
+
 TEST_F(OnEmulatedGpu, SaysInTheFirstLineWhereItComputesAndWhy) {
   const auto first_line = [](const Outcome& outcome) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;

@@ -138,7 +138,13 @@ TEST_F(HoneGnnModels, AFileOfAPublishedModelIsThatModel) {
   const std::string file = scratch_ / "mine.toml";
   ASSERT_TRUE(WriteFileAtomically(file, text).ok());
   EXPECT_THAT(Run({"models", file}).out, AllOf(HasSubstr("mine: 2 layers"), HasSubstr("as the program of gat")));
-  EXPECT_THAT(Run({"models", Example("gcn")}).out, HasSubstr("On a GPU it does not run"));
+  EXPECT_THAT(Run({"models", Example("gcn")}).out,
+              AllOf(HasSubstr("On a GPU, which has no program of this model whole"),
+                    HasSubstr("\n  a0: the outermost hop, drawn and aggregated at once while the batch is sampled\n"),
+                    HasSubstr("\n  h0, r0 and d0: bias, activation and dropout in one pass\n")));
+  const json gat = json::parse(Run({"models", Example("residual_gat"), "--json"}).out);
+  EXPECT_EQ(gat.at("gpu_program"), nullptr);
+  EXPECT_EQ(gat.at("gpu_passes").at(0), "x: rows gathered while the batch is sampled");
   const auto train = [&](const std::vector<std::string>& model, const std::string& folder) {
     std::vector<std::string> arguments = {"train",   kGraph, "--fanout", "5,5",          "--epochs",       "2",
                                           "--batch", "256",  "--quiet",  "--checkpoint", scratch_ / folder};

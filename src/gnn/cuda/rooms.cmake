@@ -30,8 +30,9 @@ hone_gnn_cuda_room(sample USES base graph
 
 # What a layer computes, a kernel or a product at a time, and the outermost hops, which draw and aggregate at once.
 hone_gnn_cuda_room(kernels USES base graph sample
-  KERNELS aggregate_kernels.cu attention_kernels.cu few_rows_norm.cu gather_kernels.cu head_kernels.cu input_norm_kernels.cu
-    norm_kernels.cu outermost_kernels.cu sample_mean.cu source_gradient_kernels.cu staged_mean.cu wide_aggregate_kernels.cu
+  KERNELS aggregate_kernels.cu attention_kernels.cu drawn_sums.cu few_rows_norm.cu gather_kernels.cu head_kernels.cu
+    hop_sums.cu input_norm_kernels.cu layer_norm_kernels.cu norm_kernels.cu outermost_kernels.cu sample_mean.cu
+    source_gradient_kernels.cu staged_mean.cu value_rows.cu wide_aggregate_kernels.cu
   REPLACED matmul.cc marked_product.cu normed_product.cu
   TESTS attention_kernels_gpu_test.cc first_layer_kernels_test.cc gather_kernels_test.cc outermost_kernels_test.cc wide_kernels_test.cc
   APART first_layer_kernels_test.cc gather_kernels_test.cc outermost_kernels_test.cc wide_kernels_test.cc)
@@ -44,7 +45,9 @@ hone_gnn_cuda_room(features USES base graph sample kernels
 
 # What a model becomes: the program that enqueues its kernels for a batch.
 hone_gnn_cuda_room(lower USES base graph kernels
-  HOST beside.cc dense.cc gat_program.cc gin_program.cc input_norm.cc norm_between.cc sage_program.cc sage_ri_program.cc)
+  HOST beside.cc dense.cc gat_program.cc gin_program.cc input_norm.cc norm_between.cc plan_model.cc sage_program.cc
+    sage_ri_program.cc spec_program.cc
+  APART spec_program.cc)
 
 # The end of a step: the loss, gradients added over shards and exchanged between ranks, the update, and copies of the state.
 hone_gnn_cuda_room(update USES base graph

@@ -88,6 +88,39 @@ TEST_F(CachedFeatures, EveryModelTrainsAndPredictsToTheSameBits) {
   }
 }
 
+// One whose outermost hop is drawn and summed at once, and one that gathers the rows of numbered nodes.
+TEST_F(CachedFeatures, ModelsOfAFileTrainToTheSameBits) {
+  constexpr const char* kDrawn = R"(name = "drawn"
+values = [
+  {name = "a0", op = "aggregate", of = "x", how = "sum", scale = "symmetric"},
+  {name = "h0", op = "linear", of = "a0", width = 16},
+  {name = "own", op = "linear", of = "x", width = 16},
+  {name = "s", op = "add", of = ["h0", "own"]},
+  {name = "r", op = "activate", of = "s"},
+  {name = "a1", op = "aggregate", of = "r"},
+  {name = "l", op = "head", of = "a1"},
+])";
+  constexpr const char* kNumbered = R"(name = "numbered"
+values = [
+  {name = "in", op = "linear", of = "x", width = 16},
+  {name = "a0", op = "attention", of = "in", width = 16},
+  {name = "a1", op = "aggregate", of = "a0", how = "max"},
+  {name = "l", op = "head", of = "a1"},
+])";
+  for (const char* toml : {kDrawn, kNumbered}) {
+    auto spec = std::make_shared<const ModelSpec>(ParseModelSpec(toml, "the test's").value());
+    ModelOptions shape = SpecOptions(spec, 2);
+    shape.in_width = graph_->features().width;
+    shape.num_classes = graph_->num_classes();
+    const Outcome expected = Run(shape, {});
+    ASSERT_EQ(expected.losses.size(), 3u);
+    for (const MissPath misses : {MissPath::kStaged, MissPath::kZeroCopy}) {
+      EXPECT_EQ(Run(shape, {.tier = FeatureTier::kCached, .cache_rows = 30, .misses = misses, .staging_rows = 40}), expected)
+          << spec->name;
+    }
+  }
+}
+
 // With room for all misses, for some of them, and for one; and as whoever measures chooses.
 TEST_F(CachedFeatures, StagedMissesGiveTheSameBitsWhateverRoomTheyHave) {
   for (const std::string kind : {"sage", "gin", "gat"}) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <ostream>
 #include <string>
 
@@ -57,6 +58,72 @@ ModelOptions Heads(ModelOptions shape, int heads) {
   shape.heads = heads;
   return shape;
 }
+
+// Models of a file, whose every operation has kernels of its own.
+ModelOptions Spec(const char* toml) {
+  auto spec = std::make_shared<const ModelSpec>(ParseModelSpec(toml, "the test's").value());
+  const int layers = LayersOf(*spec).value();
+  ModelOptions shape = SpecOptions(std::move(spec), layers);
+  shape.seed = 5;
+  return shape;
+}
+// Only sums of features read the outermost hop: it is drawn and summed at once.
+constexpr const char* kGcn = R"(name = "gcn"
+values = [
+  {name = "a0", op = "aggregate", of = "x", how = "sum", scale = "symmetric"},
+  {name = "h0", op = "linear", of = "a0", width = 13},
+  {name = "r0", op = "activate", of = "h0", function = "elu"},
+  {name = "d0", op = "drop", of = "r0", probability = 0.25},
+  {name = "a1", op = "aggregate", of = "d0", how = "sum", scale = "symmetric"},
+  {name = "h1", op = "linear", of = "a1", width = 16, bias = false},
+  {name = "r1", op = "activate", of = "h1", function = "elu"},
+  {name = "h2", op = "linear", of = "r1", width = "classes"},
+  {name = "a2", op = "aggregate", of = "h2", how = "sum", scale = "symmetric"},
+])";
+// A linear of "x" before the first hop: the outermost nodes have numbers, rows and gradients.
+constexpr const char* kResidualGat = R"(name = "residual-gat"
+values = [
+  {name = "in", op = "linear", of = "x", width = 16},
+  {name = "gat0", op = "attention", of = "in", width = 8, heads = 2},
+  {name = "elu0", op = "activate", of = "gat0", function = "elu"},
+  {name = "h0", op = "add", of = ["elu0", "in"]},
+  {name = "gat1", op = "attention", of = "h0", width = 16, heads = 3, concatenate = false, bias = true},
+  {name = "h1", op = "add", of = ["gat1", "h0"], eps = true},
+  {name = "jump", op = "collect", of = ["in", "h0", "h1"]},
+  {name = "logits", op = "head", of = "jump"},
+])";
+constexpr const char* kMixed = R"(name = "mixed"
+values = [
+  {name = "mean", op = "aggregate", of = "x", how = "mean"},
+  {name = "most", op = "aggregate", of = "x", how = "max"},
+  {name = "left", op = "linear", of = "mean", width = 21, bias = false},
+  {name = "own", op = "linear", of = "x", width = 21, bias = false},
+  {name = "right", op = "linear", of = "most", width = 21, bias = false, init = "glorot"},
+  {name = "sum", op = "add", of = ["left", "own", "right"]},
+  {name = "norm", op = "norm", of = "sum", over = "batch"},
+  {name = "act", op = "activate", of = "norm", function = "leaky_relu"},
+  {name = "max", op = "aggregate", of = "act", how = "max"},
+  {name = "conv", op = "aggregate", of = "act", how = "sum", scale = "symmetric"},
+  {name = "side", op = "concat", of = ["max", "conv", "act"]},
+  {name = "rows", op = "norm", of = "side", over = "layer"},
+  {name = "logits", op = "head", of = "rows"},
+])";
+// What stands at odd places: masks of features, a mask after a mask, sums of dropped rows, a normalisation that ends.
+constexpr const char* kOdd = R"(name = "odd"
+values = [
+  {name = "dx", op = "drop", of = "x", probability = 0.2},
+  {name = "dn", op = "drop", of = "dx", probability = 0.3, after = "dx"},
+  {name = "all", op = "aggregate", of = "dn", how = "sum"},
+  {name = "both", op = "concat", of = ["all", "dx", "x"]},
+  {name = "gat", op = "attention", of = "x", width = 5, heads = 1},
+  {name = "wide", op = "concat", of = ["gat", "both"]},
+  {name = "n", op = "norm", of = "wide", over = "batch"},
+  {name = "r", op = "activate", of = "n"},
+  {name = "l", op = "linear", of = "r", width = "classes", init = "xavier-relu"},
+  {name = "m", op = "aggregate", of = "l", how = "mean"},
+  {name = "s", op = "add", of = ["m", "l"], eps = true},
+  {name = "end", op = "norm", of = "s", over = "layer"},
+])";
 
 class EngineModels : public testing::TestWithParam<Case> {
  protected:
@@ -107,6 +174,8 @@ class EngineModels : public testing::TestWithParam<Case> {
     context.key = {options_.seed, epoch, step, 0};
     context.training = training;
     context.nodes = sample.nodes;
+    const CsrView structure = graph_->structure();
+    context.graph = &structure;
     const auto state = model.MakeState();
     const Matrix<const float> in{x.data(), sample.num_nodes(), features.width, features.width};
     const Matrix<float> out{logits.data(), sample.num_seeds(), classes, classes};
@@ -288,7 +357,8 @@ INSTANTIATE_TEST_SUITE_P(Models, EngineModelsInBf16,
                                          Case{"SageWide", With(Shape("sage", 3, 16), 0.3, "elu", ""), true},
                                          Case{"Gat", Heads(With(Shape("gat", 3, 16), 0.3, "elu", ""), 2)},
                                          Case{"Gin", With(Shape("gin", 3, 16), 0.3, "elu", "")},
-                                         Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.1, "elu", "")}),
+                                         Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.1, "elu", "")},
+                                         Case{"SpecGcn", Spec(kGcn)}, Case{"SpecResidualGat", Spec(kResidualGat)}),
                          [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
@@ -311,7 +381,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"GinOneLayer", Shape("gin", 1, 16)},
                     Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.2, "", "")},
                     Case{"SageRiOddHidden", With(Shape("sage-ri", 2, 21), 0.1, "elu", "batch")},
-                    Case{"SageRiOneLayerWithoutNorm", With(Shape("sage-ri", 1, 16), 0.1, "relu", "none")}),
+                    Case{"SageRiOneLayerWithoutNorm", With(Shape("sage-ri", 1, 16), 0.1, "relu", "none")},
+                    Case{"SpecGcn", Spec(kGcn)}, Case{"SpecGcnWide", Spec(kGcn), true},
+                    Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)},
+                    Case{"SpecOdd", Spec(kOdd)}),
     [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 }  // namespace

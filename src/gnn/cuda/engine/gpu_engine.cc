@@ -15,7 +15,7 @@
 #include "gnn/cuda/features/device_ranking.h"
 #include "gnn/cuda/graph/device_graph.h"
 #include "gnn/cuda/kernels/matmul.h"
-#include "gnn/cuda/lower/program.h"
+#include "gnn/cuda/lower/plan_model.h"
 #include "gnn/cuda/sample/all_neighbors.h"
 #include "gnn/dist/gradient_exchange.h"
 #include "hone/gnn/communicator.h"
@@ -69,14 +69,6 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
     }
   }
   return Status::Ok();
-}
-
-Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& shape) {
-  if (shape.kind == "sage") return PlanSage(shape);
-  if (shape.kind == "gat") return PlanGat(shape);
-  if (shape.kind == "gin") return PlanGin(shape);
-  if (shape.kind == "sage-ri") return PlanSageRi(shape);
-  return Status::InvalidArgument("the GPU engine trains sage, gat, gin and sage-ri, not '" + shape.kind + "'");
 }
 
 class Engine final : public GpuEngine {
@@ -208,7 +200,7 @@ class Engine final : public GpuEngine {
   }
   PassOptions Options(bool trains) const {
     PassOptions pass;
-    pass.fanouts = trains ? options_.fanouts : options_.eval_fanouts;
+    pass.fanouts = EnvelopeFanouts(*plan_, trains ? options_.fanouts : options_.eval_fanouts);
     pass.batch = trains ? options_.batch : options_.eval_batch;
     pass.trains = trains;
     pass.seed = options_.seed;

@@ -8,7 +8,7 @@
 
 #include "gnn/cuda/engine/pass.h"
 #include "gnn/cuda/graph/peer_rows.h"
-#include "gnn/cuda/lower/program.h"
+#include "gnn/cuda/lower/plan_model.h"
 #include "gnn/cuda/sample/batch_buffers.h"
 
 namespace hone::gnn::cuda {
@@ -30,14 +30,6 @@ class CountedMatmuls final : public MatmulLibrary {
     return std::unique_ptr<Matmul>(std::make_unique<CountedMatmul>());
   }
 };
-
-Result<std::unique_ptr<ModelPlan>> PlanOf(const ModelOptions& model) {
-  if (model.kind == "sage") return PlanSage(model);
-  if (model.kind == "gat") return PlanGat(model);
-  if (model.kind == "gin") return PlanGin(model);
-  if (model.kind == "sage-ri") return PlanSageRi(model);
-  return Status::InvalidArgument("the GPU engine trains sage, gat, gin and sage-ri, not '" + model.kind + "'");
-}
 
 // What Pass makes: one batch for the envelope of the worst case, and `buffers` of them for that of observed batches,
 // which is no larger.
@@ -70,7 +62,7 @@ std::string Gigabytes(int64_t bytes) { return fmt::format("{:.2f} GB", static_ca
 
 Result<WorkingMemory> CountWorkingMemory(const ModelOptions& model, const GpuEngineOptions& options,
                                          int64_t num_nodes) {
-  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<ModelPlan> plan, PlanOf(model));
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<ModelPlan> plan, PlanModel(model));
   const bool stages = options.storage.tier == FeatureTier::kCached && options.storage.misses != MissPath::kZeroCopy;
   const int buffers = stages ? DeviceGraph::kStagingSets : Pass::kBuffers;
   WorkingMemory working;
@@ -87,10 +79,11 @@ Result<WorkingMemory> CountWorkingMemory(const ModelOptions& model, const GpuEng
   HONE_RETURN_IF_ERROR(parameters.Make(plan->Layout(), context.element));
   working.parameters = count.bytes();
   if (options.trains) {
-    HONE_ASSIGN_OR_RETURN(working.training, CountPass(context, *plan, options.fanouts, options.batch, true, num_nodes, buffers));
+    HONE_ASSIGN_OR_RETURN(working.training, CountPass(context, *plan, EnvelopeFanouts(*plan, options.fanouts), options.batch, true, num_nodes, buffers));
   }
   HONE_ASSIGN_OR_RETURN(working.evaluation,
-                        CountPass(context, *plan, options.eval_fanouts, options.eval_batch, false, num_nodes, buffers));
+                        CountPass(context, *plan, EnvelopeFanouts(*plan, options.eval_fanouts), options.eval_batch, false, num_nodes,
+                                  buffers));
   return working;
 }
 

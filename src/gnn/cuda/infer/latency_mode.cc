@@ -27,6 +27,11 @@ constexpr std::array<int32_t, 7> kSizes = {1, 2, 4, 8, 16, 32, 64};
 static_assert(kSizes.back() == kMostSeeds && LatencyPredictor::kMostSeeds == kMostSeeds);
 
 Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& shape) {
+  if (shape.spec != nullptr) {
+    return Status::InvalidArgument("model '" + shape.spec->name +
+                                   "': a GPU answers requests for the published models alone, and none of a file yet; use "
+                                   "--device cpu");
+  }
   if (shape.kind == "sage") return PlanSage(shape);
   if (shape.kind == "gat") return PlanGat(shape);
   if (shape.kind == "gin") return PlanGin(shape);

@@ -73,6 +73,9 @@ class ModelPlan {
   virtual ~ModelPlan() = default;
   virtual ParameterLayout Layout() const = 0;
   virtual int64_t padded_classes() const = 0;
+  // Whether the nodes of the outermost hop get numbers, as those of the others do: the batch's envelope then has one hop
+  // more, which draws nobody (plan_model.h).
+  virtual bool numbers_outermost() const { return false; }
   // `context` must outlive the program.
   virtual Result<std::unique_ptr<Program>> Build(const ProgramContext& context, const Envelope& envelope) const = 0;
 };

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The outermost hop of hop_sums.h: a warp draws for one to four rows and gathers them, lane = part of a feature row,
+// and where a row leaves lanes idle they take a share of its neighbors. Nobody needs the gradient of features.
+#include <type_traits>
+
+#include "gnn/cuda/base/fanouts.h"
+#include "gnn/cuda/base/launch.h"
+#include "gnn/cuda/base/pick_slot.cuh"
+#include "gnn/cuda/base/row_loads.cuh"
+#include "gnn/cuda/base/row_math.cuh"
+#include "gnn/cuda/base/wide_draw.cuh"
+#include "gnn/cuda/graph/feature_rows.cuh"
+#include "gnn/cuda/kernels/hop_sums.h"
+#include "gnn/cuda/kernels/symmetric_scales.cuh"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr int kBlock = 128;
+constexpr int kAhead = 5;
+
+__device__ inline float DegreeOf(const GraphOnDevice& graph, int32_t node) {
+  return static_cast<float>(__ldg(graph.row_offsets + node + 1) - __ldg(graph.row_offsets + node));
+}
+
+// What is summed so far of eight columns; of the maximum, what is the largest.
+struct Gathered8 {
+  Float8 sum = {};
+  bool any = false;
+
+  __device__ void Take(bool maximum, float weight, const Float8& x) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      sum.v[i] = maximum ? (any ? fmaxf(sum.v[i], x.v[i]) : x.v[i]) : sum.v[i] + weight * x.v[i];
+    }
+    any = true;
+  }
+  // With what another lane group gathered; the whole warp.
+  __device__ void Join(bool maximum, int offset) {
+    const bool theirs = __shfl_xor_sync(kFullWarp, static_cast<int>(any), offset) != 0;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float other = __shfl_xor_sync(kFullWarp, sum.v[i], offset);
+      if (!maximum) {
+        sum.v[i] += other;
+      } else if (theirs) {
+        sum.v[i] = any ? fmaxf(sum.v[i], other) : other;
+      }
+    }
+    any = any || theirs;
+  }
+};
+
+// The row of `out` from what was gathered over `count` neighbors.
+template <typename Rows, typename Place, typename Out>
+__device__ inline void Finish(HopSum kind, const Rows& features, Place own, float degree, int32_t count, int vector,
+                              Float8 sum, Out* to) {
+  const float factor = SumScale(kind, degree, count);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) sum.v[i] *= factor;
+  if (kind == HopSum::kSymmetric) {
+    const Float8 x = Load8(features.At(own) + vector * 8);
+    const float weight = OwnScale(degree);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) sum.v[i] += weight * x.v[i];
+  }
+  Store8(to, sum);
+}
+
+// kLanes: at least the fanout.
+template <typename Rows, typename Out, int kLanes>
+__global__ void __launch_bounds__(kBlock)
+    DrawnSumKernel(HopSum kind, GraphOnDevice graph, Rows features, int hop, int fanout, const RunState* state,
+                   const BatchHeader* header, const int32_t* nodes, Out* out) {
+  using In = std::remove_cv_t<std::remove_pointer_t<decltype(features.At(0))>>;
+  constexpr int kRows = 32 / kLanes;
+  const int32_t rows = RowsAfter(header, hop);
+  const auto warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  const int32_t base = warp * kRows;
+  if (base >= rows) return;
+  const bool symmetric = kind == HopSum::kSymmetric, maximum = kind == HopSum::kMax;
+  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t drawn_row = base + lane / kLanes;
+  const bool active = drawn_row < rows;
+  const uint32_t node = active ? static_cast<uint32_t>(nodes[drawn_row]) : 0;
+  const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
+  const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
+  const auto own = features.Place(node);
+  const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
+  const int32_t count = degree < fanout ? degree : fanout;
+  const bool has = active && lane % kLanes < count;
+  const int32_t id = has ? __ldg(graph.columns + begin + slot) : 0;
+  const auto neighbor = features.Place(id);
+  const float weight = symmetric && has ? SourceScale(DegreeOf(graph, id)) : 1.0f;
+
+  const int vectors = graph.feature_vectors;
+  int parts = 1;  // lanes to a feature row
+  while (parts < vectors && parts < 32) parts *= 2;
+  const int sides = 32 / parts, side = lane / parts, part = lane % parts;
+  const int together = sides < kRows ? sides : kRows;  // rows side by side, and sides that share one
+  const int shares = sides / together;
+  const int share = side % shares;
+  for (int r = 0; r < kRows; r += together) {
+    const int which = r + side / shares;
+    const int32_t row = base + which;
+    const int32_t neighbors = __shfl_sync(kFullWarp, count, which * kLanes);
+    const int32_t row_degree = __shfl_sync(kFullWarp, degree, which * kLanes);
+    const auto self = __shfl_sync(kFullWarp, own, which * kLanes);
+    for (int first = 0; first < vectors; first += parts) {
+      const int vector = first + part;
+      const bool reads = row < rows && vector < vectors;
+      Gathered8 gathered;
+      for (int j = 0; j < fanout; j += kAhead * shares) {
+        RawOf<In> raw[kAhead];
+#pragma unroll
+        for (int a = 0; a < kAhead; ++a) {
+          const int at = j + a * shares + share;
+          const auto place = __shfl_sync(kFullWarp, neighbor, which * kLanes + at % kLanes);
+          if (reads && at < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
+        }
+#pragma unroll
+        for (int a = 0; a < kAhead; ++a) {
+          const int at = j + a * shares + share;
+          const float w = __shfl_sync(kFullWarp, weight, which * kLanes + at % kLanes);
+          if (reads && at < neighbors) gathered.Take(maximum, w, Widen(raw[a]));
+        }
+      }
+      for (int offset = parts; offset < parts * shares; offset *= 2) gathered.Join(maximum, offset);
+      if (!reads || share != 0) continue;
+      Finish(kind, features, self, static_cast<float>(row_degree), neighbors, vector, gathered.sum,
+             out + (static_cast<int64_t>(row) * vectors + vector) * 8);
+    }
+  }
+}
+
+// For any fanout; a warp a row.
+template <typename Rows, typename Out>
+__global__ void __launch_bounds__(256)
+    WideDrawnSumKernel(HopSum kind, GraphOnDevice graph, Rows features, int hop, int fanout, const RunState* state,
+                       const BatchHeader* header, const int32_t* nodes, Out* out) {
+  using In = std::remove_cv_t<std::remove_pointer_t<decltype(features.At(0))>>;
+  const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  if (row >= RowsAfter(header, hop)) return;
+  unsigned char* shared = DynamicShared<unsigned char>() + threadIdx.x / 32 * WideDrawBytes(fanout);
+  const bool symmetric = kind == HopSum::kSymmetric, maximum = kind == HopSum::kMax;
+  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const auto self = static_cast<uint32_t>(nodes[row]);
+  const DrawnRow drawn = DrawRow(graph, key, self, fanout, shared);
+  const auto own = features.Place(self);
+  const float degree = DegreeOf(graph, static_cast<int32_t>(self));
+  const int vectors = graph.feature_vectors;
+  int parts = 1;
+  while (parts < vectors && parts < 32) parts *= 2;
+  const int side = lane / parts, sides = 32 / parts, part = lane % parts;
+  for (int first = 0; first < vectors; first += parts) {
+    const int vector = first + part;
+    const bool reads = vector < vectors;
+    Gathered8 gathered;
+    for (int32_t from = 0; from < drawn.count; from += 32) {
+      const bool has = from + lane < drawn.count;
+      const int32_t id = has ? drawn.Source(graph, from + lane) : 0;
+      const auto neighbor = features.Place(id);
+      const float weight = symmetric && has ? SourceScale(DegreeOf(graph, id)) : 1.0f;
+      const int32_t here = min(32, drawn.count - from);
+      for (int j = 0; j < here; j += sides * kAhead) {
+        RawOf<In> raw[kAhead];
+#pragma unroll
+        for (int a = 0; a < kAhead; ++a) {
+          const int at = j + a * sides + side;
+          const auto place = __shfl_sync(kFullWarp, neighbor, at % 32);
+          if (reads && at < here) raw[a] = LoadRaw(features.At(place) + vector * 8);
+        }
+#pragma unroll
+        for (int a = 0; a < kAhead; ++a) {
+          const int at = j + a * sides + side;
+          const float w = __shfl_sync(kFullWarp, weight, at % 32);
+          if (reads && at < here) gathered.Take(maximum, w, Widen(raw[a]));
+        }
+      }
+    }
+    for (int offset = parts; offset < 32; offset *= 2) gathered.Join(maximum, offset);
+    if (!reads || side != 0) continue;
+    Finish(kind, features, own, degree, drawn.count, vector, gathered.sum,
+           out + (static_cast<int64_t>(row) * vectors + vector) * 8);
+  }
+}
+
+template <typename Rows, typename Out>
+cudaError_t LaunchDrawnSum(HopSum kind, const GraphOnDevice& graph, const Rows& features, int hop, int fanout,
+                           int32_t rows, const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                           Out* out, cudaStream_t stream) {
+  const auto launch = [&](auto lanes) {
+    constexpr int kLanes = decltype(lanes)::value;
+    constexpr int kRowsABlock = 32 / kLanes * kBlock / 32;
+    return Launch(DrawnSumKernel<Rows, Out, kLanes>, (rows + kRowsABlock - 1) / kRowsABlock, kBlock, 0, stream, kind,
+                  graph, features, hop, fanout, state, header, nodes, out);
+  };
+  if (fanout <= 8) return launch(std::integral_constant<int, 8>{});
+  if (fanout <= kNarrowFanout) return launch(std::integral_constant<int, 32>{});
+  const int warps = WideWarps(fanout);
+  return Launch(WideDrawnSumKernel<Rows, Out>, (rows + warps - 1) / warps, 32 * warps, warps * WideDrawBytes(fanout),
+                stream, kind, graph, features, hop, fanout, state, header, nodes, out);
+}
+
+}  // namespace
+
+cudaError_t EnqueueDrawnSum(HopSum kind, const GraphOnDevice& graph, Element feature_element, int hop, int fanout,
+                            int32_t rows, const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                            Element out_element, void* out, cudaStream_t stream) {
+  const auto launch = [&]<typename In>(In) {
+    return WithRows<In>(graph, [&](const auto& features) {
+      if (out_element == Element::kFloat32) {
+        return LaunchDrawnSum(kind, graph, features, hop, fanout, rows, state, header, nodes, static_cast<float*>(out),
+                              stream);
+      }
+      return LaunchDrawnSum(kind, graph, features, hop, fanout, rows, state, header, nodes,
+                            static_cast<__nv_bfloat16*>(out), stream);
+    });
+  };
+  switch (feature_element) {
+    case Element::kFloat32:
+      return launch(float{});
+    case Element::kFloat16:
+      return launch(__half{});
+    case Element::kBFloat16:
+      return launch(__nv_bfloat16{});
+  }
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace hone::gnn::cuda

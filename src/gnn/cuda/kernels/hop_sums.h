@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Aggregates as operations of their own: what a model from a file is lowered to where no program of a published model
+// does more at once. Products, activations and masks are other kernels.
+//
+//   kSum        out[i] = sum over slots of z[source]
+//   kMean       the same over the number of slots
+//   kMax        the largest over slots, column by column, the first of equals
+//   kSymmetric  graph convolution (gnn/ops/scaled_sum.h): sources times 1 / sqrt(d + 1), the sum times
+//               d / (slots * sqrt(d + 1)), and the node's own row over d + 1; d are degrees of the whole graph
+//
+// Without slots the first three are zero. Sums are in fp32 and their order depends on the row's slots and width alone.
+// All functions enqueue on `stream`; widths are multiples of 8; `element` is fp32 or bf16. Rows at or past the batch's
+// are left as they are, but those of gradients, which become zero up to `padded_sources`.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "gnn/cuda/base/batch_layout.h"
+#include "gnn/cuda/base/element.h"
+
+namespace hone::gnn::cuda {
+
+enum class HopSum : int32_t { kSum, kMean, kMax, kSymmetric };
+
+// degrees [rows]: of the header's hop_nodes[number] nodes, in the whole graph.
+cudaError_t EnqueueDegrees(const GraphOnDevice& graph, int number, int32_t rows, const BatchHeader* header,
+                           const int32_t* nodes, float* degrees, cudaStream_t stream);
+
+// An inner hop: which of the above, and what only some of them read.
+struct HopSumCall {
+  HopSum kind = HopSum::kSum;
+  int number = 0;  // of the hop
+  int32_t width = 0;
+  const float* degrees = nullptr;  // of kSymmetric, of all sources
+  int32_t* winners =
+      nullptr;  // of kMax, [hop.rows, width]: the slot that won, -1 where there is none; null: not wanted
+};
+// out [hop.rows, width] of `out_element` (that of z, or fp32) from z [at least hop.sources, width].
+cudaError_t EnqueueHopSum(const HopSumCall& call, const HopOnDevice& hop, Element element, const void* z,
+                          const BatchHeader* header, Element out_element, void* out, cudaStream_t stream);
+
+// Its gradient by source, grad_z [padded_sources, width], overwritten.
+//   grad_out [hop.rows, width]
+cudaError_t EnqueueHopSumBackward(const HopSumCall& call, const HopOnDevice& hop, Element element, const void* grad_out,
+                                  int32_t padded_sources, const BatchHeader* header, void* grad_z, cudaStream_t stream);
+
+// The outermost hop, drawn and aggregated at once from the graph's feature rows.
+//   out [rows, 8 * graph.feature_vectors] of `out_element` (fp32 or bf16)
+cudaError_t EnqueueDrawnSum(HopSum kind, const GraphOnDevice& graph, Element feature_element, int hop, int fanout,
+                            int32_t rows, const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                            Element out_element, void* out, cudaStream_t stream);
+
+}  // namespace hone::gnn::cuda

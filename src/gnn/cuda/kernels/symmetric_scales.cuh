@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The factors of a graph convolution (gnn/ops/scaled_sum.h) from degrees d in the whole graph.
+#pragma once
+
+#include <cstdint>
+
+#include "gnn/cuda/kernels/hop_sums.h"
+
+namespace hone::gnn::cuda {
+
+// Of what a node sends.
+__device__ inline float SourceScale(float degree) { return 1.0f / sqrtf(degree + 1.0f); }
+// Of a node's own row.
+__device__ inline float OwnScale(float degree) { return 1.0f / (degree + 1.0f); }
+// Of the sum over `count` slots that a node receives.
+__device__ inline float SumScale(HopSum kind, float degree, int32_t count) {
+  if (count == 0) return 0.0f;
+  if (kind == HopSum::kMean) return 1.0f / static_cast<float>(count);
+  return kind == HopSum::kSymmetric ? degree / (static_cast<float>(count) * sqrtf(degree + 1.0f)) : 1.0f;
+}
+
+}  // namespace hone::gnn::cuda

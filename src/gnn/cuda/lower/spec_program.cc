@@ -1,0 +1,665 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program of a model from a file: the units of its spec (nn/spec_units.h), each by kernels of its own.
+//
+// Forward goes over the units in their order and keeps what each makes. Backward goes over them in reverse: when it
+// comes to a unit, all who read its rows are behind it, and the unit's gradient is the sum of what they send, in their
+// order; then the unit's own operation takes it. Which gradients share memory is the spec's plan (nn/spec_plan.h), the
+// one that the CPU's interpreter has; only here nothing works in an operand's columns, for products want rows side by
+// side.
+//
+// With the sampling of a batch come what depends on no weight: feature rows, aggregates of them, degrees.
+#include "gnn/cuda/lower/spec_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gnn/cuda/kernels/attention_kernels.h"
+#include "gnn/cuda/kernels/head_kernels.h"
+#include "gnn/cuda/kernels/hop_sums.h"
+#include "gnn/cuda/kernels/layer_norm_kernels.h"
+#include "gnn/cuda/kernels/norm_kernels.h"
+#include "gnn/cuda/kernels/value_rows.h"
+#include "gnn/cuda/lower/dense.h"
+#include "gnn/cuda/lower/norm_between.h"
+#include "gnn/nn/spec_units.h"
+#include "gnn/ops/dropout.h"
+#include "gnn/spec/spec_words.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+using Kind = SpecUnit::Kind;
+
+// Where a unit's parameters lie, in the flat parameters and, where it says so, buffers.
+struct UnitPlaces {
+  int64_t weight = 0, bias = -1;
+  int64_t att_src = 0, att_dst = 0;
+  NormPlaces norm;   // running statistics: buffers
+  int64_t eps = -1;  // a buffer; below zero: none
+};
+
+struct LoweredSpec {
+  std::shared_ptr<const ModelSpec> spec;
+  SpecShapes shapes;
+  SpecUnits lowered;
+  std::vector<UnitPlaces> places;  // by unit
+
+  const OperationSpec& Operation(size_t value) const { return spec->values[value - 1].operation; }
+  const SpecUnit& Unit(size_t u) const { return lowered.units[u]; }
+  int64_t Padded(size_t u) const { return RoundUp<int64_t>(Unit(u).width, 8); }
+  const AttentionSpec& Attention(size_t u) const { return std::get<AttentionSpec>(Operation(Unit(u).value)); }
+};
+
+HopSum KindOf(const AggregateSpec& aggregate) {
+  if (aggregate.scale == AggregateSpec::Scale::kSymmetric) return HopSum::kSymmetric;
+  if (aggregate.how == AggregateSpec::How::kMax) return HopSum::kMax;
+  return aggregate.how == AggregateSpec::How::kSum ? HopSum::kSum : HopSum::kMean;
+}
+
+Activation FunctionOf(const ActivateSpec& activate) {
+  if (activate.function == ActivateSpec::Function::kElu) return Activation::kElu;
+  return activate.function == ActivateSpec::Function::kLeakyRelu ? Activation::kLeakyRelu : Activation::kRelu;
+}
+
+class SpecProgram final : public Program {
+ public:
+  SpecProgram(const ProgramContext& context, const Envelope& envelope, const LoweredSpec& model)
+      : context_(context), envelope_(envelope), model_(model), steps_(model.lowered.units.size()) {}
+
+  Status Make() {
+    PlaceOuter();
+    int64_t partials = 0, apart = 0, slots = 0, rows_most = 0;
+    for (size_t u = 1; u < steps_.size(); ++u) {
+      const SpecUnit& unit = model_.Unit(u);
+      Step& step = steps_[u];
+      const int64_t bytes = Rows(u) * Padded(u) * ElementBytes(context_.element);
+      const bool in_place = unit.kind == Kind::kDrawn || unit.adds_bias_alone() || unit.makes_logits;
+      if (!in_place) HONE_RETURN_IF_ERROR(step.rows.Allocate(bytes));
+      partials = std::max({partials, ColumnPartials(PaddedRows(u), static_cast<int32_t>(Padded(u))),
+                           LayerNormPartials(PaddedRows(u), static_cast<int32_t>(Padded(u)))});
+      for (const size_t operand : unit.operands) {
+        // What is sent to who has had something already, or has more rows, goes by way of memory apart.
+        const bool several = Wants(operand) && model_.lowered.plan.values[operand].uses.size() > 1;
+        const bool fewer = Wants(operand) && unit.kind == Kind::kProduct && unit.hop != model_.Unit(operand).hop;
+        if (several || fewer) apart = std::max(apart, Rows(operand) * Padded(operand));
+      }
+      switch (unit.kind) {
+        case Kind::kProduct:
+          HONE_RETURN_IF_ERROR(step.dense.Plan(context_, {.rows = Rows(u),
+                                                          .in = Padded(unit.operands[0]),
+                                                          .out = Padded(u),
+                                                          .weight_at = model_.places[u].weight,
+                                                          .trains = envelope_.trains,
+                                                          .input_gradient = Wants(unit.operands[0]),
+                                                          .result = ElementOf(u)}));
+          break;
+        case Kind::kAttention: {
+          HONE_RETURN_IF_ERROR(MakeAttention(u));
+          const int64_t places = Known(unit.hop) * Fanout(unit.hop);
+          slots = std::max(slots, places * model_.Attention(u).heads);
+          rows_most = std::max(rows_most, Known(unit.hop) * 2 * model_.Attention(u).heads);
+          if (!Wants(unit.operands[0])) {  // its gradient is made all the same, by who makes that of the scores
+            apart = std::max(apart, Rows(unit.operands[0]) * Padded(unit.operands[0]));
+          }
+          break;
+        }
+        case Kind::kBetween:
+          if (unit.normalise == 0 && (unit.bias_of == 0 || unit.adds_bias_alone())) break;
+          HONE_RETURN_IF_ERROR(step.coefficients.Allocate(kCoefficientArrays * Padded(u)));
+          break;
+        case Kind::kNormaliseRows:
+          HONE_RETURN_IF_ERROR(step.moments.Allocate(2 * Rows(u)));
+          break;
+        case Kind::kAggregate:
+          if (envelope_.trains && Wants(unit.operands[0]) && KindAt(u) == HopSum::kMax) {
+            HONE_RETURN_IF_ERROR(step.winners.Allocate(Rows(u) * Padded(u)));
+          }
+          break;
+        default:
+          break;
+      }
+    }
+    HONE_RETURN_IF_ERROR(partials_.Allocate(partials));
+    if (!envelope_.trains) return Status::Ok();
+    HONE_RETURN_IF_ERROR(apart_.Allocate(apart * ElementBytes(context_.element)));
+    HONE_RETURN_IF_ERROR(grad_slots_.Allocate(slots));
+    HONE_RETURN_IF_ERROR(grad_self_.Allocate(rows_most));
+    const SpecPlan& plan = model_.lowered.plan;
+    std::vector<int64_t> gradients(plan.slots, 0);
+    for (size_t u = 1; u + 1 < steps_.size(); ++u) {
+      const SpecPlan::Value& value = plan.values[u];
+      if (!value.wants_gradient || value.shares_gradient) continue;
+      gradients[value.slot] = std::max(gradients[value.slot], Rows(u) * Padded(u));
+    }
+    gradients_.resize(plan.slots);
+    for (size_t slot = 0; slot < plan.slots; ++slot) {
+      HONE_RETURN_IF_ERROR(gradients_[slot].Allocate(gradients[slot] * ElementBytes(context_.element)));
+    }
+    return Status::Ok();
+  }
+
+  int64_t OuterBytes() const override { return outer_bytes_; }
+
+  Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
+    const Element features = context_.graph->feature_element();
+    const SpecUnits& lowered = model_.lowered;
+    if (lowered.input_hop >= 0) {
+      HONE_CUDA_RETURN_IF_ERROR(
+          EnqueueGatherRows(batch.graph, features, lowered.input_hop, static_cast<int32_t>(Known(lowered.input_hop)),
+                            batch.header, batch.graph_nodes, context_.element, Outer(batch, steps_[0]), stream));
+    }
+    for (size_t u = 1; u < steps_.size(); ++u) {
+      const SpecUnit& unit = model_.Unit(u);
+      if (unit.kind != Kind::kDrawn) continue;
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawnSum(KindAt(u), batch.graph, features, unit.hop, envelope_.fanouts.back(),
+                                                static_cast<int32_t>(Known(unit.hop)), batch.state, batch.header,
+                                                batch.graph_nodes, context_.element, Outer(batch, steps_[u]), stream));
+    }
+    if (!lowered.needs_degrees) return Status::Ok();
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueDegrees(context_.graph->view(), LastNumber(), envelope_.known.back(), batch.header,
+                                             batch.nodes, Degrees(batch), stream));
+    return Status::Ok();
+  }
+
+  Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
+    logits_ = logits;
+    for (size_t u = 1; u < steps_.size(); ++u) HONE_RETURN_IF_ERROR(EnqueueUnit(batch, u, stream));
+    return Status::Ok();
+  }
+
+  Status EnqueueBackward(const BatchOnDevice& batch, const void* grad_logits, cudaStream_t stream) override {
+    const SpecPlan& plan = model_.lowered.plan;
+    for (size_t u = steps_.size() - 1; u > 0; --u) {
+      const SpecPlan::Value& value = plan.values[u];
+      if (!value.wants_gradient) continue;
+      Step& step = steps_[u];
+      size_t done = 0;
+      if (u + 1 == steps_.size()) {
+        step.grad = grad_logits;
+        done = value.uses.size();
+      } else if (value.shares_gradient) {
+        step.grad = steps_[value.uses[0].value].grad;
+        done = 1;
+      } else {
+        step.grad = gradients_[value.slot].get();
+      }
+      for (; done < value.uses.size(); ++done) {
+        HONE_RETURN_IF_ERROR(EnqueueSend(batch, value.uses[done], done > 0, u, stream));
+      }
+      HONE_RETURN_IF_ERROR(EnqueueOwnGradients(batch, u, stream));
+    }
+    return Status::Ok();
+  }
+
+ private:
+  struct Step {
+    DeviceArray<unsigned char> rows;  // what the unit makes, but where that lies elsewhere
+    int64_t outer_at = -1;            // its place in BatchOnDevice::outer
+    const void* grad = nullptr;       // of the backward pass under way
+    Dense dense;
+    DeviceArray<float> coefficients, moments;
+    DeviceArray<int32_t> winners;
+    // Of attention.
+    DeviceArray<float> folded, grad_folded, slot_weights, self_weights, score_partials, grad_spread;
+    DeviceArray<unsigned char> sums, grad_sums, spread;
+  };
+
+  int64_t Known(int hop) const { return envelope_.known[static_cast<size_t>(hop)]; }
+  int64_t Fanout(int hop) const { return envelope_.fanouts[static_cast<size_t>(hop)]; }
+  int LastNumber() const { return envelope_.layers() - 1; }
+  int64_t Rows(size_t u) const { return RoundUp<int64_t>(Known(model_.Unit(u).hop), 128); }
+  int32_t PaddedRows(size_t u) const { return static_cast<int32_t>(Rows(u)); }
+  int64_t Padded(size_t u) const { return model_.Padded(u); }
+  bool Wants(size_t u) const { return u != 0 && model_.lowered.plan.values[u].wants_gradient; }
+  Element ElementOf(size_t u) const { return model_.Unit(u).makes_logits ? Element::kFloat32 : context_.element; }
+  HopSum KindAt(size_t u) const { return KindOf(std::get<AggregateSpec>(model_.Operation(model_.Unit(u).value))); }
+  const float* Master(int64_t at) const { return context_.parameters->master() + at; }
+  float* Gradient(int64_t at) const { return context_.parameters->gradient() + at; }
+
+  // What the batch keeps: rows of "x", what was drawn, degrees.
+  void PlaceOuter() {
+    const auto place = [this](int64_t bytes) {
+      const int64_t at = outer_bytes_;
+      outer_bytes_ += RoundUp<int64_t>(bytes, 256);
+      return at;
+    };
+    for (size_t u = 0; u < steps_.size(); ++u) {
+      const bool there = u == 0 ? model_.lowered.input_hop >= 0 : model_.Unit(u).kind == Kind::kDrawn;
+      if (there) steps_[u].outer_at = place(Rows(u) * Padded(u) * ElementBytes(context_.element));
+    }
+    if (model_.lowered.needs_degrees) degrees_at_ = place(RoundUp<int64_t>(envelope_.known.back(), 128) * 4);
+  }
+  void* Outer(const BatchOnDevice& batch, const Step& step) const {
+    return static_cast<unsigned char*>(batch.outer) + step.outer_at;
+  }
+  float* Degrees(const BatchOnDevice& batch) const {
+    return reinterpret_cast<float*>(static_cast<unsigned char*>(batch.outer) + degrees_at_);
+  }
+  // The rows that a unit makes.
+  void* RowsOf(const BatchOnDevice& batch, size_t u) const {
+    const SpecUnit& unit = model_.Unit(u);
+    if (unit.makes_logits) return logits_;
+    if (unit.adds_bias_alone()) return RowsOf(batch, unit.operands[0]);
+    return steps_[u].outer_at >= 0 ? Outer(batch, steps_[u]) : steps_[u].rows.get();
+  }
+  RowsOnDevice OnDevice(const BatchOnDevice& batch, size_t u) const {
+    return {batch.state, batch.header, batch.nodes, model_.Unit(u).hop, PaddedRows(u), static_cast<int32_t>(Padded(u))};
+  }
+  // A mask, where the pass trains.
+  Between BetweenOf(const SpecUnit& unit) const {
+    Between between;
+    if (unit.activate != 0) between.activation = FunctionOf(std::get<ActivateSpec>(model_.Operation(unit.activate)));
+    if (unit.drop == 0 || !envelope_.trains) return between;
+    const auto& drop = std::get<DropSpec>(model_.Operation(unit.drop));
+    const SpecShapes::DropKey key = model_.shapes.drop_keys[unit.drop];
+    double dropped_before = 0;
+    if (!drop.after.empty()) {
+      const auto before = static_cast<size_t>(model_.shapes.operands[unit.drop][0]);
+      dropped_before = std::get<DropSpec>(model_.Operation(before)).probability;
+    }
+    const DropoutRate before(dropped_before), both = before.Then(DropoutRate(drop.probability));
+    if (!DropoutRate(drop.probability).active()) return between;
+    between.dropout = {static_cast<uint32_t>(key.layer), static_cast<uint32_t>(key.site), both.threshold,
+                       static_cast<float>(both.scale / before.scale)};
+    return between;
+  }
+  const float* BiasOf(const SpecUnit& unit, size_t u) const {
+    return unit.bias_of != 0 ? Master(model_.places[u].bias) : nullptr;
+  }
+  NormOnDevice NormOf(const SpecUnit& unit, size_t u) const {
+    if (unit.normalise != 0) return NormAt(*context_.parameters, model_.places[u].norm, BiasOf(unit, u));
+    NormOnDevice norm;
+    norm.linear_bias = BiasOf(unit, u);
+    return norm;
+  }
+
+  // Attention.
+
+  Status MakeAttention(size_t u) {
+    const SpecUnit& unit = model_.Unit(u);
+    const AttentionSpec& attention = model_.Attention(u);
+    Step& step = steps_[u];
+    const int64_t heads = attention.heads, in = Padded(unit.operands[0]), size = ElementBytes(context_.element);
+    const int64_t known = Known(unit.hop);
+    HONE_RETURN_IF_ERROR(step.folded.Allocate(2 * heads * in));
+    HONE_RETURN_IF_ERROR(step.slot_weights.Allocate(known * Fanout(unit.hop) * heads));
+    HONE_RETURN_IF_ERROR(step.self_weights.Allocate(known * heads));
+    HONE_RETURN_IF_ERROR(step.sums.Allocate(Rows(u) * heads * in * size));
+    DenseShape dense{.rows = Rows(u),
+                     .in = heads * in,
+                     .out = Padded(u),
+                     .weight_at = model_.places[u].weight,
+                     .trains = envelope_.trains,
+                     .result = ElementOf(u)};
+    if (heads > 1) {
+      HONE_RETURN_IF_ERROR(step.spread.Allocate(Padded(u) * heads * in * size));
+      if (envelope_.trains) HONE_RETURN_IF_ERROR(step.grad_spread.Allocate(Padded(u) * heads * in));
+      dense.weight = step.spread.get();
+      dense.gradient = step.grad_spread.get();
+    }
+    HONE_RETURN_IF_ERROR(step.dense.Plan(context_, dense));
+    if (!envelope_.trains) return Status::Ok();
+    HONE_RETURN_IF_ERROR(step.score_partials.Allocate(AttentionPartials(static_cast<int32_t>(known), ShapeOf(u))));
+    HONE_RETURN_IF_ERROR(step.grad_folded.Allocate(2 * heads * in));
+    return step.grad_sums.Allocate(Rows(u) * heads * in * size);
+  }
+  AttentionShape ShapeOf(size_t u) const {
+    const AttentionSpec& attention = model_.Attention(u);
+    return {static_cast<int32_t>(Padded(model_.Unit(u).operands[0])), attention.heads,
+            static_cast<float>(attention.negative_slope)};
+  }
+  int64_t HeadWidth(size_t u) const {
+    const AttentionSpec& attention = model_.Attention(u);
+    return attention.concatenate ? model_.Unit(u).width / attention.heads : model_.Unit(u).width;
+  }
+  FoldedLayer Folded(size_t u) const {
+    const UnitPlaces& at = model_.places[u];
+    return {ShapeOf(u),
+            static_cast<int32_t>(HeadWidth(u)),
+            Master(at.weight),
+            Padded(model_.Unit(u).operands[0]),
+            Master(at.att_src),
+            Master(at.att_dst),
+            steps_[u].folded.get()};
+  }
+  HeadSpread Spread(size_t u) const {
+    const AttentionSpec& attention = model_.Attention(u);
+    return {attention.heads, static_cast<int32_t>(HeadWidth(u)),
+            static_cast<int32_t>(Padded(model_.Unit(u).operands[0])), static_cast<int32_t>(Padded(u)),
+            attention.concatenate};
+  }
+  AttentionInput AttentionRows(const BatchOnDevice& batch, size_t u) const {
+    return {.z = RowsOf(batch, model_.Unit(u).operands[0]), .activation = Activation::kIdentity};
+  }
+  AttentionWeightsOnDevice WeightsOf(size_t u) const {
+    return {steps_[u].slot_weights.get(), steps_[u].self_weights.get(), nullptr};
+  }
+  Status EnqueueAttentionUnit(const BatchOnDevice& batch, size_t u, cudaStream_t stream) const {
+    const SpecUnit& unit = model_.Unit(u);
+    const Step& step = steps_[u];
+    const FoldedLayer folded = Folded(u);
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention({&folded, 1}, stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[unit.hop], unit.hop, ShapeOf(u), step.folded.get(),
+                                               context_.element, AttentionRows(batch, u), batch.header, WeightsOf(u),
+                                               step.sums.get(), stream));
+    if (model_.Attention(u).heads > 1) {
+      HONE_CUDA_RETURN_IF_ERROR(
+          EnqueueSpreadHeads(Spread(u), Master(model_.places[u].weight), context_.element, step.spread.get(), stream));
+    }
+    return step.dense.Forward(step.sums.get(), RowsOf(batch, u), stream);
+  }
+  // From the gradient of the sums to that of the operand, `grad_rows` [padded_rows, its columns], and of the
+  // parameters.
+  Status EnqueueAttentionGradients(const BatchOnDevice& batch, size_t u, int32_t padded_rows, void* grad_rows,
+                                   cudaStream_t stream) const {
+    const SpecUnit& unit = model_.Unit(u);
+    const Step& step = steps_[u];
+    const UnitPlaces& at = model_.places[u];
+    const AttentionGradients gradients{grad_slots_.get(), grad_self_.get(), step.score_partials.get()};
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueAttentionBackward(
+        batch.hops[unit.hop], unit.hop, ShapeOf(u), step.folded.get(), context_.element, AttentionRows(batch, u),
+        batch.header, WeightsOf(u), step.grad_sums.get(), padded_rows, gradients, grad_rows, stream));
+    const FoldedGradient joined{ShapeOf(u), unit.hop, step.score_partials.get(), step.grad_folded.get()};
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinFolded({&joined, 1}, batch.header, stream));
+    const UnfoldedLayer unfolded{Folded(u), step.grad_folded.get(), Gradient(at.weight), Gradient(at.att_src),
+                                 Gradient(at.att_dst)};
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueUnfoldAttention({&unfolded, 1}, stream));
+    return Status::Ok();
+  }
+
+  // Forward.
+
+  HopSumCall SumOf(const BatchOnDevice& batch, size_t u) const {
+    const HopSum kind = KindAt(u);
+    return {kind, model_.Unit(u).hop, static_cast<int32_t>(Padded(u)),
+            kind == HopSum::kSymmetric ? Degrees(batch) : nullptr, steps_[u].winners.get()};
+  }
+
+  Status EnqueueUnit(const BatchOnDevice& batch, size_t u, cudaStream_t stream) {
+    const SpecUnit& unit = model_.Unit(u);
+    const Step& step = steps_[u];
+    const Element element = context_.element;
+    const auto operand = [&](size_t i) { return RowsOf(batch, unit.operands[i]); };
+    switch (unit.kind) {
+      case Kind::kInput:
+      case Kind::kDrawn:
+        return Status::Ok();
+      case Kind::kAggregate:
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueHopSum(SumOf(batch, u), batch.hops[unit.hop], element, operand(0),
+                                                batch.header, ElementOf(u), RowsOf(batch, u), stream));
+        return Status::Ok();
+      case Kind::kAttention:
+        return EnqueueAttentionUnit(batch, u, stream);
+      case Kind::kProduct:
+        return step.dense.Forward(operand(0), RowsOf(batch, u), stream);
+      case Kind::kBetween: {
+        const RowsOnDevice rows = OnDevice(batch, u);
+        if (unit.normalise == 0) {
+          HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, ElementOf(u), operand(0), BiasOf(unit, u),
+                                                          BetweenOf(unit), RowsOf(batch, u), stream));
+          return Status::Ok();
+        }
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueNormBetween(rows, element, operand(0), NormOf(unit, u), envelope_.trains,
+                                                     CoefficientsIn(step.coefficients.get(), rows.width),
+                                                     BetweenOf(unit), {.y = RowsOf(batch, u)}, partials_.get(),
+                                                     stream));
+        return Status::Ok();
+      }
+      case Kind::kNormaliseRows:
+        HONE_CUDA_RETURN_IF_ERROR(
+            EnqueueLayerNorm(OnDevice(batch, u), element, RowNormOf(u), operand(0), RowsOf(batch, u), stream));
+        return Status::Ok();
+      case Kind::kAdd:
+        for (size_t i = 0; i < unit.operands.size(); ++i) {
+          HONE_CUDA_RETURN_IF_ERROR(EnqueueAddRows({.from = operand(i),
+                                                    .number = unit.hop,
+                                                    .eps = EpsOf(u, i),
+                                                    .adds = i > 0,
+                                                    .to = RowsOf(batch, u),
+                                                    .padded_rows = PaddedRows(u),
+                                                    .width = static_cast<int32_t>(Padded(u))},
+                                                   element, batch.header, element, stream));
+        }
+        return Status::Ok();
+      case Kind::kConcat:
+        for (size_t i = 0; i < unit.operands.size(); ++i) {
+          HONE_CUDA_RETURN_IF_ERROR(EnqueuePutColumns(Beside(u, i, PaddedRows(u)), element, batch.header, operand(i),
+                                                      RowsOf(batch, u), stream));
+        }
+        return Status::Ok();
+      case Kind::kLogits:
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueAddRows({.from = operand(0),
+                                                  .number = 0,
+                                                  .to = logits_,
+                                                  .padded_rows = PaddedRows(u),
+                                                  .width = static_cast<int32_t>(Padded(u))},
+                                                 element, batch.header, Element::kFloat32, stream));
+        return Status::Ok();
+    }
+    return Status::Internal("a unit of no kind");
+  }
+  LayerNormOnDevice RowNormOf(size_t u) const {
+    const UnitPlaces& at = model_.places[u];
+    return {static_cast<int32_t>(model_.Unit(u).width), Master(at.norm.weight), Master(at.norm.bias),
+            steps_[u].moments.get()};
+  }
+  const float* EpsOf(size_t u, size_t operand) const {
+    const bool last = operand + 1 == model_.Unit(u).operands.size();
+    return last && model_.places[u].eps >= 0 ? context_.parameters->buffers() + model_.places[u].eps : nullptr;
+  }
+  // Operand i's columns within those of a kConcat.
+  ColumnsBeside Beside(size_t u, size_t i, int32_t padded_rows) const {
+    const SpecUnit& unit = model_.Unit(u);
+    ColumnsBeside columns{.number = unit.hop,
+                          .padded_rows = padded_rows,
+                          .width = static_cast<int32_t>(model_.Unit(unit.operands[i]).width),
+                          .narrow_stride = Padded(unit.operands[i]),
+                          .wide_stride = Padded(u)};
+    for (size_t before = 0; before < i; ++before) {
+      columns.first += static_cast<int32_t>(model_.Unit(unit.operands[before]).width);
+    }
+    return columns;
+  }
+
+  // Backward.
+
+  // Only gradients that this program has memory for are written; the logits' is read alone.
+  static void* Writable(const Step& step) { return const_cast<void*>(step.grad); }
+
+  // What `use` sends to unit `u`, whose gradient it begins, or adds to.
+  Status EnqueueSend(const BatchOnDevice& batch, const SpecPlan::Use& use, bool adds, size_t u, cudaStream_t stream) {
+    const SpecUnit& user = model_.Unit(use.value);
+    const Step& from = steps_[use.value];
+    const Element element = context_.element;
+    void* const to = Writable(steps_[u]);
+    const auto add_rows = [&](const void* rows, int number, const float* eps) -> Status {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueAddRows({.from = rows,
+                                                .number = number,
+                                                .eps = eps,
+                                                .adds = adds,
+                                                .to = to,
+                                                .padded_rows = PaddedRows(u),
+                                                .width = static_cast<int32_t>(Padded(u))},
+                                               element, batch.header, element, stream));
+      return Status::Ok();
+    };
+    switch (user.kind) {
+      case Kind::kAggregate: {
+        void* const direct = adds ? apart_.get() : to;
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueHopSumBackward(SumOf(batch, use.value), batch.hops[user.hop], element,
+                                                        from.grad, PaddedRows(u), batch.header, direct, stream));
+        return adds ? add_rows(direct, user.hop + 1, nullptr) : Status::Ok();
+      }
+      case Kind::kAttention: {
+        void* const direct = adds ? apart_.get() : to;
+        HONE_RETURN_IF_ERROR(EnqueueAttentionGradients(batch, use.value, PaddedRows(u), direct, stream));
+        return adds ? add_rows(direct, user.hop + 1, nullptr) : Status::Ok();
+      }
+      case Kind::kProduct: {
+        const bool whole = !adds && user.hop == model_.Unit(u).hop;
+        void* const direct = whole ? to : apart_.get();
+        HONE_RETURN_IF_ERROR(from.dense.InputGradient(from.grad, direct, stream));
+        return whole ? Status::Ok() : add_rows(direct, user.hop, nullptr);
+      }
+      case Kind::kConcat:
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueTakeColumns(Beside(use.value, use.operand, PaddedRows(u)), element,
+                                                     batch.header, from.grad, adds, to, stream));
+        return Status::Ok();
+      default:  // the gradient itself
+        return add_rows(from.grad, user.hop, user.kind == Kind::kAdd ? EpsOf(use.value, use.operand) : nullptr);
+    }
+  }
+
+  // From the unit's whole gradient: its parameters', and in its place its operand's, where the unit works there.
+  Status EnqueueOwnGradients(const BatchOnDevice& batch, size_t u, cudaStream_t stream) {
+    const SpecUnit& unit = model_.Unit(u);
+    const Step& step = steps_[u];
+    const UnitPlaces& at = model_.places[u];
+    const Element element = context_.element;
+    const auto operand = [&] { return RowsOf(batch, unit.operands[0]); };
+    const RowsOnDevice rows = OnDevice(batch, u);
+    switch (unit.kind) {
+      case Kind::kProduct:
+        return step.dense.WeightGradient(step.grad, operand(), stream);
+      case Kind::kAttention:
+        HONE_RETURN_IF_ERROR(step.dense.WeightGradient(step.grad, step.sums.get(), stream));
+        if (model_.Attention(u).heads > 1) {
+          HONE_CUDA_RETURN_IF_ERROR(
+              EnqueueCollectHeads(Spread(u), step.grad_spread.get(), Gradient(at.weight), stream));
+        }
+        HONE_RETURN_IF_ERROR(step.dense.InputGradient(step.grad, step.grad_sums.get(), stream));
+        if (Wants(unit.operands[0])) return Status::Ok();  // the rest comes when the operand does
+        return EnqueueAttentionGradients(batch, u, PaddedRows(unit.operands[0]), apart_.get(), stream);
+      case Kind::kBetween:
+        if (unit.adds_bias_alone()) {
+          HONE_CUDA_RETURN_IF_ERROR(
+              EnqueueColumnSums(rows, element, step.grad, Gradient(at.bias), partials_.get(), stream));
+          return Status::Ok();
+        }
+        if (unit.normalise == 0 && unit.bias_of == 0) {
+          HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(rows, element, operand(), nullptr, BetweenOf(unit),
+                                                                  step.grad, Writable(step), stream));
+          return Status::Ok();
+        }
+        return EnqueueBetweenGradients(batch, u, stream);
+      case Kind::kNormaliseRows:
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueLayerNormBackward(rows, element, RowNormOf(u), operand(), step.grad,
+                                                           Writable(step), Gradient(at.norm.weight),
+                                                           Gradient(at.norm.bias), partials_.get(), stream));
+        return Status::Ok();
+      default:
+        return Status::Ok();
+    }
+  }
+  Status EnqueueBetweenGradients(const BatchOnDevice& batch, size_t u, cudaStream_t stream) {
+    const SpecUnit& unit = model_.Unit(u);
+    const Step& step = steps_[u];
+    const UnitPlaces& at = model_.places[u];
+    const RowsOnDevice rows = OnDevice(batch, u);
+    const ColumnCoefficients coefficients = CoefficientsIn(step.coefficients.get(), rows.width);
+    NormGradients gradients;
+    if (unit.normalise != 0) {
+      gradients.weight = Gradient(at.norm.weight);
+      gradients.bias = Gradient(at.norm.bias);
+    } else {
+      gradients.linear_bias = Gradient(at.bias);
+      // y = x + bias, as those coefficients say it.
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, context_.element, nullptr, NormOf(unit, u), false,
+                                                          coefficients, nullptr, stream));
+    }
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(rows, context_.element, RowsOf(batch, unit.operands[0]),
+                                                     NormOf(unit, u), coefficients, BetweenOf(unit), step.grad,
+                                                     Writable(step), gradients, partials_.get(), stream));
+    return Status::Ok();
+  }
+
+  const ProgramContext& context_;
+  const Envelope envelope_;
+  const LoweredSpec& model_;                           // the plan's
+  std::vector<Step> steps_;                            // by unit
+  std::vector<DeviceArray<unsigned char>> gradients_;  // by slot
+  DeviceArray<unsigned char> apart_;                   // what a use sends, before it is added
+  DeviceArray<float> partials_, grad_slots_, grad_self_;
+  int64_t outer_bytes_ = 0, degrees_at_ = 0;
+  float* logits_ = nullptr;  // of the forward pass under way
+};
+
+class SpecModelPlan final : public ModelPlan {
+ public:
+  explicit SpecModelPlan(LoweredSpec model) : model_(std::move(model)) {
+    const SpecUnits& lowered = model_.lowered;
+    model_.places.resize(lowered.units.size());
+    for (size_t u = 1; u < lowered.units.size(); ++u) PlaceUnit(u);
+  }
+  ParameterLayout Layout() const override { return layout_; }
+  int64_t padded_classes() const override { return model_.Padded(model_.lowered.units.size() - 1); }
+  bool numbers_outermost() const override { return !model_.lowered.draws_outermost; }
+  Result<std::unique_ptr<Program>> Build(const ProgramContext& context, const Envelope& envelope) const override {
+    auto program = std::make_unique<SpecProgram>(context, envelope, model_);
+    HONE_RETURN_IF_ERROR(program->Make());
+    return std::unique_ptr<Program>(std::move(program));
+  }
+
+ private:
+  void PlaceUnit(size_t u) {
+    const SpecUnit& unit = model_.Unit(u);
+    UnitPlaces& at = model_.places[u];
+    const auto prefix = [&](size_t value) { return ParametersOf(model_.spec->values[value - 1]); };
+    const auto place_weight = [&](const std::string& name, int64_t rows) {
+      const int64_t in = model_.Unit(unit.operands[0]).width, padded = model_.Padded(unit.operands[0]);
+      at.weight = layout_.Reserve(RoundUp<int64_t>(rows, 8) * padded);
+      layout_.PlaceMatrix(name, rows, in, at.weight, padded);
+    };
+    switch (unit.kind) {
+      case Kind::kProduct:
+        place_weight(prefix(unit.value) + ".weight", unit.width);
+        break;
+      case Kind::kAttention: {
+        const AttentionSpec& attention = model_.Attention(u);
+        const int64_t rows = attention.concatenate ? unit.width : attention.heads * unit.width;
+        place_weight(prefix(unit.value) + ".lin.weight", rows);
+        at.att_src = layout_.ReserveVector(prefix(unit.value) + ".att_src", rows);
+        at.att_dst = layout_.ReserveVector(prefix(unit.value) + ".att_dst", rows);
+        break;
+      }
+      case Kind::kBetween:
+        if (unit.bias_of != 0) at.bias = layout_.ReserveVector(prefix(unit.bias_of) + ".bias", unit.width);
+        if (unit.normalise != 0) at.norm = PlaceNorm(layout_, prefix(unit.normalise) + ".", unit.width);
+        break;
+      case Kind::kNormaliseRows:
+        at.norm.weight = layout_.ReserveVector(prefix(unit.value) + ".weight", unit.width);
+        at.norm.bias = layout_.ReserveVector(prefix(unit.value) + ".bias", unit.width);
+        break;
+      case Kind::kAdd:
+        if (std::get<AddSpec>(model_.Operation(unit.value)).eps) {
+          at.eps = layout_.ReserveVector(prefix(unit.value) + ".eps", 1, true);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+
+  LoweredSpec model_;
+  ParameterLayout layout_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ModelPlan>> PlanSpecModel(const ModelOptions& model) {
+  LoweredSpec lowered;
+  lowered.spec = model.spec;
+  HONE_ASSIGN_OR_RETURN(lowered.shapes, CheckModelSpec(*model.spec, model.in_width, model.num_classes));
+  lowered.lowered = LowerToUnits(*model.spec, lowered.shapes);
+  if (!lowered.lowered.plan.values.back().wants_gradient) {
+    return Status::InvalidArgument(
+        fmt::format("model '{}' has no weights, and the GPU engine trains some: add a linear, or use --device cpu",
+                    model.spec->name));
+  }
+  return std::unique_ptr<ModelPlan>(std::make_unique<SpecModelPlan>(std::move(lowered)));
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/nn/spec_units.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hone::gnn {
+namespace {
+
+using Kind = SpecUnit::Kind;
+
+class Lowering {
+ public:
+  Lowering(const ModelSpec& spec, const SpecShapes& shapes)
+      : spec_(spec), shapes_(shapes), readers_(shapes.hop.size()) {
+    for (size_t v = 1; v < shapes.hop.size(); ++v) {
+      for (const int operand : shapes.operands[v]) readers_[static_cast<size_t>(operand)].push_back(v);
+    }
+  }
+
+  SpecUnits Lower() {
+    out_.unit_of.assign(shapes_.hop.size(), 0);
+    out_.draws_outermost = DrawsOutermost();
+    out_.units.push_back({.kind = Kind::kInput, .hop = shapes_.hop[0], .width = shapes_.width[0]});
+    covered_.assign(shapes_.hop.size(), false);
+    for (size_t v = 1; v < shapes_.hop.size(); ++v) {
+      if (!covered_[v]) LowerValue(v);
+    }
+    EndWithLogits();
+    PlaceInput();
+    PlanGradients();
+    return std::move(out_);
+  }
+
+ private:
+  const OperationSpec& Operation(size_t v) const { return spec_.values[v - 1].operation; }
+  bool Aggregates(size_t v) const {
+    return std::holds_alternative<AggregateSpec>(Operation(v)) || std::holds_alternative<AttentionSpec>(Operation(v));
+  }
+  bool IsDrawn(size_t v) const {
+    return std::holds_alternative<AggregateSpec>(Operation(v)) && shapes_.operands[v][0] == 0 &&
+           shapes_.hop[v] + 1 == shapes_.layers;
+  }
+
+  // Whether nobody but aggregates of "x" reads the nodes of the outermost hop.
+  bool DrawsOutermost() const {
+    for (size_t v = 1; v < shapes_.hop.size(); ++v) {
+      if (shapes_.hop[v] == shapes_.layers) return false;
+      if (Aggregates(v) && shapes_.hop[v] + 1 == shapes_.layers && !IsDrawn(v)) return false;
+    }
+    return true;
+  }
+
+  size_t Put(Kind kind, size_t v) {
+    SpecUnit unit;
+    unit.kind = kind;
+    unit.value = v;
+    unit.hop = shapes_.hop[v];
+    unit.width = shapes_.width[v];
+    for (const int operand : shapes_.operands[v]) unit.operands.push_back(out_.unit_of[static_cast<size_t>(operand)]);
+    out_.units.push_back(std::move(unit));
+    out_.unit_of[v] = out_.units.size() - 1;
+    return out_.units.size() - 1;
+  }
+
+  // How far down a run an operation stands; 0: it is of none.
+  int PlaceInRun(size_t v) const {
+    const OperationSpec& operation = Operation(v);
+    if (const auto* norm = std::get_if<NormSpec>(&operation)) return norm->over == NormSpec::Over::kBatch ? 1 : 0;
+    if (std::holds_alternative<ActivateSpec>(operation)) return 2;
+    return std::holds_alternative<DropSpec>(operation) ? 3 : 0;
+  }
+  void Take(size_t v, SpecUnit& run) {
+    (PlaceInRun(v) == 1 ? run.normalise : PlaceInRun(v) == 2 ? run.activate : run.drop) = v;
+  }
+  // A run that begins with the bias of `bias_of`, or with `v` itself where that is 0, and goes on while nobody else
+  // reads.
+  void PutRun(size_t v, size_t bias_of) {
+    SpecUnit run;
+    run.kind = Kind::kBetween;
+    run.bias_of = bias_of;
+    run.hop = shapes_.hop[v];
+    run.width = shapes_.width[v];
+    run.operands = {bias_of != 0 ? out_.unit_of[v] : out_.unit_of[static_cast<size_t>(shapes_.operands[v][0])]};
+    int place = 0;
+    if (bias_of == 0) {
+      Take(v, run);
+      place = PlaceInRun(v);
+    }
+    std::vector<size_t> values = {v};
+    while (readers_[values.back()].size() == 1) {
+      const size_t next = readers_[values.back()][0];
+      if (PlaceInRun(next) <= place) break;
+      Take(next, run);
+      place = PlaceInRun(next);
+      covered_[next] = true;
+      values.push_back(next);
+    }
+    run.value = values.back();
+    out_.units.push_back(run);
+    for (const size_t value : values) out_.unit_of[value] = out_.units.size() - 1;
+  }
+
+  void LowerValue(size_t v) {
+    const OperationSpec& operation = Operation(v);
+    if (std::holds_alternative<AggregateSpec>(operation)) {
+      Put(out_.draws_outermost && IsDrawn(v) ? Kind::kDrawn : Kind::kAggregate, v);
+    } else if (const auto* attention = std::get_if<AttentionSpec>(&operation)) {
+      Put(Kind::kAttention, v);
+      if (attention->bias) PutRun(v, v);
+    } else if (const auto* linear = std::get_if<LinearSpec>(&operation)) {
+      Put(Kind::kProduct, v);
+      if (linear->bias) PutRun(v, v);
+    } else if (const auto* head = std::get_if<HeadSpec>(&operation)) {
+      Put(Kind::kProduct, v);
+      if (head->bias) PutRun(v, v);
+    } else if (PlaceInRun(v) > 0) {
+      PutRun(v, 0);
+    } else if (std::holds_alternative<NormSpec>(operation)) {
+      Put(Kind::kNormaliseRows, v);
+    } else if (std::holds_alternative<AddSpec>(operation)) {
+      Put(Kind::kAdd, v);
+    } else {
+      Put(Kind::kConcat, v);
+    }
+  }
+
+  // Products and sums over a hop give fp32 where that is wanted; the others' rows are copied.
+  void EndWithLogits() {
+    const auto gives_fp32 = [](const SpecUnit& unit) {
+      return unit.kind == Kind::kProduct || unit.kind == Kind::kAttention || unit.kind == Kind::kAggregate;
+    };
+    SpecUnit& last = out_.units.back();
+    if (gives_fp32(last)) {
+      last.makes_logits = true;
+      return;
+    }
+    if (last.adds_bias_alone() && gives_fp32(out_.units[last.operands[0]])) {
+      last.makes_logits = out_.units[last.operands[0]].makes_logits = true;
+      return;
+    }
+    SpecUnit logits{
+        .kind = Kind::kLogits, .value = last.value, .operands = {out_.units.size() - 1}, .width = last.width};
+    logits.makes_logits = true;
+    out_.units.push_back(std::move(logits));
+  }
+
+  // At which of its rows "x" is read, by others than what draws.
+  void PlaceInput() {
+    SpecUnit& input = out_.units[0];
+    for (const SpecUnit& unit : out_.units) {
+      if (unit.kind == Kind::kDrawn) continue;
+      for (const size_t operand : unit.operands) {
+        const bool reads_hop = unit.kind == Kind::kAggregate || unit.kind == Kind::kAttention;
+        if (operand == 0) out_.input_hop = std::max(out_.input_hop, unit.hop + (reads_hop ? 1 : 0));
+      }
+      if (unit.kind != Kind::kAggregate) continue;
+      const auto& aggregate = std::get<AggregateSpec>(Operation(unit.value));
+      out_.needs_degrees = out_.needs_degrees || aggregate.scale == AggregateSpec::Scale::kSymmetric;
+    }
+    if (out_.input_hop >= 0) input.hop = out_.input_hop;
+  }
+
+  void PlanGradients() {
+    SpecShapes shapes;
+    std::vector<OperationTraits> traits;
+    for (const SpecUnit& unit : out_.units) {
+      shapes.hop.push_back(unit.hop);
+      shapes.width.push_back(unit.width);
+      shapes.operands.emplace_back(unit.operands.begin(), unit.operands.end());
+      OperationTraits of;
+      of.scaled_operands.assign(unit.operands.size(), false);
+      switch (unit.kind) {
+        case Kind::kAttention:
+        case Kind::kProduct:
+          of.trains = true;
+          break;
+        case Kind::kBetween:
+          of.flow = unit.adds_bias_alone() ? GradientFlow::kShared : GradientFlow::kInPlace;
+          of.scribbles = !unit.adds_bias_alone();
+          of.trains = unit.bias_of != 0 || unit.normalise != 0;
+          break;
+        case Kind::kNormaliseRows:
+          of.flow = GradientFlow::kInPlace;
+          of.scribbles = of.trains = true;
+          break;
+        case Kind::kAdd:
+          of.flow = GradientFlow::kShared;
+          of.sums = true;
+          of.scaled_operands.back() = std::get<AddSpec>(Operation(unit.value)).eps;
+          break;
+        default:
+          break;
+      }
+      traits.push_back(std::move(of));
+    }
+    out_.plan = PlanSpec(shapes, traits);
+  }
+
+  const ModelSpec& spec_;
+  const SpecShapes& shapes_;
+  std::vector<std::vector<size_t>> readers_;  // of each value, in the spec's order, once for each time it reads
+  std::vector<bool> covered_;                 // values that a run has taken
+  SpecUnits out_;
+};
+
+// "a", "a and b", "a, b and c".
+std::string Listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " and ") + words[i];
+  return text;
+}
+
+}  // namespace
+
+SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes) { return Lowering(spec, shapes).Lower(); }
+
+std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& lowered) {
+  std::vector<std::string> lines;
+  const auto name = [&](size_t v) { return v == 0 ? std::string(kSpecInput) : spec.values[v - 1].name; };
+  for (const SpecUnit& unit : lowered.units) {
+    switch (unit.kind) {
+      case Kind::kInput:
+        if (lowered.input_hop >= 0) lines.push_back(name(0) + ": rows gathered while the batch is sampled");
+        break;
+      case Kind::kAggregate:
+        lines.push_back(name(unit.value) + ": a pass over the hop's edges");
+        break;
+      case Kind::kDrawn:
+        lines.push_back(name(unit.value) +
+                        ": the outermost hop, drawn and aggregated at once while the batch is sampled");
+        break;
+      case Kind::kAttention:
+        lines.push_back(name(unit.value) + ": attention over the hop's edges, and a product");
+        break;
+      case Kind::kProduct:
+        lines.push_back(name(unit.value) + ": a matrix product");
+        break;
+      case Kind::kNormaliseRows:
+        lines.push_back(name(unit.value) + ": a pass over the rows");
+        break;
+      case Kind::kAdd:
+        lines.push_back(name(unit.value) + ": a pass for each operand");
+        break;
+      case Kind::kConcat:
+        lines.push_back(name(unit.value) + ": a copy of each operand");
+        break;
+      case Kind::kLogits:
+        lines.push_back(name(unit.value) + ": a copy to fp32 for the loss");
+        break;
+      case Kind::kBetween: {
+        std::vector<std::string> values, what;
+        if (unit.bias_of != 0) {
+          values.push_back(name(unit.bias_of));
+          what.push_back("bias");
+        }
+        for (const auto& [value, word] : {std::pair(unit.normalise, "batch normalisation"),
+                                          std::pair(unit.activate, "activation"), std::pair(unit.drop, "dropout")}) {
+          if (value == 0) continue;
+          values.push_back(name(value));
+          what.emplace_back(word);
+        }
+        lines.push_back(Listed(values) + ": " + Listed(what) + (unit.normalise != 0 ? "" : " in one pass"));
+        break;
+      }
+    }
+  }
+  return lines;
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/nn/spec_units.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hone::gnn {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+SpecUnits Lowered(const ModelSpec& spec) {
+  const Result<SpecShapes> shapes = CheckModelSpec(spec, 12, 5);
+  EXPECT_TRUE(shapes.ok()) << shapes.status().message();
+  return LowerToUnits(spec, *shapes);
+}
+
+ModelSpec Parsed(const char* values) {
+  const Result<ModelSpec> spec = ParseModelSpec(std::string("name = \"m\"\nvalues = [\n") + values + "]", "m.toml");
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  return *spec;
+}
+
+TEST(SpecUnits, RowwiseOperationsThatNobodyElseReadsAreOneRun) {
+  const ModelSpec spec = Parsed(R"(
+    {name = "a", op = "aggregate", of = "x"},
+    {name = "h", op = "linear", of = "a", width = 8},
+    {name = "n", op = "norm", of = "h"},
+    {name = "r", op = "activate", of = "n"},
+    {name = "d", op = "drop", of = "r"},
+    {name = "l", op = "head", of = "d"},
+  )");
+  EXPECT_THAT(DescribeUnits(spec, Lowered(spec)),
+              ElementsAre("a: the outermost hop, drawn and aggregated at once while the batch is sampled",
+                          "h: a matrix product", "h, n, r and d: bias, batch normalisation, activation and dropout",
+                          "l: a matrix product", "l: bias in one pass"));
+}
+
+TEST(SpecUnits, AValueThatTwoReadEndsItsRun) {
+  const ModelSpec spec = Parsed(R"(
+    {name = "a", op = "aggregate", of = "x"},
+    {name = "h", op = "linear", of = "a", width = 8},
+    {name = "r", op = "activate", of = "h"},
+    {name = "d", op = "drop", of = "r"},
+    {name = "s", op = "add", of = ["d", "r"]},
+    {name = "l", op = "head", of = "s", bias = false},
+  )");
+  const SpecUnits lowered = Lowered(spec);
+  EXPECT_THAT(DescribeUnits(spec, lowered),
+              ElementsAre(HasSubstr("a: "), "h: a matrix product", "h and r: bias and activation in one pass",
+                          "d: dropout in one pass", "s: a pass for each operand", "l: a matrix product"));
+  // Backward of the dropout works in its gradient's place, which is not the sum's: that one the activation reads too.
+  EXPECT_FALSE(lowered.plan.values[lowered.unit_of[4]].shares_gradient);
+}
+
+TEST(SpecUnits, OnlyAggregatesOfFeaturesLeaveTheOutermostHopWithoutNumbers) {
+  const ModelSpec drawn = Parsed(R"(
+    {name = "a", op = "aggregate", of = "x"},
+    {name = "o", op = "linear", of = "x", width = 12},
+    {name = "s", op = "add", of = ["a", "o"]},
+    {name = "b", op = "aggregate", of = "s"},
+    {name = "l", op = "head", of = "b"},
+  )");
+  EXPECT_TRUE(Lowered(drawn).draws_outermost);
+  EXPECT_EQ(Lowered(drawn).input_hop, 1);  // of two: the destinations' own rows
+  for (const char* first : {R"({name = "a", op = "attention", of = "x", width = 4},)",
+                            R"({name = "d", op = "drop", of = "x"}, {name = "a", op = "aggregate", of = "d"},)"}) {
+    const ModelSpec numbered = Parsed((std::string(first) + R"({name = "l", op = "head", of = "a"},)").c_str());
+    EXPECT_FALSE(Lowered(numbered).draws_outermost) << first;
+    EXPECT_EQ(Lowered(numbered).input_hop, 1) << first;
+  }
+}
+
+TEST(SpecUnits, WhatEndsInNoProductIsCopiedForTheLoss) {
+  const ModelSpec spec = Parsed(R"(
+    {name = "a", op = "aggregate", of = "x"},
+    {name = "h", op = "linear", of = "a", width = "classes"},
+    {name = "r", op = "activate", of = "h"},
+  )");
+  EXPECT_EQ(DescribeUnits(spec, Lowered(spec)).back(), "r: a copy to fp32 for the loss");
+}
+
+}  // namespace
+}  // namespace hone::gnn
