@@ -30,12 +30,6 @@ hone_gnn_cuda_room(sample USES base graph
   TESTS sampled_blocks_test.cc source_kernels_test.cc
   APART all_neighbors.cc sampled_blocks.cc source_kernels_test.cc)
 
-# Batches for frameworks of Python: sampled and gathered into memory that those allocate, behind plain C.
-hone_gnn_cuda_room(loader USES base sample
-  HOST c_api.cc device_loader.cc
-  KERNELS device_loader_kernels.cu
-  TESTS device_loader_test.cc)
-
 # What a layer computes, a kernel or a product at a time, and the outermost hops, which draw and aggregate at once.
 hone_gnn_cuda_room(kernels USES base graph sample
   KERNELS aggregate_kernels.cu attention_kernels.cu drawn_sums.cu few_rows_norm.cu gather_kernels.cu head_kernels.cu
@@ -75,3 +69,10 @@ hone_gnn_cuda_room(infer USES base graph sample kernels lower
   KERNELS exact_kernels.cu latency_kernels.cu
   TESTS exact_inference_test.cc latency_mode_test.cc
   APART latency_mode.cc exact_inference_test.cc latency_mode_test.cc)
+
+# Batches for frameworks of Python: sampled and gathered into memory that those allocate, behind plain C.
+hone_gnn_cuda_room(loader USES base sample
+  HOST c_api.cc device_loader.cc
+  KERNELS device_loader_kernels.cu
+  TESTS device_loader_test.cc
+  APART c_api.cc)

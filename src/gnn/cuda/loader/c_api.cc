@@ -97,8 +97,8 @@ int32_t hone_cuda_loader_sample(HoneCudaLoader* loader, void* stream, char* erro
 int32_t hone_cuda_loader_sample_these(HoneCudaLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed,
                                       uint32_t epoch, uint32_t step, void* stream, char* error) {
   return OnDevice(loader->device, error, [&] {
-    return Say(
-        loader->loader->SampleThese({seeds, static_cast<size_t>(count)}, seed, epoch, step, StreamOf(stream)), error);
+    return Say(loader->loader->SampleThese({seeds, static_cast<size_t>(count)}, seed, epoch, step, StreamOf(stream)),
+               error);
   });
 }
 

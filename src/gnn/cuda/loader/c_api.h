@@ -53,7 +53,8 @@ HONE_EXPORT int32_t hone_cuda_loader_sample(HoneCudaLoader* loader, void* stream
 HONE_EXPORT int32_t hone_cuda_loader_sample_these(HoneCudaLoader* loader, const int64_t* seeds, int64_t count,
                                                   uint64_t seed, uint32_t epoch, uint32_t step, void* stream,
                                                   char* error);
-/* Waits for the sizes of what was sampled last. `view` has no batch and no block; its lists hold until the next call. */
+/* Waits for the sizes of what was sampled last. `view` has no batch and no block; its lists hold until the next call.
+ */
 HONE_EXPORT int32_t hone_cuda_loader_take(HoneCudaLoader* loader, HoneBatchView* view, char* error);
 /* Enqueues what fills `block`, view.block_bytes of device memory at a multiple of 256. */
 HONE_EXPORT int32_t hone_cuda_loader_write(HoneCudaLoader* loader, void* block, void* stream, char* error);

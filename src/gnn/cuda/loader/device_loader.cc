@@ -45,10 +45,9 @@ Status DeviceLoader::Allocate() {
   graph.row_offsets = options_.row_offsets;
   graph.columns = options_.columns;
   graph.num_nodes = options_.nodes;
-  HONE_ASSIGN_OR_RETURN(blocks_,
-                        SampledBlocks::Make(graph, {.sampler = {options_.fanouts, FrontierRule::kNewOnly},
-                                                    .batch = static_cast<int32_t>(options_.batch),
-                                                    .edge_ids = true}));
+  HONE_ASSIGN_OR_RETURN(blocks_, SampledBlocks::Make(graph, {.sampler = {options_.fanouts, FrontierRule::kNewOnly},
+                                                             .batch = static_cast<int32_t>(options_.batch),
+                                                             .edge_ids = true}));
   const auto hops = static_cast<int64_t>(options_.fanouts.size());
   HONE_RETURN_IF_ERROR(input_.Allocate(options_.batch));
   HONE_RETURN_IF_ERROR(sizes_.Allocate(2 * hops + 1));
@@ -181,8 +180,10 @@ void DeviceLoader::LayOut() {
   batch_.edge_ids_at = place(batch_.edges * id);
   batch_.node_rows_at.clear();
   batch_.edge_rows_at.clear();
-  for (const RowTable& table : options_.node_tables) batch_.node_rows_at.push_back(place(batch_.nodes * table.row_bytes));
-  for (const RowTable& table : options_.edge_tables) batch_.edge_rows_at.push_back(place(batch_.edges * table.row_bytes));
+  for (const RowTable& table : options_.node_tables)
+    batch_.node_rows_at.push_back(place(batch_.nodes * table.row_bytes));
+  for (const RowTable& table : options_.edge_tables)
+    batch_.edge_rows_at.push_back(place(batch_.edges * table.row_bytes));
   batch_.block_bytes = free;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mini-batches for a framework that trains on the GPU by itself: what the BatchLoader (gnn/loader/batch_loader.h) prepares
-// on the host's threads, sampled and gathered by kernels, with the same ids in the same order.
+// Mini-batches for a framework that trains on the GPU by itself: what the BatchLoader (gnn/loader/batch_loader.h)
+// prepares on the host's threads, sampled and gathered by kernels, with the same ids in the same order.
 //
 // How large a batch is becomes known when it has been sampled, and the framework allocates its memory. So a batch comes
 // in three calls: Sample enqueues the draws, Take waits until the host knows the sizes, Write enqueues everything that
@@ -65,8 +65,8 @@ class DeviceLoader {
   Status SampleThese(std::span<const int64_t> seeds, uint64_t seed, uint32_t epoch, uint32_t step, cudaStream_t stream);
   // What was sampled last. Waits until the device has told its sizes. kInvalidArgument: a seed came twice.
   Result<const DeviceBatch*> Take();
-  // Enqueues what fills the taken batch's `block`, block_bytes of device memory at a multiple of 256. The next batch may
-  // be sampled then, on the same stream.
+  // Enqueues what fills the taken batch's `block`, block_bytes of device memory at a multiple of 256. The next batch
+  // may be sampled then, on the same stream.
   Status Write(void* block, cudaStream_t stream);
 
  private:

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels of device_loader_kernels.h.
-#include "gnn/cuda/loader/device_loader_kernels.h"
-
 #include "gnn/cuda/base/launch.h"
+#include "gnn/cuda/loader/device_loader_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -48,8 +47,8 @@ __global__ void EdgeIdsKernel(BatchIds batch) {
 
 // A thread a unit of a row.
 template <typename Unit>
-__global__ void GatherRowsKernel(const unsigned char* rows, int64_t stride, int64_t units, const int64_t* ids, int64_t all,
-                                 unsigned char* out) {
+__global__ void GatherRowsKernel(const unsigned char* rows, int64_t stride, int64_t units, const int64_t* ids,
+                                 int64_t all, unsigned char* out) {
   const int64_t threads = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < all; i += threads) {
     const int64_t row = i / units;
@@ -80,8 +79,8 @@ cudaError_t EnqueueGatherRows(const void* rows, int64_t row_bytes, int64_t strid
            stride_bytes, units, ids, count * units, static_cast<unsigned char*>(out));
   };
   // The widest unit that rows begin and end at.
-  const uint64_t bits = reinterpret_cast<uintptr_t>(rows) | static_cast<uint64_t>(stride_bytes) |
-                        static_cast<uint64_t>(row_bytes);
+  const uint64_t bits =
+      reinterpret_cast<uintptr_t>(rows) | static_cast<uint64_t>(stride_bytes) | static_cast<uint64_t>(row_bytes);
   if (bits % 16 == 0) {
     gather(ulonglong2{});
   } else if (bits % 8 == 0) {

@@ -11,7 +11,8 @@
 
 namespace hone::gnn::cuda {
 
-// sizes [2 * hops + 1]: the nodes known after each hop (hops + 1 of them), then the edges drawn up to and with each hop.
+// sizes [2 * hops + 1]: the nodes known after each hop (hops + 1 of them), then the edges drawn up to and with each
+// hop.
 cudaError_t EnqueueSizes(const int32_t* hop_nodes, const int32_t* row_offsets, int hops, int32_t* sizes,
                          cudaStream_t stream);
 
@@ -28,8 +29,8 @@ struct BatchIds {
 };
 cudaError_t EnqueueIds(const BatchIds& batch, cudaStream_t stream);
 
-// out [count, row_bytes] = the rows `ids` [count] of a table whose rows begin `stride_bytes` apart. `out` is aligned to 16
-// bytes; the table may be anything, and is read fastest where rows begin and end at multiples of 16 bytes.
+// out [count, row_bytes] = the rows `ids` [count] of a table whose rows begin `stride_bytes` apart. `out` is aligned to
+// 16 bytes; the table may be anything, and is read fastest where rows begin and end at multiples of 16 bytes.
 cudaError_t EnqueueGatherRows(const void* rows, int64_t row_bytes, int64_t stride_bytes, const int64_t* ids,
                               int64_t count, void* out, cudaStream_t stream);
 

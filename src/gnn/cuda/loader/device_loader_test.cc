@@ -33,9 +33,7 @@ struct TableOnBoth {
     for (int64_t i = 0; i < first + rows * stride; ++i) bytes.push_back(static_cast<unsigned char>(rng.Below(256)));
     EXPECT_TRUE(there.Upload(bytes.data(), static_cast<int64_t>(bytes.size())).ok());
   }
-  RowTable here() const {
-    return {reinterpret_cast<const std::byte*>(bytes.data()) + first, rows, row_bytes, stride};
-  }
+  RowTable here() const { return {reinterpret_cast<const std::byte*>(bytes.data()) + first, rows, row_bytes, stride}; }
   HoneRowTable c() const { return {there.get() + first, rows, row_bytes, stride}; }
 };
 
@@ -56,7 +54,8 @@ class DeviceLoaderTest : public testing::Test {
     ASSERT_TRUE(columns_.Upload(edges_->columns.data(), kEdges).ok());
     ASSERT_TRUE(edge_ids_.Upload(edges_->edge_ids.data(), kEdges).ok());
     // Units of 16, 8, 4, 2 bytes and of one; the last table of each kind begins at an odd address.
-    for (const auto& [row, stride, first] : {std::array<int64_t, 3>{64, 64, 0}, {40, 48, 0}, {12, 12, 0}, {2, 6, 0}, {7, 9, 1}}) {
+    for (const auto& [row, stride, first] :
+         {std::array<int64_t, 3>{64, 64, 0}, {40, 48, 0}, {12, 12, 0}, {2, 6, 0}, {7, 9, 1}}) {
       node_tables_.push_back(std::make_unique<TableOnBoth>(kNodes, row, stride, first, rng));
     }
     edge_tables_.push_back(std::make_unique<TableOnBoth>(kEdges, 12, 12, 0, rng));
