@@ -439,7 +439,7 @@ class WrongInput(unittest.TestCase):
             (ValueError, "edge 5 goes from node 7000 .* the graph has 600 nodes", lambda: loader(far)),
             (TypeError, "expected int64, found torch.int32", lambda: loader(Data(x=data.x, edge_index=data.edge_index.int(), train_mask=data.train_mask))),
             (ValueError, r"shape \[2, edges\], found \(3, 4\)", lambda: loader(Data(x=data.x, edge_index=torch.zeros(3, 4, dtype=torch.int64), train_mask=data.train_mask))),
-            (ValueError, "a node occurs twice", lambda: loader(data, input_nodes=torch.tensor([1, 1]))),
+            (ValueError, r"a node occurs twice \(node 1, 2 times\).*disjoint=True", lambda: loader(data, input_nodes=torch.tensor([1, 1]))),
             (ValueError, "seed 600 is no node", lambda: list(loader(data, input_nodes=torch.tensor([600])))),
             (ValueError, "a mask of 3 entries", lambda: loader(data, input_nodes=torch.tensor([True, False, True]))),
             (TypeError, "expected a vector of node ids", lambda: loader(data, input_nodes=torch.tensor([0.5]))),

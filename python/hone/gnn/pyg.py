@@ -279,8 +279,11 @@ class NeighborLoader:
         if given.dim() != 1 or given.is_floating_point():
             raise TypeError(f"input_nodes: expected a vector of node ids or a mask, found {given.dtype} of shape {tuple(given.shape)}")
         given = given.to(device="cpu", dtype=torch.int64).contiguous()
-        if not repeats and given.unique().numel() != given.numel():
-            raise ValueError("input_nodes: a node occurs twice; seeds must be distinct, unless disjoint=True")
+        if not repeats:
+            nodes, times = given.unique(return_counts=True)
+            if nodes.numel() != given.numel():
+                raise ValueError(f"input_nodes: a node occurs twice (node {nodes[times.argmax()]}, {times.max()} times); seeds must be distinct, unless "
+                                 "disjoint=True: input_nodes.unique() leaves one of each")
         return given
 
     def __len__(self) -> int:
