@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
   shape.hidden = 256;
   Arguments app("Records a training epoch or requests on a GPU: the median one's timeline, and what the host waited for.");
   app.Add("graph", name);
-  app.Add("--model", shape.kind, "sage, gat, gin or sage-ri");
+  app.Add("--model", shape.kind, "sage, gat, gin, sage-ri, or the .toml file of a model");
   app.Add("--hidden", shape.hidden);
   app.Add("--batch", options.batch);
   app.Add("--fanout", fanout, "neighbors a hop, first next to the seeds");
@@ -275,6 +275,12 @@ int main(int argc, char** argv) {
   if (cached >= 0) {
     const auto nodes = static_cast<double>((*graph)->structure().num_nodes);
     options.storage = {.tier = cuda::FeatureTier::kCached, .cache_rows = static_cast<int64_t>(cached / 100 * nodes)};
+  }
+  const std::string model_name = shape.kind;
+  if (model_name.ends_with(".toml")) {
+    Result<ModelSpec> spec = ReadModelSpec(model_name);
+    if (!spec.ok()) return Fail(spec.status().message());
+    shape = SpecOptions(std::make_shared<const ModelSpec>(std::move(*spec)), static_cast<int>(options.fanouts.size()));
   }
   shape.in_width = (*graph)->features().width;
   shape.num_classes = (*graph)->num_classes();
@@ -306,7 +312,7 @@ int main(int argc, char** argv) {
     }
     (void)cupti.Flush(1);
     std::printf("%s, %s %s, %s, hidden %lld: %.4f ms a %s, recorded %.4f (%lld of them, %lld done again in the larger envelope)\n",
-                name.c_str(), shape.kind.c_str(), fanout.c_str(),
+                name.c_str(), model_name.c_str(), fanout.c_str(),
                 request > 0 ? (std::to_string(request) + " nodes a request").c_str()
                             : ("batch " + std::to_string(options.batch)).c_str(),
                 static_cast<long long>(shape.hidden), alone, request > 0 ? "request" : "step", took->ms,

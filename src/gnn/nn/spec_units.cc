@@ -28,6 +28,7 @@ class Lowering {
       if (!covered_[v]) LowerValue(v);
     }
     EndWithLogits();
+    ReadThrough();
     PlaceInput();
     PlanGradients();
     return std::move(out_);
@@ -146,6 +147,22 @@ class Lowering {
     out_.units.push_back(std::move(logits));
   }
 
+  // Runs that nobody but aggregates reads.
+  void ReadThrough() {
+    std::vector<size_t> readers(out_.units.size(), 0), aggregates(out_.units.size(), 0);
+    for (const SpecUnit& unit : out_.units) {
+      for (const size_t operand : unit.operands) {
+        ++readers[operand];
+        if (unit.kind == Kind::kAggregate) ++aggregates[operand];
+      }
+    }
+    for (size_t u = 1; u < out_.units.size(); ++u) {
+      SpecUnit& unit = out_.units[u];
+      if (unit.kind != Kind::kBetween || unit.normalise != 0) continue;
+      unit.read_through = aggregates[u] > 0 && aggregates[u] == readers[u];
+    }
+  }
+
   // At which of its rows "x" is read, by others than what draws.
   void PlaceInput() {
     SpecUnit& input = out_.units[0];
@@ -177,8 +194,8 @@ class Lowering {
           of.trains = true;
           break;
         case Kind::kBetween:
-          of.flow = unit.adds_bias_alone() ? GradientFlow::kShared : GradientFlow::kInPlace;
-          of.scribbles = !unit.adds_bias_alone();
+          of.scribbles = !unit.adds_bias_alone() && !unit.read_through;
+          of.flow = of.scribbles ? GradientFlow::kInPlace : GradientFlow::kShared;
           of.trains = unit.bias_of != 0 || unit.normalise != 0;
           break;
         case Kind::kNormaliseRows:
@@ -261,7 +278,10 @@ std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& l
           values.push_back(name(value));
           what.emplace_back(word);
         }
-        lines.push_back(Listed(values) + ": " + Listed(what) + (unit.normalise != 0 ? "" : " in one pass"));
+        lines.push_back(Listed(values) + ": " + Listed(what) +
+                        (unit.normalise != 0 ? ""
+                         : unit.read_through ? ", as the hop after reads the rows"
+                                             : " in one pass"));
         break;
       }
     }

@@ -5,9 +5,10 @@
 // that a program can be told of before it is made.
 //
 // Most operations are a unit. A run of rowwise ones that read nobody but one another (the bias of a product, batch
-// normalisation, activation, dropout, in this order) is one, for it is one pass over the rows. The outermost hop, where
-// nothing but aggregates of "x" reads it, is drawn and aggregated in one pass and its nodes get no numbers; otherwise
-// they are numbered like those of the other hops, and their feature rows gathered.
+// normalisation, activation, dropout, in this order) is one, for it is one pass over the rows; and where nobody but
+// aggregates reads its rows and nothing is normalised, it is no pass at all, but done as they are read. The outermost
+// hop, where nothing but aggregates of "x" reads it, is drawn and aggregated in one pass and its nodes get no numbers;
+// otherwise they are numbered like those of the other hops, and their feature rows gathered.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +40,11 @@ struct SpecUnit {
   int64_t width = 0;
   // Of kBetween, values of the spec; 0: none.
   size_t bias_of = 0, normalise = 0, activate = 0, drop = 0;
+  bool read_through = false;  // of kBetween: by the aggregates that read it; then its rows are the operand's
   // Nothing but a bias, which is added in the operand's place.
-  bool adds_bias_alone() const { return kind == Kind::kBetween && normalise == 0 && activate == 0 && drop == 0; }
+  bool adds_bias_alone() const {
+    return kind == Kind::kBetween && !read_through && normalise == 0 && activate == 0 && drop == 0;
+  }
   // Makes what the loss reads, in fp32.
   bool makes_logits = false;
 };

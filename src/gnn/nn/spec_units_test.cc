@@ -73,6 +73,25 @@ TEST(SpecUnits, OnlyAggregatesOfFeaturesLeaveTheOutermostHopWithoutNumbers) {
   }
 }
 
+TEST(SpecUnits, ARunThatOnlyAggregatesReadIsNoPass) {
+  for (const bool alone : {true, false}) {
+    const ModelSpec spec = Parsed((std::string(R"(
+    {name = "a", op = "aggregate", of = "x"},
+    {name = "h", op = "linear", of = "a", width = 8},
+    {name = "d", op = "drop", of = "h"},
+    {name = "b", op = "aggregate", of = "d", how = "max"},
+    {name = "c", op = "aggregate", of = "d"},
+    {name = "s", op = "concat", of = ["b", "c")") +
+                                   (alone ? "" : R"(, "d")") + R"(]},
+    {name = "l", op = "head", of = "s"},
+  )")
+                                      .c_str());
+    EXPECT_EQ(DescribeUnits(spec, Lowered(spec))[2], alone
+                                                         ? "h and d: bias and dropout, as the hop after reads the rows"
+                                                         : "h and d: bias and dropout in one pass");
+  }
+}
+
 TEST(SpecUnits, WhatEndsInNoProductIsCopiedForTheLoss) {
   const ModelSpec spec = Parsed(R"(
     {name = "a", op = "aggregate", of = "x"},

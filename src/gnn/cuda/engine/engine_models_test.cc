@@ -67,6 +67,11 @@ ModelOptions Spec(const char* toml) {
   shape.seed = 5;
   return shape;
 }
+ModelOptions Leaky(const char* toml) {
+  std::string text = toml;
+  for (size_t at = 0; (at = text.find("\"elu\"", at)) != std::string::npos;) text.replace(at, 5, "\"leaky_relu\"");
+  return Spec(text.c_str());
+}
 // Only sums of features read the outermost hop: it is drawn and summed at once.
 constexpr const char* kGcn = R"(name = "gcn"
 values = [
@@ -383,6 +388,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"SageRiOddHidden", With(Shape("sage-ri", 2, 21), 0.1, "elu", "batch")},
                     Case{"SageRiOneLayerWithoutNorm", With(Shape("sage-ri", 1, 16), 0.1, "relu", "none")},
                     Case{"SpecGcn", Spec(kGcn)}, Case{"SpecGcnWide", Spec(kGcn), true},
+                    Case{"SpecGcnLeaky", Leaky(kGcn)},
                     Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)},
                     Case{"SpecOdd", Spec(kOdd)}),
     [](const testing::TestParamInfo<Case>& given) { return given.param.name; });

@@ -21,6 +21,7 @@
 
 #include "gnn/cuda/base/batch_layout.h"
 #include "gnn/cuda/base/element.h"
+#include "gnn/ops/elementwise.h"
 
 namespace hone::gnn::cuda {
 
@@ -30,16 +31,31 @@ enum class HopSum : int32_t { kSum, kMean, kMax, kSymmetric };
 cudaError_t EnqueueDegrees(const GraphOnDevice& graph, int number, int32_t rows, const BatchHeader* header,
                            const int32_t* nodes, float* degrees, cudaStream_t stream);
 
+// What becomes of rows as they are read, where nobody has written that down: z is scale * activation(row + bias) of
+// what dropout keeps. Backward, gradients become those of `rows`.
+struct HopRowsThrough {
+  const void* rows = nullptr;   // [sources, width]; null: z are the rows themselves
+  const float* bias = nullptr;  // [width]; null: none
+  Activation activation = Activation::kIdentity;
+  const uint8_t* kept = nullptr;  // [sources, width / 8] of EnqueueKeptBits; null: everything
+  float scale = 1;
+  // [sources, width / 8] what backward must know of each vector that was read (row_marks.cuh); null: it reads `rows`
+  // again. Every reader of a row notes the same.
+  uint16_t* marks = nullptr;
+};
+
 // An inner hop: which of the above, and what only some of them read.
 struct HopSumCall {
   HopSum kind = HopSum::kSum;
   int number = 0;  // of the hop
   int32_t width = 0;
   const float* degrees = nullptr;  // of kSymmetric, of all sources
-  int32_t* winners =
-      nullptr;  // of kMax, [hop.rows, width]: the slot that won, -1 where there is none; null: not wanted
+  // Of kMax, [hop.rows, width]: the slot that won, -1 where there is none; null: not wanted.
+  int32_t* winners = nullptr;
+  HopRowsThrough through = {};
 };
-// out [hop.rows, width] of `out_element` (that of z, or fp32) from z [at least hop.sources, width].
+// out [hop.rows, width] of `out_element` (that of z, or fp32) from z [at least hop.sources, width], which is
+// call.through's rows where it has some.
 cudaError_t EnqueueHopSum(const HopSumCall& call, const HopOnDevice& hop, Element element, const void* z,
                           const BatchHeader* header, Element out_element, void* out, cudaStream_t stream);
 

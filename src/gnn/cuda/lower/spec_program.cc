@@ -4,10 +4,11 @@
 // The program of a model from a file: the units of its spec (nn/spec_units.h), each by kernels of its own.
 //
 // Forward goes over the units in their order and keeps what each makes. Backward goes over them in reverse: when it
-// comes to a unit, all who read its rows are behind it, and the unit's gradient is the sum of what they send, in their
-// order; then the unit's own operation takes it. Which gradients share memory is the spec's plan (nn/spec_plan.h), the
-// one that the CPU's interpreter has; only here nothing works in an operand's columns, for products want rows side by
-// side.
+// comes to a unit, all who read its rows are behind it, and its gradient is the sum of what they send, in their order;
+// then the unit's own operation takes it. Which gradients share memory is the spec's plan (nn/spec_plan.h), the one
+// that the CPU's interpreter has, but for two things: nothing works in an operand's columns, for products want rows
+// side by side; and what shares no gradient has memory of its own, for gradients of weights and biases are made beside
+// the chain, from gradients that the chain is long past.
 //
 // With the sampling of a batch come what depends on no weight: feature rows, aggregates of them, degrees.
 #include "gnn/cuda/lower/spec_program.h"
@@ -17,11 +18,13 @@
 #include <algorithm>
 
 #include "gnn/cuda/kernels/attention_kernels.h"
+#include "gnn/cuda/kernels/gather_kernels.h"
 #include "gnn/cuda/kernels/head_kernels.h"
 #include "gnn/cuda/kernels/hop_sums.h"
 #include "gnn/cuda/kernels/layer_norm_kernels.h"
 #include "gnn/cuda/kernels/norm_kernels.h"
 #include "gnn/cuda/kernels/value_rows.h"
+#include "gnn/cuda/lower/beside.h"
 #include "gnn/cuda/lower/dense.h"
 #include "gnn/cuda/lower/norm_between.h"
 #include "gnn/nn/spec_units.h"
@@ -71,12 +74,14 @@ class SpecProgram final : public Program {
 
   Status Make() {
     PlaceOuter();
+    if (envelope_.trains) HONE_RETURN_IF_ERROR(PlanBeside());
     int64_t partials = 0, apart = 0, slots = 0, rows_most = 0;
     for (size_t u = 1; u < steps_.size(); ++u) {
       const SpecUnit& unit = model_.Unit(u);
       Step& step = steps_[u];
       const int64_t bytes = Rows(u) * Padded(u) * ElementBytes(context_.element);
-      const bool in_place = unit.kind == Kind::kDrawn || unit.adds_bias_alone() || unit.makes_logits;
+      const bool in_place =
+          unit.kind == Kind::kDrawn || unit.adds_bias_alone() || unit.read_through || unit.makes_logits;
       if (!in_place) HONE_RETURN_IF_ERROR(step.rows.Allocate(bytes));
       partials = std::max({partials, ColumnPartials(PaddedRows(u), static_cast<int32_t>(Padded(u))),
                            LayerNormPartials(PaddedRows(u), static_cast<int32_t>(Padded(u)))});
@@ -88,13 +93,15 @@ class SpecProgram final : public Program {
       }
       switch (unit.kind) {
         case Kind::kProduct:
-          HONE_RETURN_IF_ERROR(step.dense.Plan(context_, {.rows = Rows(u),
-                                                          .in = Padded(unit.operands[0]),
-                                                          .out = Padded(u),
-                                                          .weight_at = model_.places[u].weight,
-                                                          .trains = envelope_.trains,
-                                                          .input_gradient = Wants(unit.operands[0]),
-                                                          .result = ElementOf(u)}));
+          HONE_RETURN_IF_ERROR(
+              step.dense.Plan(context_, {.rows = Rows(u),
+                                         .in = Padded(unit.operands[0]),
+                                         .out = Padded(u),
+                                         .weight_at = model_.places[u].weight,
+                                         .gradient_products = step.beside ? &beside_.products() : nullptr,
+                                         .trains = envelope_.trains,
+                                         .input_gradient = Wants(unit.operands[0]),
+                                         .result = ElementOf(u)}));
           break;
         case Kind::kAttention: {
           HONE_RETURN_IF_ERROR(MakeAttention(u));
@@ -107,7 +114,8 @@ class SpecProgram final : public Program {
           break;
         }
         case Kind::kBetween:
-          if (unit.normalise == 0 && (unit.bias_of == 0 || unit.adds_bias_alone())) break;
+          if (unit.read_through && NotesMarks(u)) HONE_RETURN_IF_ERROR(step.marks.Allocate(Rows(u) * Padded(u) / 8));
+          if (unit.read_through || unit.adds_bias_alone() || (unit.normalise == 0 && unit.bias_of == 0)) break;
           HONE_RETURN_IF_ERROR(step.coefficients.Allocate(kCoefficientArrays * Padded(u)));
           break;
         case Kind::kNormaliseRows:
@@ -127,16 +135,10 @@ class SpecProgram final : public Program {
     HONE_RETURN_IF_ERROR(apart_.Allocate(apart * ElementBytes(context_.element)));
     HONE_RETURN_IF_ERROR(grad_slots_.Allocate(slots));
     HONE_RETURN_IF_ERROR(grad_self_.Allocate(rows_most));
-    const SpecPlan& plan = model_.lowered.plan;
-    std::vector<int64_t> gradients(plan.slots, 0);
+    HONE_RETURN_IF_ERROR(beside_partials_.Allocate(partials));
     for (size_t u = 1; u + 1 < steps_.size(); ++u) {
-      const SpecPlan::Value& value = plan.values[u];
-      if (!value.wants_gradient || value.shares_gradient) continue;
-      gradients[value.slot] = std::max(gradients[value.slot], Rows(u) * Padded(u));
-    }
-    gradients_.resize(plan.slots);
-    for (size_t slot = 0; slot < plan.slots; ++slot) {
-      HONE_RETURN_IF_ERROR(gradients_[slot].Allocate(gradients[slot] * ElementBytes(context_.element)));
+      if (!Wants(u) || model_.lowered.plan.values[u].shares_gradient) continue;
+      HONE_RETURN_IF_ERROR(steps_[u].own_grad.Allocate(Rows(u) * Padded(u) * ElementBytes(context_.element)));
     }
     return Status::Ok();
   }
@@ -157,6 +159,13 @@ class SpecProgram final : public Program {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawnSum(KindAt(u), batch.graph, features, unit.hop, envelope_.fanouts.back(),
                                                 static_cast<int32_t>(Known(unit.hop)), batch.state, batch.header,
                                                 batch.graph_nodes, context_.element, Outer(batch, steps_[u]), stream));
+    }
+    for (size_t u = 1; u < steps_.size(); ++u) {
+      if (steps_[u].kept_at < 0) continue;
+      const SpecUnit& unit = model_.Unit(u);
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueKeptBits(unit.hop, static_cast<int32_t>(Known(unit.hop)),
+                                                static_cast<int32_t>(Padded(u)), BetweenOf(unit).dropout, batch.state,
+                                                batch.header, batch.nodes, Kept(batch, u), stream));
     }
     if (!lowered.needs_degrees) return Status::Ok();
     HONE_CUDA_RETURN_IF_ERROR(EnqueueDegrees(context_.graph->view(), LastNumber(), envelope_.known.back(), batch.header,
@@ -184,21 +193,25 @@ class SpecProgram final : public Program {
         step.grad = steps_[value.uses[0].value].grad;
         done = 1;
       } else {
-        step.grad = gradients_[value.slot].get();
+        step.grad = step.own_grad.get();
       }
       for (; done < value.uses.size(); ++done) {
         HONE_RETURN_IF_ERROR(EnqueueSend(batch, value.uses[done], done > 0, u, stream));
       }
       HONE_RETURN_IF_ERROR(EnqueueOwnGradients(batch, u, stream));
     }
-    return Status::Ok();
+    return forks_ ? beside_.Join(stream) : Status::Ok();
   }
 
  private:
   struct Step {
     DeviceArray<unsigned char> rows;  // what the unit makes, but where that lies elsewhere
     int64_t outer_at = -1;            // its place in BatchOnDevice::outer
+    int64_t kept_at = -1;             // likewise, of what dropout keeps, where the rows are read through it
     const void* grad = nullptr;       // of the backward pass under way
+    DeviceArray<unsigned char> own_grad;
+    bool beside = false;  // the gradient of its weight or bias is made beside the chain
+    DeviceArray<uint16_t> marks;
     Dense dense;
     DeviceArray<float> coefficients, moments;
     DeviceArray<int32_t> winners;
@@ -230,10 +243,18 @@ class SpecProgram final : public Program {
       const bool there = u == 0 ? model_.lowered.input_hop >= 0 : model_.Unit(u).kind == Kind::kDrawn;
       if (there) steps_[u].outer_at = place(Rows(u) * Padded(u) * ElementBytes(context_.element));
     }
+    for (size_t u = 1; u < steps_.size(); ++u) {
+      const SpecUnit& unit = model_.Unit(u);
+      const bool drops = unit.read_through && BetweenOf(unit).dropout.threshold != 0;
+      if (drops) steps_[u].kept_at = place(Rows(u) * Padded(u) / 8);
+    }
     if (model_.lowered.needs_degrees) degrees_at_ = place(RoundUp<int64_t>(envelope_.known.back(), 128) * 4);
   }
   void* Outer(const BatchOnDevice& batch, const Step& step) const {
     return static_cast<unsigned char*>(batch.outer) + step.outer_at;
+  }
+  uint8_t* Kept(const BatchOnDevice& batch, size_t u) const {
+    return static_cast<uint8_t*>(batch.outer) + steps_[u].kept_at;
   }
   float* Degrees(const BatchOnDevice& batch) const {
     return reinterpret_cast<float*>(static_cast<unsigned char*>(batch.outer) + degrees_at_);
@@ -242,7 +263,7 @@ class SpecProgram final : public Program {
   void* RowsOf(const BatchOnDevice& batch, size_t u) const {
     const SpecUnit& unit = model_.Unit(u);
     if (unit.makes_logits) return logits_;
-    if (unit.adds_bias_alone()) return RowsOf(batch, unit.operands[0]);
+    if (unit.adds_bias_alone() || unit.read_through) return RowsOf(batch, unit.operands[0]);
     return steps_[u].outer_at >= 0 ? Outer(batch, steps_[u]) : steps_[u].rows.get();
   }
   RowsOnDevice OnDevice(const BatchOnDevice& batch, size_t u) const {
@@ -274,6 +295,39 @@ class SpecProgram final : public Program {
     NormOnDevice norm;
     norm.linear_bias = BiasOf(unit, u);
     return norm;
+  }
+
+  // Two slopes are told by a bit; those of elu are not.
+  bool NotesMarks(size_t u) const {
+    return envelope_.trains && Wants(u) && BetweenOf(model_.Unit(u)).activation != Activation::kElu;
+  }
+
+  // Beside the chain goes what reads a gradient that nobody changes once it is whole: no unit that works in its place
+  // comes after. The last unit of the chain has nothing to run beside.
+  Status PlanBeside() {
+    const SpecPlan& plan = model_.lowered.plan;
+    std::vector<size_t> root(steps_.size(), 0);  // whose memory a gradient lies in
+    for (size_t u = steps_.size() - 1; u > 0; --u) {
+      const bool shares = u + 1 < steps_.size() && plan.values[u].shares_gradient;
+      root[u] = shares ? root[plan.values[u].uses[0].value] : u;
+    }
+    for (size_t u = 1; u < steps_.size(); ++u) {
+      const SpecUnit& unit = model_.Unit(u);
+      const bool weight = unit.kind == Kind::kProduct && Wants(unit.operands[0]);
+      const bool bias = unit.bias_of != 0 && (unit.read_through || unit.adds_bias_alone());
+      if (!Wants(u) || (!weight && !bias)) continue;
+      bool stays = true;
+      for (size_t later = 1; later < u; ++later) {
+        stays = stays && !(Wants(later) && root[later] == root[u] && WorksInPlace(model_.Unit(later)));
+      }
+      steps_[u].beside = stays;
+      forks_ = forks_ || stays;
+    }
+    return forks_ ? beside_.Make(context_) : Status::Ok();
+  }
+  static bool WorksInPlace(const SpecUnit& unit) {
+    return unit.kind == Kind::kNormaliseRows ||
+           (unit.kind == Kind::kBetween && !unit.read_through && !unit.adds_bias_alone());
   }
 
   // Attention.
@@ -373,9 +427,22 @@ class SpecProgram final : public Program {
   // Forward.
 
   HopSumCall SumOf(const BatchOnDevice& batch, size_t u) const {
-    const HopSum kind = KindAt(u);
-    return {kind, model_.Unit(u).hop, static_cast<int32_t>(Padded(u)),
-            kind == HopSum::kSymmetric ? Degrees(batch) : nullptr, steps_[u].winners.get()};
+    const size_t operand = model_.Unit(u).operands[0];
+    HopSumCall call{.kind = KindAt(u),
+                    .number = model_.Unit(u).hop,
+                    .width = static_cast<int32_t>(Padded(u)),
+                    .winners = steps_[u].winners.get()};
+    if (call.kind == HopSum::kSymmetric) call.degrees = Degrees(batch);
+    if (!model_.Unit(operand).read_through) return call;
+    const Between between = BetweenOf(model_.Unit(operand));
+    const bool drops = steps_[operand].kept_at >= 0;
+    call.through = {.rows = RowsOf(batch, operand),
+                    .bias = BiasOf(model_.Unit(operand), operand),
+                    .activation = between.activation,
+                    .kept = drops ? Kept(batch, operand) : nullptr,
+                    .scale = drops ? between.dropout.scale : 1.0f,
+                    .marks = steps_[operand].marks.get()};
+    return call;
   }
 
   Status EnqueueUnit(const BatchOnDevice& batch, size_t u, cudaStream_t stream) {
@@ -396,6 +463,7 @@ class SpecProgram final : public Program {
       case Kind::kProduct:
         return step.dense.Forward(operand(0), RowsOf(batch, u), stream);
       case Kind::kBetween: {
+        if (unit.read_through) return Status::Ok();
         const RowsOnDevice rows = OnDevice(batch, u);
         if (unit.normalise == 0) {
           HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, ElementOf(u), operand(0), BiasOf(unit, u),
@@ -426,7 +494,7 @@ class SpecProgram final : public Program {
         return Status::Ok();
       case Kind::kConcat:
         for (size_t i = 0; i < unit.operands.size(); ++i) {
-          HONE_CUDA_RETURN_IF_ERROR(EnqueuePutColumns(Beside(u, i, PaddedRows(u)), element, batch.header, operand(i),
+          HONE_CUDA_RETURN_IF_ERROR(EnqueuePutColumns(ColumnsOf(u, i, PaddedRows(u)), element, batch.header, operand(i),
                                                       RowsOf(batch, u), stream));
         }
         return Status::Ok();
@@ -451,7 +519,7 @@ class SpecProgram final : public Program {
     return last && model_.places[u].eps >= 0 ? context_.parameters->buffers() + model_.places[u].eps : nullptr;
   }
   // Operand i's columns within those of a kConcat.
-  ColumnsBeside Beside(size_t u, size_t i, int32_t padded_rows) const {
+  ColumnsBeside ColumnsOf(size_t u, size_t i, int32_t padded_rows) const {
     const SpecUnit& unit = model_.Unit(u);
     ColumnsBeside columns{.number = unit.hop,
                           .padded_rows = padded_rows,
@@ -505,7 +573,7 @@ class SpecProgram final : public Program {
         return whole ? Status::Ok() : add_rows(direct, user.hop, nullptr);
       }
       case Kind::kConcat:
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueTakeColumns(Beside(use.value, use.operand, PaddedRows(u)), element,
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueTakeColumns(ColumnsOf(use.value, use.operand, PaddedRows(u)), element,
                                                      batch.header, from.grad, adds, to, stream));
         return Status::Ok();
       default:  // the gradient itself
@@ -522,8 +590,13 @@ class SpecProgram final : public Program {
     const auto operand = [&] { return RowsOf(batch, unit.operands[0]); };
     const RowsOnDevice rows = OnDevice(batch, u);
     switch (unit.kind) {
-      case Kind::kProduct:
-        return step.dense.WeightGradient(step.grad, operand(), stream);
+      case Kind::kProduct: {
+        cudaStream_t products = stream;
+        if (step.beside) {
+          HONE_ASSIGN_OR_RETURN(products, beside_.Fork(stream));
+        }
+        return step.dense.WeightGradient(step.grad, operand(), products);
+      }
       case Kind::kAttention:
         HONE_RETURN_IF_ERROR(step.dense.WeightGradient(step.grad, step.sums.get(), stream));
         if (model_.Attention(u).heads > 1) {
@@ -534,9 +607,14 @@ class SpecProgram final : public Program {
         if (Wants(unit.operands[0])) return Status::Ok();  // the rest comes when the operand does
         return EnqueueAttentionGradients(batch, u, PaddedRows(unit.operands[0]), apart_.get(), stream);
       case Kind::kBetween:
-        if (unit.adds_bias_alone()) {
-          HONE_CUDA_RETURN_IF_ERROR(
-              EnqueueColumnSums(rows, element, step.grad, Gradient(at.bias), partials_.get(), stream));
+        if (unit.adds_bias_alone() || unit.read_through) {
+          if (unit.bias_of == 0) return Status::Ok();
+          cudaStream_t sums = stream;
+          if (step.beside) {
+            HONE_ASSIGN_OR_RETURN(sums, beside_.Fork(stream));
+          }
+          HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(rows, element, step.grad, Gradient(at.bias),
+                                                      (step.beside ? beside_partials_ : partials_).get(), sums));
           return Status::Ok();
         }
         if (unit.normalise == 0 && unit.bias_of == 0) {
@@ -578,11 +656,12 @@ class SpecProgram final : public Program {
 
   const ProgramContext& context_;
   const Envelope envelope_;
-  const LoweredSpec& model_;                           // the plan's
-  std::vector<Step> steps_;                            // by unit
-  std::vector<DeviceArray<unsigned char>> gradients_;  // by slot
-  DeviceArray<unsigned char> apart_;                   // what a use sends, before it is added
-  DeviceArray<float> partials_, grad_slots_, grad_self_;
+  const LoweredSpec& model_;          // the plan's
+  std::vector<Step> steps_;           // by unit
+  DeviceArray<unsigned char> apart_;  // what a use sends, before it is added
+  DeviceArray<float> partials_, beside_partials_, grad_slots_, grad_self_;
+  Beside beside_;
+  bool forks_ = false;
   int64_t outer_bytes_ = 0, degrees_at_ = 0;
   float* logits_ = nullptr;  // of the forward pass under way
 };
