@@ -44,7 +44,7 @@ test: setup
 
 test-python: setup
 	$(call configure,$(FULL_FLAGS))
-	@cmake --build $(BUILD) -j $(JOBS) --target hone hone_loader
+	@cmake --build $(BUILD) -j $(JOBS) --target hone hone_loader hone_cuda_loader_emulated
 	@HONE_INSTALL_TORCH=1 ctest --test-dir $(BUILD) -L python --output-on-failure --no-tests=error
 
 test-torch: setup

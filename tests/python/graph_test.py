@@ -80,6 +80,16 @@ class AGraph(unittest.TestCase):
         self.assertEqual(len(seen), 4)
         self.assertEqual(ended["best_valid"], max(epoch["valid_auc"] for epoch in seen))
         self.assertLess(seen[-1]["loss"], seen[0]["loss"])
+        # Nodes by a mask are those of the split; ids may repeat, and are answered in their order.
+        self.assertEqual(graph.infer(run, full=True, nodes=two_camps()["test_mask"], device="cpu")["accuracy"]["nodes"],
+                         graph.infer(run, full=True, nodes="test", device="cpu")["accuracy"]["test"])
+        classes = os.path.join(self.folder, "classes.npy")
+        graph.infer(run, full=True, nodes=[7, 2, 7], output=classes, device="cpu")
+        with open(classes, "rb") as file:
+            of_7, of_2, again = struct.unpack("<iii", file.read()[-12:])
+        self.assertEqual(of_7, again)
+        with self.assertRaisesRegex(ValueError, "^nodes entry 1 is node 400; the graph has nodes 0 to 399"):
+            graph.infer(run, nodes=array("q", [1, 400]), device="cpu")
         logits = os.path.join(self.folder, "logits.npy")
         told = graph.infer(run, full=True, nodes="test", output=logits, logits=True, device="cpu", confusion=True)
         self.assertGreater(told["accuracy"]["test"], 0.85, "features alone tell about 0.84 right, and neighbors nearly all")
@@ -116,8 +126,15 @@ class AGraph(unittest.TestCase):
             (ValueError, "y: expected 400 rows, one a node, found 399", dict(y=array("q", [0] * 399))),
             (ValueError, r"x: expected shape \[nodes, features\]", dict(x=array("f", [0.5] * 400))),
             (TypeError, "train_mask: expected truth values", dict(train_mask=array("q", [1] * 400))),
-            (ValueError, "edges.npy.*400|400.*edges.npy", dict(edge_index=matrix("q", 2, 2, [0, 1, 1, 400]))),
-            (ValueError, "colour", dict(colour="red")),
+            (ValueError, "^edge_index column 1: node 400 has no features: x has 400 rows", dict(edge_index=matrix("q", 2, 2, [0, 1, 1, 400]))),
+            (ValueError, "^edge_index column 0: node -1 is negative", dict(edge_index=matrix("q", 2, 2, [-1, 1, 1, 0]))),
+            (ValueError, "^x row 1 column 2 is nan; mend the source, or give replace_nan=VALUE$", dict(x=matrix("f", 400, 4, [math.nan if i == 6 else 0.5 for i in range(1600)]))),
+            (ValueError, "^y row 0: label -5 is no class", dict(y=array("q", [-5] * 400))),
+            (ValueError, "is in train_mask and in val_mask too", dict(val_mask=arrays["train_mask"])),
+            (ValueError, "^test_mask is true at no node: mark some, or leave it out", dict(test_mask=memoryview(bytes(400)).cast("?"))),
+            (ValueError, "^train_mask is missing beside val_mask", dict(train_mask=None)),
+            (ValueError, "outside the 1 classes of classes", dict(classes=1)),
+            (ValueError, "^there is no option colour; `hone-gnn convert --help` tells more", dict(colour="red")),
         ]
         for kind, message, wrong in cases:
             with self.subTest(message), self.assertRaisesRegex(kind, message):
@@ -126,6 +143,18 @@ class AGraph(unittest.TestCase):
         graph = self.make()
         with self.assertRaisesRegex(ValueError, "the metric is 'f1'"):
             graph.train(metric="f1")
+        with self.assertRaisesRegex(ValueError, "^eval_fanout 3 has 1 hops"):
+            graph.train(fanout=[2, 2], eval_fanout=[3], epochs=1)
+        for kind, message, nodes in (
+            (ValueError, r"^nodes: a mask has one truth value for each of the 400 nodes, found 2", memoryview(b"\1\0").cast("?")),
+            (TypeError, "^nodes: expected node ids, found a list with something else in it", [True, False]),
+            (TypeError, "^nodes: expected node ids or truth values", array("d", [0.5])),
+            (ValueError, r"^nodes: expected one dimension, found shape \[2, 2\]", matrix("q", 2, 2, range(4))),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(kind, message):
+                graph.infer("run", nodes=nodes)
+        with self.assertRaisesRegex(ValueError, "^path: there is no folder '.*nowhere'; make it first"):
+            Graph.from_arrays(os.path.join(self.folder, "nowhere", "a.graph"), arrays["edge_index"], program=PROGRAM)
         with self.assertRaisesRegex(EngineError, "could not be started"):
             Graph.open(self.path, program=os.path.join(self.folder, "nothing"))
         with self.assertRaisesRegex(ValueError, "no-such.graph.*No such file"):

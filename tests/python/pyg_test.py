@@ -10,12 +10,16 @@ import subprocess
 import sys
 import unittest
 
+from unittest import mock
+
 import torch
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import NodeLoader
 from torch_geometric.nn import GraphSAGE
 from torch_geometric.utils import trim_to_layer
 
+from hone.gnn import cuda_batches
+from hone.gnn.native import LibraryError
 from hone.gnn.pyg import HoneSampler, NeighborLoader
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "pyg.md")
@@ -237,6 +241,195 @@ class ASampler(unittest.TestCase):
             self.assertTrue(torch.equal(batch.n_id[batch.edge_index], data.edge_index[:, batch.e_id]))
 
 
+class EmulatedGpu:
+    """Stands for cuda_batches.Gpu where the library is of the emulated runtime: memory is the host's, and work is done when it is
+    enqueued. Memory is full of garbage when it is allocated."""
+
+    log = []
+    number, device, stream = 0, torch.device("cpu"), 0
+
+    def __init__(self, device):
+        del device
+
+    def fork(self):
+        self.log.append("fork")
+
+    def allocate(self, count):
+        self.log.append("allocate")
+        return torch.full((count,), 0xA5, dtype=torch.uint8)
+
+    def mark(self):
+        self.log.append("mark")
+        return len(self.log)
+
+    def join(self, mark):
+        self.log.append("join")
+
+    def free_bytes(self):
+        return 1 << 40
+
+    def forget_cached(self):
+        pass
+
+    def pin(self, tensor):
+        return tensor.clone()
+
+
+class LogsCalls(cuda_batches.CudaLoader):
+    def sample(self, stream):
+        found = super().sample(stream)
+        EmulatedGpu.log.append("sample" if found else "end")
+        return found
+
+    def take(self):
+        EmulatedGpu.log.append("take")
+        return super().take()
+
+    def write(self, block, stream):
+        EmulatedGpu.log.append("write")
+        super().write(block, stream)
+
+
+LIBRARY = os.environ.get("HONE_CUDA_LOADER_LIBRARY", "")
+
+
+class MadeOnAGpu:
+    """What holds on a GPU and on the emulated one."""
+
+    def assertSame(self, one, other):
+        self.assertEqual(set(one.keys()), set(other.keys()))
+        for key, value in other:
+            if isinstance(value, torch.Tensor):
+                self.assertEqual((one[key].dtype, one[key].shape), (value.dtype, value.shape), key)
+                self.assertTrue(torch.equal(one[key].cpu(), value), key)
+            else:
+                self.assertEqual(one[key], value, key)
+
+    def test_batches_are_those_of_the_cpu(self):
+        data = graph()
+        data.names = [f"node {i}" for i in range(data.num_nodes)]
+        data.learned = torch.randn(data.num_nodes, 2, requires_grad=True)
+        data.empty = torch.zeros(data.num_nodes, 0)
+        for more in ({}, {"shuffle": False, "drop_last": True}, {"num_neighbors": [40, -1, 2]}, {"features": "host"}, {"input_nodes": torch.arange(3), "batch_size": 9}):
+            with self.subTest(more):
+                there = loader(data, device="cuda", **more)
+                more.pop("features", None)
+                here = loader(data, **more)
+                for _ in range(2):  # epochs
+                    ours, theirs = list(there), list(here)
+                    self.assertEqual(len(ours), len(theirs))
+                    for one, other in zip(ours, theirs):
+                        self.assertSame(one, other)
+                self.assertSame(there([2, 0]), here([2, 0]))
+
+    def test_may_be_abandoned_and_goes_on_where_its_state_was_kept(self):
+        data = graph()
+        whole, made = list(loader(data)), loader(data, device="cuda")
+        for i, _ in enumerate(made):
+            if i == 2:
+                break
+        state = made.state_dict()
+        self.assertSame(made([1]), loader(data)([1]))
+        other = loader(data, device="cuda", generator=torch.Generator().manual_seed(99))
+        other.load_state_dict(state)
+        rest = list(other)
+        self.assertEqual(len(rest), len(whole) - 3)
+        for one, expected in zip(rest, whole[3:]):
+            self.assertSame(one, expected)
+        self.assertEqual(list(loader(data, device="cuda", input_nodes=torch.empty(0, dtype=torch.int64))), [])
+
+    def test_one_batch_may_be_larger_than_an_epochs(self):
+        data = graph()
+        given = dict(input_nodes=None, batch_size=2)
+        self.assertSame(loader(data, device="cuda", **given)(range(50)), loader(data, **given)(range(50)))
+
+    def test_refuses_by_name(self):
+        data = graph()
+        data.w = torch.rand(data.num_edges)
+        cases = [
+            (NotImplementedError, "replace=True with device='cuda'", {"replace": True}),
+            (NotImplementedError, "disjoint=True with device", {"disjoint": True}),
+            (NotImplementedError, "weight_attr='w' with device", {"weight_attr": "w"}),
+            (NotImplementedError, "subgraph_type='induced' with device", {"subgraph_type": "induced"}),
+            (ValueError, "features: expected 'auto', 'device' or 'host', found 'disk'", {"features": "disk"}),
+            (ValueError, "device='mps': Hone makes batches on 'cpu' and on 'cuda'", {"device": "mps"}),
+            (ValueError, "device: expected 'cpu', 'cuda' or 'cuda:0', found 'gpu'", {"device": "gpu"}),
+            (ValueError, "batch is 0", {"batch_size": 0}),
+            (ValueError, "9 fanouts", {"num_neighbors": [1] * 9}),
+        ]
+        for kind, message, more in cases:
+            with self.subTest(message), self.assertRaisesRegex(kind, message):
+                loader(data, **{"device": "cuda", **more})
+
+
+@unittest.skipUnless("emulated" in LIBRARY and os.path.exists(LIBRARY), "no library of the emulated runtime is here")
+class OnAnEmulatedGpu(MadeOnAGpu, unittest.TestCase):
+    def setUp(self):
+        EmulatedGpu.log.clear()
+        for patch in (mock.patch.object(cuda_batches, "Gpu", EmulatedGpu), mock.patch.object(cuda_batches, "CudaLoader", LogsCalls)):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_a_batch_is_sampled_a_step_before_its_sizes_are_asked_for(self):
+        batches = iter(loader(graph(), device="cuda", num_neighbors=[3]))
+        next(batches)
+        EmulatedGpu.log.clear()
+        for _ in range(3):
+            next(batches)
+        self.assertEqual(EmulatedGpu.log, ["fork", "take", "allocate", "write", "mark", "sample", "join"] * 3)
+
+
+@unittest.skipUnless("emulated" not in LIBRARY and torch.cuda.is_available(), "no GPU is here, or not the library for it")
+class OnAGpu(MadeOnAGpu, unittest.TestCase):
+    def test_data_may_be_there_already(self):
+        data = graph()
+        there = loader(data.clone().to("cuda"), input_nodes=data.train_mask, device="cuda")
+        for one, other in zip(there, loader(data)):
+            self.assertEqual(one.x.device.type, "cuda")
+            self.assertSame(one, other)
+
+    def test_memory_is_used_again_when_nobody_reads_it_any_more(self):
+        data = graph(nodes=5000, edges=100000)
+        expected = [(batch.x.double().sum() + batch.e_id.sum()).item() for batch in loader(data, batch_size=64)]
+        for stream in (torch.cuda.default_stream(), torch.cuda.Stream()):
+            with torch.cuda.stream(stream):
+                found = []
+                for batch in loader(data, batch_size=64, device="cuda"):
+                    torch.cuda._sleep(2_000_000)  # the host is far ahead of this stream
+                    found.append(batch.x.double().sum() + batch.e_id.sum())
+                    del batch
+                found = torch.stack(found).tolist()
+            for one, other in zip(found, expected):
+                self.assertAlmostEqual(one, other, places=2)
+
+    def test_memory_stays_flat(self):
+        data = graph(nodes=5000, edges=100000)
+        made = loader(data, batch_size=64, device="cuda")
+        kept = next(iter(made)).x.clone()
+        for epoch in range(60):
+            for i, batch in enumerate(made):
+                if epoch % 3 == 0 and i == 5:
+                    break  # abandoned
+            if epoch == 20:
+                before = torch.cuda.memory_reserved()
+        self.assertEqual(torch.cuda.memory_reserved(), before)
+        self.assertEqual(kept.device.type, "cuda")
+
+
+class WithoutAGpu(unittest.TestCase):
+    @unittest.skipIf(torch.cuda.is_available(), "there is one")
+    def test_is_told_what_is_missing(self):
+        with self.assertRaisesRegex(RuntimeError, "device='cuda': PyTorch finds no GPU"):
+            loader(graph(), device="cuda")
+
+    def test_a_build_without_cuda_is_told_what_to_do(self):
+        from hone.gnn import cuda_native
+
+        with mock.patch.object(cuda_native, "_library", None), mock.patch.dict(os.environ, HONE_CUDA_LOADER_LIBRARY="/nowhere.so"):
+            with self.assertRaisesRegex(LibraryError, "/nowhere.so cannot be loaded .* built where CUDA's nvcc is.*on the CPU"):
+                cuda_native.library()
+
+
 class WrongInput(unittest.TestCase):
     def test_says_argument_found_and_expected(self):
         data = graph()
@@ -246,7 +439,7 @@ class WrongInput(unittest.TestCase):
             (ValueError, "edge 5 goes from node 7000 .* the graph has 600 nodes", lambda: loader(far)),
             (TypeError, "expected int64, found torch.int32", lambda: loader(Data(x=data.x, edge_index=data.edge_index.int(), train_mask=data.train_mask))),
             (ValueError, r"shape \[2, edges\], found \(3, 4\)", lambda: loader(Data(x=data.x, edge_index=torch.zeros(3, 4, dtype=torch.int64), train_mask=data.train_mask))),
-            (ValueError, "a node occurs twice", lambda: loader(data, input_nodes=torch.tensor([1, 1]))),
+            (ValueError, r"a node occurs twice \(node 1, 2 times\).*disjoint=True", lambda: loader(data, input_nodes=torch.tensor([1, 1]))),
             (ValueError, "seed 600 is no node", lambda: list(loader(data, input_nodes=torch.tensor([600])))),
             (ValueError, "a mask of 3 entries", lambda: loader(data, input_nodes=torch.tensor([True, False, True]))),
             (TypeError, "expected a vector of node ids", lambda: loader(data, input_nodes=torch.tensor([0.5]))),

@@ -7,18 +7,23 @@ torch is needed, but for tensors, which numpy makes buffers of.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
 import threading
 import warnings
-from typing import Any, Callable, Mapping
+from array import array
+from typing import Any, Callable, Iterator, Mapping
 
 from hone import programs
 
 _KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f"), "?": "b"}
+# An option in a message of the program, with the word that stands for its value.
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: ([A-Z]{2,})\b)?")
 _STOP_SECONDS = 30.0  # that a process has to save what it is at, before it is killed
 
 
@@ -77,8 +82,56 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def _run(program: str, words: list[str], on_line: Callable[[str], None], *, stopped_is_fine: bool = False) -> None:
-    """Runs `hone-gnn`, and calls `on_line` with each line that it prints.
+def _as_python(message: str, arguments: Mapping[str, str]) -> str:
+    """A message of the program in terms of Python's arguments: options by their names here, and files that we wrote (the keys of
+    `arguments`) by the arguments that are in them. Commands between backticks stay as they are."""
+    for path, name in arguments.items():
+        message = message.replace(f"'{path}'", name).replace(path, name)
+    parts = message.split("`")
+    parts[::2] = [_OPTION.sub(lambda found: found[1].replace("-", "_") + (f"={found[2]}" if found[2] else ""), part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def _ids_or_mask(name: str, given: Any, num_nodes: int) -> memoryview:
+    """int64 node ids, of a vector of them or of truth values, one a node."""
+    if isinstance(given, (list, tuple)):
+        if any(isinstance(one, bool) or not isinstance(one, int) for one in given):
+            raise TypeError(f"{name}: expected node ids, found a {type(given).__name__} with something else in it; a mask is an array of truth values")
+        return memoryview(array("q", given))
+    view = _buffer(name, given)
+    _check(name, view, "iub", "node ids or truth values")
+    if view.ndim != 1:
+        raise ValueError(f"{name}: expected one dimension, found shape {list(view.shape)}")
+    if _kind(view) != "b":
+        return memoryview(array("q", view.tolist()))
+    if len(view) != num_nodes:
+        raise ValueError(f"{name}: a mask has one truth value for each of the {num_nodes} nodes, found {len(view)}")
+    return memoryview(array("q", (v for v, taken in enumerate(view.tolist()) if taken)))
+
+
+@contextlib.contextmanager
+def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """The options, with `nodes` and `split` in files where they are arrays; and whose files those are, by path."""
+    given, arguments = dict(options), {}
+    with tempfile.TemporaryDirectory(prefix="hone-") as folder:
+        for name in ("nodes", "split"):
+            value = given.get(name)
+            if value is None or isinstance(value, (str, os.PathLike)):
+                continue
+            if name == "nodes":
+                view = _ids_or_mask(name, value, num_nodes)
+            else:
+                view = _buffer(name, value)
+                _check(name, view, "i", "0 for training, 1 for validation, 2 for test and -1 for none, for each node")
+            path = os.path.join(folder, name + ".npy")
+            _write_npy(path, view)
+            given[name], arguments[path] = path, name
+        yield given, arguments
+
+
+def _run(program: str, words: list[str], on_line: Callable[[str], None], *, stopped_is_fine: bool = False,
+         arguments: Mapping[str, str] = {}) -> None:
+    """Runs `hone-gnn`, and calls `on_line` with each line that it prints. arguments: see _as_python.
 
     Ctrl-C, or an exception of `on_line`, asks the process to stop, waits until it has saved, and is raised then.
     """
@@ -109,12 +162,13 @@ def _run(program: str, words: list[str], on_line: Callable[[str], None], *, stop
     if process.returncode == 0 or (process.returncode == 1 and stopped_is_fine):
         return
     message = "".join(said).strip().removeprefix("hone-gnn: ") or f"hone-gnn ended with status {process.returncode}"
+    message = _as_python(message, arguments)
     raise ValueError(message) if process.returncode == 2 else EngineError(message)
 
 
-def _ask(program: str, words: list[str]) -> dict[str, Any]:
+def _ask(program: str, words: list[str], arguments: Mapping[str, str] = {}) -> dict[str, Any]:
     lines: list[str] = []
-    _run(program, words, lines.append)
+    _run(program, words, lines.append, arguments=arguments)
     return json.loads("".join(lines))
 
 
@@ -189,12 +243,23 @@ class Graph:
             if nodes is not None and shape[0] != nodes:
                 raise ValueError(f"{key}: expected {nodes} rows, one a node, found {shape[0]}")
             nodes = shape[0]
+            if key.endswith("_mask") and b"\1" not in view.tobytes():
+                raise ValueError(f"{key} is true at no node: mark some, or leave it out where there are none")
             arrays[name] = view, {"shape": shape}
+        if train_mask is None and (val_mask is not None or test_mask is not None):
+            raise ValueError(f"train_mask is missing beside {'val_mask' if val_mask is not None else 'test_mask'}: give it too, or leave out both to "
+                             "have a split drawn by seed")
         target, tool = os.fspath(path), _program(program)
-        with tempfile.TemporaryDirectory(prefix="hone-graph-", dir=os.path.dirname(os.path.abspath(target))) as folder:
+        beside = os.path.dirname(os.path.abspath(target))
+        if not os.path.isdir(beside):
+            raise ValueError(f"path: there is no folder {beside!r}; make it first, or name another one")
+        with tempfile.TemporaryDirectory(prefix="hone-graph-", dir=beside) as folder:
+            arguments = {}
             for name, (view, how) in arrays.items():
-                _write_npy(os.path.join(folder, name + ".npy"), view, **how)
-            _ask(tool, ["convert", folder, target, "--json", "--quiet", *_flags({"nodes": num_nodes, **options})])
+                file = os.path.join(folder, name + ".npy")
+                arguments[file] = {"edges": "edge_index", "features": "x", "labels": "y"}.get(name, name)
+                _write_npy(file, view, **how)
+            _ask(tool, ["convert", folder, target, "--json", "--quiet", *_flags({"nodes": num_nodes, **options})], arguments)
         return cls(target, program=tool)
 
     @classmethod
@@ -220,7 +285,7 @@ class Graph:
         `best_epoch` counts from 0, where the printed table counts from 1.
 
         options: those of `hone-gnn train` (docs/training.md), as in model="sage", fanout=[15, 10, 5], epochs=10, lr=0.01,
-            checkpoint="run", device="cuda", resume="run".
+            checkpoint="run", device="cuda", resume="run". split: an array [nodes] too.
         on_epoch: called with each epoch's report, of which `history` is the list: epoch, loss, train_accuracy, valid_accuracy,
             learning_rate, seconds and more. An exception that it raises, and Ctrl-C, end the run after its step; with
             `checkpoint` it is saved then, and resume= goes on.
@@ -232,7 +297,8 @@ class Graph:
             if lines[-1]["event"] == "epoch" and on_epoch is not None:
                 on_epoch(lines[-1])
 
-        _run(self._program, ["train", self.path, "--json", "--quiet", *_flags(options)], take, stopped_is_fine=True)
+        with _in_files(options, self.num_nodes) as (given, arguments):
+            _run(self._program, ["train", self.path, "--json", "--quiet", *_flags(given)], take, stopped_is_fine=True, arguments=arguments)
         end = dict(lines[-1])
         del end["event"]
         return {**end, "history": [line for line in lines if line["event"] == "epoch"]}
@@ -241,8 +307,10 @@ class Graph:
         """Predicts classes and returns what `hone-gnn infer --json` tells: accuracy, macro_f1, auc, seconds and more.
 
         options: those of `hone-gnn infer`, as in full=True, nodes="test", output="classes.npy", logits=True.
+            nodes: a vector of node ids, or of truth values, one a node, too. split: an array [nodes] too.
         """
-        return _ask(self._program, ["infer", self.path, os.fspath(checkpoint), "--json", "--quiet", *_flags(options)])
+        with _in_files(options, self.num_nodes) as (given, arguments):
+            return _ask(self._program, ["infer", self.path, os.fspath(checkpoint), "--json", "--quiet", *_flags(given)], arguments)
 
     def __repr__(self) -> str:
         return (f"hone.gnn.Graph({self.path!r}: {self.num_nodes} nodes, {self.num_edges} edges, {self.num_features} features, "

@@ -14,9 +14,9 @@ from ctypes import POINTER, Structure, byref, c_char, c_double, c_int32, c_int64
 from dataclasses import dataclass
 from typing import Sequence
 
-ABI = 2
+ABI = 3
 _ERROR_BYTES = 1024
-_OK, _END, _PENDING, _INVALID, _NO_MEMORY = 0, 1, 2, 3, 4
+_OK, END, _PENDING, _INVALID, _NO_MEMORY = 0, 1, 2, 3, 4
 _WAIT_SECONDS = 0.2  # after which a waiting call looks whether Ctrl-C was pressed
 
 
@@ -24,7 +24,7 @@ class LibraryError(ImportError):
     """The library is not there, or belongs to another version of this package."""
 
 
-class _RowTable(Structure):
+class RowTable(Structure):
     _fields_ = [("rows", c_void_p), ("count", c_int64), ("row_bytes", c_int64), ("stride_bytes", c_int64)]
 
 
@@ -36,8 +36,8 @@ class _Options(Structure):
         ("queue", c_int32),
         ("edge_ids", c_int32),
         ("batch", c_int64),
-        ("node_tables", POINTER(_RowTable)),
-        ("edge_tables", POINTER(_RowTable)),
+        ("node_tables", POINTER(RowTable)),
+        ("edge_tables", POINTER(RowTable)),
         ("num_node_tables", c_int32),
         ("num_edge_tables", c_int32),
         ("replace", c_int32),
@@ -47,7 +47,7 @@ class _Options(Structure):
     ]
 
 
-class _View(Structure):
+class View(Structure):
     _fields_ = [
         ("batch", c_void_p),
         ("block", c_void_p),
@@ -75,10 +75,13 @@ _ARGUMENTS = {
     "hone_graph_make": [c_void_p, c_void_p, c_int64, c_int64, c_int32, POINTER(c_void_p), c_void_p],
     "hone_loader_make": [c_void_p, POINTER(_Options), POINTER(c_void_p), c_void_p],
     "hone_loader_start": [c_void_p, c_void_p, c_int64, c_uint64, c_uint32, c_int32, c_int32, c_int64, c_void_p],
-    "hone_loader_next": [c_void_p, c_double, POINTER(_View), c_void_p],
-    "hone_loader_load": [c_void_p, c_void_p, c_int64, c_uint64, c_uint32, c_uint32, POINTER(_View), c_void_p],
+    "hone_loader_next": [c_void_p, c_double, POINTER(View), c_void_p],
+    "hone_loader_load": [c_void_p, c_void_p, c_int64, c_uint64, c_uint32, c_uint32, POINTER(View), c_void_p],
 }
-_WITHOUT_RESULT = ("hone_graph_free", "hone_loader_free", "hone_loader_cancel", "hone_batch_free")
+_WITHOUT_RESULT = {
+    "hone_graph_arrays": [c_void_p, POINTER(c_void_p), POINTER(c_void_p), POINTER(c_void_p)],
+    **dict.fromkeys(("hone_graph_free", "hone_loader_free", "hone_loader_cancel", "hone_batch_free"), [c_void_p]),
+}
 _library = None
 
 
@@ -99,14 +102,22 @@ def library():
     for name, arguments in _ARGUMENTS.items():
         getattr(loaded, name).argtypes = arguments
         getattr(loaded, name).restype = c_int32
-    for name in _WITHOUT_RESULT:
-        getattr(loaded, name).argtypes = [c_void_p]
+    for name, arguments in _WITHOUT_RESULT.items():
+        getattr(loaded, name).argtypes = arguments
         getattr(loaded, name).restype = None
     _library = loaded
     return loaded
 
 
-def _raise(code, error):
+def error_buffer():
+    """What calls that can fail write a sentence to."""
+    return ctypes.create_string_buffer(_ERROR_BYTES)
+
+
+def check(code, error):
+    """Raises what a call's result stands for."""
+    if code == _OK:
+        return
     message = error.value.decode(errors="replace")
     if code == _INVALID:
         raise ValueError(message)
@@ -125,20 +136,28 @@ class Table:
     stride_bytes: int
 
 
+def row_tables(tables: Sequence[Table]):
+    return (RowTable * max(len(tables), 1))(*[(t.address, t.count, t.row_bytes, t.stride_bytes) for t in tables])
+
+
 class Batch:
     """One batch. `block` is its memory as a buffer; the `…_at` attributes are places in it, in bytes. Ids are int64.
+
+    A batch on a GPU (cuda_native) has None there, and `block_bytes` tells how much memory to give it.
 
     `hop_edges` is None where batches are induced, and `trees_at` where they are not disjoint.
 
     Views that keep `block` alive (numpy.frombuffer, torch.frombuffer) keep the memory; without one it is used again.
     """
 
-    __slots__ = ("block", "step", "seeds", "nodes", "edges", "hop_nodes", "hop_edges", "nodes_at", "input_at", "sources_at",
+    __slots__ = ("block", "block_bytes", "step", "seeds", "nodes", "edges", "hop_nodes", "hop_edges", "nodes_at", "input_at", "sources_at",
                  "destinations_at", "edge_ids_at", "trees_at", "node_rows_at", "edge_rows_at")
 
     def __init__(self, view, node_tables, edge_tables):
-        self.block = (c_char * max(view.block_bytes, 1)).from_address(view.block)
-        weakref.finalize(self.block, _library.hone_batch_free, view.batch)
+        self.block, self.block_bytes = None, view.block_bytes
+        if view.batch:
+            self.block = (c_char * max(view.block_bytes, 1)).from_address(view.block)
+            weakref.finalize(self.block, _library.hone_batch_free, view.batch)
         self.step, self.seeds, self.nodes, self.edges = view.step, view.seeds, view.nodes, view.edges
         self.hop_nodes = view.hop_nodes[: view.hops + 1]
         self.hop_edges = view.hop_edges[: view.hops] if view.hop_edges else None
@@ -155,12 +174,17 @@ class InEdges:
 
     def __init__(self, sources: int, destinations: int, edges: int, nodes: int, threads: int = 0):
         self._free = None
-        handle, error = c_void_p(), ctypes.create_string_buffer(_ERROR_BYTES)
-        code = library().hone_graph_make(sources, destinations, edges, nodes, threads, byref(handle), error)
-        if code != _OK:
-            _raise(code, error)
+        handle, error = c_void_p(), error_buffer()
+        check(library().hone_graph_make(sources, destinations, edges, nodes, threads, byref(handle), error), error)
         self.handle, self.nodes, self.edges = handle, nodes, edges
         self._free = weakref.finalize(self, _library.hone_graph_free, handle)
+
+    def arrays(self) -> tuple[int, int, int]:
+        """Addresses, while this object lives, of row_offsets (int64 [nodes + 1]), columns (int32 [edges], the sources of the edges
+        that end in a node, ascending) and edge_ids (int64 [edges], places in the list of edges)."""
+        places = [c_void_p() for _ in range(3)]
+        _library.hone_graph_arrays(self.handle, *(byref(place) for place in places))
+        return tuple(place.value or 0 for place in places)
 
 
 class Loader:
@@ -173,17 +197,11 @@ class Loader:
     def __init__(self, graph: InEdges, fanouts: Sequence[int], batch: int, *, threads: int = 0, queue: int = 0, edge_ids: bool = True,
                  node_tables: Sequence[Table] = (), edge_tables: Sequence[Table] = (), keep: object = None, replace: bool = False,
                  disjoint: bool = False, induced: bool = False, weights: int | None = None):
-        def tables(given):
-            return (_RowTable * max(len(given), 1))(*[(t.address, t.count, t.row_bytes, t.stride_bytes) for t in given])
-
         numbers = (c_int32 * max(len(fanouts), 1))(*fanouts)
-        nodes, edges = tables(node_tables), tables(edge_tables)
-        options = _Options(numbers, len(fanouts), threads, queue, edge_ids, batch, nodes, edges, len(node_tables), len(edge_tables),
-                           replace, disjoint, induced, weights)
-        handle, error = c_void_p(), ctypes.create_string_buffer(_ERROR_BYTES)
-        code = library().hone_loader_make(graph.handle, byref(options), byref(handle), error)
-        if code != _OK:
-            _raise(code, error)
+        options = _Options(numbers, len(fanouts), threads, queue, edge_ids, batch, row_tables(node_tables), row_tables(edge_tables),
+                           len(node_tables), len(edge_tables), replace, disjoint, induced, weights)
+        handle, error = c_void_p(), error_buffer()
+        check(library().hone_loader_make(graph.handle, byref(options), byref(handle), error), error)
         self.handle = handle
         self._error = error
         self._tables = len(node_tables), len(edge_tables)
@@ -196,20 +214,19 @@ class Loader:
         """Begins an epoch over `count` int64 node ids at the address `seeds`, which `keep` keeps alive."""
         code = library().hone_loader_start(self.handle, seeds, count, seed, epoch, shuffle, drop_last, first_step, self._error)
         self._seeds = keep
-        if code != _OK:
-            _raise(code, self._error)
+        check(code, self._error)
 
     def next(self) -> Batch | None:
         """The next batch of the epoch, or None at its end. Ctrl-C ends the wait."""
-        view = _View()
+        view = View()
         while True:
             code = _library.hone_loader_next(self.handle, _WAIT_SECONDS, byref(view), self._error)
             if code == _OK:
                 return Batch(view, *self._tables)
-            if code == _END:
+            if code == END:
                 return None
             if code != _PENDING:
-                _raise(code, self._error)
+                check(code, self._error)
 
     def cancel(self):
         """Drops the epoch under way."""
@@ -217,10 +234,8 @@ class Loader:
 
     def load(self, seeds: int, count: int, *, seed: int, epoch: int, step: int) -> Batch:
         """One batch of `count` distinct int64 node ids at the address `seeds`, made by the calling thread."""
-        view = _View()
-        code = _library.hone_loader_load(self.handle, seeds, count, seed, epoch, step, byref(view), self._error)
-        if code != _OK:
-            _raise(code, self._error)
+        view = View()
+        check(_library.hone_loader_load(self.handle, seeds, count, seed, epoch, step, byref(view), self._error), self._error)
         return Batch(view, *self._tables)
 
 

@@ -16,22 +16,23 @@ except ImportError as error:
     raise ImportError(f"hone.gnn.pyg needs torch and torch_geometric, which are installed apart from Hone ({error}): "
                       "pip install torch torch_geometric", name=error.name) from error
 
+from hone.gnn import cuda_batches
 from hone.gnn.native import Batch, InEdges, Loader, Table
 
 __all__ = ["HoneSampler", "NeighborLoader"]
 
 
-def _graph_of(edge_index: torch.Tensor, num_nodes: int) -> InEdges:
+def _graph_of(edge_index: torch.Tensor, num_nodes: int, devices: tuple[str, ...] = ("cpu",)) -> InEdges:
     if not isinstance(edge_index, torch.Tensor) or edge_index.dim() != 2 or edge_index.size(0) != 2:
         found = tuple(edge_index.shape) if isinstance(edge_index, torch.Tensor) else type(edge_index).__name__
         raise ValueError(f"data.edge_index: expected a tensor of shape [2, edges], found {found}")
-    if edge_index.device.type != "cpu":
-        raise ValueError(f"data.edge_index is on {edge_index.device}: this loader samples on the CPU; pass data.cpu()")
+    if edge_index.device.type not in devices:
+        raise ValueError(f"data.edge_index is on {edge_index.device}: this loader samples on the CPU; pass data.cpu(), or device='cuda'")
     if edge_index.dtype != torch.int64:
         raise TypeError(f"data.edge_index: expected int64, found {edge_index.dtype}")
     if edge_index.layout != torch.strided:
         raise TypeError(f"data.edge_index: expected a dense tensor, found {edge_index.layout}")
-    sources, destinations = edge_index[0].contiguous(), edge_index[1].contiguous()
+    sources, destinations = edge_index[0].cpu().contiguous(), edge_index[1].cpu().contiguous()
     return InEdges(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes)
 
 
@@ -93,10 +94,18 @@ def _seed_of(generator: torch.Generator | None) -> int:
     return int(torch.randint(0, 2**62, (1,), generator=generator).item())
 
 
-def _ids(batch: Batch, place: int, count: int) -> torch.Tensor:
+def _values(batch: Batch, dtype: torch.dtype, place: int, count: int) -> torch.Tensor:
+    """`count` values of a batch's block from the byte `place` on: a view."""
+    on_gpu = isinstance(batch.block, torch.Tensor)
     if count == 0:
-        return torch.empty(0, dtype=torch.int64)
-    return torch.frombuffer(batch.block, dtype=torch.int64, count=count, offset=place)
+        return torch.empty(0, dtype=dtype, device=batch.block.device if on_gpu else "cpu")
+    if on_gpu:
+        return batch.block[place : place + count * dtype.itemsize].view(dtype)
+    return torch.frombuffer(batch.block, dtype=dtype, count=count, offset=place)
+
+
+def _ids(batch: Batch, place: int, count: int) -> torch.Tensor:
+    return _values(batch, torch.int64, place, count)
 
 
 def _trees(batch: Batch) -> torch.Tensor:
@@ -107,10 +116,9 @@ def _trees(batch: Batch) -> torch.Tensor:
 def _edge_index(batch: Batch) -> torch.Tensor:
     """[2, edges] of local ids: a view, whose rows lie further apart than they are long."""
     if batch.edges == 0:
-        return torch.empty((2, 0), dtype=torch.int64)
+        return _ids(batch, batch.sources_at, 0).view(2, 0)
     distance = (batch.destinations_at - batch.sources_at) // 8
-    both = torch.frombuffer(batch.block, dtype=torch.int64, count=distance + batch.edges, offset=batch.sources_at)
-    return both.as_strided((2, batch.edges), (distance, 1))
+    return _ids(batch, batch.sources_at, distance + batch.edges).as_strided((2, batch.edges), (distance, 1))
 
 
 class _Table:
@@ -126,14 +134,14 @@ class _Table:
         self.native = Table(self.tensor.data_ptr(), rows, self.row_bytes, stride)
 
     def rows(self, batch: Batch, place: int, count: int) -> torch.Tensor:
-        if count == 0 or self.row_bytes == 0:
-            return self.tensor.new_empty((count, *self.shape))
         elements = count * self.row_bytes // self.tensor.element_size()
-        return torch.frombuffer(batch.block, dtype=self.tensor.dtype, count=elements, offset=place).view(count, *self.shape)
+        return _values(batch, self.tensor.dtype, place, elements).view(count, *self.shape)
 
 
-def _gatherable(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.layout == torch.strided and not value.requires_grad
+def _gatherable(value: Any, gpu: cuda_batches.Gpu | None) -> bool:
+    if not isinstance(value, torch.Tensor) or value.layout != torch.strided or value.requires_grad:
+        return False
+    return value.device.type == "cpu" or (gpu is not None and value.device == gpu.device)
 
 
 class NeighborLoader:
@@ -144,7 +152,7 @@ class NeighborLoader:
     `input_id`, `batch_size`, `num_sampled_nodes`, `num_sampled_edges`; all else as it is. Threads of the loader's own sample
     and gather ahead, without worker processes.
 
-    data: torch_geometric.data.Data on the CPU, with int64 `edge_index`.
+    data: torch_geometric.data.Data on the CPU, with int64 `edge_index`; with `device` on a GPU its tensors may be there.
     num_neighbors: neighbors a node for each hop, drawn uniformly without replacement; -1 takes all.
     input_nodes: int64 or boolean tensor of seeds, distinct unless `disjoint`; None takes every node.
     replace: draws each neighbor anew, so that an edge may come several times.
@@ -158,6 +166,11 @@ class NeighborLoader:
         (`persistent_workers`, `prefetch_factor`, `worker_init_fn`, `multiprocessing_context`, `timeout`, `filter_per_worker`)
         is taken and changes nothing.
     pin_memory: gives pinned tensors.
+    device: None or "cpu"; or "cuda", "cuda:1": batches are sampled and gathered on that GPU, a step ahead and beside the stream
+        that is current when a batch is asked for, and are there in memory of PyTorch's allocator. The same seed gives the same
+        batches as on the CPU. With `replace`, `disjoint`, `weight_attr` and "induced" it raises NotImplementedError.
+    features: where a `device` reads node- and edge-level tensors from: "device", "host" (pinned memory), or "auto", on the
+        device as far as its free memory goes, the small ones first.
     generator: gives the seed of all draws, once, when the loader is made. With the same seed, the same batches come in the
         same epoch, whatever the number of threads.
 
@@ -195,6 +208,8 @@ class NeighborLoader:
         worker_init_fn: Callable[[int], None] | None = None,
         multiprocessing_context: Any = None,
         timeout: float = 0,
+        device: Any = None,
+        features: str = "auto",
     ):
         if not isinstance(data, Data):
             raise NotImplementedError(f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}")
@@ -215,23 +230,40 @@ class NeighborLoader:
         self._loads = 0
         self._first_step = 0
         self._input = self._input_of(input_nodes, data.num_nodes, self.disjoint)
-        self._nodes, self._edges, self._sliced = [], [], []
+        gpu_device = cuda_batches.device_of(device)
+        if gpu_device is not None:
+            for name, given in (("replace", replace), ("disjoint", disjoint), ("weight_attr", weight_attr), ("subgraph_type", self._induced and "induced")):
+                if given:
+                    raise NotImplementedError(f"{name}={given!r} with device={device!r}: a GPU draws by the default rules only; leave device out")
+        self._gpu = None if gpu_device is None else cuda_batches.Gpu(gpu_device)
+        tensors: list[tuple[str, torch.Tensor, bool]] = []
+        self._sliced = []
         for key, value in data:
             if key == "edge_index":
                 continue
             of_nodes = data.is_node_attr(key)
             if not of_nodes and not data.is_edge_attr(key):
                 continue
-            if _gatherable(value):
-                (self._nodes if of_nodes else self._edges).append(_Table(key, value))
+            if _gatherable(value, self._gpu):
+                tensors.append((key, value, of_nodes))
             else:
                 self._sliced.append((key, of_nodes))
-        graph = _graph_of(data.edge_index, data.num_nodes)
+        placed = [tensor for _, tensor, _ in tensors]
+        if self._gpu is not None:
+            placed = cuda_batches.place(self._gpu, placed, features)
+        tables = [(_Table(key, tensor), of_nodes) for (key, _, of_nodes), tensor in zip(tensors, placed)]
+        self._nodes = [table for table, of_nodes in tables if of_nodes]
+        self._edges = [table for table, of_nodes in tables if not of_nodes]
+        rows = {"node_tables": [table.native for table in self._nodes], "edge_tables": [table.native for table in self._edges],
+                "keep": [table.tensor for table in self._nodes + self._edges]}
+        graph = _graph_of(data.edge_index, data.num_nodes, ("cpu",) if self._gpu is None else ("cpu", "cuda"))
+        if self._gpu is not None:
+            most = max(1, min(self.batch_size, self._input.numel())) if self.batch_size > 0 else self.batch_size
+            self._loader = cuda_batches.GpuLoader(self._gpu, graph, self.num_neighbors, most, **rows)
+            return
         weights = _weights_of(data, weight_attr)
         self._loader = Loader(graph, self.num_neighbors, self.batch_size, threads=threads, replace=bool(replace),
-                              disjoint=self.disjoint, induced=self._induced, weights=None if weights is None else weights.data_ptr(),
-                              node_tables=[table.native for table in self._nodes], edge_tables=[table.native for table in self._edges],
-                              keep=[table.tensor for table in self._nodes + self._edges])
+                              disjoint=self.disjoint, induced=self._induced, weights=None if weights is None else weights.data_ptr(), **rows)
 
     @staticmethod
     def _input_of(input_nodes: Any, num_nodes: int, repeats: bool) -> torch.Tensor:
@@ -247,8 +279,11 @@ class NeighborLoader:
         if given.dim() != 1 or given.is_floating_point():
             raise TypeError(f"input_nodes: expected a vector of node ids or a mask, found {given.dtype} of shape {tuple(given.shape)}")
         given = given.to(device="cpu", dtype=torch.int64).contiguous()
-        if not repeats and given.unique().numel() != given.numel():
-            raise ValueError("input_nodes: a node occurs twice; seeds must be distinct, unless disjoint=True")
+        if not repeats:
+            nodes, times = given.unique(return_counts=True)
+            if nodes.numel() != given.numel():
+                raise ValueError(f"input_nodes: a node occurs twice (node {nodes[times.argmax()]}, {times.max()} times); seeds must be distinct, unless "
+                                 "disjoint=True: input_nodes.unique() leaves one of each")
         return given
 
     def __len__(self) -> int:
@@ -311,6 +346,8 @@ class NeighborLoader:
             out[table.key] = table.rows(batch, place, batch.edges)
         for key, of_nodes in self._sliced:
             out[key] = _pick(self.data[key], n_id if of_nodes else e_id)
+            if self._gpu is not None and isinstance(out[key], torch.Tensor):
+                out[key] = out[key].to(self._gpu.device)
         out.edge_index = _edge_index(batch)
         if "num_nodes" in self.data._store:
             out.num_nodes = batch.nodes
@@ -318,7 +355,7 @@ class NeighborLoader:
         out.num_sampled_nodes, out.num_sampled_edges = (None, None) if self._induced else (batch.hop_nodes, batch.hop_edges)
         if self.disjoint:
             out.batch = _trees(batch)
-        if self.pin_memory:
+        if self.pin_memory and self._gpu is None:
             out = out.pin_memory()
         return out if self.transform is None else self.transform(out)
 
@@ -329,7 +366,7 @@ def _pick(value: Any, ids: torch.Tensor) -> Any:
     if isinstance(value, (list, tuple)):
         return [value[i] for i in ids.tolist()]
     try:
-        return value[ids.numpy()]
+        return value[ids.cpu().numpy()]
     except Exception as error:
         raise TypeError(f"an attribute of type {type(value).__name__} cannot be indexed by a batch's ids") from error
 

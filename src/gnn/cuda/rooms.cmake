@@ -3,7 +3,8 @@
 #   HOST      compiled by the host's compiler        KERNELS  compiled by nvcc
 #   REPLACED  either, for which emulated/ has a counterpart: what needs a library or instructions of one GPU
 #   TESTS     run on a GPU and on the emulated runtime
-#   APART     files that are compiled by themselves: names of theirs are another file's too
+#   APART     files that are compiled by themselves: names of theirs are another file's too, or a library for Python takes
+#             them alone (loader)
 macro(hone_gnn_cuda_room name)
   list(APPEND HONE_GNN_CUDA_ROOMS ${name})
   cmake_parse_arguments(HONE_GNN_CUDA_${name} "" "" "USES;HOST;KERNELS;REPLACED;TESTS;APART" ${ARGN})
@@ -12,7 +13,8 @@ set(HONE_GNN_CUDA_ROOMS "")
 
 # What every other room speaks: owners of memory and handles, how a batch lies in memory, device code for rows and draws.
 hone_gnn_cuda_room(base
-  HOST cuda_support.cc device_parameters.cc peer_memory.cc peer_sockets.cc)
+  HOST cuda_support.cc device_parameters.cc peer_memory.cc peer_sockets.cc
+  APART cuda_support.cc)
 
 # A graph on the device, made or copied there, and its feature rows in whichever memory they are.
 hone_gnn_cuda_room(graph USES base
@@ -23,10 +25,10 @@ hone_gnn_cuda_room(graph USES base
 
 # Batches: the seeds of a step, the neighbors that are drawn for them, and the structure of what was drawn.
 hone_gnn_cuda_room(sample USES base graph
-  HOST all_neighbors.cc batch_buffers.cc sampled_blocks.cc
+  HOST all_neighbors.cc batch_buffers.cc largest_degree_of.cc sampled_blocks.cc
   KERNELS sample_kernels.cu sampled_blocks_kernels.cu source_kernels.cu step_weight.cu wide_sample_kernels.cu
   TESTS sampled_blocks_test.cc source_kernels_test.cc
-  APART source_kernels_test.cc)
+  APART all_neighbors.cc sampled_blocks.cc source_kernels_test.cc)
 
 # What a layer computes, a kernel or a product at a time, and the outermost hops, which draw and aggregate at once.
 hone_gnn_cuda_room(kernels USES base graph sample
@@ -67,3 +69,10 @@ hone_gnn_cuda_room(infer USES base graph sample kernels lower
   KERNELS exact_kernels.cu latency_kernels.cu
   TESTS exact_inference_test.cc latency_mode_test.cc
   APART latency_mode.cc exact_inference_test.cc latency_mode_test.cc)
+
+# Batches for frameworks of Python: sampled and gathered into memory that those allocate, behind plain C.
+hone_gnn_cuda_room(loader USES base sample
+  HOST c_api.cc device_loader.cc
+  KERNELS device_loader_kernels.cu
+  TESTS device_loader_test.cc
+  APART c_api.cc)

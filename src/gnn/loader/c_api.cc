@@ -2,22 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gnn/loader/c_api.h"
 
-#include <algorithm>
-#include <cstring>
-#include <exception>
 #include <memory>
-#include <string>
 #include <utility>
+#include <vector>
 
 #include "gnn/loader/batch_loader.h"
+#include "gnn/loader/c_errors.h"
 
 using hone::Result;
 using hone::Status;
-using hone::StatusCode;
 using hone::gnn::BatchLoader;
 using hone::gnn::BatchLoaderOptions;
+using hone::gnn::Guarded;
 using hone::gnn::InEdges;
 using hone::gnn::LoadedBatch;
+using hone::gnn::Say;
+using hone::gnn::Tables;
 
 struct HoneGraph {
   std::shared_ptr<const InEdges> edges;
@@ -31,38 +31,6 @@ struct HoneBatch {
 };
 
 namespace {
-
-int32_t Say(const std::string& message, char* error, int32_t code) {
-  const size_t length = std::min<size_t>(message.size(), HONE_ERROR_BYTES - 1);
-  std::memcpy(error, message.data(), length);
-  error[length] = '\0';
-  return code;
-}
-
-int32_t Say(const Status& status, char* error) {
-  switch (status.code()) {
-    case StatusCode::kPending:
-      return Say(status.message(), error, HONE_PENDING);
-    case StatusCode::kInvalidArgument:
-      return Say(status.message(), error, HONE_INVALID_ARGUMENT);
-    case StatusCode::kResourceExhausted:
-      return Say(status.message(), error, HONE_NO_MEMORY);
-    default:
-      return Say(status.message(), error, HONE_FAILED);
-  }
-}
-
-// No exception crosses into another language.
-template <typename Work>
-int32_t Guarded(char* error, Work work) {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    return Say("no memory", error, HONE_NO_MEMORY);
-  } catch (const std::exception& problem) {
-    return Say(problem.what(), error, HONE_FAILED);
-  }
-}
 
 int32_t Show(Result<std::unique_ptr<LoadedBatch>> made, HoneBatchView* view, char* error) {
   if (!made.ok()) return Say(made.status(), error);
@@ -96,15 +64,6 @@ int32_t Show(Result<std::unique_ptr<LoadedBatch>> made, HoneBatchView* view, cha
   return HONE_OK;
 }
 
-std::vector<hone::gnn::RowTable> Tables(const HoneRowTable* tables, int32_t count) {
-  std::vector<hone::gnn::RowTable> result;
-  for (int32_t i = 0; i < count; ++i) {
-    result.push_back(
-        {static_cast<const std::byte*>(tables[i].rows), tables[i].count, tables[i].row_bytes, tables[i].stride_bytes});
-  }
-  return result;
-}
-
 }  // namespace
 
 int32_t hone_loader_abi() { return HONE_LOADER_ABI; }
@@ -118,6 +77,12 @@ int32_t hone_graph_make(const int64_t* sources, const int64_t* destinations, int
     *graph = new HoneGraph{std::make_shared<const InEdges>(std::move(*made))};
     return int32_t{HONE_OK};
   });
+}
+void hone_graph_arrays(const HoneGraph* graph, const int64_t** row_offsets, const int32_t** columns,
+                       const int64_t** edge_ids) {
+  *row_offsets = graph->edges->row_offsets.data();
+  *columns = graph->edges->columns.data();
+  *edge_ids = graph->edges->edge_ids.data();
 }
 void hone_graph_free(HoneGraph* graph) { delete graph; }
 

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define HONE_LOADER_ABI 2
+#define HONE_LOADER_ABI 3
 #define HONE_ERROR_BYTES 1024
 #define HONE_EXPORT __attribute__((visibility("default")))
 
@@ -78,6 +78,10 @@ HONE_EXPORT int32_t hone_loader_abi(void);
 /* sources, destinations: [edges] node ids; read during the call. */
 HONE_EXPORT int32_t hone_graph_make(const int64_t* sources, const int64_t* destinations, int64_t edges, int64_t nodes,
                                     int32_t threads, HoneGraph** graph, char* error);
+/* The edges by destination, until the graph is freed: row_offsets [nodes + 1]; columns [edges], the sources of the edges
+ * that end in a node, ascending; edge_ids [edges], each edge's place in the list. */
+HONE_EXPORT void hone_graph_arrays(const HoneGraph* graph, const int64_t** row_offsets, const int32_t** columns,
+                                   const int64_t** edge_ids);
 HONE_EXPORT void hone_graph_free(HoneGraph* graph); /* loaders keep what they need */
 
 HONE_EXPORT int32_t hone_loader_make(const HoneGraph* graph, const HoneLoaderOptions* options, HoneLoader** loader,

@@ -6,7 +6,6 @@
 
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/sample/wide_sample_kernels.h"
-#include "gnn/graph/synthetic_shape.h"
 #include "hone/gnn/neighbor_sampler.h"
 
 namespace hone::gnn::cuda {
@@ -37,18 +36,6 @@ Result<int32_t> LargestDegree(const GraphOnDevice& graph) {
   std::vector<int32_t> found;
   HONE_RETURN_IF_ERROR(largest.Download(found));
   return found[0];
-}
-
-Result<int32_t> LargestDegreeOf(const std::string& name) {
-  if (IsSyntheticName(name)) {
-    HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(name));
-    return static_cast<int32_t>(request.degrees.upper.back());
-  }
-  OpenGraphOptions options;
-  options.load = OpenGraphOptions::Load::kMap;  // nothing but the offsets is looked at
-  options.check = OpenGraphOptions::Check::kHeader;
-  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, OpenGraph(name, options));
-  return LargestDegree(graph->structure());
 }
 
 }  // namespace hone::gnn::cuda

@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Batches made on a GPU in memory of PyTorch's allocator, beside the stream that the caller works on. Needs torch.
+
+A batch is sampled while the caller works on the one before the one before it: when it is asked for, its sizes have been known
+for a while, its memory is allocated and filled, and nobody waits.
+"""
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Sequence
+
+import torch
+
+from hone.gnn.cuda_native import CudaLoader
+from hone.gnn.native import Batch, InEdges, Table
+
+_SHARE_FOR_TABLES = 0.7  # of the device's free memory; the rest is the model's and the batches'
+
+
+def device_of(given: Any) -> torch.device | None:
+    """The GPU that is meant, or None for the CPU."""
+    if given is None:
+        return None
+    try:
+        device = torch.device(given)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:0', found {given!r}") from error
+    if device.type == "cpu":
+        return None
+    if device.type != "cuda":
+        raise ValueError(f"device={given!r}: Hone makes batches on 'cpu' and on 'cuda'")
+    return device
+
+
+class Gpu:
+    """A GPU, and a stream of ours on it. PyTorch's primary context is used, and its allocator."""
+
+    def __init__(self, device: torch.device):
+        if not torch.cuda.is_available():
+            raise RuntimeError("device='cuda': PyTorch finds no GPU (torch.cuda.is_available() is False); leave device out to make batches on the CPU")
+        self.number = torch.cuda.current_device() if device.index is None else device.index
+        self.device = torch.device("cuda", self.number)
+        self._side = torch.cuda.Stream(self.device, priority=-1)
+        self._used_on: Any = None
+
+    @property
+    def stream(self) -> int:
+        """The handle of our stream."""
+        return self._side.cuda_stream
+
+    def fork(self) -> None:
+        """What comes next on our stream waits for all that the caller has enqueued so far.
+
+        So memory of batches that he has let go of may be used again: whatever read them there is over by then.
+        """
+        current = torch.cuda.current_stream(self.device)
+        self._side.wait_stream(current)
+        if self._used_on is not None and self._used_on != current:
+            self._side.wait_stream(self._used_on)
+        self._used_on = current
+
+    def allocate(self, count: int) -> torch.Tensor:
+        """uint8 [count], for our stream first."""
+        with torch.cuda.stream(self._side):
+            return torch.empty(count, dtype=torch.uint8, device=self.device)
+
+    def mark(self) -> Any:
+        """What `join` lets the caller's stream wait for: our stream as it is now."""
+        event = torch.cuda.Event()
+        event.record(self._side)
+        return event
+
+    def join(self, mark: Any) -> None:
+        torch.cuda.current_stream(self.device).wait_event(mark)
+
+    def free_bytes(self) -> int:
+        cached = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+        return torch.cuda.mem_get_info(self.device)[0] + cached
+
+    def forget_cached(self) -> None:
+        torch.cuda.empty_cache()
+
+    def pin(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor in memory of the host that kernels read in place."""
+        return tensor if tensor.is_pinned() else tensor.pin_memory()
+
+
+def place(gpu: Gpu, tensors: Sequence[torch.Tensor], where: str) -> list[torch.Tensor]:
+    """The tensors where kernels read them. where: "device", "host" (pinned), or "auto": the small ones first on the device, as
+    far as its memory goes."""
+    if where not in ("auto", "device", "host"):
+        raise ValueError(f"features: expected 'auto', 'device' or 'host', found {where!r}")
+    placed: list[Any] = list(tensors)
+    room = _SHARE_FOR_TABLES * gpu.free_bytes() if where == "auto" else float("inf") if where == "device" else 0
+    for i in sorted(range(len(placed)), key=lambda i: placed[i].nbytes):
+        if placed[i].device == gpu.device and where != "host":
+            continue
+        room -= placed[i].nbytes
+        placed[i] = placed[i].to(gpu.device) if room > 0 else gpu.pin(placed[i].cpu())
+    return placed
+
+
+def _array(address: int, dtype: torch.dtype, count: int) -> torch.Tensor:
+    """Memory that is somebody else's as a tensor."""
+    if count == 0:
+        return torch.empty(0, dtype=dtype)
+    return torch.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype=dtype)
+
+
+class GpuLoader:
+    """What native.Loader does, on a GPU. A batch's `block` is a tensor, uint8, which belongs to the stream that was current when
+    the batch was taken."""
+
+    def __init__(self, gpu: Gpu, graph: InEdges, fanouts: Sequence[int], batch: int, *, node_tables: Sequence[Table] = (),
+                 edge_tables: Sequence[Table] = (), keep: object = None):
+        offsets, columns, edge_ids = graph.arrays()
+        arrays = [_array(offsets, torch.int64, graph.nodes + 1), _array(columns, torch.int32, graph.edges), _array(edge_ids, torch.int64, graph.edges)]
+        self._gpu = gpu
+        self._graph = [array.to(gpu.device, copy=True) for array in arrays]
+        self._size = graph.nodes, graph.edges
+        self._fanouts, self._batch = fanouts, batch
+        self._tables = {"node_tables": node_tables, "edge_tables": edge_tables}
+        self._keep = [self._graph, keep]
+        self._loader = self._make(batch)
+        self._alone: CudaLoader | None = None  # makes what is asked for by `load`
+        self._alone_batch = 0
+        self._sampled = False
+        self._ready: tuple[Batch, Any] | None = None  # written, or being written on our stream
+        self._begun = False
+
+    def _make(self, batch: int) -> CudaLoader:
+        addresses = [array.data_ptr() for array in self._graph]
+
+        def make() -> CudaLoader:
+            return CudaLoader(self._gpu.number, *addresses, *self._size, self._fanouts, batch, keep=self._keep, **self._tables)
+
+        try:
+            return make()
+        except MemoryError:
+            self._gpu.forget_cached()
+            return make()
+
+    def start(self, seeds: int, count: int, **how: Any) -> None:
+        """As native.Loader.start."""
+        self._ready, self._sampled, self._begun = None, False, False
+        self._loader.start(seeds, count, **how)
+        self._begun = True
+
+    def next(self) -> Batch | None:
+        """The next batch of the epoch, or None at its end."""
+        if not self._begun:
+            return None
+        self._gpu.fork()
+        if self._ready is None:  # the first of the epoch, or none
+            self._sampled = self._loader.sample(self._gpu.stream)
+            self._ready = self._write(self._loader) if self._sampled else None
+            self._sampled = self._ready is not None and self._loader.sample(self._gpu.stream)
+        if self._ready is None:
+            self._begun = False
+            return None
+        batch, mark = self._ready
+        self._ready = None
+        if self._sampled:
+            self._ready = self._write(self._loader)
+            self._sampled = self._loader.sample(self._gpu.stream)
+        else:
+            self._begun = False
+        self._gpu.join(mark)
+        return batch
+
+    def load(self, seeds: int, count: int, *, seed: int, epoch: int, step: int) -> Batch:
+        """One batch of `count` distinct int64 node ids at the address `seeds`. Waits for its sizes."""
+        if self._alone is None or count > self._alone_batch:
+            self._alone_batch = max(count, self._batch)
+            self._alone = self._make(self._alone_batch)
+        self._gpu.fork()
+        self._alone.sample_these(seeds, count, seed=seed, epoch=epoch, step=step, stream=self._gpu.stream)
+        batch, mark = self._write(self._alone)
+        self._gpu.join(mark)
+        return batch
+
+    def _write(self, loader: CudaLoader) -> tuple[Batch, Any]:
+        batch = loader.take()
+        # By steps of an eighth, so that the allocator finds the memory of an earlier batch for it.
+        step = max(512, 1 << max(batch.block_bytes.bit_length() - 4, 0))
+        batch.block = self._gpu.allocate(-(-batch.block_bytes // step) * step)
+        loader.write(batch.block.data_ptr(), self._gpu.stream)
+        return batch, self._gpu.mark()

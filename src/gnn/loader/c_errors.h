@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the functions of c_api.h tell what went wrong.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "gnn/loader/batch_loader.h"
+#include "gnn/loader/c_api.h"
+#include "hone/base/status.h"
+
+namespace hone::gnn {
+
+inline int32_t Say(const std::string& message, char* error, int32_t code) {
+  const size_t length = std::min<size_t>(message.size(), HONE_ERROR_BYTES - 1);
+  std::memcpy(error, message.data(), length);
+  error[length] = '\0';
+  return code;
+}
+
+inline int32_t Say(const Status& status, char* error) {
+  switch (status.code()) {
+    case StatusCode::kOk:
+      return HONE_OK;
+    case StatusCode::kPending:
+      return Say(status.message(), error, HONE_PENDING);
+    case StatusCode::kInvalidArgument:
+      return Say(status.message(), error, HONE_INVALID_ARGUMENT);
+    case StatusCode::kResourceExhausted:
+      return Say(status.message(), error, HONE_NO_MEMORY);
+    default:
+      return Say(status.message(), error, HONE_FAILED);
+  }
+}
+
+// No exception crosses into another language.
+template <typename Work>
+int32_t Guarded(char* error, Work work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return Say("no memory", error, HONE_NO_MEMORY);
+  } catch (const std::exception& problem) {
+    return Say(problem.what(), error, HONE_FAILED);
+  }
+}
+
+inline std::vector<RowTable> Tables(const HoneRowTable* tables, int32_t count) {
+  std::vector<RowTable> result;
+  for (int32_t i = 0; i < count; ++i) {
+    result.push_back(
+        {static_cast<const std::byte*>(tables[i].rows), tables[i].count, tables[i].row_bytes, tables[i].stride_bytes});
+  }
+  return result;
+}
+
+}  // namespace hone::gnn
