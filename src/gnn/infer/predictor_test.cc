@@ -4,16 +4,19 @@
 // Sampled and exact inference against each other. (Built into the training tests, whose graphs it uses.)
 #include "hone/gnn/predictor.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/file.h"
 #include "gnn/infer/state_dict.h"
 #include "gnn/train/test_graph.h"
+#include "hone/gnn/model_spec.h"
 
 namespace hone::gnn {
 namespace {
@@ -101,7 +104,8 @@ TEST(Predict, DealsOutListsInAnyOrderAndWithRepeats) {
   EXPECT_EQ(row(b, 3), row(a, 1));
   const Predictions repeated = Predict(graph, *model, std::vector<NodeId>{3, 3, 50, 299, 299}, options).value();
   ASSERT_EQ(repeated.num_nodes, 5);
-  for (const auto& [at, of] : {std::pair{0, 0}, {1, 0}, {2, 1}, {3, 2}, {4, 2}}) EXPECT_EQ(row(repeated, at), row(a, of));
+  for (const auto& [at, of] : {std::pair{0, 0}, {1, 0}, {2, 1}, {3, 2}, {4, 2}})
+    EXPECT_EQ(row(repeated, at), row(a, of));
 }
 
 TEST(Predict, KeepsActivationsInAFileWhenAsked) {
@@ -202,6 +206,76 @@ TEST(StateDict, TakesAndMakesThoseOfStockModels) {
     EXPECT_TRUE(ModelOptionsFromJson(json.dump(), "it").value().bias);
   }
   EXPECT_FALSE(ModelOptionsToJson(SmallModel("sage", *graph)).contains("bias"));
+}
+
+TEST(StateDict, StockGinLoadsAsASpecAndComputesWhatItsModuleDoes) {
+  // torch_geometric.nn.GIN(width, 16, 2, classes): MLPs named nn.lins, no head, no activation at the end.
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 120});
+  const int64_t in = graph->features().width, classes = graph->num_classes();
+  ModelOptions options = SmallModel("gin", *graph, 2);
+  options.spec =
+      std::make_shared<const ModelSpec>(ReadModelSpec(HONE_SOURCE_DIR "/examples/gnn_models/pyg_gin.toml").value());
+  TensorFile file;
+  std::map<std::string, std::vector<float>> values;
+  float next = 0;  // any numbers of both signs that do not repeat soon
+  const auto put = [&](const std::string& name, std::vector<int64_t> shape) {
+    std::vector<float>& all = values[name];
+    int64_t size = 1;
+    for (int64_t extent : shape) size *= extent;
+    for (int64_t i = 0; i < size; ++i) all.push_back(0.3f * std::sin(next += 0.7f));
+    file.tensors.push_back(MakeFloatTensor(name, std::move(shape), all));
+  };
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::string conv = fmt::format("convs.{}.", layer);
+    const int64_t from = layer == 0 ? in : 16, to = layer == 0 ? 16 : classes;
+    put(conv + "eps", {1});
+    put(conv + "nn.lins.0.weight", {to, from});
+    put(conv + "nn.lins.0.bias", {to});
+    put(conv + "nn.lins.1.weight", {to, to});
+    put(conv + "nn.lins.1.bias", {to});
+  }
+  const TemporaryDirectory folder = std::move(MakeTemporaryDirectory()).value();
+  const std::string path = folder.path() + "/gin.safetensors";
+  ASSERT_TRUE(WriteFileAtomically(path, SerializeTensorFile(file)).ok());
+  const LoadedModel loaded = LoadModel(path, options).value();
+  const Predictions predicted = Predict(graph, *loaded.model, AllNodes(*graph), {.exact = true}).value();
+
+  ASSERT_EQ(graph->features().dtype, FeatureDtype::kFloat32);
+  const CsrView edges = graph->structure();
+  std::vector<std::vector<double>> x(120);
+  for (int64_t v = 0; v < 120; ++v) {
+    const auto* row = reinterpret_cast<const float*>(graph->features().Row(v));
+    x[static_cast<size_t>(v)].assign(row, row + in);
+  }
+  const auto linear = [&](const std::vector<double>& of, const std::string& name, bool relu) {
+    const std::vector<float>&weight = values.at(name + ".weight"), &bias = values.at(name + ".bias");
+    std::vector<double> out(bias.begin(), bias.end());
+    for (size_t i = 0; i < out.size(); ++i) {
+      for (size_t k = 0; k < of.size(); ++k) out[i] += static_cast<double>(weight[i * of.size() + k]) * of[k];
+      if (relu) out[i] = std::max(out[i], 0.0);
+    }
+    return out;
+  };
+  for (const std::string conv : {"convs.0.", "convs.1."}) {
+    std::vector<std::vector<double>> made;
+    for (NodeId v = 0; v < 120; ++v) {
+      std::vector<double> sum = x[static_cast<size_t>(v)];
+      for (double& s : sum) s *= 1.0 + static_cast<double>(values.at(conv + "eps")[0]);
+      for (NodeId u : edges.Neighbors(v)) {
+        for (size_t k = 0; k < sum.size(); ++k) sum[k] += x[static_cast<size_t>(u)][k];
+      }
+      made.push_back(linear(linear(sum, conv + "nn.lins.0", true), conv + "nn.lins.1", conv == "convs.0."));
+    }
+    x = std::move(made);
+  }
+  double largest = 0, worst = 0;
+  for (size_t i = 0; i < predicted.logits.size(); ++i) {
+    const double expected = x[i / static_cast<size_t>(classes)][i % static_cast<size_t>(classes)];
+    largest = std::max(largest, std::abs(expected));
+    worst = std::max(worst, std::abs(expected - static_cast<double>(predicted.logits[i])));
+  }
+  EXPECT_LT(worst,
+            1e-5 * largest);  // sums of up to two hundred floats: 6e-8 each, times the square root of their number
 }
 
 TEST(GraphFingerprint, IsOfTheContent) {

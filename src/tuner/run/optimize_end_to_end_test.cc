@@ -56,7 +56,7 @@ class OptimizeEndToEnd : public testing::Test {
 
 // All rewrites that apply, on top of each other. use-fast-math is left out: that it may break a tolerance is its
 // nature.
-TEST_F(OptimizeEndToEnd, AllRewritesTogetherAreRightOnEverySeed) {
+TEST_F(OptimizeEndToEnd, AllRewritesTogetherAreRightOnEveryTask) {
   int judged = 0;
   for (const auto& entry : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/tasks")) {
     if (!std::filesystem::exists(entry.path() / "seed.cu")) continue;
@@ -75,7 +75,9 @@ TEST_F(OptimizeEndToEnd, AllRewritesTogetherAreRightOnEverySeed) {
     const std::string path = scratch_ / (task.name + ".cu");
     ASSERT_TRUE(WriteFileAtomically(path, source).ok());
     const json evaluation =
-        json::parse(Hone({"eval", task.name, path, "--device", "sim", "--no-time", "--trials", "1", "--launch-limit", "200", "--json"}, 0));
+        json::parse(Hone({"eval", task.name, path, "--device", "sim", "--no-time", "--trials", "1",
+                          "--seed", "11", "--launch-limit", "200", "--json"},
+                         0));
     EXPECT_EQ(evaluation["verdict"], "ok") << applied << evaluation["detail"];
     ++judged;
   }
