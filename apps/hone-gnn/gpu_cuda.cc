@@ -124,10 +124,6 @@ cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, const GpuRun
           .predicts = nodes};
 }
 
-Status KnowsModel(const ModelOptions& model) {
-  return model.bias ? Status::InvalidArgument(cuda::kNoBias) : Status::Ok();
-}
-
 Status AnotherGraph(const Graph& graph) {
   return Status::InvalidArgument(fmt::format(
       "the model was trained on another graph than '{}', or on the same one with another split: if it was trained with "
@@ -224,13 +220,12 @@ Result<GpuFacts> UseGpu(int ordinal) {
                   properties.major, properties.minor};
 }
 
-Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run) {
-  HONE_RETURN_IF_ERROR(KnowsModel(model));
+Status GpuCanTrain(const ModelOptions&, const TrainOptions& options, const RunOptions& run) {
   return cuda::CheckForGpu(options, run);
 }
 
 Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options) {
-  HONE_RETURN_IF_ERROR(KnowsModel(model));
+  if (options.exact && model.bias) return Status::InvalidArgument(cuda::kNoBias);
   if (options.exact && model.spec != nullptr) {
     return Status::InvalidArgument(fmt::format(
         "model '{}': a GPU infers exactly for the published models alone, and none of a file yet; use --device cpu, or leave "

@@ -68,7 +68,7 @@ struct OnGpu {
   std::vector<std::string> passes;
 };
 OnGpu LoweredOnGpu(const ModelOptions& options, const ModelSpec& spec, const SpecShapes& shapes) {
-  if (options.spec == nullptr) return {options.kind, {}};
+  if (options.spec == nullptr && !options.bias) return {options.kind, {}};  // those programs have none
   return {"", DescribeUnits(spec, LowerToUnits(spec, shapes))};
 }
 

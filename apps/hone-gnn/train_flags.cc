@@ -74,7 +74,7 @@ std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
       command.add_option("--norm", o.norm,
                          "the normalisation between layers: none or batch; by default the model's own"),
       command.add_flag("--bias", o.bias,
-                       "add a bias in each layer, as PyTorch Geometric's own models do (sage, gat; on the CPU)"),
+                       "add a bias in each layer, as PyTorch Geometric's own models do (sage, gat)"),
   };
   return flags.all;
 }

@@ -19,9 +19,9 @@
 
 namespace hone::gnn::cuda {
 
-// What is said of a model whose layers have biases: parameters here have no place for them.
+// What is said of a model whose layers have biases, where the published models' programs alone serve: those have none.
 inline constexpr const char* kNoBias =
-    "the GPU engine has no layers with a bias: say --device cpu, or train without --bias";
+    "a GPU infers exactly and answers requests for models without a bias alone: say --device cpu, or train without --bias";
 
 int64_t ElementBytes(Element element);
 

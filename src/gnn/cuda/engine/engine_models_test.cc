@@ -54,6 +54,10 @@ ModelOptions Max(ModelOptions shape) {
   shape.aggregation = "max";
   return shape;
 }
+ModelOptions Biased(ModelOptions shape) {
+  shape.bias = true;
+  return shape;
+}
 ModelOptions Heads(ModelOptions shape, int heads) {
   shape.heads = heads;
   return shape;
@@ -389,6 +393,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"SageRiOneLayerWithoutNorm", With(Shape("sage-ri", 1, 16), 0.1, "relu", "none")},
                     Case{"SpecGcn", Spec(kGcn)}, Case{"SpecGcnWide", Spec(kGcn), true},
                     Case{"SpecGcnLeaky", Leaky(kGcn)},
+                    Case{"SpecSageWithBias", Biased(Shape("sage", 2, 13))},
+                    Case{"SpecGatWithBias", Biased(Heads(With(Shape("gat", 2, 16), 0.3, "elu", "none"), 2))},
                     Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)},
                     Case{"SpecOdd", Spec(kOdd)}),
     [](const testing::TestParamInfo<Case>& given) { return given.param.name; });

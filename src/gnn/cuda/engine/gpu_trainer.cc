@@ -57,11 +57,11 @@ class GpuTrainer final : public Trainer {
 
   // `file`: a checkpoint whose moments are taken; null: none.
   Status Make(const TensorFile* file, std::string_view what, const CheckpointHeader& header) {
-    if (gpu_.host_batches && model_->options().spec != nullptr) {
+    if (gpu_.host_batches && (model_->options().spec != nullptr || model_->options().bias)) {
       return Status::InvalidArgument(
-          fmt::format("model '{}' is of a file, and the host's cores make batches for the published models alone: leave "
-                      "--pipeline cpu out, or use --device cpu",
-                      model_->options().spec->name));
+          fmt::format("model '{}': the host's cores make batches for the published models alone, and those without a "
+                      "bias: leave --pipeline cpu out, or use --device cpu",
+                      ModelName(model_->options())));
     }
     if (file != nullptr) HONE_RETURN_IF_ERROR(RestoreCheckpoint(*file, what, header, *model_, optimizer_));
     GpuEngineOptions engine;

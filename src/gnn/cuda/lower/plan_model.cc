@@ -8,6 +8,13 @@ namespace hone::gnn::cuda {
 
 Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& model) {
   if (model.spec != nullptr) return PlanSpecModel(model);
+  if (model.bias) {  // which the published models' programs have no place for
+    HONE_ASSIGN_OR_RETURN(ModelSpec spec, PublishedSpec(model));
+    ModelOptions written = SpecOptions(std::make_shared<const ModelSpec>(std::move(spec)), model.layers);
+    written.in_width = model.in_width;
+    written.num_classes = model.num_classes;
+    return PlanSpecModel(written);
+  }
   if (model.kind == "sage") return PlanSage(model);
   if (model.kind == "gat") return PlanGat(model);
   if (model.kind == "gin") return PlanGin(model);
