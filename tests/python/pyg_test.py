@@ -18,7 +18,7 @@ from torch_geometric.loader import NodeLoader
 from torch_geometric.nn import GraphSAGE
 from torch_geometric.utils import trim_to_layer
 
-from hone.gnn import cuda_batches
+from hone.gnn import cuda_batches, pyg
 from hone.gnn.native import LibraryError
 from hone.gnn.pyg import HoneSampler, NeighborLoader
 
@@ -210,6 +210,26 @@ class AnEpoch(unittest.TestCase):
         for kept, message in (({"seed": 1}, "an integer 'epoch'"), ({**state, "batch_size": 7}, "with batch_size 7, and this loader has 32"), ("state", "expected what state_dict")):
             with self.assertRaisesRegex(ValueError, message):
                 other.load_state_dict(kept)
+
+    def test_loaders_of_one_data_share_its_graph(self):
+        data = graph()
+        with mock.patch.object(pyg, "InEdges", side_effect=pyg.InEdges) as made:
+            one = loader(data)
+            first = [batch.n_id.clone() for batch in one]
+            other = loader(data, num_neighbors=[2])
+            self.assertEqual(made.call_count, 1)
+            data.edge_index[:, :500] = 0  # another graph, in the same memory
+            changed = loader(data)
+            self.assertEqual(made.call_count, 2)
+            data.edge_index = data.edge_index.clone()
+            loader(data)
+            self.assertEqual(made.call_count, 3)
+            del one, other, changed
+            gc.collect()
+            loader(data)
+            self.assertEqual(made.call_count, 4, "the last loader took the graph along")
+        expected = [batch.n_id for batch in loader(graph())]
+        self.assertTrue(all(torch.equal(a, b) for a, b in zip(first, expected)))
 
     def test_may_be_abandoned(self):
         made = loader(graph(), batch_size=4)

@@ -108,20 +108,26 @@ def _array(address: int, dtype: torch.dtype, count: int) -> torch.Tensor:
     return torch.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype=dtype)
 
 
+class GraphOnGpu:
+    """A copy of the graph's arrays on a GPU."""
+
+    def __init__(self, gpu: Gpu, graph: InEdges):
+        offsets, columns, edge_ids = graph.arrays()
+        arrays = _array(offsets, torch.int64, graph.nodes + 1), _array(columns, torch.int32, graph.edges), _array(edge_ids, torch.int64, graph.edges)
+        self.arrays = [array.to(gpu.device, copy=True) for array in arrays]
+        self.nodes, self.edges = graph.nodes, graph.edges
+
+
 class GpuLoader:
     """What native.Loader does, on a GPU. A batch's `block` is a tensor, uint8, which belongs to the stream that was current when
     the batch was taken."""
 
-    def __init__(self, gpu: Gpu, graph: InEdges, fanouts: Sequence[int], batch: int, *, node_tables: Sequence[Table] = (),
+    def __init__(self, gpu: Gpu, graph: GraphOnGpu, fanouts: Sequence[int], batch: int, *, node_tables: Sequence[Table] = (),
                  edge_tables: Sequence[Table] = (), keep: object = None):
-        offsets, columns, edge_ids = graph.arrays()
-        arrays = [_array(offsets, torch.int64, graph.nodes + 1), _array(columns, torch.int32, graph.edges), _array(edge_ids, torch.int64, graph.edges)]
-        self._gpu = gpu
-        self._graph = [array.to(gpu.device, copy=True) for array in arrays]
-        self._size = graph.nodes, graph.edges
+        self._gpu, self._graph = gpu, graph
         self._fanouts, self._batch = fanouts, batch
         self._tables = {"node_tables": node_tables, "edge_tables": edge_tables}
-        self._keep = [self._graph, keep]
+        self._keep = [graph, keep]
         self._loader = self._make(batch)
         self._alone: CudaLoader | None = None  # makes what is asked for by `load`
         self._alone_batch = 0
@@ -130,10 +136,10 @@ class GpuLoader:
         self._begun = False
 
     def _make(self, batch: int) -> CudaLoader:
-        addresses = [array.data_ptr() for array in self._graph]
+        addresses = [array.data_ptr() for array in self._graph.arrays]
 
         def make() -> CudaLoader:
-            return CudaLoader(self._gpu.number, *addresses, *self._size, self._fanouts, batch, keep=self._keep, **self._tables)
+            return CudaLoader(self._gpu.number, *addresses, self._graph.nodes, self._graph.edges, self._fanouts, batch, keep=self._keep, **self._tables)
 
         try:
             return make()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import operator
 import os
+import weakref
 from typing import Any, Callable, Iterator
 
 try:
@@ -22,18 +23,46 @@ from hone.gnn.native import Batch, InEdges, Loader, Table
 __all__ = ["HoneSampler", "NeighborLoader"]
 
 
-def _graph_of(edge_index: torch.Tensor, num_nodes: int, devices: tuple[str, ...] = ("cpu",)) -> InEdges:
+_made: dict[tuple[int, str], tuple[weakref.ref, int, int, weakref.ref]] = {}
+
+
+def _shared(edge_index: torch.Tensor, num_nodes: int, where: str, make: Callable[[], Any]) -> Any:
+    """What `make` makes of the edges for `where`, or what it made of them for a loader that is still there: those of training,
+    validation and test have one graph."""
+    key = id(edge_index), where
+    if key in _made:
+        tensor, version, nodes, graph = _made[key]
+        if tensor() is edge_index and version == edge_index._version and nodes == num_nodes and graph() is not None:
+            return graph()
+    graph = make()
+
+    def forget(_: Any) -> None:
+        _made.pop(key, None)
+
+    _made[key] = weakref.ref(edge_index, forget), edge_index._version, num_nodes, weakref.ref(graph)
+    return graph
+
+
+def _graph_of(edge_index: torch.Tensor, num_nodes: int, gpu: cuda_batches.Gpu | None = None) -> Any:
+    """InEdges, or a GraphOnGpu. The loader keeps it."""
     if not isinstance(edge_index, torch.Tensor) or edge_index.dim() != 2 or edge_index.size(0) != 2:
         found = tuple(edge_index.shape) if isinstance(edge_index, torch.Tensor) else type(edge_index).__name__
         raise ValueError(f"data.edge_index: expected a tensor of shape [2, edges], found {found}")
-    if edge_index.device.type not in devices:
+    if edge_index.device.type not in (("cpu",) if gpu is None else ("cpu", "cuda")):
         raise ValueError(f"data.edge_index is on {edge_index.device}: this loader samples on the CPU; pass data.cpu(), or device='cuda'")
     if edge_index.dtype != torch.int64:
         raise TypeError(f"data.edge_index: expected int64, found {edge_index.dtype}")
     if edge_index.layout != torch.strided:
         raise TypeError(f"data.edge_index: expected a dense tensor, found {edge_index.layout}")
-    sources, destinations = edge_index[0].cpu().contiguous(), edge_index[1].cpu().contiguous()
-    return InEdges(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes)
+
+    def by_destination() -> InEdges:
+        sources, destinations = edge_index[0].cpu().contiguous(), edge_index[1].cpu().contiguous()
+        return InEdges(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes)
+
+    if gpu is None:
+        return _shared(edge_index, num_nodes, "cpu", by_destination)
+    return _shared(edge_index, num_nodes, f"a copy on {gpu.device}",
+                   lambda: cuda_batches.GraphOnGpu(gpu, _shared(edge_index, num_nodes, "cpu", by_destination)))
 
 
 def _fanouts_of(num_neighbors: Any) -> list[int]:
@@ -256,7 +285,7 @@ class NeighborLoader:
         self._edges = [table for table, of_nodes in tables if not of_nodes]
         rows = {"node_tables": [table.native for table in self._nodes], "edge_tables": [table.native for table in self._edges],
                 "keep": [table.tensor for table in self._nodes + self._edges]}
-        graph = _graph_of(data.edge_index, data.num_nodes, ("cpu",) if self._gpu is None else ("cpu", "cuda"))
+        graph = self._graph = _graph_of(data.edge_index, data.num_nodes, self._gpu)
         if self._gpu is not None:
             most = max(1, min(self.batch_size, self._input.numel())) if self.batch_size > 0 else self.batch_size
             self._loader = cuda_batches.GpuLoader(self._gpu, graph, self.num_neighbors, most, **rows)
