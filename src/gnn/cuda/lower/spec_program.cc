@@ -17,9 +17,7 @@
 
 #include <algorithm>
 
-#include "gnn/cuda/kernels/attention_kernels.h"
 #include "gnn/cuda/kernels/gather_kernels.h"
-#include "gnn/cuda/kernels/head_kernels.h"
 #include "gnn/cuda/kernels/hop_sums.h"
 #include "gnn/cuda/kernels/layer_norm_kernels.h"
 #include "gnn/cuda/kernels/norm_kernels.h"
@@ -27,34 +25,14 @@
 #include "gnn/cuda/lower/beside.h"
 #include "gnn/cuda/lower/dense.h"
 #include "gnn/cuda/lower/norm_between.h"
-#include "gnn/nn/spec_units.h"
+#include "gnn/cuda/lower/spec_attention.h"
+#include "gnn/cuda/lower/spec_layout.h"
 #include "gnn/ops/dropout.h"
-#include "gnn/spec/spec_words.h"
 
 namespace hone::gnn::cuda {
 namespace {
 
 using Kind = SpecUnit::Kind;
-
-// Where a unit's parameters lie, in the flat parameters and, where it says so, buffers.
-struct UnitPlaces {
-  int64_t weight = 0, bias = -1;
-  int64_t att_src = 0, att_dst = 0;
-  NormPlaces norm;   // running statistics: buffers
-  int64_t eps = -1;  // a buffer; below zero: none
-};
-
-struct LoweredSpec {
-  std::shared_ptr<const ModelSpec> spec;
-  SpecShapes shapes;
-  SpecUnits lowered;
-  std::vector<UnitPlaces> places;  // by unit
-
-  const OperationSpec& Operation(size_t value) const { return spec->values[value - 1].operation; }
-  const SpecUnit& Unit(size_t u) const { return lowered.units[u]; }
-  int64_t Padded(size_t u) const { return RoundUp<int64_t>(Unit(u).width, 8); }
-  const AttentionSpec& Attention(size_t u) const { return std::get<AttentionSpec>(Operation(Unit(u).value)); }
-};
 
 HopSum KindOf(const AggregateSpec& aggregate) {
   if (aggregate.scale == AggregateSpec::Scale::kSymmetric) return HopSum::kSymmetric;
@@ -75,7 +53,7 @@ class SpecProgram final : public Program {
   Status Make() {
     PlaceOuter();
     if (envelope_.trains) HONE_RETURN_IF_ERROR(PlanBeside());
-    int64_t partials = 0, apart = 0, slots = 0, rows_most = 0;
+    int64_t partials = 0, apart = 0, slots = 0, self = 0;
     for (size_t u = 1; u < steps_.size(); ++u) {
       const SpecUnit& unit = model_.Unit(u);
       Step& step = steps_[u];
@@ -103,16 +81,14 @@ class SpecProgram final : public Program {
                                          .input_gradient = Wants(unit.operands[0]),
                                          .result = ElementOf(u)}));
           break;
-        case Kind::kAttention: {
-          HONE_RETURN_IF_ERROR(MakeAttention(u));
-          const int64_t places = Known(unit.hop) * Fanout(unit.hop);
-          slots = std::max(slots, places * model_.Attention(u).heads);
-          rows_most = std::max(rows_most, Known(unit.hop) * 2 * model_.Attention(u).heads);
+        case Kind::kAttention:
+          HONE_RETURN_IF_ERROR(step.attention.Make(context_, envelope_, model_, u, ElementOf(u)));
+          slots = std::max(slots, SpecAttention::SlotFloats(model_, envelope_, u));
+          self = std::max(self, SpecAttention::SelfFloats(model_, envelope_, u));
           if (!Wants(unit.operands[0])) {  // its gradient is made all the same, by who makes that of the scores
             apart = std::max(apart, Rows(unit.operands[0]) * Padded(unit.operands[0]));
           }
           break;
-        }
         case Kind::kBetween:
           if (unit.read_through && NotesMarks(u)) HONE_RETURN_IF_ERROR(step.marks.Allocate(Rows(u) * Padded(u) / 8));
           if (unit.read_through || unit.adds_bias_alone() || (unit.normalise == 0 && unit.bias_of == 0)) break;
@@ -133,8 +109,8 @@ class SpecProgram final : public Program {
     HONE_RETURN_IF_ERROR(partials_.Allocate(partials));
     if (!envelope_.trains) return Status::Ok();
     HONE_RETURN_IF_ERROR(apart_.Allocate(apart * ElementBytes(context_.element)));
-    HONE_RETURN_IF_ERROR(grad_slots_.Allocate(slots));
-    HONE_RETURN_IF_ERROR(grad_self_.Allocate(rows_most));
+    HONE_RETURN_IF_ERROR(attention_scratch_.slots.Allocate(slots));
+    HONE_RETURN_IF_ERROR(attention_scratch_.self.Allocate(self));
     HONE_RETURN_IF_ERROR(beside_partials_.Allocate(partials));
     for (size_t u = 1; u + 1 < steps_.size(); ++u) {
       if (!Wants(u) || model_.lowered.plan.values[u].shares_gradient) continue;
@@ -215,18 +191,15 @@ class SpecProgram final : public Program {
     Dense dense;
     DeviceArray<float> coefficients, moments;
     DeviceArray<int32_t> winners;
-    // Of attention.
-    DeviceArray<float> folded, grad_folded, slot_weights, self_weights, score_partials, grad_spread;
-    DeviceArray<unsigned char> sums, grad_sums, spread;
+    SpecAttention attention;
   };
 
   int64_t Known(int hop) const { return envelope_.known[static_cast<size_t>(hop)]; }
-  int64_t Fanout(int hop) const { return envelope_.fanouts[static_cast<size_t>(hop)]; }
   int LastNumber() const { return envelope_.layers() - 1; }
   int64_t Rows(size_t u) const { return RoundUp<int64_t>(Known(model_.Unit(u).hop), 128); }
   int32_t PaddedRows(size_t u) const { return static_cast<int32_t>(Rows(u)); }
   int64_t Padded(size_t u) const { return model_.Padded(u); }
-  bool Wants(size_t u) const { return u != 0 && model_.lowered.plan.values[u].wants_gradient; }
+  bool Wants(size_t u) const { return model_.Wants(u); }
   Element ElementOf(size_t u) const { return model_.Unit(u).makes_logits ? Element::kFloat32 : context_.element; }
   HopSum KindAt(size_t u) const { return KindOf(std::get<AggregateSpec>(model_.Operation(model_.Unit(u).value))); }
   const float* Master(int64_t at) const { return context_.parameters->master() + at; }
@@ -330,100 +303,6 @@ class SpecProgram final : public Program {
            (unit.kind == Kind::kBetween && !unit.read_through && !unit.adds_bias_alone());
   }
 
-  // Attention.
-
-  Status MakeAttention(size_t u) {
-    const SpecUnit& unit = model_.Unit(u);
-    const AttentionSpec& attention = model_.Attention(u);
-    Step& step = steps_[u];
-    const int64_t heads = attention.heads, in = Padded(unit.operands[0]), size = ElementBytes(context_.element);
-    const int64_t known = Known(unit.hop);
-    HONE_RETURN_IF_ERROR(step.folded.Allocate(2 * heads * in));
-    HONE_RETURN_IF_ERROR(step.slot_weights.Allocate(known * Fanout(unit.hop) * heads));
-    HONE_RETURN_IF_ERROR(step.self_weights.Allocate(known * heads));
-    HONE_RETURN_IF_ERROR(step.sums.Allocate(Rows(u) * heads * in * size));
-    DenseShape dense{.rows = Rows(u),
-                     .in = heads * in,
-                     .out = Padded(u),
-                     .weight_at = model_.places[u].weight,
-                     .trains = envelope_.trains,
-                     .result = ElementOf(u)};
-    if (heads > 1) {
-      HONE_RETURN_IF_ERROR(step.spread.Allocate(Padded(u) * heads * in * size));
-      if (envelope_.trains) HONE_RETURN_IF_ERROR(step.grad_spread.Allocate(Padded(u) * heads * in));
-      dense.weight = step.spread.get();
-      dense.gradient = step.grad_spread.get();
-    }
-    HONE_RETURN_IF_ERROR(step.dense.Plan(context_, dense));
-    if (!envelope_.trains) return Status::Ok();
-    HONE_RETURN_IF_ERROR(step.score_partials.Allocate(AttentionPartials(static_cast<int32_t>(known), ShapeOf(u))));
-    HONE_RETURN_IF_ERROR(step.grad_folded.Allocate(2 * heads * in));
-    return step.grad_sums.Allocate(Rows(u) * heads * in * size);
-  }
-  AttentionShape ShapeOf(size_t u) const {
-    const AttentionSpec& attention = model_.Attention(u);
-    return {static_cast<int32_t>(Padded(model_.Unit(u).operands[0])), attention.heads,
-            static_cast<float>(attention.negative_slope)};
-  }
-  int64_t HeadWidth(size_t u) const {
-    const AttentionSpec& attention = model_.Attention(u);
-    return attention.concatenate ? model_.Unit(u).width / attention.heads : model_.Unit(u).width;
-  }
-  FoldedLayer Folded(size_t u) const {
-    const UnitPlaces& at = model_.places[u];
-    return {ShapeOf(u),
-            static_cast<int32_t>(HeadWidth(u)),
-            Master(at.weight),
-            Padded(model_.Unit(u).operands[0]),
-            Master(at.att_src),
-            Master(at.att_dst),
-            steps_[u].folded.get()};
-  }
-  HeadSpread Spread(size_t u) const {
-    const AttentionSpec& attention = model_.Attention(u);
-    return {attention.heads, static_cast<int32_t>(HeadWidth(u)),
-            static_cast<int32_t>(Padded(model_.Unit(u).operands[0])), static_cast<int32_t>(Padded(u)),
-            attention.concatenate};
-  }
-  AttentionInput AttentionRows(const BatchOnDevice& batch, size_t u) const {
-    return {.z = RowsOf(batch, model_.Unit(u).operands[0]), .activation = Activation::kIdentity};
-  }
-  AttentionWeightsOnDevice WeightsOf(size_t u) const {
-    return {steps_[u].slot_weights.get(), steps_[u].self_weights.get(), nullptr};
-  }
-  Status EnqueueAttentionUnit(const BatchOnDevice& batch, size_t u, cudaStream_t stream) const {
-    const SpecUnit& unit = model_.Unit(u);
-    const Step& step = steps_[u];
-    const FoldedLayer folded = Folded(u);
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention({&folded, 1}, stream));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[unit.hop], unit.hop, ShapeOf(u), step.folded.get(),
-                                               context_.element, AttentionRows(batch, u), batch.header, WeightsOf(u),
-                                               step.sums.get(), stream));
-    if (model_.Attention(u).heads > 1) {
-      HONE_CUDA_RETURN_IF_ERROR(
-          EnqueueSpreadHeads(Spread(u), Master(model_.places[u].weight), context_.element, step.spread.get(), stream));
-    }
-    return step.dense.Forward(step.sums.get(), RowsOf(batch, u), stream);
-  }
-  // From the gradient of the sums to that of the operand, `grad_rows` [padded_rows, its columns], and of the
-  // parameters.
-  Status EnqueueAttentionGradients(const BatchOnDevice& batch, size_t u, int32_t padded_rows, void* grad_rows,
-                                   cudaStream_t stream) const {
-    const SpecUnit& unit = model_.Unit(u);
-    const Step& step = steps_[u];
-    const UnitPlaces& at = model_.places[u];
-    const AttentionGradients gradients{grad_slots_.get(), grad_self_.get(), step.score_partials.get()};
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueAttentionBackward(
-        batch.hops[unit.hop], unit.hop, ShapeOf(u), step.folded.get(), context_.element, AttentionRows(batch, u),
-        batch.header, WeightsOf(u), step.grad_sums.get(), padded_rows, gradients, grad_rows, stream));
-    const FoldedGradient joined{ShapeOf(u), unit.hop, step.score_partials.get(), step.grad_folded.get()};
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinFolded({&joined, 1}, batch.header, stream));
-    const UnfoldedLayer unfolded{Folded(u), step.grad_folded.get(), Gradient(at.weight), Gradient(at.att_src),
-                                 Gradient(at.att_dst)};
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueUnfoldAttention({&unfolded, 1}, stream));
-    return Status::Ok();
-  }
-
   // Forward.
 
   HopSumCall SumOf(const BatchOnDevice& batch, size_t u) const {
@@ -459,7 +338,7 @@ class SpecProgram final : public Program {
                                                 batch.header, ElementOf(u), RowsOf(batch, u), stream));
         return Status::Ok();
       case Kind::kAttention:
-        return EnqueueAttentionUnit(batch, u, stream);
+        return step.attention.EnqueueForward(batch, operand(0), RowsOf(batch, u), stream);
       case Kind::kProduct:
         return step.dense.Forward(operand(0), RowsOf(batch, u), stream);
       case Kind::kBetween: {
@@ -563,7 +442,8 @@ class SpecProgram final : public Program {
       }
       case Kind::kAttention: {
         void* const direct = adds ? apart_.get() : to;
-        HONE_RETURN_IF_ERROR(EnqueueAttentionGradients(batch, use.value, PaddedRows(u), direct, stream));
+        HONE_RETURN_IF_ERROR(from.attention.EnqueueRowGradients(batch, RowsOf(batch, u), attention_scratch_,
+                                                                PaddedRows(u), direct, stream));
         return adds ? add_rows(direct, user.hop + 1, nullptr) : Status::Ok();
       }
       case Kind::kProduct: {
@@ -598,14 +478,10 @@ class SpecProgram final : public Program {
         return step.dense.WeightGradient(step.grad, operand(), products);
       }
       case Kind::kAttention:
-        HONE_RETURN_IF_ERROR(step.dense.WeightGradient(step.grad, step.sums.get(), stream));
-        if (model_.Attention(u).heads > 1) {
-          HONE_CUDA_RETURN_IF_ERROR(
-              EnqueueCollectHeads(Spread(u), step.grad_spread.get(), Gradient(at.weight), stream));
-        }
-        HONE_RETURN_IF_ERROR(step.dense.InputGradient(step.grad, step.grad_sums.get(), stream));
+        HONE_RETURN_IF_ERROR(step.attention.EnqueueProductGradients(step.grad, stream));
         if (Wants(unit.operands[0])) return Status::Ok();  // the rest comes when the operand does
-        return EnqueueAttentionGradients(batch, u, PaddedRows(unit.operands[0]), apart_.get(), stream);
+        return step.attention.EnqueueRowGradients(batch, operand(), attention_scratch_, PaddedRows(unit.operands[0]),
+                                                  apart_.get(), stream);
       case Kind::kBetween:
         if (unit.adds_bias_alone() || unit.read_through) {
           if (unit.bias_of == 0) return Status::Ok();
@@ -659,7 +535,8 @@ class SpecProgram final : public Program {
   const LoweredSpec& model_;          // the plan's
   std::vector<Step> steps_;           // by unit
   DeviceArray<unsigned char> apart_;  // what a use sends, before it is added
-  DeviceArray<float> partials_, beside_partials_, grad_slots_, grad_self_;
+  DeviceArray<float> partials_, beside_partials_;
+  SpecAttention::Scratch attention_scratch_;
   Beside beside_;
   bool forks_ = false;
   int64_t outer_bytes_ = 0, degrees_at_ = 0;
@@ -668,11 +545,7 @@ class SpecProgram final : public Program {
 
 class SpecModelPlan final : public ModelPlan {
  public:
-  explicit SpecModelPlan(LoweredSpec model) : model_(std::move(model)) {
-    const SpecUnits& lowered = model_.lowered;
-    model_.places.resize(lowered.units.size());
-    for (size_t u = 1; u < lowered.units.size(); ++u) PlaceUnit(u);
-  }
+  explicit SpecModelPlan(LoweredSpec model) : model_(std::move(model)), layout_(LayOutParameters(model_)) {}
   ParameterLayout Layout() const override { return layout_; }
   int64_t padded_classes() const override { return model_.Padded(model_.lowered.units.size() - 1); }
   bool numbers_outermost() const override { return !model_.lowered.draws_outermost; }
@@ -683,47 +556,8 @@ class SpecModelPlan final : public ModelPlan {
   }
 
  private:
-  void PlaceUnit(size_t u) {
-    const SpecUnit& unit = model_.Unit(u);
-    UnitPlaces& at = model_.places[u];
-    const auto prefix = [&](size_t value) { return ParametersOf(model_.spec->values[value - 1]); };
-    const auto place_weight = [&](const std::string& name, int64_t rows) {
-      const int64_t in = model_.Unit(unit.operands[0]).width, padded = model_.Padded(unit.operands[0]);
-      at.weight = layout_.Reserve(RoundUp<int64_t>(rows, 8) * padded);
-      layout_.PlaceMatrix(name, rows, in, at.weight, padded);
-    };
-    switch (unit.kind) {
-      case Kind::kProduct:
-        place_weight(prefix(unit.value) + ".weight", unit.width);
-        break;
-      case Kind::kAttention: {
-        const AttentionSpec& attention = model_.Attention(u);
-        const int64_t rows = attention.concatenate ? unit.width : attention.heads * unit.width;
-        place_weight(prefix(unit.value) + ".lin.weight", rows);
-        at.att_src = layout_.ReserveVector(prefix(unit.value) + ".att_src", rows);
-        at.att_dst = layout_.ReserveVector(prefix(unit.value) + ".att_dst", rows);
-        break;
-      }
-      case Kind::kBetween:
-        if (unit.bias_of != 0) at.bias = layout_.ReserveVector(prefix(unit.bias_of) + ".bias", unit.width);
-        if (unit.normalise != 0) at.norm = PlaceNorm(layout_, prefix(unit.normalise) + ".", unit.width);
-        break;
-      case Kind::kNormaliseRows:
-        at.norm.weight = layout_.ReserveVector(prefix(unit.value) + ".weight", unit.width);
-        at.norm.bias = layout_.ReserveVector(prefix(unit.value) + ".bias", unit.width);
-        break;
-      case Kind::kAdd:
-        if (std::get<AddSpec>(model_.Operation(unit.value)).eps) {
-          at.eps = layout_.ReserveVector(prefix(unit.value) + ".eps", 1, true);
-        }
-        break;
-      default:
-        break;
-    }
-  }
-
   LoweredSpec model_;
-  ParameterLayout layout_;
+  const ParameterLayout layout_;
 };
 
 }  // namespace

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/cuda/lower/spec_attention.h"
+
+namespace hone::gnn::cuda {
+
+int64_t SpecAttention::SlotFloats(const LoweredSpec& model, const Envelope& envelope, size_t u) {
+  const auto hop = static_cast<size_t>(model.Unit(u).hop);
+  return int64_t{envelope.known[hop]} * envelope.fanouts[hop] * model.Attention(u).heads;
+}
+int64_t SpecAttention::SelfFloats(const LoweredSpec& model, const Envelope& envelope, size_t u) {
+  return int64_t{envelope.known[static_cast<size_t>(model.Unit(u).hop)]} * 2 * model.Attention(u).heads;
+}
+
+Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelope, const LoweredSpec& model, size_t u,
+                           Element result) {
+  context_ = &context;
+  model_ = &model;
+  u_ = u;
+  const int64_t heads = attention().heads, in = operand_columns(), out = model.Padded(u);
+  const int64_t known = envelope.known[static_cast<size_t>(unit().hop)], rows = RoundUp<int64_t>(known, 128);
+  const int64_t sums = rows * heads * in * ElementBytes(context.element);
+  HONE_RETURN_IF_ERROR(folded_.Allocate(2 * heads * in));
+  HONE_RETURN_IF_ERROR(slot_weights_.Allocate(SlotFloats(model, envelope, u)));
+  HONE_RETURN_IF_ERROR(self_weights_.Allocate(known * heads));
+  HONE_RETURN_IF_ERROR(sums_.Allocate(sums));
+  DenseShape dense{.rows = rows,
+                   .in = heads * in,
+                   .out = out,
+                   .weight_at = places().weight,
+                   .trains = envelope.trains,
+                   .result = result};
+  if (heads > 1) {
+    HONE_RETURN_IF_ERROR(spread_.Allocate(out * heads * in * ElementBytes(context.element)));
+    if (envelope.trains) HONE_RETURN_IF_ERROR(grad_spread_.Allocate(out * heads * in));
+    dense.weight = spread_.get();
+    dense.gradient = grad_spread_.get();
+  }
+  HONE_RETURN_IF_ERROR(dense_.Plan(context, dense));
+  if (!envelope.trains) return Status::Ok();
+  HONE_RETURN_IF_ERROR(score_partials_.Allocate(AttentionPartials(static_cast<int32_t>(known), Shape())));
+  HONE_RETURN_IF_ERROR(grad_folded_.Allocate(2 * heads * in));
+  return grad_sums_.Allocate(sums);
+}
+
+AttentionShape SpecAttention::Shape() const {
+  return {static_cast<int32_t>(operand_columns()), attention().heads, static_cast<float>(attention().negative_slope)};
+}
+FoldedLayer SpecAttention::Folded() const {
+  return {.shape = Shape(),
+          .head_width = static_cast<int32_t>(head_width()),
+          .weight = Master(places().weight),
+          .weight_stride = operand_columns(),
+          .att_src = Master(places().att_src),
+          .att_dst = Master(places().att_dst),
+          .folded = folded_.get()};
+}
+HeadSpread SpecAttention::Spread() const {
+  return {attention().heads, static_cast<int32_t>(head_width()), static_cast<int32_t>(operand_columns()),
+          static_cast<int32_t>(model_->Padded(u_)), attention().concatenate};
+}
+
+Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const void* rows, void* out,
+                                     cudaStream_t stream) const {
+  const FoldedLayer folded = Folded();
+  const int hop = unit().hop;
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention({&folded, 1}, stream));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[hop], hop, Shape(), folded_.get(), context_->element,
+                                             {.z = rows, .activation = Activation::kIdentity}, batch.header, Weights(),
+                                             sums_.get(), stream));
+  if (attention().heads > 1) {
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueSpreadHeads(Spread(), Master(places().weight), context_->element, spread_.get(), stream));
+  }
+  return dense_.Forward(sums_.get(), out, stream);
+}
+
+Status SpecAttention::EnqueueProductGradients(const void* grad_out, cudaStream_t stream) const {
+  HONE_RETURN_IF_ERROR(dense_.WeightGradient(grad_out, sums_.get(), stream));
+  if (attention().heads > 1) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectHeads(Spread(), grad_spread_.get(), Gradient(places().weight), stream));
+  }
+  return dense_.InputGradient(grad_out, grad_sums_.get(), stream);
+}
+
+Status SpecAttention::EnqueueRowGradients(const BatchOnDevice& batch, const void* rows, const Scratch& scratch,
+                                          int32_t padded_rows, void* grad_rows, cudaStream_t stream) const {
+  const int hop = unit().hop;
+  const AttentionGradients gradients{scratch.slots.get(), scratch.self.get(), score_partials_.get()};
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueAttentionBackward(
+      batch.hops[hop], hop, Shape(), folded_.get(), context_->element, {.z = rows, .activation = Activation::kIdentity},
+      batch.header, Weights(), grad_sums_.get(), padded_rows, gradients, grad_rows, stream));
+  const FoldedGradient joined{Shape(), hop, score_partials_.get(), grad_folded_.get()};
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinFolded({&joined, 1}, batch.header, stream));
+  const UnfoldedLayer unfolded{Folded(), grad_folded_.get(), Gradient(places().weight), Gradient(places().att_src),
+                               Gradient(places().att_dst)};
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueUnfoldAttention({&unfolded, 1}, stream));
+  return Status::Ok();
+}
+
+}  // namespace hone::gnn::cuda

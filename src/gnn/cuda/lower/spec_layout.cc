@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/cuda/lower/spec_layout.h"
+
+#include <string>
+
+#include "gnn/spec/spec_words.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+using Kind = SpecUnit::Kind;
+
+void PlaceUnit(size_t u, LoweredSpec& model, ParameterLayout& layout) {
+  const SpecUnit& unit = model.Unit(u);
+  UnitPlaces& at = model.places[u];
+  const auto prefix = [&](size_t value) { return ParametersOf(model.spec->values[value - 1]); };
+  const auto place_weight = [&](const std::string& name, int64_t rows) {
+    const int64_t in = model.Unit(unit.operands[0]).width, padded = model.Padded(unit.operands[0]);
+    at.weight = layout.Reserve(RoundUp<int64_t>(rows, 8) * padded);
+    layout.PlaceMatrix(name, rows, in, at.weight, padded);
+  };
+  switch (unit.kind) {
+    case Kind::kProduct:
+      place_weight(prefix(unit.value) + ".weight", unit.width);
+      break;
+    case Kind::kAttention: {
+      const AttentionSpec& attention = model.Attention(u);
+      const int64_t rows = attention.concatenate ? unit.width : attention.heads * unit.width;
+      place_weight(prefix(unit.value) + ".lin.weight", rows);
+      at.att_src = layout.ReserveVector(prefix(unit.value) + ".att_src", rows);
+      at.att_dst = layout.ReserveVector(prefix(unit.value) + ".att_dst", rows);
+      break;
+    }
+    case Kind::kBetween:
+      if (unit.bias_of != 0) at.bias = layout.ReserveVector(prefix(unit.bias_of) + ".bias", unit.width);
+      if (unit.normalise != 0) at.norm = PlaceNorm(layout, prefix(unit.normalise) + ".", unit.width);
+      break;
+    case Kind::kNormaliseRows:
+      at.norm.weight = layout.ReserveVector(prefix(unit.value) + ".weight", unit.width);
+      at.norm.bias = layout.ReserveVector(prefix(unit.value) + ".bias", unit.width);
+      break;
+    case Kind::kAdd:
+      if (std::get<AddSpec>(model.Operation(unit.value)).eps) {
+        at.eps = layout.ReserveVector(prefix(unit.value) + ".eps", 1, true);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+ParameterLayout LayOutParameters(LoweredSpec& model) {
+  ParameterLayout layout;
+  model.places.assign(model.lowered.units.size(), {});
+  for (size_t u = 1; u < model.lowered.units.size(); ++u) PlaceUnit(u, model, layout);
+  return layout;
+}
+
+}  // namespace hone::gnn::cuda
