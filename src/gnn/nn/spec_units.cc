@@ -258,7 +258,7 @@ std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& l
         lines.push_back(name(unit.value) + ": a pass over the rows");
         break;
       case Kind::kAdd:
-        lines.push_back(name(unit.value) + ": a pass for each operand");
+        lines.push_back(name(unit.value) + ": a sum of rows");
         break;
       case Kind::kConcat:
         lines.push_back(name(unit.value) + ": a copy of each operand");

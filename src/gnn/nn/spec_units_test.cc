@@ -50,7 +50,7 @@ TEST(SpecUnits, AValueThatTwoReadEndsItsRun) {
   const SpecUnits lowered = Lowered(spec);
   EXPECT_THAT(DescribeUnits(spec, lowered),
               ElementsAre(HasSubstr("a: "), "h: a matrix product", "h and r: bias and activation in one pass",
-                          "d: dropout in one pass", "s: a pass for each operand", "l: a matrix product"));
+                          "d: dropout in one pass", "s: a sum of rows", "l: a matrix product"));
   // Backward of the dropout works in its gradient's place, which is not the sum's: that one the activation reads too.
   EXPECT_FALSE(lowered.plan.values[lowered.unit_of[4]].shares_gradient);
 }

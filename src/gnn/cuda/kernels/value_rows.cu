@@ -36,9 +36,10 @@ __global__ void __launch_bounds__(kBlock) AddRowsKernel(RowsAdded rows, const Ba
   Float8 sum = {};
   if (there) {
     const float factor = rows.eps != nullptr ? 1.0f + *rows.eps : 1.0f;
-    sum = Load8(static_cast<const T*>(rows.from) + at * 8);
+    const Float8 last = Load8(static_cast<const T*>(rows.also != nullptr ? rows.also : rows.from) + at * 8);
+    if (rows.also != nullptr) sum = Load8(static_cast<const T*>(rows.from) + at * 8);
 #pragma unroll
-    for (int i = 0; i < 8; ++i) sum.v[i] *= factor;
+    for (int i = 0; i < 8; ++i) sum.v[i] += factor * last.v[i];
     if (rows.adds) Add8(Load8(to), sum);
   }
   Store8(to, sum);

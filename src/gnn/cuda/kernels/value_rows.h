@@ -23,11 +23,12 @@ cudaError_t EnqueueGatherRows(const GraphOnDevice& graph, Element feature_elemen
                               const BatchHeader* header, const int32_t* nodes, Element out_element, void* out,
                               cudaStream_t stream);
 
-// Rows of one value as part of another of the same width.
+// Rows of one value, or the sum of two, as part of another of the same width.
 struct RowsAdded {
   const void* from = nullptr;
+  const void* also = nullptr;  // a second one; null: there is none
   int number = 0;              // the rows of `from` that count
-  const float* eps = nullptr;  // on the device: rows count 1 + eps; null: 1
+  const float* eps = nullptr;  // on the device: the rows of the second, or of the only one, count 1 + eps; null: 1
   bool adds = false;           // to what is there; otherwise that is overwritten
   void* to = nullptr;          // of `to_element`: that of `from`, or fp32
   int32_t padded_rows = 0;     // of `to`; those that `from` has not are zero, or as they were where `adds`

@@ -360,11 +360,12 @@ class SpecProgram final : public Program {
             EnqueueLayerNorm(OnDevice(batch, u), element, RowNormOf(u), operand(0), RowsOf(batch, u), stream));
         return Status::Ok();
       case Kind::kAdd:
-        for (size_t i = 0; i < unit.operands.size(); ++i) {
-          HONE_CUDA_RETURN_IF_ERROR(EnqueueAddRows({.from = operand(i),
+        for (size_t i = 1; i < unit.operands.size(); ++i) {
+          HONE_CUDA_RETURN_IF_ERROR(EnqueueAddRows({.from = operand(i == 1 ? 0 : i),
+                                                    .also = i == 1 ? operand(1) : nullptr,
                                                     .number = unit.hop,
                                                     .eps = EpsOf(u, i),
-                                                    .adds = i > 0,
+                                                    .adds = i > 1,
                                                     .to = RowsOf(batch, u),
                                                     .padded_rows = PaddedRows(u),
                                                     .width = static_cast<int32_t>(Padded(u))},
