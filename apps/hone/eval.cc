@@ -3,27 +3,36 @@
 //
 // hone eval TASK CANDIDATE.cu: is it right, and how fast is it against the task's seed? hone eval TASK SUBMISSION.py: the
 // same of a finished PyTorch module, hosted, against PyTorch itself.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/json_text.h"
 #include "base/sandbox.h"
+#include "common/build_facts.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/tuner/library_text.h"
+#include "tuner/interop/flashinfer_solution.h"
+#include "tuner/torch/definition_files.h"
 #include "tuner/torch/hosted_judge.h"
 #include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/evaluation_choices.h"
+#include "tuner/workbench/trace_lines.h"
 
 namespace hone {
 namespace {
 
 struct EvalFlags {
   DeviceFlags device;
-  std::string task, candidate, baseline;
+  std::string task, candidate, baseline, trace;
   uint64_t seed = 0;
   bool no_calls = false, no_time = false, no_warm = false, profile = false, sass = false, libraries = false;
   std::vector<std::string> bindings;
@@ -39,6 +48,25 @@ std::string WhatHelpsASlowSimulation(const Evaluation& evaluation, const EvalFla
   }
   return fmt::format("  It hangs, or is slow to simulate: --launch-limit SECONDS gives a launch longer{}.\n",
                      flags.no_time ? "" : ", --case N times that case alone, --no-time checks only");
+}
+
+// Appends what FlashInfer-Bench would write of this verdict.
+Status AppendTrace(const EvalFlags& flags, const Task& task, const Evaluation& evaluation) {
+  TraceFacts facts{.solution = SolutionName(task, flags.candidate),
+                   .timestamp = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
+                   .version = ThisBuild().version,
+                   .workloads = ""};
+  const std::string kept = task.directory + "/" + kWorkloadFile;
+  if (!task.directory.empty() && FileExists(kept)) {
+    HONE_ASSIGN_OR_RETURN(facts.workloads, ReadFile(kept));
+  }
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> lines, TraceLines(task, evaluation, facts));
+  std::ofstream out(flags.trace, std::ios::app);
+  for (const std::string& line : lines) out << line << '\n';
+  out.flush();
+  if (!out) return Status::Io(ErrnoMessage("append to", flags.trace, errno));
+  if (!flags.device.json) Print("{} lines of trace: {}\n", lines.size(), flags.trace);
+  return Status::Ok();
 }
 
 Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task& task, EvaluationRequest request) {
@@ -79,6 +107,10 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
     }
     request.binding[binding.substr(0, equals)] = value;
   }
+  if (!flags.trace.empty() && (flags.no_time || IsSubmission(flags.candidate))) {
+    return Status::InvalidArgument(flags.no_time ? "--trace writes times down, and --no-time takes none: leave one of them out"
+                                                 : "--trace is for candidates with a launch plan, and this is a PyTorch module: leave it out");
+  }
   request.seed = flags.seed;
   request.time = !flags.no_time;
   request.warm = !flags.no_warm;
@@ -109,7 +141,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
           WhatRepeatsIt(evaluation, flags.seed != 0), DescribeLibraries(evaluation, "  "), profile);
   }
   context.exit_status = ExitStatusOf(evaluation.verdict);
-  return Status::Ok();
+  return flags.trace.empty() ? Status::Ok() : AppendTrace(flags, task, evaluation);
 }
 
 }  // namespace
@@ -130,6 +162,7 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   command->add_flag("--profile", flags->profile, "count where the time goes, and say what stands in the way");
   command->add_flag("--sass", flags->sass, "with the profile, the machine code beside the source lines (needs nvdisasm)");
   command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names too; for a .py file torch.compile of the module");
+  command->add_option("--trace", flags->trace, "append the verdict to this file as FlashInfer-Bench writes one down, a line for each workload");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hone new NAME --from kernel.cu: a task folder from a stand-alone kernel. hone new NAME --from problem.py, or
-// --from package.module:Class: one from a PyTorch module.
+// --from package.module:Class: one from a PyTorch module. hone new NAME --from definition.json: one from a benchmark's definition.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -25,7 +25,7 @@ struct NewFlags {
   bool force = false, json = false, no_check = false;
   // Of PyTorch modules.
   std::vector<std::string> inputs, fixed;
-  std::string init;
+  std::string init, workload;
   bool eval_mode = false;
   double memory_gb = 0, limit_seconds = 300;
 };
@@ -87,8 +87,11 @@ bool NamesAClass(const std::string& from) {
   return colon != std::string::npos && colon > 0 && from.find('/') == std::string::npos && !FileExists(from);
 }
 
+bool IsDefinition(const std::string& from) { return from.ends_with(".json"); }
+
 Status RunModule(CommandContext& context, NewFlags& flags, const std::string& source) {
   const TaskAnswers& answers = flags.answers;
+  const bool defined = IsDefinition(flags.from);
   if (!answers.kernels.empty() || !flags.oracle.empty() || !answers.grid.empty() || !answers.block.empty() || !answers.shapes.empty()) {
     return Status::InvalidArgument("--kernel, --oracle, --grid, --block and --shape describe a CUDA kernel, and this is a PyTorch module: leave them out");
   }
@@ -103,7 +106,12 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
   options.init = flags.init;
   options.sizes = answers.cases;
   options.limit_seconds = flags.limit_seconds;
-  if (source.empty()) {
+  if (defined) {
+    if (!flags.inputs.empty() || !flags.init.empty() || flags.eval_mode) {
+      return Status::InvalidArgument("--input, --init and --eval describe a PyTorch module, and a definition says all of it itself: leave them out");
+    }
+    HONE_ASSIGN_OR_RETURN(options.definition, ReadDefinitionFiles(flags.from, flags.workload));
+  } else if (source.empty()) {
     const size_t colon = flags.from.rfind(':');
     options.module = flags.from.substr(0, colon);
     options.class_name = flags.from.substr(colon + 1);
@@ -142,7 +150,10 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
 Status Run(CommandContext& context, NewFlags& flags) {
   TaskAnswers& answers = flags.answers;
   answers.file = std::filesystem::path(flags.from).filename().string();
-  if (NamesAClass(flags.from)) return RunModule(context, flags, "");
+  if (!flags.workload.empty() && !IsDefinition(flags.from)) {
+    return Status::InvalidArgument("--workload goes with --from definition.json: leave it out, or name a definition");
+  }
+  if (NamesAClass(flags.from) || IsDefinition(flags.from)) return RunModule(context, flags, "");
   if (!flags.oracle.empty()) {
     HONE_ASSIGN_OR_RETURN(answers.oracle, ReadSource(flags.oracle));
     answers.oracle_file = std::filesystem::path(flags.oracle).filename().string();
@@ -212,9 +223,10 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<NewFlags>();
   NewTaskOptions& o = flags->answers.options;
   TaskAnswers& answers = flags->answers;
-  CLI::App* command = app.add_subcommand("new", "make a task from a stand-alone .cu file or a PyTorch module");
+  CLI::App* command = app.add_subcommand("new", "make a task from a stand-alone .cu file, a PyTorch module or a benchmark's definition");
   command->add_option("name", o.name, "name of the new task")->required();
-  command->add_option("--from", flags->from, "the .cu file; or a PyTorch problem: a .py file with Model and get_inputs, or package.module:Class")->required();
+  command->add_option("--from", flags->from, "the .cu file; or a PyTorch problem: a .py file with Model and get_inputs, or package.module:Class; or a definition.json of FlashInfer-Bench or SOL-ExecBench")->required();
+  command->add_option("--workload", flags->workload, "workloads of a definition, lines of JSON; by default those that lie where its benchmark keeps them");
   command->add_option("--out", flags->out, "folder to write to; by default tasks/NAME");
   command->add_option("--oracle", flags->oracle, "an oracle with its plan, or a simpler kernel to derive one from");
   command->add_option("--kernel", answers.kernels,

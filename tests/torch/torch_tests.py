@@ -3,7 +3,7 @@
 """torch_tests.py HONE PART…: PyTorch modules as tasks, on the simulated GPU.
 
 PART is a problem of problems/: it is brought in and judged twice, right and with an error planted, which is refused. Where kernels/ has a
-kernel for it that is judged on the simulated GPU, else the module itself as a ModelNew, in a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted". Prints what fails and ends with 1.
+kernel for it that is judged on the simulated GPU, else the module itself as a ModelNew, in a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted", "definitions". Prints what fails and ends with 1.
 """
 import json
 import os
@@ -101,6 +101,37 @@ SUBMISSIONS = {
     "writes_late": "wrong_output",
     "looks_around": "ok",
 }
+
+# Definitions (definitions/): their tensors, dims, numbers of timed cases, and what is replaced by what in their kernel to plant an error.
+DEFINITIONS = {
+    "rmsnorm_h64": ("hidden_states weight output", "batch_size", 3, ("squares / 64.0f + eps", "squares / 60.0f + eps")),
+    "gemm_n48_k64": ("a b bias c", "m", 2, ("k < 64", "k < 63")),
+    "top_k_gating_e16_k4": ("logits taken weights ids", "tokens", 1, ("one > most", "one >= most")),
+    "segment_mean_d32": ("values ids indptr mean", "batch_size rows total", 1, ("max(end - begin, 1)", "(end - begin + 1)")),
+}
+
+# (name, what is changed in rmsnorm_h64's definition, its workloads' text or None for none, options, what is said)
+BAD_DEFINITIONS = [
+    ("json", "{", None, [], r"definition\.json is no JSON .*give a definition"),
+    ("no_run", {"reference": "def go(x):\n    return x\n"}, None, [], r"no function run at its top level"),
+    ("syntax", {"reference": "def run(:\n"}, None, [], r"line 1 of reference is not Python .*mend it"),
+    ("unknown_axis", {"outputs": {"output": {"shape": ["rows"], "dtype": "float32"}}}, None, [], r"output has an axis rows, which 'axes' does not have"),
+    ("no_workload", {}, None, [], r"needs sizes for batch_size: give its workloads with --workload FILE\.jsonl"),
+    ("no_size", {}, {"axes": {}, "inputs": {}}, [], r"workload\.jsonl:1 has no size for the axis batch_size"),
+    ("no_number", {}, {"axes": {"batch_size": 8}, "inputs": {}}, [], r"gives eps as random, and by the definition it is a number"),
+    ("custom", {}, {"axes": {"batch_size": 8}, "inputs": {"weight": {"type": "custom"}}}, [], r"draws weight by code of its own .*get_inputs"),
+    ("no_blob", {}, {"axes": {"batch_size": 8}, "inputs": {"weight": {"type": "safetensors", "path": "blob/w.safetensors", "tensor_key": "w"},
+                                                         "eps": {"type": "scalar", "value": 1e-5}}}, [],
+     r"reads blob/w\.safetensors, and there is no such file .*fetch the data set's blobs"),
+    ("other_axis", {}, {"axes": {"batch_size": 8}, "inputs": {"eps": {"type": "scalar", "value": 1e-5}}}, ["--case", "rows=3"],
+     r"no axis rows that varies; it has batch_size"),
+    ("fails", {"reference": "import torch\n\ndef run(hidden_states, weight, eps):\n    return hidden_states @ hidden_states\n"},
+     {"axes": {"batch_size": 8}, "inputs": {"eps": {"type": "scalar", "value": 1e-5}}}, [], r"failed \(RuntimeError: .*mend the file"),
+    ("other_dtype", {"reference": "def run(hidden_states, weight, eps):\n    return hidden_states.float()\n"},
+     {"axes": {"batch_size": 8}, "inputs": {"eps": {"type": "scalar", "value": 1e-5}}}, [], r"gives output as float32, and the definition says bfloat16"),
+    ("constraint", {"constraints": ["batch_size % 32 == 0"]}, {"axes": {"batch_size": 8}, "inputs": {"eps": {"type": "scalar", "value": 1e-5}}}, [],
+     r"batch_size % 32 == 0 does not hold: mend the constraints"),
+]
 
 HEAD = "import torch\nimport torch.nn as nn\nn = 64\nd = 128\n"
 TAIL = "\ndef get_inputs():\n    return [torch.rand(n, d)]\n\ndef get_init_inputs():\n    return []\n"
@@ -241,6 +272,62 @@ def bad_input(folder):
             fail(f"bad input '{name}' is told in {len(sentence)} lines", err)
         elif os.path.exists(out):
             fail(f"bad input '{name}' leaves {os.listdir(out)}")
+        else:
+            print(f"{name}: {sentence[0]}", flush=True)
+
+
+def definitions(folder):
+    """Definitions of FlashInfer-Bench and SOL-ExecBench: brought in, judged right and wrong, and refused."""
+    here = os.path.join(HERE, "definitions")
+    for name, (tensors, dims, timed, (before, after)) in DEFINITIONS.items():
+        began = time.monotonic()
+        told = bring_in(name, os.path.join(here, name + ".json"), folder, ["--workload", os.path.join(here, name + ".jsonl"), "--no-check"])
+        if told is None:
+            continue
+        task = os.path.join(folder, name)
+        for copy, original in (("definition.json", name + ".json"), ("workload.jsonl", name + ".jsonl")):
+            with open(os.path.join(task, copy), encoding="utf-8") as kept, open(os.path.join(here, original), encoding="utf-8") as first:
+                if kept.read() != first.read():
+                    fail(f"{name}: {copy} is no exact copy")
+        code, out, err = run(["tasks", "show", task, "--json"], folder)
+        if code != 0:
+            fail(f"{name} cannot be shown", err)
+            continue
+        shown = json.loads(out)
+        found = (" ".join(one["name"] for one in shown["tensors"]), " ".join(shown["dims"]), sum(one["role"] == "time" for one in shown["cases"]))
+        if found != (tensors, dims, timed):
+            fail(f"{name} has {found}")
+        with open(os.path.join(here, name + ".cu"), encoding="utf-8") as source:
+            text = source.read()
+        if before not in text:
+            fail(f"{name}: the error to plant has no place", text)
+            continue
+        for verdict, planted in (("ok", text), ("wrong_output", text.replace(before, after))):
+            candidate = os.path.join(folder, f"{name}_{verdict}.cu")
+            with open(candidate, "w", encoding="utf-8") as file:
+                file.write(planted)
+            judged = judge(task, candidate, folder)
+            if judged["verdict"] != verdict:
+                fail(f"{name}: {os.path.basename(candidate)} is {judged['verdict']}", judged.get("detail", ""))
+        print(f"{name}: {time.monotonic() - began:.1f} s; " + "; ".join(told["notes"]), flush=True)
+    code, _, err = run(["new", "fp8", "--from", os.path.join(here, "fp8_gemm.json"), "--case", "m=64", "--out", os.path.join(folder, "fp8")], folder)
+    if code != 2 or "a is float8_e4m3fn, which tasks do not hold" not in err or os.path.exists(os.path.join(folder, "fp8")):
+        fail(f"a definition in float8 ends with {code}", err)
+    with open(os.path.join(here, "rmsnorm_h64.json"), encoding="utf-8") as source:
+        original = json.load(source)
+    for name, change, workload, options, pattern in BAD_DEFINITIONS:
+        place = os.path.join(folder, "bad_definition_" + name)
+        os.makedirs(place)
+        with open(os.path.join(place, "definition.json"), "w", encoding="utf-8") as file:
+            file.write(change if isinstance(change, str) else json.dumps({**original, **change}))
+        if workload is not None:
+            with open(os.path.join(place, "workload.jsonl"), "w", encoding="utf-8") as file:
+                file.write(json.dumps(workload) + "\n")
+        out = os.path.join(place, "task")
+        code, _, err = run(["new", "bad", "--from", os.path.join(place, "definition.json"), "--out", out, "--no-check", *options], folder)
+        sentence = [line for line in err.splitlines() if line.startswith("hone: ") and "warning" not in line]
+        if code != 2 or not re.search(pattern, err) or len(sentence) != 1 or os.path.exists(out):
+            fail(f"bad definition '{name}' ends with {code}", err)
         else:
             print(f"{name}: {sentence[0]}", flush=True)
 
@@ -434,7 +521,8 @@ def main():
             if part in PLANTED:
                 problem(part, folder)
             else:
-                {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted}[part](folder)
+                {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted,
+                 "definitions": definitions}[part](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failures else 0)

@@ -53,4 +53,17 @@ double HalfValue(uint16_t bits) {
 
 double BFloat16Value(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
+double RoundedTo(DType dtype, double value) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return static_cast<float>(value);
+    case DType::kFloat16:
+      return HalfValue(HalfBits(value));
+    case DType::kBFloat16:
+      return BFloat16Value(BFloat16Bits(value));
+    default:
+      return value;
+  }
+}
+
 }  // namespace hone

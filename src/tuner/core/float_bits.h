@@ -6,11 +6,15 @@
 
 #include <cstdint>
 
+#include "hone/tuner/task.h"
+
 namespace hone {
 
 uint16_t HalfBits(double value);      // IEEE binary16; too large becomes infinity
 uint16_t BFloat16Bits(double value);  // the upper half of IEEE binary32
 double HalfValue(uint16_t bits);
 double BFloat16Value(uint16_t bits);
+// `value` as a floating `dtype` holds it; integer dtypes leave it.
+double RoundedTo(DType dtype, double value);
 
 }  // namespace hone

@@ -93,10 +93,7 @@ std::optional<std::vector<uint8_t>> IntegerBytes(const std::string& type, int64_
 
 // The scalar's value first takes its own dtype: what the task says is a float is one for everybody.
 std::vector<uint8_t> ScalarBytes(const ScalarSpec& scalar, const std::string& type) {
-  double value = scalar.value;
-  if (scalar.dtype == DType::kFloat32) value = static_cast<float>(value);
-  if (scalar.dtype == DType::kFloat16) value = HalfValue(HalfBits(value));
-  if (scalar.dtype == DType::kBFloat16) value = BFloat16Value(BFloat16Bits(value));
+  const double value = RoundedTo(scalar.dtype, scalar.value);
   if (type == "f64") return Bytes<double>(value);
   if (type == "f16") return Bytes<uint16_t>(HalfBits(value));
   if (type == "bf16") return Bytes<uint16_t>(BFloat16Bits(value));

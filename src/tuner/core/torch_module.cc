@@ -7,18 +7,24 @@
 #include <algorithm>
 #include <set>
 
+#include "tuner/core/float_bits.h"
+
 namespace hone {
 namespace {
 
 constexpr std::string_view kTable = "reference";
 
 // As Python and JSON write it.
+std::string FloatText(double value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";  // a float stays one
+  return text;
+}
+
 std::string NumberText(const TomlNode& node) {
   if (node.kind == TomlNode::Kind::kBoolean) return node.boolean ? "true" : "false";
   if (node.kind == TomlNode::Kind::kInteger) return std::to_string(node.integer);
-  std::string text = fmt::format("{}", node.number);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";  // a float stays one
-  return text;
+  return FloatText(node.number);
 }
 
 std::vector<std::pair<std::string, std::string>> ReadNames(TableReader& fields, std::string_view key, TomlErrors& errors) {
@@ -36,17 +42,18 @@ TorchModule ReadFields(TableReader& fields, TomlErrors& errors) {
   TorchModule module;
   (void)fields.Take("kind");
   module.class_name = fields.String("class").value_or(module.class_name);
+  module.definition = fields.String("definition").value_or("");
   if (!IsIdentifier(module.class_name)) fields.Error("class", fmt::format("'{}' is no name of a class", module.class_name));
   module.training = fields.Word("mode", {"train", "eval"}).value_or("train") == "train";
   if (const TomlNode* inputs = fields.Take("inputs")) {
-    if (inputs->kind != TomlNode::Kind::kArray) fields.Error("inputs", "expected an array of tensors' names and numbers");
+    if (inputs->kind != TomlNode::Kind::kArray) fields.Error("inputs", "expected an array of names of tensors and scalars, and numbers");
     for (const TomlNode& item : inputs->items) {
       if (item.kind == TomlNode::Kind::kString) {
         module.inputs.push_back({item.string, ""});
       } else if (item.kind == TomlNode::Kind::kInteger || item.kind == TomlNode::Kind::kFloat || item.kind == TomlNode::Kind::kBoolean) {
         module.inputs.push_back({"", NumberText(item)});
       } else {
-        fields.Error("inputs", "expected tensors' names and numbers");
+        fields.Error("inputs", "expected names of tensors and scalars, and numbers");
       }
     }
   } else {
@@ -86,7 +93,14 @@ TorchModule TorchModuleOf(const Task& task) {
   HONE_CHECK(root.ok() && FindTable(*root) != nullptr, "TorchModuleOf a task without [reference]");
   TomlErrors errors("task.toml");
   TableReader fields(*FindTable(*root), "[reference]", errors);
-  return ReadFields(fields, errors);
+  TorchModule module = ReadFields(fields, errors);
+  module.named_inputs = module.inputs;
+  for (TorchModule::Input& input : module.inputs) {
+    const ScalarSpec* scalar = input.tensor.empty() ? nullptr : task.FindScalar(input.tensor);
+    if (scalar == nullptr) continue;
+    input = {"", FloatText(RoundedTo(scalar->dtype, scalar->value))};
+  }
+  return module;
 }
 
 std::string_view AnswerFile(const Task& task) { return HasTorchModule(task) ? "reference.py" : "oracle.cu"; }
@@ -115,7 +129,11 @@ void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) 
     }
   };
   for (const TorchModule::Input& input : module.inputs) {
-    if (!input.tensor.empty()) take("inputs", input.tensor, false, given);
+    if (task.FindScalar(input.tensor) != nullptr) {
+      if (!given.insert(input.tensor).second) fields.Error("inputs", fmt::format("'{}' stands here twice", input.tensor));
+    } else if (!input.tensor.empty()) {
+      take("inputs", input.tensor, false, given);
+    }
   }
   for (const auto& [tensor, name] : module.state) take("state", tensor, false, given);
   for (const std::string& output : module.outputs) take("outputs", output, true, made);
@@ -127,7 +145,9 @@ void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) 
     const bool known = std::any_of(task.dims.begin(), task.dims.end(), [&](const auto& one) { return one.first == dim; });
     if (!known) fields.Error("sizes", fmt::format("'{}' is not a dimension", dim));
   }
-  if (!task.scalars.empty()) fields.Error("", "a module takes no [[scalar]]: numbers stand among its inputs");
+  for (const ScalarSpec& scalar : task.scalars) {
+    if (!given.contains(scalar.name)) fields.Error("", fmt::format("scalar '{}' is not among inputs", scalar.name));
+  }
 }
 
 }  // namespace hone

@@ -21,14 +21,16 @@
 namespace hone {
 
 struct TorchModule {
-  // One argument of forward: a tensor of the task, or a number that stays what it is.
+  // One argument of forward: a tensor of the task, or a number: one that stays what it is, or a [[scalar]]'s value.
   struct Input {
     std::string tensor;  // empty: `number`
     std::string number;  // as Python and JSON write it: "2.0", "3", "true"
   };
   std::string class_name = "Model";
   bool training = true;                                     // false: eval() is called
+  std::string definition;                                   // of a benchmark, that it was made of; empty: of none
   std::vector<Input> inputs;                                // in forward's order
+  std::vector<Input> named_inputs;                          // the same, with a scalar's name in place of its value
   std::vector<std::string> outputs;                         // `out` tensors, in forward's order
   std::vector<std::pair<std::string, std::string>> state;   // tensor, the module's name of it ("fc1.weight")
   std::vector<std::pair<std::string, std::string>> sizes;   // dimension, the file's name of it, where they differ

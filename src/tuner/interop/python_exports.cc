@@ -116,8 +116,9 @@ std::string NvccFlags(const KernelPackage& package) {
   return flags;
 }
 
-// The extension's source with the header's text in the place of its #include.
-Result<std::string> OneSource(const KernelPackage& package) {
+}  // namespace
+
+Result<std::string> StandAloneBinding(const KernelPackage& package) {
   HONE_ASSIGN_OR_RETURN(const std::string header, CudaHeader(package));
   HONE_ASSIGN_OR_RETURN(const std::vector<GeneratedFile> files, TorchExtension(package));
   std::string source = files.front().text;
@@ -129,8 +130,6 @@ Result<std::string> OneSource(const KernelPackage& package) {
   return source.replace(at, include.size(), body);
 }
 
-}  // namespace
-
 Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
   const Task& task = package.task;
   if (!HasTorchModule(task)) {
@@ -140,7 +139,7 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
         task.name));
   }
   const TorchModule module = TorchModuleOf(task);
-  HONE_ASSIGN_OR_RETURN(const std::string source, OneSource(package));
+  HONE_ASSIGN_OR_RETURN(const std::string source, StandAloneBinding(package));
   std::map<std::string, std::string> state(module.state.begin(), module.state.end());
   std::vector<std::string> parameters, numbers, arguments;
   for (size_t i = 0; i < module.inputs.size(); ++i) {

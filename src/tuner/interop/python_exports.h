@@ -22,4 +22,7 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package);
 // stream and device. It has no backward: asking for one raises.
 Result<GeneratedFile> TorchOperator(const KernelPackage& package);
 
+// The extension's source with the header's text in the place of its #include: one file that builds alone.
+Result<std::string> StandAloneBinding(const KernelPackage& package);
+
 }  // namespace hone

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what a task must know of a PyTorch problem. Follows problem.py, shapes.py and seed.py in one text.
+"""Says what a task must know of a PyTorch problem. Follows problem.py, shapes.py, seed.py and definition.py in one text.
 
 Reads one JSON object on standard input: {"file", "class", "training", "fixed": [names], "seed", "threads"} with "text" and
 "sizes" of a problem file, or with "module", "folder" and "added" of a class that lies elsewhere ("added" is what it lacks to
-be a problem). Writes one line on standard output, "hone: " and a JSON object: {"error": sentence}, or the fields at the end
+be a problem), or with "definition", "workloads" and what else definition.py reads. Writes one line on standard output, "hone: " and a JSON object: {"error": sentence}, or the fields at the end
 of `describe`.
 """
 import importlib.util
@@ -67,7 +67,14 @@ class Ranges:
     def __init__(self, shapes, base, dims):
         self.shapes, self.base, self.dims = shapes, base, dims
         self.low = self.least()
-        self.high = self.most(SMALL_ELEMENTS, SMALL_FLOPS, 256)
+        self.high = self.most(*self.small(SMALL_ELEMENTS, SMALL_FLOPS), 256)
+
+    def small(self, elements, flops):
+        """Bounds of a small case; where the sizes that a definition fixes leave no case so small, a few times the least one."""
+        if not isinstance(self.shapes, DeclaredShapes):
+            return elements, flops
+        least = elements_at(self.shapes, self.base, self.low)
+        return max(elements, 2 * (least or 0)), max(flops, 4 * flops_at(self.shapes, self.low))
 
     def least(self):
         """Every dimension as small as it works, one after the other, from the file's sizes."""
@@ -308,6 +315,25 @@ def check_repeats(trial):
                       "at random (or the host's state) in plain attributes; register them with register_buffer")
 
 
+def check_declared(trial, names, base):
+    """Refuses a reference whose results are not those that its definition names."""
+    import torch
+    torch.manual_seed(1)
+    with torch.no_grad():
+        made = outputs_of(trial.model(*[one.clone() if torch.is_tensor(one) else one for one in trial.inputs]))
+    if len(made) != len(names):
+        raise Refused(f"run of {trial.problem.file} returns {len(made)} tensors, and the definition has {len(names)} outputs "
+                      f"({', '.join(names)}): let them agree")
+    _, outputs = trial.problem.run_file(trial.sizes)["get_shapes"]()
+    for i, (one, name) in enumerate(zip(made, names)):
+        if list(one.shape) != outputs[i][1]:
+            raise Refused(f"run of {trial.problem.file} gives {name} the shape {list(one.shape)}, and the definition says {outputs[i][1]} there: "
+                          "let them agree")
+        if str(one.dtype) != base[1][("out", i)][1]:
+            raise Refused(f"run of {trial.problem.file} gives {name} as {str(one.dtype).replace('torch.', '')}, and the definition says "
+                          f"{outputs[i][0]}: let them agree")
+
+
 def scaled_errors(result, reference, floor):
     """(worst error of the scale, rms error of the rms), as the judge takes them of a whole tensor."""
     import torch
@@ -434,6 +460,19 @@ def tolerance_of(name, measured, dtype, notes):
     if c_max > LARGEST_C_MAX:
         c_max = max(LARGEST_C_MAX, HONEST_ROOM * measured["honest_max"])
     return {"c_max": rounded(c_max), "c_rms": rounded(c_rms), **{key: value for key, value in told.items()}}
+
+
+def hold_to(output, asked, notes):
+    """Lets no result pass by `c_max` that the workload's own tolerance forbids. `asked`: max_rtol, max_atol and what stands beside."""
+    told, unit = output["tolerance"], ROUNDOFF.get(output["dtype"])
+    relative = asked.get("max_rtol")
+    if unit is None or not isinstance(relative, (int, float)):
+        return
+    if told["c_max"] > relative >= 2 * unit:
+        told["c_max"] = float(relative)
+    ratio = asked.get("required_matched_ratio", 1.0)
+    notes.append(f"{output['name']}: the workloads ask |err| <= {asked.get('max_atol', 0.0)} + {relative} |ref| of {100 * ratio:g} % of the elements; "
+                 f"every element is held to c_max = {told['c_max']}, and all together to c_rms")
 
 
 def covered_specials(trial, results):
@@ -590,8 +629,11 @@ def describe(job):
     torch = load_torch()
     torch.set_num_threads(job["threads"] or 1)  # what is tried is small
     notes = []
-    text = job["text"] if "text" in job else text_of(job)
+    defined = problem_of(job, notes) if "definition" in job else None
+    text = defined["text"] if defined else job["text"] if "text" in job else text_of(job)
     problem = Problem(text, job["file"], job["class"], job["training"])
+    for name in defined["constant"] if defined else ():
+        del problem.sizes[name]
     for name, size in job.get("sizes", {}).items():
         if name not in problem.sizes:
             raise Refused(f"--case {name}={size}: {job['file']} has no module-level whole number {name}"
@@ -601,8 +643,10 @@ def describe(job):
         if f"def {name}" not in text:
             raise Refused(f"{job['file']} has no {name}(): KernelBench's form is a class Model with get_inputs() and "
                           "get_init_inputs(); for a module of a package say --from package.module:Class --input x=float32[rows,width]")
-    shapes = Shapes(problem, "meta")
+    shapes = DeclaredShapes(problem) if defined else Shapes(problem, "meta")
     base = shapes.at({})
+    if isinstance(base, str) and defined:
+        raise Refused(f"{job['file']}: at the sizes of its first workload {base}: mend the constraints, or give other sizes with --case")
     if isinstance(base, str):
         # The meta device knows no values; on the CPU the module says what is wrong in its own words, or works.
         shapes = Shapes(problem, "cpu")
@@ -649,6 +693,9 @@ def describe(job):
     except Exception as error:
         raise Refused(explain(error, f"{problem.class_name} of {problem.file}")) from error
 
+    if defined:
+        for one in trials:
+            check_declared(one, defined["outputs"], base)
     try:
         outputs, after, taken = trial.run()
     except Refused:
@@ -684,15 +731,20 @@ def describe(job):
     signature = [name for name, one in inspect.signature(trial.model.forward).parameters.items()
                  if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     inputs = []
+    declared_values = problem.run_file(problem.sizes)["get_values"]() if defined else {}
     for i, one in enumerate(trial.inputs):
         name = signature[i] if i < len(signature) else f"input{i}"
         if not torch.is_tensor(one):
             if not isinstance(one, (int, float, bool)) and one is not None:
                 raise Refused(f"get_inputs gives a {type(one).__name__} for {name}: pass tensors and numbers alone")
             inputs.append({"name": name, "value": one})
+            if defined:
+                if name in defined["scalars"]:
+                    inputs[-1]["scalar"] = defined["scalars"][name]
+                continue
             notes.append(f"{name} = {one} is a number, not a tensor: it stays what it is")
             continue
-        values, note = input_values(one, trial.bounds, dims, trial.sizes)
+        values, note = (declared_values[name], "") if name in declared_values else input_values(one, trial.bounds, dims, trial.sizes)
         if note:
             notes.append(f"{name}: {note}")
         shape = [expressions[("in", i, axis)] for axis in range(one.dim())]
@@ -714,9 +766,12 @@ def describe(job):
     made = []
     for i, one in enumerate(outputs):
         dtype = float_kinds[i].replace("torch.", "")
-        made.append({"name": "out" if len(outputs) == 1 else f"out{i}", "dtype": dtype,
+        name = defined["outputs"][i] if defined else "out" if len(outputs) == 1 else f"out{i}"
+        made.append({"name": name, "dtype": dtype,
                      "shape": [expressions[("out", i, axis)] for axis in range(one.dim())],
                      "tolerance": tolerance_of(f"output {i}", measured[("out", i)], dtype, notes)})
+        if defined and defined["tolerance"]:
+            hold_to(made[-1], defined["tolerance"], notes)
         value = one.double()
         finite = value[torch.isfinite(value)]
         if finite.numel() > 1 and finite.std().item() <= 1e-6 * finite.abs().max().item():
@@ -738,7 +793,8 @@ def describe(job):
     if seed_text:
         notes.append("seed.cu: products by a library's calls ([[call]]), what stands between them by plain kernels")
     return {
-        "seed": seed_text, "no_seed": no_seed,
+        "seed": seed_text, "no_seed": no_seed, "timed": defined["timed"] if defined else [], "summary": defined["summary"] if defined else "",
+        "definition": defined["name"] if defined else "",
         "text": text, "torch": torch.__version__, "python": sys.version.split()[0], "inputs": inputs, "state": state, "outputs": made,
         "dims": [{"name": name, "size": dim["size"], "multiple": dim["multiple"], "low": ranges.low[name], "high": ranges.high[name],
                   "alone": name in alone} for name, dim in dims.items()],

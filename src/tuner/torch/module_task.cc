@@ -36,6 +36,7 @@ struct DescribedTensor {
   std::string name, dtype, role = "in";
   std::vector<std::string> shape;
   std::string value;   // JSON of an input that is a number
+  std::string scalar;  // the dtype of one that kernels receive by value; empty: a number stays what it is
   std::string values;  // TOML of how it is drawn
   bool stress = true;
   DescribedTolerance tolerance;
@@ -46,10 +47,10 @@ struct DescribedDim {
   bool alone = true;  // whether hidden cases may vary it beside the others
 };
 struct Description {
-  std::string error, torch, slice, flops, workload, text, seed;
+  std::string error, torch, slice, flops, workload, text, seed, summary, definition;
   std::vector<DescribedTensor> inputs, state, outputs;
   std::vector<DescribedDim> dims;
-  std::vector<std::map<std::string, int64_t>> checks;
+  std::vector<std::map<std::string, int64_t>> checks, timed;  // timed: beside the file's own sizes
   std::vector<std::string> special, operators, notes;
 };
 
@@ -58,7 +59,7 @@ std::string TomlString(std::string_view text) { return DumpJson(json(std::string
 // {"distribution": "uniform", "low": 0, …} as an inline table. Numbers stay numbers, expressions strings.
 std::string ValuesToml(const json& values, const std::function<std::string(const std::string&)>& rename) {
   std::string text;
-  for (const char* key : {"distribution", "low", "high", "scale", "offset", "bound"}) {
+  for (const char* key : {"distribution", "low", "high", "scale", "offset", "bound", "padding"}) {
     if (!values.contains(key)) continue;
     const json& value = values[key];
     const bool expression = value.is_string() && std::string_view(key) != "distribution";
@@ -127,6 +128,9 @@ Result<Description> ReadDescription(const json& answer, std::map<std::string, st
   fields.Read("text", told.text);
   fields.Read("seed", told.seed);
   fields.Read("checks", told.checks);
+  fields.Read("timed", told.timed);
+  fields.Read("summary", told.summary);
+  fields.Read("definition", told.definition);
   fields.Read("special", told.special);
   fields.Read("operators", told.operators);
   fields.Read("notes", told.notes);
@@ -151,6 +155,7 @@ Result<Description> ReadDescription(const json& answer, std::map<std::string, st
       one.Read("shape", tensor.shape);
       one.Read("role", tensor.role);
       one.Read("stress", tensor.stress);
+      one.Read("scalar", tensor.scalar);
       if (raw.contains("value")) tensor.value = DumpJson(raw["value"]);
       if (raw.contains("values") && raw["values"].is_object()) tensor.values = ValuesToml(raw["values"], rename);
       ReadTolerance(one, tensor.tolerance);
@@ -198,6 +203,11 @@ class Writer {
     }
     for (const DescribedTensor& tensor : told_.state) Tensor(tensor, tensor_names_.at("state " + tensor.name), tensor.role, false);
     for (const DescribedTensor& tensor : told_.outputs) Tensor(tensor, tensor_names_.at("out " + tensor.name), "out", false);
+    for (const DescribedTensor& tensor : told_.inputs) {
+      if (tensor.scalar.empty()) continue;
+      out_ += fmt::format("\n[[scalar]]\nname = {}\ndtype = {}\nvalue = {}\n", TomlString(tensor_names_.at("in " + tensor.name)),
+                          TomlString(tensor.scalar), tensor.value);
+    }
     Reference();
     for (const DescribedTensor& tensor : told_.outputs) Tolerance(tensor, tensor_names_.at("out " + tensor.name));
     for (const DescribedTensor& tensor : told_.state) {
@@ -236,14 +246,14 @@ class Writer {
   void NameTensors() {
     for (const auto& [kind, tensors] : {std::pair{"in", &told_.inputs}, {"state", &told_.state}, {"out", &told_.outputs}}) {
       for (const DescribedTensor& tensor : *tensors) {
-        if (!tensor.value.empty()) continue;
+        if (!tensor.value.empty() && tensor.scalar.empty()) continue;
         tensor_names_[fmt::format("{} {}", kind, tensor.name)] = names_.Take(tensor.name, "_tensor");
       }
     }
   }
 
   void Head() {
-    std::string summary = options_.summary;
+    std::string summary = options_.summary.empty() ? told_.summary : options_.summary;
     if (summary.empty()) {
       const size_t most = 12;
       std::vector<std::string> shown(told_.operators.begin(), told_.operators.begin() + static_cast<std::ptrdiff_t>(std::min(most, told_.operators.size())));
@@ -285,13 +295,14 @@ class Writer {
   void Reference() {
     std::string inputs, outputs;
     for (const DescribedTensor& tensor : told_.inputs) {
-      inputs += (inputs.empty() ? "" : ", ") + (tensor.value.empty() ? TomlString(tensor_names_.at("in " + tensor.name)) : tensor.value);
+      inputs += (inputs.empty() ? "" : ", ") + (tensor.value.empty() || !tensor.scalar.empty() ? TomlString(tensor_names_.at("in " + tensor.name)) : tensor.value);
     }
     for (const DescribedTensor& tensor : told_.outputs) {
       outputs += (outputs.empty() ? "" : ", ") + TomlString(tensor_names_.at("out " + tensor.name));
     }
     out_ += fmt::format("\n[reference]\nkind = \"torch\"\nclass = {}\nmode = \"{}\"\ninputs = [{}]\noutputs = [{}]\n",
                         TomlString(options_.class_name), options_.eval ? "eval" : "train", inputs, outputs);
+    if (!told_.definition.empty()) out_ += fmt::format("definition = {}\n", TomlString(told_.definition));
     if (!told_.state.empty()) out_ += "\n[reference.state]\n";
     for (const DescribedTensor& tensor : told_.state) {
       out_ += fmt::format("{} = {}\n", tensor_names_.at("state " + tensor.name), TomlString(tensor.name));
@@ -321,6 +332,9 @@ class Writer {
       return;
     }
     out_ += fmt::format("\n# The file's own sizes.\n[[case]]\nrole = \"time\"\ndims = {}\n", DimsToml(file, told_.dims, dim_names_));
+    for (const auto& sizes : told_.timed) {
+      out_ += fmt::format("\n[[case]]\nrole = \"time\"\ndims = {}\n", DimsToml(sizes, told_.dims, dim_names_));
+    }
     for (const auto& sizes : told_.checks) {
       out_ += fmt::format("\n[[case]]\nrole = \"check\"\ndims = {}\n", DimsToml(sizes, told_.dims, dim_names_));
     }
@@ -406,12 +420,21 @@ bool IsModuleProblem(std::string_view text) {
 
 Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const PythonOptions& python_options) {
   HONE_ASSIGN_OR_RETURN(const auto sizes, ReadSizes(options.sizes));
+  std::vector<std::string> readable;
   json job = {{"file", options.file}, {"class", options.class_name}, {"training", !options.eval}, {"fixed", options.fixed},
               {"seed", options.seed}, {"threads", python_options.threads}};
-  if (options.module.empty()) {
+  if (options.definition) {
+    job["definition"] = options.definition->text;
+    job["workloads"] = options.definition->workloads;
+    job["workload_file"] = options.definition->workload_file;
+    job["files"] = options.definition->files;
+    job["sizes"] = sizes;
+    readable = options.definition->readable;
+  } else if (options.module.empty()) {
     job["text"] = options.text;
     job["sizes"] = sizes;
   } else {
+    readable = {options.folder};
     HONE_ASSIGN_OR_RETURN(const std::string added, AddedText(options, sizes));
     job["module"] = options.module;
     job["added"] = added;
@@ -419,8 +442,7 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
   }
   HONE_ASSIGN_OR_RETURN(const Python python, FindPython(python_options.environment));
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
-  PythonStart start = StartOf(python, DescribeScript(), scratch.path(), python_options,
-                              options.module.empty() ? std::vector<std::string>() : std::vector<std::string>{options.folder});
+  PythonStart start = StartOf(python, DescribeScript(), scratch.path(), python_options, readable);
   start.sandbox.cpu_seconds = static_cast<int64_t>(8 * options.limit_seconds);  // of all threads
   SubprocessOptions run;
   run.argv = std::move(start.argv);

@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task from a PyTorch module: task.toml and reference.py. describe.py, in a process of the user's Python, runs the module
+// A task from a PyTorch module, or from a benchmark's definition: task.toml and reference.py. describe.py, in a process of the user's Python, runs the module
 // at its own and at other sizes and says what the task must know; here that becomes names and TOML.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hone/base/status.h"
+#include "tuner/torch/definition_files.h"
 #include "tuner/torch/python_process.h"
 
 namespace hone {
@@ -19,6 +21,7 @@ struct ModuleTaskOptions {
   std::string file;              // how the problem file is called in messages
   std::string text;              // the problem file in KernelBench's form; empty: `module` names one
   std::string class_name = "Model";
+  std::optional<DefinitionFiles> definition;  // of a benchmark, from which the problem file is made; then `text` is empty
   bool eval = false;             // judge it in eval mode
   std::vector<std::string> fixed;  // sizes that keep the file's value
   // A class of an installed package or of a file in this folder, which lacks get_inputs: "package.module".

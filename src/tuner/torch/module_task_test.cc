@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "base/file.h"
 #include "hone/tuner/task.h"
 #include "tuner/core/torch_module.h"
 #include "tuner/torch/torch_reference.h"
@@ -42,9 +43,15 @@ TEST(ModuleTask, ADescriptionBecomesATaskThatCanBeRead) {
   EXPECT_TRUE(HasTorchModule(*task));
   EXPECT_EQ(AnswerFile(*task), "reference.py");
   const TorchModule module = TorchModuleOf(*task);
-  ASSERT_EQ(module.inputs.size(), 2u);
+  ASSERT_EQ(module.inputs.size(), 3u);
   EXPECT_EQ(module.inputs[0].tensor, "x");
   EXPECT_EQ(module.inputs[1].number, "2.0") << "a float stays one";
+  ASSERT_NE(task->FindScalar("eps"), nullptr);
+  EXPECT_EQ(std::stod(module.inputs[2].number), static_cast<double>(1e-5f)) << "the module is given what the kernel receives";
+  EXPECT_EQ(task->summary, "rows by a layer");
+  ASSERT_GE(task->cases.size(), 2u);
+  EXPECT_EQ(task->cases[1].role, CaseRole::kTime) << "a definition's other workloads are timed too";
+  EXPECT_EQ(task->cases[1].dims.at("rows"), 16);
   ASSERT_EQ(module.state.size(), 2u);
   EXPECT_EQ(module.state[0], (std::pair<std::string, std::string>("fc_weight", "fc.weight")));
   ASSERT_EQ(module.sizes.size(), 1u);
@@ -52,6 +59,33 @@ TEST(ModuleTask, ADescriptionBecomesATaskThatCanBeRead) {
   ASSERT_EQ(task->hidden.size(), 1u);
   EXPECT_EQ(task->hidden[0].ranges[1].low, 8) << "a size that may not vary beside the others keeps its most";
   EXPECT_EQ(draft->reference_py, "import torch\n");
+}
+
+TEST(DefinitionFiles, AreFoundWhereBenchmarksKeepThem) {
+  Result<TemporaryDirectory> root = MakeTemporaryDirectory("", "hone-definitions-");
+  ASSERT_TRUE(root.ok());
+  const std::string base = root->path();
+  const std::string line = R"({"workload": {"axes": {}, "inputs": {"x": {"type": "safetensors", "path": "blob/x.safetensors", "tensor_key": "x"},)"
+                           R"( "y": {"type": "safetensors", "path": "../y.safetensors", "tensor_key": "y"}}}})";
+  ASSERT_TRUE(WriteFileAtomically(base + "/set/definitions/norm/a.json", "{}").ok());
+  ASSERT_TRUE(WriteFileAtomically(base + "/set/workloads/norm/a.jsonl", line + "\nno json\n").ok());
+  ASSERT_TRUE(WriteFileAtomically(base + "/set/blob/x.safetensors", "x").ok());
+  ASSERT_TRUE(WriteFileAtomically(base + "/set/y.safetensors", "y").ok());
+  const Result<DefinitionFiles> found = ReadDefinitionFiles(base + "/set/definitions/norm/a.json", "");
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(found->workload_file, "a.jsonl");
+  ASSERT_EQ(found->readable.size(), 1u);
+  EXPECT_TRUE(found->readable[0].ends_with("/set/blob/x.safetensors"));
+  EXPECT_EQ(found->files.at("../y.safetensors"), "") << "a path may not lead out of the data set";
+
+  ASSERT_TRUE(WriteFileAtomically(base + "/sol/definition.json", "{}").ok());
+  EXPECT_EQ(ReadDefinitionFiles(base + "/sol/definition.json", "")->workloads, "");
+  ASSERT_TRUE(WriteFileAtomically(base + "/sol/workload.jsonl", "{}\n").ok());
+  EXPECT_EQ(ReadDefinitionFiles(base + "/sol/definition.json", "")->workload_file, "workload.jsonl");
+  ASSERT_TRUE(WriteFileAtomically(base + "/sol/b.json", "{}").ok());
+  ASSERT_TRUE(WriteFileAtomically(base + "/sol/b.jsonl", "{}\n").ok());
+  EXPECT_EQ(ReadDefinitionFiles(base + "/sol/b.json", "")->workload_file, "b.jsonl");
+  EXPECT_THAT(ReadDefinitionFiles(base + "/sol/definition.json", base + "/none.jsonl").status().message(), HasSubstr("leave --workload out"));
 }
 
 struct Failure {
@@ -128,7 +162,8 @@ TEST(TorchModule, TheTableIsHeldAgainstTheTensors) {
   const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
   ASSERT_TRUE(draft.ok());
   for (const Mistake& mistake : {Mistake{"outputs = [\"out\"]", "outputs = [\"x\"]", "'x' has the role \"in\""},
-                                 Mistake{"inputs = [\"x\", 2.0]", "inputs = [2.0]", "tensor 'x' is neither among"},
+                                 Mistake{"inputs = [\"x\", 2.0, \"eps\"]", "inputs = [2.0, \"eps\"]", "tensor 'x' is neither among"},
+                                 Mistake{"inputs = [\"x\", 2.0, \"eps\"]", "inputs = [\"x\", 2.0]", "scalar 'eps' is not among inputs"},
                                  Mistake{"kind = \"torch\"", "kind = \"numpy\"", "kind"},
                                  Mistake{"mode = \"train\"", "mode = \"test\"", "mode"},
                                  Mistake{"stride_size = \"stride\"\n\n", "width = \"stride\"\n\n", "'width' is not a dimension"}}) {

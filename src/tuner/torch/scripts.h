@@ -9,7 +9,7 @@
 
 namespace hone {
 
-std::string DescribeScript();  // problem.py, shapes.py, describe.py
+std::string DescribeScript();  // problem.py, shapes.py, seed.py, definition.py, describe.py
 std::string ServeScript();     // problem.py, frames.py, serve.py
 std::string RefereeScript();   // problem.py, frames.py, referee.py
 std::string StageScript();     // problem.py, frames.py, stage.py

@@ -26,6 +26,14 @@ Result<PreparedModuleTask> PrepareModuleTask(const ModuleTaskOptions& options, c
   prepared.directory = place.directory;
   HONE_ASSIGN_OR_RETURN(prepared.draft, DraftModuleTask(options, python));
   HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/reference.py", prepared.draft.reference_py));
+  // Exact copies, for what leaves in the benchmark's own words. Those of an earlier draft would be another task's.
+  std::error_code removed;
+  for (const char* name : {kDefinitionFile, kWorkloadFile}) std::filesystem::remove(place.directory + "/" + name, removed);
+  if (options.definition) {
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/" + kDefinitionFile, options.definition->text));
+    if (!options.definition->workloads.empty())
+      HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/" + kWorkloadFile, options.definition->workloads));
+  }
   // One of an earlier draft would be judged by this one.
   std::error_code ignored;
   std::filesystem::remove(place.directory + "/seed.cu", ignored);

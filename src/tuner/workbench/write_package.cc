@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "tuner/interop/cuda_header.h"
+#include "tuner/interop/flashinfer_solution.h"
 #include "tuner/interop/launcher_note.h"
 #include "tuner/interop/python_exports.h"
 #include "tuner/interop/served_shapes.h"
@@ -14,6 +15,9 @@ Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, co
   std::vector<GeneratedFile> files;
   if (form == PackageForm::kKernelBench) {
     HONE_ASSIGN_OR_RETURN(GeneratedFile file, KernelBenchFile(package));
+    files.push_back(std::move(file));
+  } else if (form == PackageForm::kFlashInfer) {
+    HONE_ASSIGN_OR_RETURN(GeneratedFile file, FlashInferSolution(package));
     files.push_back(std::move(file));
   } else {
     HONE_ASSIGN_OR_RETURN(std::string header, CudaHeader(package));

@@ -19,6 +19,7 @@ enum class PackageForm {
   kExtension,    // the header and a PyTorch extension
   kTorch,        // these, and an operator of torch.library
   kKernelBench,  // one Python file with a ModelNew
+  kFlashInfer,   // one JSON file, a Solution
 };
 
 // Writes the files of `package` to the folder `out`, made where it is missing; gives what was written, the header or the one

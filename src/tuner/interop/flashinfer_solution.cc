@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/interop/flashinfer_solution.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/json_text.h"
+#include "tuner/core/torch_module.h"
+#include "tuner/interop/cuda_header.h"
+#include "tuner/interop/python_exports.h"
+#include "tuner/model/builtin/cuda_lexer.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kFile = "kernel.cu";
+constexpr const char* kEntry = "run";
+
+// What the definition hands over, in its order: names of tensors and scalars, and numbers that the kernel was judged
+// with.
+struct Interface {
+  std::string definition;
+  std::vector<TorchModule::Input> inputs;
+  std::vector<std::string> outputs;
+};
+
+Interface InterfaceOf(const Task& task) {
+  Interface found{.definition = task.name, .inputs = {}, .outputs = {}};
+  if (HasTorchModule(task)) {
+    const TorchModule module = TorchModuleOf(task);
+    if (!module.definition.empty()) found.definition = module.definition;
+    if (module.state.empty()) {
+      found.inputs = module.named_inputs;
+      found.outputs = module.outputs;
+      return found;
+    }
+  }
+  for (const TensorSpec& tensor : task.tensors) {
+    if (tensor.role == TensorRole::kOut) {
+      found.outputs.push_back(tensor.name);
+    } else {
+      found.inputs.push_back({tensor.name, ""});
+    }
+  }
+  for (const ScalarSpec& scalar : task.scalars) found.inputs.push_back({scalar.name, ""});
+  return found;
+}
+
+using CppNames = std::map<std::string, std::string>;
+
+// Where a dimension's size stands in a shape, as C++ over tensors: `d`, `d + 1` or `d - 1`. Empty: nowhere.
+std::string SizeOf(const Task& task, const CppNames& cpp, const std::string& dim) {
+  for (const TensorSpec& tensor : task.tensors) {
+    for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+      const std::vector<Token> tokens = LexCuda(tensor.shape[axis].text());
+      if (tokens.empty() || tokens[0].text != dim) continue;
+      if (tokens.size() == 1) return fmt::format("{}.size({})", cpp.at(tensor.name), axis);
+      if (tokens.size() != 3 || tokens[2].kind != TokenKind::kNumber) continue;
+      if (tokens[1].text == "+") return fmt::format("{}.size({}) - {}", cpp.at(tensor.name), axis, tokens[2].text);
+      if (tokens[1].text == "-") return fmt::format("{}.size({}) + {}", cpp.at(tensor.name), axis, tokens[2].text);
+    }
+  }
+  // One that no case varies is what it is.
+  std::optional<int64_t> only;
+  for (const Case& one : task.cases) {
+    const int64_t size = one.dims.at(dim);
+    if (only && *only != size) return "";
+    only = size;
+  }
+  return only ? std::to_string(*only) : "";
+}
+
+// The binding's own functions take outputs first and no numbers; this one is what the definition's callers call.
+Result<std::string> EntryText(const Task& task, const Interface& interface) {
+  const HeaderSignature signature = SignatureOf(task);
+  CppNames cpp;
+  for (const HeaderParameter& p : signature.tensors) cpp[p.plan] = p.name;
+  for (const HeaderParameter& p : signature.scalars) cpp[p.plan] = p.name;
+  std::vector<std::string> parameters, arguments;
+  std::string body;
+  for (size_t i = 0; i < interface.inputs.size(); ++i) {
+    const TorchModule::Input& input = interface.inputs[i];
+    if (input.tensor.empty()) {
+      parameters.push_back(fmt::format("double number{}", i));
+      const std::string number = input.number == "true" ? "1" : input.number == "false" ? "0" : input.number;
+      body += fmt::format(
+          "  TORCH_CHECK(number{0} == {1}, \"this kernel was judged with {1} for argument {0}, and got \", "
+          "number{0});\n",
+          i, number);
+    } else {
+      parameters.push_back((task.FindScalar(input.tensor) != nullptr ? "double " : "torch::Tensor ") + cpp.at(input.tensor));
+    }
+  }
+  for (const std::string& output : interface.outputs) parameters.push_back("torch::Tensor " + cpp.at(output));
+  for (const bool outputs : {true, false}) {
+    for (const HeaderParameter& p : signature.tensors) {
+      const TensorSpec& tensor = *task.FindTensor(p.plan);
+      if ((tensor.role == TensorRole::kOut) != outputs) continue;
+      if (tensor.role == TensorRole::kInOut || !tensor.alias.empty()) {
+        return Status::InvalidArgument(fmt::format(
+            "{} is updated in place, and a definition's outputs are tensors of their own: use --as extension",
+            tensor.name));
+      }
+      // Booleans are bytes here.
+      if (tensor.dtype == DType::kUInt8)
+        body += fmt::format("  if ({0}.scalar_type() == torch::kBool) {0} = {0}.view(torch::kUInt8);\n", p.name);
+      if (!outputs) body += fmt::format("  {0} = {0}.contiguous();\n", p.name);
+      arguments.push_back(p.name);
+    }
+  }
+  for (const HeaderParameter& p : signature.scalars) arguments.push_back(p.name);
+  for (const DimSource& source : FindDimensions(task)) {
+    if (!source.tensor.empty()) continue;
+    const std::string size = SizeOf(task, cpp, source.dim);
+    if (size.empty()) {
+      return Status::InvalidArgument(
+          fmt::format("no tensor tells the size {}, and a Solution's entry point takes tensors and numbers alone: use "
+                      "--as extension",
+                      source.dim));
+    }
+    arguments.push_back(size);
+  }
+  return fmt::format(
+      "// The definition's inputs in its order, then its outputs, which are filled.\nvoid hone_entry({}) {{\n{}  "
+      "{}_out({});\n}}\n\n",
+      fmt::join(parameters, ", "), body, task.name, fmt::join(arguments, ", "));
+}
+
+}  // namespace
+
+std::string SolutionName(const Task& task, const std::string& file) {
+  std::string name = "hone_" + task.name + "_";
+  for (const char c : std::filesystem::path(file).stem().string()) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+}
+
+Result<GeneratedFile> FlashInferSolution(const KernelPackage& package) {
+  const Task& task = package.task;
+  if (const std::vector<std::string> options = PackageOptions(package); !options.empty()) {
+    return Status::InvalidArgument(
+        fmt::format("the kernel was judged with {}, and a Solution names no compiler options: judge it without them, "
+                    "or use --as extension",
+                    fmt::join(options, " ")));
+  }
+  if (package.winner.plan.include_set == "cute" || package.seed.plan.include_set == "cute") {
+    return Status::InvalidArgument(
+        "the kernel includes CUTLASS, whose folder a Solution cannot name: use --as extension");
+  }
+  const Interface interface = InterfaceOf(task);
+  HONE_ASSIGN_OR_RETURN(const std::string entry, EntryText(task, interface));
+  HONE_ASSIGN_OR_RETURN(std::string source, StandAloneBinding(package));
+  const size_t end = source.rfind("}  // namespace\n\nPYBIND11_MODULE");
+  HONE_CHECK(end != std::string::npos, "the generated binding ends with its module");
+  source.resize(end);
+  // PyTorch takes the conversions of half types away, by macros on the command line.
+  std::string text;
+  for (const char* macro : {"HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS"})
+    text += fmt::format("#undef __CUDA_NO_{}__\n", macro);
+  text +=
+      source + entry +
+      fmt::format("}}  // namespace\n\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def(\"{}\", &hone_entry); }}\n",
+                  kEntry);
+
+  const std::string name = package.run.empty() ? SolutionName(task, package.file) : fmt::format("hone_{}_{}_{}", task.name, package.run, package.node);
+  const nlohmann::json solution = {
+      {"name", name},
+      {"definition", interface.definition},
+      {"author", "hone"},
+      {"description", fmt::format("Written by hone apply from {}.", PackageOrigin(package))},
+      {"spec",
+       {{"language", "cuda"},
+        {"target_hardware", {package.device.empty() || package.modelled ? "cuda" : package.device}},
+        {"entry_point", fmt::format("{}::{}", kFile, kEntry)},
+        {"dependencies", nlohmann::json::array()},
+        {"destination_passing_style", true},
+        {"binding", "torch"}}},
+      {"sources", {{{"path", kFile}, {"content", text}}}}};
+  return GeneratedFile{fmt::format("{}_solution.json", task.name), DumpJson(solution, 2) + "\n",
+                       "the Solution, as FlashInfer-Bench takes it"};
+}
+
+}  // namespace hone
