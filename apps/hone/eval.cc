@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone eval TASK CANDIDATE.cu: is it right, and how fast is it against the task's seed? hone eval TASK SUBMISSION.py: the
-// same of a finished PyTorch module, hosted, against PyTorch itself.
+// hone eval TASK CANDIDATE.cu: is it right, and how fast is it against the task's seed? hone eval TASK SUBMISSION.py:
+// the same of a finished PyTorch module, hosted, against PyTorch itself.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -65,13 +65,15 @@ Status AppendTrace(const EvalFlags& flags, const Task& task, const Evaluation& e
   for (const std::string& line : lines) out << line << '\n';
   out.flush();
   if (!out) return Status::Io(ErrnoMessage("append to", flags.trace, errno));
-  if (!flags.device.json) Print("{} lines of trace: {}\n", lines.size(), flags.trace);
+  if (!flags.device.json) Print("Traces appended to {}: {}\n", flags.trace, lines.size());
   return Status::Ok();
 }
 
 Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task& task, EvaluationRequest request) {
   if (!flags.baseline.empty() || !flags.bindings.empty() || flags.profile || flags.sass) {
-    return Status::InvalidArgument("--baseline, --bind, --profile and --sass are for candidates in CUDA, and this is a PyTorch module: leave them out");
+    return Status::InvalidArgument(
+        "--baseline, --bind, --profile and --sass are for candidates in CUDA, and this is a PyTorch module: leave them "
+        "out");
   }
   HONE_RETURN_IF_ERROR(CheckChoices(task, request));
   HONE_ASSIGN_OR_RETURN(HostedOptions options, MakeHostedOptions(context, flags.device));
@@ -83,7 +85,8 @@ Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task
     json["sandbox_warnings"] = ProbeSandbox().Warnings();
     Print("{}\n", DumpJson(json, 2));
   } else {
-    Print("{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatRepeatsIt(evaluation, flags.seed != 0), DescribeLibraries(evaluation, "  "));
+    Print("{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatRepeatsIt(evaluation, flags.seed != 0),
+          DescribeLibraries(evaluation, "  "));
   }
   context.exit_status = ExitStatusOf(evaluation.verdict);
   return Status::Ok();
@@ -108,8 +111,9 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
     request.binding[binding.substr(0, equals)] = value;
   }
   if (!flags.trace.empty() && (flags.no_time || IsSubmission(flags.candidate))) {
-    return Status::InvalidArgument(flags.no_time ? "--trace writes times down, and --no-time takes none: leave one of them out"
-                                                 : "--trace is for candidates with a launch plan, and this is a PyTorch module: leave it out");
+    return Status::InvalidArgument(
+        flags.no_time ? "--trace writes times down, and --no-time takes none: leave one of them out"
+                      : "--trace is for candidates with a launch plan, and this is a PyTorch module: leave it out");
   }
   request.seed = flags.seed;
   request.time = !flags.no_time;
@@ -150,19 +154,27 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<EvalFlags>();
   CLI::App* command = app.add_subcommand("eval", "judge one candidate: is it right, and how fast is it?");
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
-  command->add_option("candidate", flags->candidate, "the candidate's .cu file, or machine code: a .honek file, or a folder with a candidate.toml; for a task with a PyTorch module also a .py file with a class ModelNew")->required();
+  command
+      ->add_option("candidate", flags->candidate,
+                   "the candidate's .cu file, or machine code: a .honek file, or a folder with a candidate.toml; for a "
+                   "task with a PyTorch module also a .py file with a class ModelNew")
+      ->required();
   command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");
   command->add_option("--bind", flags->bindings, "choose a tunable's value; may be repeated");
-  command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")->capture_default_str();
+  command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")
+      ->capture_default_str();
   AddTrialsOption(*command, flags->trials, "how many sets of random inputs each timed case is checked with");
   command->add_option("--case", flags->only_cases, "time only this timed case, counted from 0; may be repeated");
   command->add_flag("--no-time", flags->no_time, "check the candidate and do not time it");
   command->add_flag("--no-warm", flags->no_warm, "time with cold caches only");
   command->add_flag("--no-calls", flags->no_calls, "refuse a plan that calls a library");
   command->add_flag("--profile", flags->profile, "count where the time goes, and say what stands in the way");
-  command->add_flag("--sass", flags->sass, "with the profile, the machine code beside the source lines (needs nvdisasm)");
-  command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names too; for a .py file torch.compile of the module");
-  command->add_option("--trace", flags->trace, "append the verdict to this file as FlashInfer-Bench writes one down, a line for each workload");
+  command->add_flag("--sass", flags->sass,
+                    "with the profile, the machine code beside the source lines (needs nvdisasm)");
+  command->add_flag("--libraries", flags->libraries,
+                    "time what the task's baseline.toml names too; for a .py file torch.compile of the module");
+  command->add_option("--trace", flags->trace,
+                      "append the verdict to this file as FlashInfer-Bench writes one down, a line for each workload");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

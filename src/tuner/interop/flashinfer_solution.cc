@@ -94,7 +94,8 @@ Result<std::string> EntryText(const Task& task, const Interface& interface) {
           "number{0});\n",
           i, number);
     } else {
-      parameters.push_back((task.FindScalar(input.tensor) != nullptr ? "double " : "torch::Tensor ") + cpp.at(input.tensor));
+      parameters.push_back((task.FindScalar(input.tensor) != nullptr ? "double " : "torch::Tensor ") +
+                           cpp.at(input.tensor));
     }
   }
   for (const std::string& output : interface.outputs) parameters.push_back("torch::Tensor " + cpp.at(output));
@@ -136,7 +137,8 @@ Result<std::string> EntryText(const Task& task, const Interface& interface) {
 
 std::string SolutionName(const Task& task, const std::string& file) {
   std::string name = "hone_" + task.name + "_";
-  for (const char c : std::filesystem::path(file).stem().string()) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  for (const char c : std::filesystem::path(file).stem().string())
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   return name;
 }
 
@@ -167,7 +169,8 @@ Result<GeneratedFile> FlashInferSolution(const KernelPackage& package) {
       fmt::format("}}  // namespace\n\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def(\"{}\", &hone_entry); }}\n",
                   kEntry);
 
-  const std::string name = package.run.empty() ? SolutionName(task, package.file) : fmt::format("hone_{}_{}_{}", task.name, package.run, package.node);
+  const std::string name = package.run.empty() ? SolutionName(task, package.file)
+                                               : fmt::format("hone_{}_{}_{}", task.name, package.run, package.node);
   const nlohmann::json solution = {
       {"name", name},
       {"definition", interface.definition},

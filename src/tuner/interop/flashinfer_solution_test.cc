@@ -64,7 +64,7 @@ role = "check"
 dims = { batch = 2, stride_size = 3 }
 )";
 
-constexpr char kKernel[] = R"(/*hone
+constexpr char kKernel[] = R"cu(/*hone
 [[launch]]
 kernel = "pick"
 grid   = ["ceil_div(stride_size, 64)"]
@@ -75,7 +75,7 @@ __global__ void pick(const int* offsets, const float* x, const unsigned char* ma
   const long long i = blockIdx.x * 64LL + threadIdx.x;
   if (i < n) y[i] = mask[i] ? scale * x[i] : offsets[0];
 }
-)";
+)cu";
 
 TEST(FlashInferSolution, HoldsTheSchemasFieldsAndTheDefinitionsInterface) {
   const Result<Task> task = ParseTask(kTask, "task.toml");
@@ -99,11 +99,13 @@ TEST(FlashInferSolution, HoldsTheSchemasFieldsAndTheDefinitionsInterface) {
   ASSERT_TRUE(entry.starts_with(path + "::")) << "the entry's file is among the sources";
   const std::string source = solution["sources"][0]["content"];
   EXPECT_THAT(source, HasSubstr("m.def(\"" + entry.substr(path.size() + 2) + "\""));
-  EXPECT_THAT(source, HasSubstr("void hone_entry(double scale, torch::Tensor x, double number2, torch::Tensor offsets, torch::Tensor mask, torch::Tensor y)"))
+  EXPECT_THAT(source, HasSubstr("void hone_entry(double scale, torch::Tensor x, double number2, torch::Tensor offsets, "
+                                "torch::Tensor mask, torch::Tensor y)"))
       << "the definition's inputs in its order, then the outputs";
   EXPECT_THAT(source, HasSubstr("TORCH_CHECK(number2 == 3,"));
   EXPECT_THAT(source, HasSubstr("if (mask.scalar_type() == torch::kBool) mask = mask.view(torch::kUInt8);"));
-  EXPECT_THAT(source, HasSubstr("pick_out(y, offsets, x, mask, scale, offsets.size(0) - 1);")) << "batch is read off offsets";
+  EXPECT_THAT(source, HasSubstr("pick_out(y, offsets, x, mask, scale, offsets.size(0) - 1);"))
+      << "batch is read off offsets";
   EXPECT_THAT(source, Not(HasSubstr("#include \"hone_"))) << "one file, which builds alone";
 }
 
@@ -113,7 +115,8 @@ TEST(FlashInferSolution, WhatItCannotCarryIsRefused) {
   kernel.insert(kernel.find("[[launch]]"), "options = [\"--use_fast_math\"]\n");
   const Result<KernelPackage> package = MakeFilePackage(task, kernel, "fast.cu");
   ASSERT_TRUE(package.ok()) << package.status().message();
-  EXPECT_THAT(FlashInferSolution(*package).status().message(), HasSubstr("--use_fast_math, and a Solution names no compiler options"));
+  EXPECT_THAT(FlashInferSolution(*package).status().message(),
+              HasSubstr("--use_fast_math, and a Solution names no compiler options"));
 }
 
 }  // namespace

@@ -176,10 +176,9 @@ class Writer {
   }
 
   std::string Line(const json& workload, const json& evaluation) const {
-    return DumpJson({{"definition", definition_},
-                     {"workload", workload},
-                     {"solution", facts_.solution},
-                     {"evaluation", evaluation}});
+    const json line = {
+        {"definition", definition_}, {"workload", workload}, {"solution", facts_.solution}, {"evaluation", evaluation}};
+    return DumpJson(line);
   }
 
   const Task& task_;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces against the documented fields of FlashInfer-Bench's schema: which of them a status asks for and which it forbids.
+// Traces against the documented fields of FlashInfer-Bench's schema: which of them a status asks for and which it
+// forbids.
 #include "tuner/workbench/trace_lines.h"
 
 #include <gmock/gmock.h>
@@ -79,7 +80,8 @@ Evaluation Judged(Verdict verdict) {
 std::vector<json> Lines(const Evaluation& evaluation, const std::string& workloads = kWorkloads) {
   const Result<Task> task = ParseTask(kTask, "task.toml");
   EXPECT_TRUE(task.ok()) << task.status().message();
-  const Result<std::vector<std::string>> lines = TraceLines(*task, evaluation, {"hone_norm_mine", "2026-11-24T04:00:00Z", "0.1.0", workloads});
+  const Result<std::vector<std::string>> lines =
+      TraceLines(*task, evaluation, {"hone_norm_mine", "2026-11-24T04:00:00Z", "0.1.0", workloads});
   EXPECT_TRUE(lines.ok()) << lines.status().message();
   std::vector<json> read;
   if (lines.ok()) {
@@ -120,8 +122,11 @@ TEST(TraceLines, OnlyWhatIsRightHasATime) {
     EXPECT_EQ(line["evaluation"]["correctness"]["max_relative_error"], 0.25);
     EXPECT_TRUE(line["evaluation"]["performance"].is_null());
   }
-  for (const auto& [verdict, status] : {std::pair{Verdict::kCompileError, "COMPILE_ERROR"}, {Verdict::kParseError, "COMPILE_ERROR"}, {Verdict::kTimedOut, "TIMEOUT"},
-                                        {Verdict::kCrashed, "RUNTIME_ERROR"}, {Verdict::kRuleViolation, "RUNTIME_ERROR"}}) {
+  for (const auto& [verdict, status] : {std::pair{Verdict::kCompileError, "COMPILE_ERROR"},
+                                        {Verdict::kParseError, "COMPILE_ERROR"},
+                                        {Verdict::kTimedOut, "TIMEOUT"},
+                                        {Verdict::kCrashed, "RUNTIME_ERROR"},
+                                        {Verdict::kRuleViolation, "RUNTIME_ERROR"}}) {
     const std::vector<json> lines = Lines(Judged(verdict));
     ASSERT_EQ(lines.size(), 3u);
     EXPECT_EQ(lines[0]["evaluation"]["status"], status);
@@ -145,9 +150,13 @@ TEST(TraceLines, WhatHasNoVerdictOrNoTimeIsRefused) {
   Evaluation untimed = Judged(Verdict::kOk);
   untimed.cases.clear();
   EXPECT_THAT(TraceLines(task, untimed, {}).status().message(), HasSubstr("leave --no-time out"));
-  EXPECT_THAT(TraceLines(task, Judged(Verdict::kDeviceLost), {}).status().message(), HasSubstr("device_lost says nothing about the candidate"));
-  EXPECT_THAT(TraceLines(task, Judged(Verdict::kOk), {.solution = "", .timestamp = "", .version = "", .workloads = "{}"}).status().message(),
-              HasSubstr("workload.jsonl:1 is no workload"));
+  EXPECT_THAT(TraceLines(task, Judged(Verdict::kDeviceLost), {}).status().message(),
+              HasSubstr("device_lost says nothing about the candidate"));
+  EXPECT_THAT(
+      TraceLines(task, Judged(Verdict::kOk), {.solution = "", .timestamp = "", .version = "", .workloads = "{}"})
+          .status()
+          .message(),
+      HasSubstr("workload.jsonl:1 is no workload"));
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
 /*hone
 [[launch]]
 kernel = "segment_mean"
