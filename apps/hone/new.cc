@@ -186,6 +186,10 @@ Status Run(CommandContext& context, NewFlags& flags) {
     Print("{}\n", DumpJson(PreparedJson(prepared), 2));
     return Status::Ok();
   }
+  if (!prepared.inferred_late.empty()) {
+    Print("\nFound by running both:\n");
+    for (const std::string& line : prepared.inferred_late) Print("  {}\n", line);
+  }
   if (!draft.questions.empty()) {
     Print("\nTo be answered, by an option and --force:\n");
     for (const TaskQuestion& q : draft.questions) Print("  {:<60} {}\n", q.what, q.answer);

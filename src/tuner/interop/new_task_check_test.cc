@@ -35,7 +35,8 @@ TEST_P(NewTaskChecks, Passes) {
   task.oracle_source = draft.oracle;
   EvaluatorOptions evaluator;
   evaluator.device = "sim";
-  evaluator.launch_limit_seconds = evaluator.compile_limit_seconds = 200;  // seconds; the host's processors run it, and may have much else to do
+  evaluator.launch_limit_seconds = evaluator.compile_limit_seconds =
+      200;  // seconds; the host's processors run it, and may have much else to do
   const TemporaryDirectory cache = MakeTemporaryDirectory().value();
   evaluator.cache_directory = cache.path();
   evaluator.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
@@ -44,6 +45,42 @@ TEST_P(NewTaskChecks, Passes) {
   const Result<LintOutcome> outcome = LintOnDevice(task, evaluator, {.precision = all, .hidden_draws = all ? 2 : 1});
   ASSERT_TRUE(outcome.ok()) << outcome.status().message();
   EXPECT_TRUE(outcome->valid) << outcome->text;
+}
+
+// 1 + tanh(u) keeps no digits near tanh(u) = -1. One element alone in that tail is no size to measure an error by:
+// without an `abs` one judgement of the honest kernel in fifty refused it.
+TEST(NewTask, ResultsThatCancelGetAnAbs) {
+  NewTaskOptions options;
+  options.name = "gelu";
+  options.file = "gelu.cu";
+  const TaskDraft draft = DraftTask(R"(
+__global__ void gelu(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 0.5f * x[i] * (1.0f + tanhf(0.7978845608f * (x[i] + 0.044715f * x[i] * x[i] * x[i])));
+}
+void launch(const float* x, float* y, int n) { gelu<<<(n + 255) / 256, 256>>>(x, y, n); }
+)",
+                                    options)
+                              .value();
+  Task task = ParseTask(draft.task_toml, "task.toml").value();
+  task.seed_source = draft.seed;
+  task.oracle_source = draft.oracle;
+  EvaluatorOptions evaluator;
+  evaluator.device = "sim";
+  evaluator.launch_limit_seconds = evaluator.compile_limit_seconds = 200;
+  const TemporaryDirectory cache = MakeTemporaryDirectory().value();
+  evaluator.cache_directory = cache.path();
+  evaluator.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
+  const LintOutcome outcome = LintOnDevice(task, evaluator, {.precision = false, .hidden_draws = 1}).value();
+  ASSERT_EQ(outcome.cancelling.size(), 1u) << outcome.text;
+  EXPECT_EQ(outcome.cancelling[0].output, "y");
+  EXPECT_EQ(outcome.cancelling[0].fewest, 1);
+  // tanh is off by some 1e-7 of 1, and |x| / 2 is about 2.5 where it matters.
+  EXPECT_GT(outcome.cancelling[0].error, 2e-8);
+  EXPECT_LT(outcome.cancelling[0].proposed_abs, 4e-6);
+  EXPECT_THAT(outcome.text, testing::HasSubstr("under [tolerance.y]"));
+  task.tolerance.at("y").absolute = outcome.cancelling[0].proposed_abs;
+  EXPECT_THAT(LintOnDevice(task, evaluator, {.precision = false, .hidden_draws = 1})->cancelling, testing::IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -158,23 +158,46 @@ std::vector<OpenQuestion> OpenQuestionsOf(const std::string& out, const TaskDraf
   return all;
 }
 
-// Reads what was written, compiles oracle and seed for the simulated GPU and runs both on the check cases: the
-// sentences that say what is wrong, none when all is well. Fails where this machine cannot do that.
-Result<std::vector<std::string>> CheckDraft(const EvaluatorOptions& evaluator, const std::string& out) {
+// What a trial of a draft found.
+struct DraftCheck {
+  std::vector<std::string> problems;         // sentences that say what is wrong; none when all is well
+  std::vector<CancellingOutput> cancelling;  // outputs that need an `abs`
+};
+
+// Reads what was written, compiles oracle and seed for the simulated GPU and runs both on the check cases. Fails where
+// this machine cannot do that.
+Result<DraftCheck> CheckDraft(const EvaluatorOptions& evaluator, const std::string& out) {
   std::vector<std::string> problems;
   const Result<Task> task = LoadTask(out);
-  if (!task.ok()) return std::vector<std::string>{task.status().message()};
+  if (!task.ok()) return DraftCheck{{task.status().message()}, {}};
   for (const auto& [text, name, oracle] :
        {std::tuple{&task->seed_source, "seed.cu", false}, {&task->oracle_source, "oracle.cu", true}}) {
     const Status parsed = ParseCandidate(*text, fmt::format("{}/{}", out, name), *task, oracle).status();
     if (!parsed.ok()) problems.push_back(parsed.message());
   }
-  if (!problems.empty()) return problems;
+  if (!problems.empty()) return DraftCheck{std::move(problems), {}};
   EvaluatorOptions options = evaluator;
   options.device = "sim";
   HONE_ASSIGN_OR_RETURN(const LintOutcome outcome,
                         LintOnDevice(*task, options, {.precision = false, .hidden_draws = 1}));
-  return outcome.problems;
+  return DraftCheck{outcome.problems, outcome.cancelling};
+}
+
+// Writes the proposed `abs` below c_rms of each output, and says so among what was inferred.
+Status WriteAbs(const std::vector<CancellingOutput>& cancelling, const std::string& path, TaskDraft& draft) {
+  for (const CancellingOutput& one : cancelling) {
+    const size_t section = draft.task_toml.find(fmt::format("[tolerance.{}]", one.output));
+    const size_t limit = section == std::string::npos ? section : draft.task_toml.find("\nc_rms", section);
+    const size_t end = limit == std::string::npos ? limit : draft.task_toml.find('\n', limit + 1);
+    HONE_CHECK(end != std::string::npos, "a draft has a c_rms for each output");
+    draft.task_toml.insert(end + 1,
+                           fmt::format("abs = {:.0e}  # inferred: where results cancel, float kernels keep no digits\n",
+                                       one.proposed_abs));
+    draft.inferred.push_back(
+        fmt::format("{0}: abs = {1:.0e}, for it cancels: where it is {2:.3g} the kernel is off by {3:.2g}", one.output,
+                    one.proposed_abs, one.value, one.error));
+  }
+  return WriteFileAtomically(path, draft.task_toml);
 }
 
 }  // namespace
@@ -202,9 +225,20 @@ Result<PreparedTask> PrepareTask(const TaskAnswers& answers, const std::string& 
 void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared) {
   // What is not complete cannot be compiled, and what cannot be compiled here is not called ready.
   if (!prepared.complete) return;
-  Result<std::vector<std::string>> checked = CheckDraft(evaluator, prepared.directory);
+  Result<DraftCheck> checked = CheckDraft(evaluator, prepared.directory);
+  if (checked.ok() && !checked->cancelling.empty()) {
+    const size_t before = prepared.draft.inferred.size();
+    const Status written = WriteAbs(checked->cancelling, prepared.directory + "/task.toml", prepared.draft);
+    if (!written.ok()) {
+      prepared.unchecked = written.message();
+      return;
+    }
+    prepared.inferred_late.assign(prepared.draft.inferred.begin() + static_cast<ptrdiff_t>(before),
+                                  prepared.draft.inferred.end());
+    checked = CheckDraft(evaluator, prepared.directory);
+  }
   if (checked.ok()) {
-    prepared.problems = std::move(checked).value();
+    prepared.problems = std::move(checked->problems);
     prepared.unchecked.clear();
   } else {
     prepared.unchecked = checked.status().message();

@@ -31,7 +31,8 @@ Result<LintDevice> Open(const EvaluatorOptions& options) {
   const bool digits = !number.empty() && number.size() < 4 &&
                       std::all_of(number.begin(), number.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
   if (!digits) {
-    return Status::InvalidArgument(fmt::format("--device {}: a task is checked on auto, cuda:N, sim or sim:NAME", name));
+    return Status::InvalidArgument(
+        fmt::format("--device {}: a task is checked on auto, cuda:N, sim or sim:NAME", name));
   }
   return OpenCudaLintDevice(options, std::stoi(number));
 }
@@ -52,7 +53,8 @@ Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& optio
     lint.reference = reference.get();
   }
   HONE_ASSIGN_OR_RETURN(TaskReport report, LintTask(task, *device.session, *device.compiler, lint));
-  return LintOutcome{report.valid(), TaskReportToText(report), TaskReportToJson(report), report.problems};
+  return LintOutcome{report.valid(), TaskReportToText(report), TaskReportToJson(report), report.problems,
+                     report.cancelling};
 }
 
 }  // namespace hone

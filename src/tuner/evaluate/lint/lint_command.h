@@ -10,14 +10,16 @@
 #include "hone/base/status.h"
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/task.h"
+#include "tuner/evaluate/lint/task_report.h"
 
 namespace hone {
 
 struct LintOutcome {
   bool valid = false;
-  std::string text;  // for a terminal
-  std::string json;  // one object; see task_report.h
-  std::vector<std::string> problems;  // sentences; none where the task is valid
+  std::string text;                          // for a terminal
+  std::string json;                          // one object; see task_report.h
+  std::vector<std::string> problems;         // sentences; none where the task is valid
+  std::vector<CancellingOutput> cancelling;  // outputs that honest kernels need a larger `abs` for
 };
 
 // How much is tried. Less is enough to see whether oracle and seed compile, run and agree.

@@ -37,6 +37,11 @@ constexpr double kSmallRoom = 4, kMostSmall = 0.25;
 constexpr int kFloorSamples = 5;
 // Samples of inputs to which the answer of another must not pass, where an output has one element.
 constexpr int kFreshSamples = 4;
+// A slice of up to so many elements may lie where all of them cancel.
+constexpr int64_t kFewElements = 8;
+// An `abs` is proposed at so many times the worst error that was seen, and only while that error is below this part of
+// the output's root mean square: a larger one is no rounding error.
+constexpr double kAbsRoom = 4, kMostCancelled = 1e-3;
 // Sizes up to this are small: nobody needs a warning about a task that is checked with 2 and not with 1.
 constexpr int64_t kSmallSize = 2;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -93,14 +98,17 @@ class Linter {
   Status CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
   Status CheckTrivialAnswers(OracleBench& bench, const HostValues& reference);
   Status CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
-  Status CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where, bool require_rms,
-                   bool is_default);
+  Status CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where,
+                   const StressChoice& choice);
   void Record(const TensorSpec& output, const std::string& variant, PrecisionJudgement judgement,
               const Comparison& comparison, bool is_default, bool changed);
   void CheckTraffic();
   void CheckSmallSizes();
   void CheckScatters();
   Status CheckFloor();
+  void RecordCancelling(const TensorSpec& output, const std::vector<double>& values,
+                        const std::vector<double>& reference);
+  void ConcludeCancelling();
   void ConcludeHonest(OutputPrecision& output);
   void ConcludePrecision();
 
@@ -113,15 +121,18 @@ class Linter {
   std::list<CompiledProgram> compiled_;  // outlive the programs loaded from them
   BenchProgram oracle_, seed_;
   std::vector<Variant> variants_;
+  std::map<std::string, CancellingOutput> cancelling_;  // by output: the worst so far, where there is any
   TaskReport report_;
 };
 
 Result<bool> Linter::Load(const std::string& source, const std::string& name, bool is_oracle, BenchProgram* program) {
   Candidate candidate;
-  HONE_ASSIGN_OR_RETURN(const bool parsed, Take(ParseCandidate(source, name, task_, is_oracle), "does not parse:", &candidate));
+  HONE_ASSIGN_OR_RETURN(const bool parsed,
+                        Take(ParseCandidate(source, name, task_, is_oracle), "does not parse:", &candidate));
   if (!parsed) return false;
-  HONE_ASSIGN_OR_RETURN(CompiledProgram compiled,
-                        CompileCandidate(compiler_, candidate, task_, DefaultBinding(candidate.plan), is_oracle, options_.compile_jobs));
+  HONE_ASSIGN_OR_RETURN(
+      CompiledProgram compiled,
+      CompileCandidate(compiler_, candidate, task_, DefaultBinding(candidate.plan), is_oracle, options_.compile_jobs));
   for (const auto& [key, module] : compiled.modules) {
     if (module.verdict == Verdict::kOk) continue;
     Problem(fmt::format("{} does not compile ({}): {}", name, VerdictName(module.verdict), module.digest));
@@ -146,11 +157,14 @@ void Linter::CheckForm() {
     Warn("no [[hidden]] cases: a candidate may be right at the published shapes and nowhere else");
   }
   if (task_.seed_source.empty() && options_.reference != nullptr) {
-    Warn("no seed.cu: `hone optimize` needs a kernel to start from, with --seed-kernel, and no speedup is told without --baseline");
+    Warn(
+        "no seed.cu: `hone optimize` needs a kernel to start from, with --seed-kernel, and no speedup is told without "
+        "--baseline");
   } else if (task_.seed_source.empty()) {
     Warn("no seed.cu: runs start from the oracle made into a kernel, and speedups are over that slow code");
   }
-  if (task_.hand_cases.empty() && options_.reference == nullptr) Warn("no [[hand]] case: nothing vouches for the oracle");
+  if (task_.hand_cases.empty() && options_.reference == nullptr)
+    Warn("no [[hand]] case: nothing vouches for the oracle");
   if (task_.slice.empty()) Warn("no slice dimension: timed launches cannot be checked in part");
   CheckTraffic();
   CheckScatters();
@@ -207,9 +221,10 @@ void Linter::CheckSmallSizes() {
     }
     // A size that is the same everywhere is the task's own, and multiples of 8 begin with 8.
     if (!known || largest == smallest || smallest <= kSmallSize || smallest <= unit) continue;
-    Warn(fmt::format("the smallest {0} tested is {1}: a kernel that fails below it would pass; add a check case with {0} = 1 "
-                     "or 2, or say in the task why there is none",
-                     dim, smallest));
+    Warn(fmt::format(
+        "the smallest {0} tested is {1}: a kernel that fails below it would pass; add a check case with {0} = 1 "
+        "or 2, or say in the task why there is none",
+        dim, smallest));
   }
 }
 
@@ -297,7 +312,8 @@ Status Linter::CheckHandCases() {
     };
     HONE_RETURN_IF_ERROR(set_inputs());
     HostValues values;
-    HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench->RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &values));
+    HONE_ASSIGN_OR_RETURN(const bool ran,
+                          Take(bench->RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &values));
     if (!ran) continue;
     check.oracle_ok = true;
     for (const TensorSpec& output : task_.tensors) {
@@ -307,18 +323,20 @@ Status Linter::CheckHandCases() {
       for (const double value : expected) largest = std::max(largest, std::isfinite(value) ? std::fabs(value) : 0.0);
       for (size_t i = 0; i < expected.size() && check.oracle_ok; ++i) {
         const double actual = values.at(output.name)[i];
-        const bool same = actual == expected[i] || (std::isnan(actual) && std::isnan(expected[i])) ||
-                          std::fabs(actual - expected[i]) <= kHandTolerance * std::max(std::fabs(expected[i]), 1e-3 * largest);
+        const bool same =
+            actual == expected[i] || (std::isnan(actual) && std::isnan(expected[i])) ||
+            std::fabs(actual - expected[i]) <= kHandTolerance * std::max(std::fabs(expected[i]), 1e-3 * largest);
         if (same) continue;
         check.oracle_ok = false;
-        check.detail = fmt::format("the oracle gives {}[{}] = {:.12g}, worked out by hand it is {:.12g}", output.name, i,
-                                   actual, expected[i]);
+        check.detail = fmt::format("the oracle gives {}[{}] = {:.12g}, worked out by hand it is {:.12g}", output.name,
+                                   i, actual, expected[i]);
         Problem(fmt::format("hand-worked case {}: {}", DimsText(hand.dims), check.detail));
       }
     }
     if (seed_.loaded) {
       HONE_RETURN_IF_ERROR(set_inputs());
-      HONE_ASSIGN_OR_RETURN(const bool seed_ran, Take(bench->RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
+      HONE_ASSIGN_OR_RETURN(const bool seed_ran,
+                            Take(bench->RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
       check.seed_ok = seed_ran;
       for (const TensorSpec& output : task_.tensors) {
         if (!IsOutput(output) || !seed_ran) continue;
@@ -368,24 +386,32 @@ void Linter::Record(const TensorSpec& output, const std::string& variant, Precis
   if (comparison.wrong > 0) trial->accepted = false;
 }
 
-Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where, bool require_rms,
-                         bool is_default) {
+Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where,
+                         const StressChoice& choice) {
+  const bool is_default = !choice.use_stress;
+  // Values of other sizes (tiny rows, subnormal numbers) would say nothing about an absolute error.
+  const bool ordinary = is_default || choice.distribution == Distribution::kHeavyTailed;
   HostValues values;
-  HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench.RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
+  HONE_ASSIGN_OR_RETURN(const bool ran,
+                        Take(bench.RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
   if (!ran) return Status::Ok();
   ++report_.seed_runs;
   for (const TensorSpec& output : task_.tensors) {
     if (!IsOutput(output)) continue;
     const Tolerance& tolerance = task_.tolerance.at(output.name);
-    const Comparison comparison = CompareOnHost(output, bench.shape(output.name), values.at(output.name),
-                                                reference.at(output.name), tolerance);
+    const Comparison comparison =
+        CompareOnHost(output, bench.shape(output.name), values.at(output.name), reference.at(output.name), tolerance);
     if (IsFloating(output.dtype)) Record(output, "seed", PrecisionJudgement::kHonest, comparison, is_default, true);
+    if (IsFloating(output.dtype) && ordinary && comparison.wrong == 0) {
+      RecordCancelling(output, values.at(output.name), reference.at(output.name));
+    }
     if (comparison.wrong > 0) {
-      Problem(fmt::format("the seed's {} is wrong for {}: {} of {} elements, the first expected {:.9g} and got {:.9g}; "
-                          "worst error {:.3g}, c_max is {:.3g}",
-                          output.name, where, comparison.wrong, comparison.total, comparison.first_expected,
-                          comparison.first_actual, comparison.max_scaled, tolerance.c_max));
-    } else if (require_rms && comparison.rms_error > tolerance.c_rms) {
+      Problem(
+          fmt::format("the seed's {} is wrong for {}: {} of {} elements, the first expected {:.9g} and got {:.9g}; "
+                      "worst error {:.3g}, c_max is {:.3g}",
+                      output.name, where, comparison.wrong, comparison.total, comparison.first_expected,
+                      comparison.first_actual, comparison.max_scaled, tolerance.c_max));
+    } else if (choice.require_rms && comparison.rms_error > tolerance.c_rms) {
       Problem(fmt::format("the seed's {} has an rms error of {:.3g} for {}; c_rms is {:.3g}", output.name,
                           comparison.rms_error, where, tolerance.c_rms));
     }
@@ -401,8 +427,8 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
     for (const TensorSpec& output : task_.tensors) {
       if (!IsOutput(output)) continue;
       const Tolerance& tolerance = task_.tolerance.at(output.name);
-      const Comparison comparison = CompareOnHost(output, bench.shape(output.name), values.at(output.name),
-                                                  reference.at(output.name), tolerance);
+      const Comparison comparison =
+          CompareOnHost(output, bench.shape(output.name), values.at(output.name), reference.at(output.name), tolerance);
       most = std::max(most, comparison.rms_error);
       *seen = *seen || comparison.wrong > 0 || comparison.rms_error > tolerance.c_rms;
     }
@@ -414,7 +440,8 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
     other.key = Secret() | 1;
     HONE_RETURN_IF_ERROR(bench.DrawAlone(tensor, other));
     HostValues values;
-    HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench.RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &values));
+    HONE_ASSIGN_OR_RETURN(const bool ran,
+                          Take(bench.RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &values));
     HONE_RETURN_IF_ERROR(bench.DrawAlone(tensor, inputs));
     if (!ran) return Status::Ok();
     InputInfluence influence;
@@ -437,7 +464,8 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
     // Far enough for an epsilon to show in double precision, near enough not to overflow anything.
     changed.scalars[i].value = changed.scalars[i].value * 3.0 + 1e-6;
     HostValues values;
-    HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench.RunOracle(oracle_, changed, options_.launch_limit_seconds), "the oracle", &values));
+    HONE_ASSIGN_OR_RETURN(
+        const bool ran, Take(bench.RunOracle(oracle_, changed, options_.launch_limit_seconds), "the oracle", &values));
     if (!ran) return Status::Ok();
     InputInfluence influence;
     influence.input = task_.scalars[i].name;
@@ -472,7 +500,8 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
       answers.emplace_back("mean", std::vector<double>(expected.size(), sum / static_cast<double>(expected.size())));
     }
     for (const TensorSpec& input : task_.tensors) {
-      if (input.role == TensorRole::kOut || bench.shape(input.name).elements != bench.shape(output.name).elements) continue;
+      if (input.role == TensorRole::kOut || bench.shape(input.name).elements != bench.shape(output.name).elements)
+        continue;
       HONE_ASSIGN_OR_RETURN(std::vector<double> values, bench.Get(input));
       // A tensor of one shape with the output is what an identity kernel would copy; one with another shape of
       // equal size (a transpose) could be as well.
@@ -540,7 +569,8 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
     const std::string where = fmt::format("{} ({} inputs)", DimsText(one.dims), inputs.name());
     HONE_RETURN_IF_ERROR(bench->Draw(inputs));
     HostValues reference;
-    HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench->RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &reference));
+    HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench->RunOracle(oracle_, task_, options_.launch_limit_seconds),
+                                               "the oracle", &reference));
     if (!ran) return Status::Ok();
     for (const auto& [output, values] : reference) {
       const auto missing = std::find_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
@@ -559,8 +589,9 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
       // Dishonest ones only where c_rms holds; honest ones must survive the stress sets as well.
       if (!precision || (choice.use_stress && !honest)) continue;
       HostValues values;
-      HONE_ASSIGN_OR_RETURN(const bool variant_ran, Take(bench->RunOracle(variant.program, task_, options_.launch_limit_seconds),
-                                                         "the oracle as " + variant.precision->name, &values));
+      HONE_ASSIGN_OR_RETURN(const bool variant_ran,
+                            Take(bench->RunOracle(variant.program, task_, options_.launch_limit_seconds),
+                                 "the oracle as " + variant.precision->name, &values));
       if (!variant_ran) return Status::Ok();
       for (const TensorSpec& output : task_.tensors) {
         if (!IsOutput(output) || !IsFloating(output.dtype) || reference.at(output.name).empty()) continue;
@@ -575,9 +606,55 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
       HONE_RETURN_IF_ERROR(CheckConstantAnswers(*bench, inputs, reference));
       HONE_RETURN_IF_ERROR(CheckInputs(*bench, inputs, reference));
     }
-    if (seed_.loaded) HONE_RETURN_IF_ERROR(CheckSeed(*bench, reference, where, choice.require_rms, !choice.use_stress));
+    if (seed_.loaded) HONE_RETURN_IF_ERROR(CheckSeed(*bench, reference, where, choice));
   }
   return Status::Ok();
+}
+
+// Elements that would be refused if they were alone in their slice. A large case shows in one run what a small one
+// shows in one of many thousand.
+void Linter::RecordCancelling(const TensorSpec& output, const std::vector<double>& values,
+                              const std::vector<double>& reference) {
+  const Tolerance& tolerance = task_.tolerance.at(output.name);
+  double squares = 0;
+  for (const double value : reference) squares += std::isfinite(value) ? value * value : 0.0;
+  const double most = kMostCancelled * std::sqrt(squares / static_cast<double>(std::max<size_t>(1, reference.size())));
+  for (size_t i = 0; i < reference.size(); ++i) {
+    const double error = std::fabs(values[i] - reference[i]);
+    if (!(error > tolerance.c_max * std::fabs(reference[i])) || !(error < most)) continue;
+    CancellingOutput& worst = cancelling_[output.name];
+    if (error <= worst.error) continue;
+    worst.error = error;
+    worst.value = reference[i];
+  }
+}
+
+void Linter::ConcludeCancelling() {
+  for (auto& [name, one] : cancelling_) {
+    const TensorSpec& output = *task_.FindTensor(name);
+    one.output = name;
+    std::string where;
+    for (const Case& check : task_.cases) {
+      const Result<TensorShape> shape = ResolveShape(output, check.dims);
+      if (check.role != CaseRole::kCheck || !shape.ok() || shape->elements == 0) continue;
+      const int64_t slices = output.slice_axis < 0 ? 1 : shape->shape[static_cast<size_t>(output.slice_axis)];
+      const int64_t elements = shape->elements / slices;
+      if (one.fewest != 0 && elements >= one.fewest) continue;
+      one.fewest = elements;
+      where = DimsText(check.dims);
+    }
+    const double unit = std::pow(10.0, std::floor(std::log10(kAbsRoom * one.error)));
+    one.proposed_abs = std::ceil(kAbsRoom * one.error / unit) * unit;
+    if (one.fewest == 0 || one.fewest > kFewElements || task_.tolerance.at(name).absolute >= one.error) continue;
+    Warn(fmt::format(
+        "{0} cancels: where it is {1:.3g} the seed is off by {2:.2g}, more than c_max of the element itself, and for "
+        "{3} "
+        "a slice of {0} holds {4}, so an honest kernel may be refused by chance. abs = {5:.0e} under [tolerance.{0}] "
+        "forgives that",
+        name, one.value, one.error, where, one.fewest == 1 ? "one element" : fmt::format("{} elements", one.fewest),
+        one.proposed_abs));
+    report_.cancelling.push_back(one);
+  }
 }
 
 // What makes a lower precision show in the result.
@@ -612,7 +689,8 @@ void Linter::ConcludePrecision() {
       suspect.has_effect = true;
       suspect.accepted = suspect.accepted && trial.accepted;
       const double gap = trial.rms_error / output.honest_rms;
-      if (gap >= suspect.gap) suspect = {gap, trial.rms_error, output.honest_rms, output.output, suspect.accepted, true};
+      if (gap >= suspect.gap)
+        suspect = {gap, trial.rms_error, output.honest_rms, output.output, suspect.accepted, true};
       // What this output can tell apart decides where its limit should stand.
       if (gap >= kLeastGap && (output.least_dishonest.empty() || trial.rms_error < output.dishonest_rms)) {
         output.dishonest_rms = trial.rms_error;
@@ -638,7 +716,8 @@ void Linter::ConcludePrecision() {
     }
   }
   if (suspects.empty() && !report_.precision.empty()) {
-    Warn("no lower precision could be tried; write the oracle over HONE_ORACLE_IN, HONE_ORACLE_MID and HONE_ORACLE_ACC");
+    Warn(
+        "no lower precision could be tried; write the oracle over HONE_ORACLE_IN, HONE_ORACLE_MID and HONE_ORACLE_ACC");
   }
   for (OutputPrecision& output : report_.precision) {
     if (output.least_dishonest.empty()) continue;
@@ -662,12 +741,13 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
     honest_small = std::max(honest_small, trial.max_small);
     // The seed has been heard on its own.
     if (!trial.accepted && trial.variant != "seed") {
-      Problem(fmt::format("{}: an honest {} kernel is refused (rms error {:.3g}, worst {:.3g}; c_rms = {:.3g}, c_max = {:.3g})",
-                          output.output, trial.variant, trial.rms_error,
-                          std::max(trial.max_scaled, trial.stress_max_scaled), output.tolerance.c_rms, output.tolerance.c_max));
+      Problem(fmt::format(
+          "{}: an honest {} kernel is refused (rms error {:.3g}, worst {:.3g}; c_rms = {:.3g}, c_max = {:.3g})",
+          output.output, trial.variant, trial.rms_error, std::max(trial.max_scaled, trial.stress_max_scaled),
+          output.tolerance.c_rms, output.tolerance.c_max));
     }
   }
-  output.proposed_c_max = std::isfinite(honest_max) ? 2 * honest_max : 0;
+  output.proposed_c_max = 2 * honest_max < 1 ? 2 * honest_max : 0;  // a bound of 1 forgives an answer of zeros
   output.proposed_c_small = kSmallRoom * honest_small < kMostSmall ? kSmallRoom * honest_small : 0;
   if (!exact && output.tolerance.c_rms < kLeastRoom * output.honest_rms) {
     Problem(fmt::format("{}: c_rms = {:.3g} leaves too little room above honest kernels ({:.3g})", output.output,
@@ -693,7 +773,8 @@ Result<TaskReport> Linter::Run() {
     if (!loaded) return finish();
   }
   if (!task_.seed_source.empty()) {
-    HONE_ASSIGN_OR_RETURN([[maybe_unused]] const bool seed_loaded, Load(task_.seed_source, task_.name + "/seed.cu", false, &seed_));
+    HONE_ASSIGN_OR_RETURN([[maybe_unused]] const bool seed_loaded,
+                          Load(task_.seed_source, task_.name + "/seed.cu", false, &seed_));
   }
   HONE_RETURN_IF_ERROR(CheckHandCases());
   // A wrong oracle makes every later finding noise.
@@ -710,8 +791,9 @@ Result<TaskReport> Linter::Run() {
   for (const PrecisionVariant& precision : PrecisionVariants()) {
     if (!options_.precision || !hooks.Reached(precision.part)) continue;
     Variant variant{.precision = &precision, .program = {}};
-    HONE_ASSIGN_OR_RETURN(const bool ok, Load(precision.Prelude() + task_.oracle_source,
-                                              fmt::format("{}/oracle.cu as {}", task_.name, precision.name), true, &variant.program));
+    HONE_ASSIGN_OR_RETURN(const bool ok,
+                          Load(precision.Prelude() + task_.oracle_source,
+                               fmt::format("{}/oracle.cu as {}", task_.name, precision.name), true, &variant.program));
     if (ok) variants_.push_back(std::move(variant));
   }
 
@@ -738,6 +820,7 @@ Result<TaskReport> Linter::Run() {
     }
   }
   if (options_.precision) ConcludePrecision();
+  ConcludeCancelling();
   HONE_RETURN_IF_ERROR(CheckFloor());
   return finish();
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -31,36 +32,56 @@ std::string TaskReportToJson(const TaskReport& report, int indent) {
   json["seconds"] = report.seconds;
   json["hand"] = Json::array();
   for (const HandCheck& hand : report.hand) {
-    json["hand"].push_back({{"dims", hand.dims}, {"oracle_ok", hand.oracle_ok}, {"seed_ok", hand.seed_ok},
-                            {"detail", hand.detail}});
+    json["hand"].push_back(
+        {{"dims", hand.dims}, {"oracle_ok", hand.oracle_ok}, {"seed_ok", hand.seed_ok}, {"detail", hand.detail}});
   }
   json["inputs"] = Json::array();
   for (const InputInfluence& input : report.inputs) {
-    json["inputs"].push_back({{"input", input.input}, {"scalar", input.scalar}, {"rms_change", Number(input.rms_change)},
+    json["inputs"].push_back({{"input", input.input},
+                              {"scalar", input.scalar},
+                              {"rms_change", Number(input.rms_change)},
                               {"matters", input.matters}});
   }
   json["trivial"] = Json::array();
   for (const TrivialAnswer& trivial : report.trivial) {
-    json["trivial"].push_back({{"output", trivial.output}, {"answer", trivial.answer},
-                               {"max_scaled", Number(trivial.max_scaled)}, {"rms_error", Number(trivial.rms_error)},
+    json["trivial"].push_back({{"output", trivial.output},
+                               {"answer", trivial.answer},
+                               {"max_scaled", Number(trivial.max_scaled)},
+                               {"rms_error", Number(trivial.rms_error)},
                                {"accepted", trivial.accepted}});
   }
   json["precision"] = Json::array();
   for (const OutputPrecision& output : report.precision) {
     Json trials = Json::array();
     for (const PrecisionTrial& trial : output.trials) {
-      trials.push_back({{"variant", trial.variant}, {"judgement", trial.judgement},
-                        {"rms_error", Number(trial.rms_error)}, {"max_scaled", Number(trial.max_scaled)},
+      trials.push_back({{"variant", trial.variant},
+                        {"judgement", trial.judgement},
+                        {"rms_error", Number(trial.rms_error)},
+                        {"max_scaled", Number(trial.max_scaled)},
                         {"stress_max_scaled", Number(trial.stress_max_scaled)},
-                        {"max_small", Number(trial.max_small)}, {"accepted", trial.accepted}, {"has_effect", trial.has_effect}});
+                        {"max_small", Number(trial.max_small)},
+                        {"accepted", trial.accepted},
+                        {"has_effect", trial.has_effect}});
     }
-    json["precision"].push_back({{"output", output.output}, {"c_max", output.tolerance.c_max},
-                                 {"c_rms", output.tolerance.c_rms}, {"honest_rms", Number(output.honest_rms)},
+    json["precision"].push_back({{"output", output.output},
+                                 {"c_max", output.tolerance.c_max},
+                                 {"c_rms", output.tolerance.c_rms},
+                                 {"honest_rms", Number(output.honest_rms)},
                                  {"dishonest_rms", Number(output.dishonest_rms)},
-                                 {"least_dishonest", output.least_dishonest}, {"gap", Number(output.gap)},
+                                 {"least_dishonest", output.least_dishonest},
+                                 {"gap", Number(output.gap)},
                                  {"proposed_c_rms", Number(output.proposed_c_rms)},
                                  {"proposed_c_max", Number(output.proposed_c_max)},
-                                 {"proposed_c_small", Number(output.proposed_c_small)}, {"trials", trials}});
+                                 {"proposed_c_small", Number(output.proposed_c_small)},
+                                 {"trials", trials}});
+  }
+  json["cancelling"] = Json::array();
+  for (const CancellingOutput& output : report.cancelling) {
+    json["cancelling"].push_back({{"output", output.output},
+                                  {"fewest", output.fewest},
+                                  {"error", Number(output.error)},
+                                  {"value", Number(output.value)},
+                                  {"proposed_abs", Number(output.proposed_abs)}});
   }
   json["whole_numbers"] = Json::array();
   for (const WholeNumbers& output : report.whole_numbers) {
@@ -96,8 +117,8 @@ std::string TaskReportToText(const TaskReport& report) {
   text += "  inputs              ";
   for (size_t i = 0; i < report.inputs.size(); ++i) {
     const InputInfluence& input = report.inputs[i];
-    text += fmt::format("{}{} {} ({:.2g})", i == 0 ? "" : ", ", input.input, input.matters ? "matters" : "DOES NOT MATTER",
-                        input.rms_change);
+    text += fmt::format("{}{} {} ({:.2g})", i == 0 ? "" : ", ", input.input,
+                        input.matters ? "matters" : "DOES NOT MATTER", input.rms_change);
   }
   text += "\n";
   for (const TrivialAnswer& trivial : report.trivial) {
@@ -109,8 +130,9 @@ std::string TaskReportToText(const TaskReport& report) {
                         output.tolerance.c_max);
     for (const PrecisionTrial& trial : output.trials) {
       if (!trial.has_effect && trial.judgement != "honest") continue;
-      text += fmt::format("    {:<24} {:<10} rms {:<9.3g} max {:<9.3g} {}\n", trial.variant, trial.judgement, trial.rms_error,
-                          std::max(trial.max_scaled, trial.stress_max_scaled), trial.accepted ? "accepted" : "refused");
+      text += fmt::format("    {:<24} {:<10} rms {:<9.3g} max {:<9.3g} {}\n", trial.variant, trial.judgement,
+                          trial.rms_error, std::max(trial.max_scaled, trial.stress_max_scaled),
+                          trial.accepted ? "accepted" : "refused");
     }
     if (output.gap > 0) {
       text += fmt::format("    gap {:.3g} between honest and {}; midpoint c_rms = {:.2g}", output.gap,
@@ -120,10 +142,19 @@ std::string TaskReportToText(const TaskReport& report) {
       text += "\n";
     }
     if (output.proposed_c_max == 0 && !output.trials.empty()) {
-      text += fmt::format(
-          "    no c_max can be suggested: an honest kernel's {} is infinite or NaN where the oracle's is "
-          "finite. Give its inputs a smaller scale, or stress = false where hard values overflow\n",
-          output.output);
+      const bool finite = std::all_of(output.trials.begin(), output.trials.end(), [](const PrecisionTrial& trial) {
+        return trial.judgement != "honest" || std::isfinite(std::max(trial.max_scaled, trial.stress_max_scaled));
+      });
+      text += finite
+                  ? fmt::format(
+                        "    no c_max can be suggested: an honest kernel's {} is wrong by half its own size or more on "
+                        "some "
+                        "inputs. Results that cancel need `abs`; inputs may need another scale or offset\n",
+                        output.output)
+                  : fmt::format(
+                        "    no c_max can be suggested: an honest kernel's {} is infinite or NaN where the oracle's is "
+                        "finite. Give its inputs a smaller scale, or stress = false where hard values overflow\n",
+                        output.output);
     }
   }
   for (const WholeNumbers& output : report.whole_numbers) {
@@ -132,8 +163,9 @@ std::string TaskReportToText(const TaskReport& report) {
     if (t.absolute == 0 && t.c_max == 0) {
       text += ", right where it equals the oracle's; no lower precision is tried on whole numbers\n";
     } else {
-      text += fmt::format(", c_rms = {:.3g}, c_max = {:.3g}, abs = {:.3g}; no lower precision is tried on whole numbers\n",
-                          t.c_rms, t.c_max, t.absolute);
+      text +=
+          fmt::format(", c_rms = {:.3g}, c_max = {:.3g}, abs = {:.3g}; no lower precision is tried on whole numbers\n",
+                      t.c_rms, t.c_max, t.absolute);
     }
   }
   for (const std::string& warning : report.warnings) text += "  warning: " + warning + "\n";

@@ -19,16 +19,16 @@ namespace hone {
 struct HandCheck {
   Dims dims;
   bool oracle_ok = false;
-  bool seed_ok = true;   // true where there is no seed
-  std::string detail;    // first difference; empty when both are right
+  bool seed_ok = true;  // true where there is no seed
+  std::string detail;   // first difference; empty when both are right
 };
 
 // Does an input change the result by more than the tolerance forgives?
 struct InputInfluence {
-  std::string input;        // tensor or scalar
+  std::string input;  // tensor or scalar
   bool scalar = false;
-  double rms_change = 0;    // of the output it changes most, relative to that output's root mean square
-  bool matters = false;     // tensors: above c_rms and c_max of some output. Scalars: any change at all
+  double rms_change = 0;  // of the output it changes most, relative to that output's root mean square
+  bool matters = false;   // tensors: above c_rms and c_max of some output. Scalars: any change at all
 };
 
 // An answer nobody should get away with: "zeros", "mean", "copy of x".
@@ -42,12 +42,13 @@ struct TrivialAnswer {
 
 // One precision tried on one output; errors are the worst over the check cases, with each tensor's own values.
 struct PrecisionTrial {
-  std::string variant;      // "float32", "seed", "tf32_inputs", …
-  std::string judgement;    // honest, tolerated or dishonest
-  double rms_error = 0;     // infinite where the output was not finite
+  std::string variant;    // "float32", "seed", "tf32_inputs", …
+  std::string judgement;  // honest, tolerated or dishonest
+  double rms_error = 0;   // infinite where the output was not finite
   double max_scaled = 0;
   double stress_max_scaled = 0;  // honest ones: worst max_scaled over the stress sets
-  double max_small = 0;     // worst error of an element relative to its own size (Comparison::max_small), on all sets tried
+  double max_small =
+      0;  // worst error of an element relative to its own size (Comparison::max_small), on all sets tried
   bool accepted = false;    // by c_max and c_rms, on every check case
   bool has_effect = false;  // whether this output depends on the operations whose precision was changed
 };
@@ -56,14 +57,15 @@ struct OutputPrecision {
   std::string output;
   Tolerance tolerance;
   std::vector<PrecisionTrial> trials;
-  double honest_rms = 0;         // worst of the honest; where all are exact, a fraction of half an ulp
-  double dishonest_rms = 0;      // best of the dishonest that this output can tell from honest ones; 0: none
-  std::string least_dishonest;   // its name
-  double gap = 0;                // dishonest / honest; 0: none
-  double proposed_c_rms = 0;     // their geometric midpoint; 0: none
-  double proposed_c_max = 0;     // twice the worst honest max_scaled, stress sets included; 0: none, for an honest
-                                 // output is not finite where the oracle's is
-  double proposed_c_small = 0;   // four times the worst honest max_small; 0: honest kernels have no relative accuracy there
+  double honest_rms = 0;        // worst of the honest; where all are exact, a fraction of half an ulp
+  double dishonest_rms = 0;     // best of the dishonest that this output can tell from honest ones; 0: none
+  std::string least_dishonest;  // its name
+  double gap = 0;               // dishonest / honest; 0: none
+  double proposed_c_rms = 0;    // their geometric midpoint; 0: none
+  double proposed_c_max = 0;    // twice the worst honest max_scaled, stress sets included; 0: none, for an honest
+                                // output is not finite where the oracle's is, or is wrong by half its size
+  double proposed_c_small =
+      0;  // four times the worst honest max_small; 0: honest kernels have no relative accuracy there
 };
 
 // The seed's time on the timed case that moves most, beside its floor: a kernel far faster than its floor shows that
@@ -82,6 +84,16 @@ struct WholeNumbers {
   Tolerance tolerance;
 };
 
+// An output whose elements cancel: far below their neighbors' size an honest kernel keeps no correct digits of them,
+// and where a slice has few elements nothing but they may be in it.
+struct CancellingOutput {
+  std::string output;
+  int64_t fewest = 0;       // elements of the smallest slice that a check case has
+  double error = 0;         // the worst error of the seed where it is above c_max of the element itself
+  double value = 0;         // what the oracle has there
+  double proposed_abs = 0;  // four times `error`, rounded up to one digit
+};
+
 struct TaskReport {
   std::string task;
   std::string device;
@@ -90,9 +102,10 @@ struct TaskReport {
   std::vector<InputInfluence> inputs;
   std::vector<TrivialAnswer> trivial;
   std::vector<OutputPrecision> precision;
-  std::vector<WholeNumbers> whole_numbers;  // empty where precisions were not to be tried at all
+  std::vector<CancellingOutput> cancelling;  // where `abs` is too small for a check case with few elements a slice
+  std::vector<WholeNumbers> whole_numbers;   // empty where precisions were not to be tried at all
   std::optional<FloorCheck> floor;  // absent: no seed, no timed case that this device can hold, or nothing to move
-  int seed_runs = 0;               // how often the seed was checked: cases times input sets
+  int seed_runs = 0;                // how often the seed was checked: cases times input sets
   std::vector<std::string> problems;
   std::vector<std::string> warnings;
   double seconds = 0;

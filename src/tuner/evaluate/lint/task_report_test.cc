@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace hone {
@@ -82,6 +83,8 @@ TEST(TaskReport, SuggestsNoLimitThatIsNone) {
   TaskReport report = Sample();
   EXPECT_THAT(TaskReportToText(report), HasSubstr("suggested c_max = 6e-07"));
   report.precision[0].proposed_c_max = 0;
+  EXPECT_THAT(TaskReportToText(report), HasSubstr("no c_max can be suggested: an honest kernel's out is wrong by half its own size"));
+  report.precision[0].trials[0].max_scaled = std::numeric_limits<double>::infinity();
   const std::string text = TaskReportToText(report);
   EXPECT_THAT(text, Not(HasSubstr("suggested c_max")));
   EXPECT_THAT(text, HasSubstr("no c_max can be suggested: an honest kernel's out is infinite or NaN"));
