@@ -3,6 +3,7 @@
 //
 // The outermost hop of hop_sums.h: a warp draws for one to four rows and gathers them, lane = part of a feature row,
 // and where a row leaves lanes idle they take a share of its neighbors. Nobody needs the gradient of features.
+#include <algorithm>
 #include <type_traits>
 
 #include "gnn/cuda/base/fanouts.h"
@@ -18,8 +19,11 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int kBlock = 128;
-constexpr int kAhead = 5;
+// A block takes a multiprocessor's registers whole and stays to the end, on a share of the multiprocessors: the others
+// are room for the chain of small kernels beside it, as in outermost_kernels.cu.
+constexpr int kBlock = 1024;
+template <typename In>
+constexpr int kAhead = sizeof(In) == 2 ? 5 : 3;  // rows on their way
 
 __device__ inline float DegreeOf(const GraphOnDevice& graph, int32_t node) {
   return static_cast<float>(__ldg(graph.row_offsets + node + 1) - __ldg(graph.row_offsets + node));
@@ -71,31 +75,15 @@ __device__ inline void Finish(HopSum kind, const Rows& features, Place own, floa
 
 // kLanes: at least the fanout.
 template <typename Rows, typename Out, int kLanes>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, 1)
     DrawnSumKernel(HopSum kind, GraphOnDevice graph, Rows features, int hop, int fanout, const RunState* state,
                    const BatchHeader* header, const int32_t* nodes, Out* out) {
   using In = std::remove_cv_t<std::remove_pointer_t<decltype(features.At(0))>>;
   constexpr int kRows = 32 / kLanes;
   const int32_t rows = RowsAfter(header, hop);
-  const auto warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  const int32_t base = warp * kRows;
-  if (base >= rows) return;
   const bool symmetric = kind == HopSum::kSymmetric, maximum = kind == HopSum::kMax;
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int32_t drawn_row = base + lane / kLanes;
-  const bool active = drawn_row < rows;
-  const uint32_t node = active ? static_cast<uint32_t>(nodes[drawn_row]) : 0;
-  const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
-  const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
-  const auto own = features.Place(node);
-  const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
-  const int32_t count = degree < fanout ? degree : fanout;
-  const bool has = active && lane % kLanes < count;
-  const int32_t id = has ? __ldg(graph.columns + begin + slot) : 0;
-  const auto neighbor = features.Place(id);
-  const float weight = symmetric && has ? SourceScale(DegreeOf(graph, id)) : 1.0f;
-
   const int vectors = graph.feature_vectors;
   int parts = 1;  // lanes to a feature row
   while (parts < vectors && parts < 32) parts *= 2;
@@ -103,35 +91,52 @@ __global__ void __launch_bounds__(kBlock)
   const int together = sides < kRows ? sides : kRows;  // rows side by side, and sides that share one
   const int shares = sides / together;
   const int share = side % shares;
-  for (int r = 0; r < kRows; r += together) {
-    const int which = r + side / shares;
-    const int32_t row = base + which;
-    const int32_t neighbors = __shfl_sync(kFullWarp, count, which * kLanes);
-    const int32_t row_degree = __shfl_sync(kFullWarp, degree, which * kLanes);
-    const auto self = __shfl_sync(kFullWarp, own, which * kLanes);
-    for (int first = 0; first < vectors; first += parts) {
-      const int vector = first + part;
-      const bool reads = row < rows && vector < vectors;
-      Gathered8 gathered;
-      for (int j = 0; j < fanout; j += kAhead * shares) {
-        RawOf<In> raw[kAhead];
+  const auto warps = static_cast<int32_t>(gridDim.x * (kBlock / 32));
+  const auto warp = static_cast<int32_t>(threadIdx.x / 32 * gridDim.x + blockIdx.x);
+  for (int32_t base = warp * kRows; base < rows; base += warps * kRows) {
+    const int32_t drawn_row = base + lane / kLanes;
+    const bool active = drawn_row < rows;
+    const uint32_t node = active ? static_cast<uint32_t>(nodes[drawn_row]) : 0;
+    const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
+    const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
+    const auto own = features.Place(node);
+    const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
+    const int32_t count = degree < fanout ? degree : fanout;
+    const bool has = active && lane % kLanes < count;
+    const int32_t id = has ? __ldg(graph.columns + begin + slot) : 0;
+    const auto neighbor = features.Place(id);
+    const float weight = symmetric && has ? SourceScale(DegreeOf(graph, id)) : 1.0f;
+
+    for (int r = 0; r < kRows; r += together) {
+      const int which = r + side / shares;
+      const int32_t row = base + which;
+      const int32_t neighbors = __shfl_sync(kFullWarp, count, which * kLanes);
+      const int32_t row_degree = __shfl_sync(kFullWarp, degree, which * kLanes);
+      const auto self = __shfl_sync(kFullWarp, own, which * kLanes);
+      for (int first = 0; first < vectors; first += parts) {
+        const int vector = first + part;
+        const bool reads = row < rows && vector < vectors;
+        Gathered8 gathered;
+        for (int j = 0; j < fanout; j += kAhead<In> * shares) {
+          RawOf<In> raw[kAhead<In>];
 #pragma unroll
-        for (int a = 0; a < kAhead; ++a) {
-          const int at = j + a * shares + share;
-          const auto place = __shfl_sync(kFullWarp, neighbor, which * kLanes + at % kLanes);
-          if (reads && at < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
-        }
+          for (int a = 0; a < kAhead<In>; ++a) {
+            const int at = j + a * shares + share;
+            const auto place = __shfl_sync(kFullWarp, neighbor, which * kLanes + at % kLanes);
+            if (reads && at < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
+          }
 #pragma unroll
-        for (int a = 0; a < kAhead; ++a) {
-          const int at = j + a * shares + share;
-          const float w = __shfl_sync(kFullWarp, weight, which * kLanes + at % kLanes);
-          if (reads && at < neighbors) gathered.Take(maximum, w, Widen(raw[a]));
+          for (int a = 0; a < kAhead<In>; ++a) {
+            const int at = j + a * shares + share;
+            const float w = __shfl_sync(kFullWarp, weight, which * kLanes + at % kLanes);
+            if (reads && at < neighbors) gathered.Take(maximum, w, Widen(raw[a]));
+          }
         }
+        for (int offset = parts; offset < parts * shares; offset *= 2) gathered.Join(maximum, offset);
+        if (!reads || share != 0) continue;
+        Finish(kind, features, self, static_cast<float>(row_degree), neighbors, vector, gathered.sum,
+               out + (static_cast<int64_t>(row) * vectors + vector) * 8);
       }
-      for (int offset = parts; offset < parts * shares; offset *= 2) gathered.Join(maximum, offset);
-      if (!reads || share != 0) continue;
-      Finish(kind, features, self, static_cast<float>(row_degree), neighbors, vector, gathered.sum,
-             out + (static_cast<int64_t>(row) * vectors + vector) * 8);
     }
   }
 }
@@ -166,16 +171,16 @@ __global__ void __launch_bounds__(256)
       const auto neighbor = features.Place(id);
       const float weight = symmetric && has ? SourceScale(DegreeOf(graph, id)) : 1.0f;
       const int32_t here = min(32, drawn.count - from);
-      for (int j = 0; j < here; j += sides * kAhead) {
-        RawOf<In> raw[kAhead];
+      for (int j = 0; j < here; j += sides * kAhead<In>) {
+        RawOf<In> raw[kAhead<In>];
 #pragma unroll
-        for (int a = 0; a < kAhead; ++a) {
+        for (int a = 0; a < kAhead<In>; ++a) {
           const int at = j + a * sides + side;
           const auto place = __shfl_sync(kFullWarp, neighbor, at % 32);
           if (reads && at < here) raw[a] = LoadRaw(features.At(place) + vector * 8);
         }
 #pragma unroll
-        for (int a = 0; a < kAhead; ++a) {
+        for (int a = 0; a < kAhead<In>; ++a) {
           const int at = j + a * sides + side;
           const float w = __shfl_sync(kFullWarp, weight, at % 32);
           if (reads && at < here) gathered.Take(maximum, w, Widen(raw[a]));
@@ -191,13 +196,18 @@ __global__ void __launch_bounds__(256)
 
 template <typename Rows, typename Out>
 cudaError_t LaunchDrawnSum(HopSum kind, const GraphOnDevice& graph, const Rows& features, int hop, int fanout,
-                           int32_t rows, const RunState* state, const BatchHeader* header, const int32_t* nodes,
-                           Out* out, cudaStream_t stream) {
+                           int32_t rows, float share, const RunState* state, const BatchHeader* header,
+                           const int32_t* nodes, Out* out, cudaStream_t stream) {
+  int device = 0, multiprocessors = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  const cudaError_t asked = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  if (asked != cudaSuccess) return asked;
   const auto launch = [&](auto lanes) {
     constexpr int kLanes = decltype(lanes)::value;
     constexpr int kRowsABlock = 32 / kLanes * kBlock / 32;
-    return Launch(DrawnSumKernel<Rows, Out, kLanes>, (rows + kRowsABlock - 1) / kRowsABlock, kBlock, 0, stream, kind,
-                  graph, features, hop, fanout, state, header, nodes, out);
+    const int most = std::max(1, static_cast<int>(share * static_cast<float>(multiprocessors)));
+    return Launch(DrawnSumKernel<Rows, Out, kLanes>, std::min(most, (rows + kRowsABlock - 1) / kRowsABlock), kBlock, 0,
+                  stream, kind, graph, features, hop, fanout, state, header, nodes, out);
   };
   if (fanout <= 8) return launch(std::integral_constant<int, 8>{});
   if (fanout <= kNarrowFanout) return launch(std::integral_constant<int, 32>{});
@@ -209,15 +219,15 @@ cudaError_t LaunchDrawnSum(HopSum kind, const GraphOnDevice& graph, const Rows& 
 }  // namespace
 
 cudaError_t EnqueueDrawnSum(HopSum kind, const GraphOnDevice& graph, Element feature_element, int hop, int fanout,
-                            int32_t rows, const RunState* state, const BatchHeader* header, const int32_t* nodes,
-                            Element out_element, void* out, cudaStream_t stream) {
+                            int32_t rows, float share, const RunState* state, const BatchHeader* header,
+                            const int32_t* nodes, Element out_element, void* out, cudaStream_t stream) {
   const auto launch = [&]<typename In>(In) {
     return WithRows<In>(graph, [&](const auto& features) {
       if (out_element == Element::kFloat32) {
-        return LaunchDrawnSum(kind, graph, features, hop, fanout, rows, state, header, nodes, static_cast<float*>(out),
-                              stream);
+        return LaunchDrawnSum(kind, graph, features, hop, fanout, rows, share, state, header, nodes,
+                              static_cast<float*>(out), stream);
       }
-      return LaunchDrawnSum(kind, graph, features, hop, fanout, rows, state, header, nodes,
+      return LaunchDrawnSum(kind, graph, features, hop, fanout, rows, share, state, header, nodes,
                             static_cast<__nv_bfloat16*>(out), stream);
     });
   };

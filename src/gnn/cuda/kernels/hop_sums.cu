@@ -16,6 +16,7 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int kBlock = 256;
+constexpr int kBlocksEach = 3;  // of a multiprocessor: registers are held down for that
 template <typename T>
 constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows on their way
 
@@ -61,33 +62,53 @@ __device__ inline void Multiply8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// Vector `at` of the rows as it is read; `kept`: its byte.
-__device__ inline void ReadThrough8(const HopRowsThrough& through, const Float8& bias, uint32_t kept, int64_t at,
-                                    Float8& x) {
-  uint32_t mark = kept << 8;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const float biased = x.v[i] + bias.v[i];
-    if (biased > 0.0f) mark |= 1u << i;
-    x.v[i] = (kept >> i & 1u) != 0 ? through.scale * Activated(through.activation, biased) : 0.0f;
-  }
-  if (through.marks != nullptr) through.marks[at] = static_cast<RowMark>(mark);
-}
-// And the gradient of what was read so, back.
-template <typename T>
-__device__ inline void BackThrough8(const HopRowsThrough& through, int64_t at, int32_t vector, Float8& grad) {
-  if (through.marks != nullptr) {
-    ApplyMark8(through.activation, through.scale, through.marks[at], grad);
-    return;
-  }
-  const uint32_t kept = through.kept != nullptr ? through.kept[at] : 0xffu;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) grad.v[i] = (kept >> i & 1u) != 0 ? through.scale * grad.v[i] : 0.0f;
-  ActivationSlope8(through.activation, through.bias, vector, Load8(static_cast<const T*>(through.rows) + at * 8), grad);
+// What rows are read through: nothing, a function of two slopes, or elu, whose code takes registers that the others
+// need.
+enum class Form { kPlain, kTwoSlopes, kElu };
+
+__device__ inline float SlopeBelow(Activation activation) {
+  return activation == Activation::kRelu        ? 0.0f
+         : activation == Activation::kLeakyRelu ? static_cast<float>(kLeakySlope)
+                                                : 1.0f;
 }
 
-template <typename T, typename Out, bool kMaximum, bool kThrough>
-__global__ void __launch_bounds__(kBlock)
+// Vector `at` of the rows as it is read; `kept`: its byte.
+template <Form kForm>
+__device__ inline void ReadThrough8(const HopRowsThrough& through, const Float8& bias, uint32_t kept, int64_t at,
+                                    Float8& x) {
+  if constexpr (kForm == Form::kTwoSlopes) {
+    const float above = through.scale, below = through.scale * SlopeBelow(through.activation);
+    uint32_t mark = kept << 8;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const float biased = x.v[i] + bias.v[i];
+      if (biased > 0.0f) mark |= 1u << i;
+      x.v[i] = (kept >> i & 1u) != 0 ? biased * (biased > 0.0f ? above : below) : 0.0f;
+    }
+    if (through.marks != nullptr) through.marks[at] = static_cast<RowMark>(mark);
+  } else if constexpr (kForm == Form::kElu) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      x.v[i] = (kept >> i & 1u) != 0 ? through.scale * Activated(Activation::kElu, x.v[i] + bias.v[i]) : 0.0f;
+    }
+  }
+}
+// And the gradient of what was read so, back; `mark`: what forward noted of the vector.
+template <typename T, Form kForm>
+__device__ inline void BackThrough8(const HopRowsThrough& through, RowMark mark, int64_t at, int32_t vector,
+                                    Float8& grad) {
+  if constexpr (kForm == Form::kTwoSlopes) {
+    ApplyMark8(through.activation, through.scale, mark, grad);
+  } else if constexpr (kForm == Form::kElu) {
+    const uint32_t kept = through.kept != nullptr ? through.kept[at] : 0xffu;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) grad.v[i] = (kept >> i & 1u) != 0 ? through.scale * grad.v[i] : 0.0f;
+    ActivationSlope8(Activation::kElu, through.bias, vector, Load8(static_cast<const T*>(through.rows) + at * 8), grad);
+  }
+}
+
+template <typename T, typename Out, bool kMaximum, Form kForm>
+__global__ void __launch_bounds__(kBlock, kBlocksEach)
     HopSumKernel(HopSumCall call, HopOnDevice hop, const T* z, const BatchHeader* header, Out* out) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= RowsAfter(header, call.number)) return;
@@ -97,6 +118,7 @@ __global__ void __launch_bounds__(kBlock)
   const int32_t* columns = hop.columns + static_cast<int64_t>(row) * hop.fanout;
   const bool symmetric = !kMaximum && call.kind == HopSum::kSymmetric;
   const float degree = symmetric ? call.degrees[row] : 0.0f;
+  constexpr bool kThrough = kForm != Form::kPlain;
   const uint8_t* kept = kThrough ? call.through.kept : nullptr;
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
@@ -116,17 +138,17 @@ __global__ void __launch_bounds__(kBlock)
                 if (!mine) return;
                 Float8 x = Widen(raw);
                 if (kThrough) {
-                  ReadThrough8(call.through, bias, bits, static_cast<int64_t>(source) * vectors + vector, x);
+                  ReadThrough8<kForm>(call.through, bias, bits, static_cast<int64_t>(source) * vectors + vector, x);
                 }
-                if (!kMaximum) {
-                  AddScaled8(w, x, sum);
-                  return;
-                }
+                if constexpr (kMaximum) {
 #pragma unroll
-                for (int i = 0; i < 8; ++i) {
-                  if (slots[i] >= 0 && !(x.v[i] > sum.v[i])) continue;
-                  sum.v[i] = x.v[i];
-                  slots[i] = from + j;
+                  for (int i = 0; i < 8; ++i) {
+                    if (slots[i] >= 0 && !(x.v[i] > sum.v[i])) continue;
+                    sum.v[i] = x.v[i];
+                    slots[i] = from + j;
+                  }
+                } else {
+                  AddScaled8(w, x, sum);
                 }
               });
     }
@@ -140,80 +162,119 @@ __global__ void __launch_bounds__(kBlock)
     if (!kMaximum) Multiply8(SumScale(call.kind, degree, count), sum);
     if (symmetric) {
       Float8 own = Load8(z + at * 8);
-      if (kThrough) ReadThrough8(call.through, bias, kept != nullptr ? kept[at] : 0xffu, at, own);
+      if (kThrough) ReadThrough8<kForm>(call.through, bias, kept != nullptr ? kept[at] : 0xffu, at, own);
       AddScaled8(OwnScale(degree), own, sum);
     }
     Store8(out + at * 8, sum);
   }
 }
 
-template <typename T, bool kMaximum, bool kThrough>
-__global__ void __launch_bounds__(kBlock)
+// A warp has kEach sources, most of which one slot drew or none: what they need is asked for together.
+template <typename T>
+constexpr int kEach = sizeof(T) == 2 ? 8 : 4;
+
+template <typename T, bool kMaximum, Form kForm>
+__global__ void __launch_bounds__(kBlock, kBlocksEach)
     HopSumBackwardKernel(HopSumCall call, HopOnDevice hop, const T* grad_out, int32_t padded_sources,
                          const BatchHeader* header, T* grad_z) {
   const int32_t rows = RowsAfter(header, call.number), sources = RowsAfter(header, call.number + 1);
-  const auto source = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  if (source >= padded_sources) return;
+  const auto base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kEach<T>;
+  if (base >= padded_sources) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int32_t vectors = call.width / 8;
-  T* to = grad_z + static_cast<int64_t>(source) * vectors * 8;
-  if (source >= sources) {
-    for (int32_t vector = lane; vector < vectors; vector += 32) Store8(to + vector * 8, Float8{});
-    return;
-  }
   const bool symmetric = !kMaximum && call.kind == HopSum::kSymmetric;
-  const float degree = symmetric ? call.degrees[source] : 0.0f;
-  const int32_t begin = hop.first[source], end = hop.end[source];
-  for (int32_t first = 0; first < vectors; first += 32) {
-    const int32_t vector = first + lane;
-    const bool mine = vector < vectors;
-    Float8 sum = {};
-    for (int32_t from = begin; from < end; from += 32) {
-      int32_t row = 0, slot = 0;
-      float weight = 0;
-      if (from + lane < end) {
-        const auto place = static_cast<int32_t>(hop.sorted_slots[from + lane]);
-        row = place / hop.fanout;
-        slot = place % hop.fanout;
-        if (!kMaximum) weight = SumScale(call.kind, symmetric ? call.degrees[row] : 0.0f, hop.counts[row]);
-      }
-      EachRow(grad_out, nullptr, vectors, vector, mine, row, min(32, end - from),
-              [&](int j, const RawOf<T>& raw, uint32_t) {
-                const float w = __shfl_sync(kFullWarp, weight, j);
-                const int32_t r = __shfl_sync(kFullWarp, row, j), s = __shfl_sync(kFullWarp, slot, j);
-                if (!mine) return;
-                const Float8 g = Widen(raw);
-                if (!kMaximum) {
-                  AddScaled8(w, g, sum);
-                  return;
-                }
-                const auto* won =
-                    reinterpret_cast<const int4*>(call.winners + (static_cast<int64_t>(r) * vectors + vector) * 8);
-                const int4 low = __ldg(won), high = __ldg(won + 1);
-                const int32_t slots[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+  // The slot at place `at` of the sorted ones: its row, itself, and what the row's gradient is multiplied by.
+  struct Slot {
+    int32_t row = 0, slot = 0;
+    float weight = 0;
+  };
+  const auto slot_at = [&](int32_t at) {
+    const auto place = static_cast<int32_t>(hop.sorted_slots[at]);
+    Slot slot{place / hop.fanout, place % hop.fanout, 0};
+    if (!kMaximum) {
+      slot.weight = SumScale(call.kind, symmetric ? call.degrees[slot.row] : 0.0f, hop.counts[slot.row]);
+    }
+    return slot;
+  };
+  const auto add = [&](const Slot& slot, int32_t vector, const RawOf<T>& raw, Float8& sum) {
+    const Float8 g = Widen(raw);
+    if constexpr (kMaximum) {
+      const auto* won =
+          reinterpret_cast<const int4*>(call.winners + (static_cast<int64_t>(slot.row) * vectors + vector) * 8);
+      const int4 low = __ldg(won), high = __ldg(won + 1);
+      const int32_t slots[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
-                for (int i = 0; i < 8; ++i) sum.v[i] += slots[i] == s ? g.v[i] : 0.0f;
-              });
+      for (int i = 0; i < 8; ++i) sum.v[i] += slots[i] == slot.slot ? g.v[i] : 0.0f;
+    } else {
+      AddScaled8(slot.weight, g, sum);
     }
-    if (!mine) continue;
-    const int64_t at = static_cast<int64_t>(source) * vectors + vector;
-    if (symmetric) {
-      Multiply8(SourceScale(degree), sum);
-      if (source < rows) AddScaled8(OwnScale(degree), Load8(grad_out + at * 8), sum);
+  };
+  const auto handed = [](const Slot& mine, int from) {
+    return Slot{__shfl_sync(kFullWarp, mine.row, from), __shfl_sync(kFullWarp, mine.slot, from),
+                __shfl_sync(kFullWarp, mine.weight, from)};
+  };
+
+  // Lane i: of source base + i.
+  const bool exists = lane < kEach<T> && base + lane < sources;
+  const int32_t own_begin = exists ? hop.first[base + lane] : 0, own_end = exists ? hop.end[base + lane] : 0;
+  const float own_degree = exists && symmetric ? call.degrees[base + lane] : 0.0f;
+  const Slot own_first = own_begin < own_end ? slot_at(own_begin) : Slot{};
+  for (int32_t strip = 0; strip < vectors; strip += 32) {
+    const int32_t vector = strip + lane;
+    const bool mine = vector < vectors;
+    RawOf<T> raw[kEach<T>];
+    RowMark marks[kEach<T>] = {};
+#pragma unroll
+    for (int a = 0; a < kEach<T>; ++a) {
+      const bool drawn = __shfl_sync(kFullWarp, own_end - own_begin, a) > 0;
+      const int32_t row = __shfl_sync(kFullWarp, own_first.row, a);
+      if (mine && drawn) raw[a] = LoadRaw(grad_out + (static_cast<int64_t>(row) * vectors + vector) * 8);
+      if (kForm == Form::kTwoSlopes && mine && base + a < sources) {
+        marks[a] = call.through.marks[static_cast<int64_t>(base + a) * vectors + vector];
+      }
     }
-    if (kThrough) BackThrough8<T>(call.through, at, vector, sum);
-    Store8(to + vector * 8, sum);
+#pragma unroll
+    for (int a = 0; a < kEach<T>; ++a) {
+      const int32_t source = base + a;
+      if (source >= padded_sources) break;
+      const int32_t begin = __shfl_sync(kFullWarp, own_begin, a), end = __shfl_sync(kFullWarp, own_end, a);
+      const float degree = __shfl_sync(kFullWarp, own_degree, a);
+      const Slot first = handed(own_first, a);
+      Float8 sum = {};
+      if (mine && begin < end) add(first, vector, raw[a], sum);
+      for (int32_t from = begin + 1; from < end; from += 32) {
+        const Slot slot = from + lane < end ? slot_at(from + lane) : Slot{};
+        const int32_t here = min(32, end - from);
+        for (int j = 0; j < here; ++j) {
+          const Slot one = handed(slot, j);
+          if (mine) {
+            add(one, vector, LoadRaw(grad_out + (static_cast<int64_t>(one.row) * vectors + vector) * 8), sum);
+          }
+        }
+      }
+      if (!mine) continue;
+      const int64_t at = static_cast<int64_t>(source) * vectors + vector;
+      if (source < sources) {
+        if (symmetric) {
+          Multiply8(SourceScale(degree), sum);
+          if (source < rows) AddScaled8(OwnScale(degree), Load8(grad_out + at * 8), sum);
+        }
+        BackThrough8<T, kForm>(call.through, marks[a], at, vector, sum);
+      }
+      Store8(grad_z + at * 8, sum);
+    }
   }
 }
 
-// Calls `with` with two constants: whether this is a maximum, and whether rows are read through something.
+// Calls `with` with two constants: whether this is a maximum, and what rows are read through.
 template <typename With>
 cudaError_t WithForm(const HopSumCall& call, const With& with) {
-  const bool through = call.through.rows != nullptr;
-  if (call.kind == HopSum::kMax) {
-    return through ? with(std::true_type{}, std::true_type{}) : with(std::true_type{}, std::false_type{});
-  }
-  return through ? with(std::false_type{}, std::true_type{}) : with(std::false_type{}, std::false_type{});
+  const auto with_form = [&](auto maximum) {
+    if (call.through.rows == nullptr) return with(maximum, std::integral_constant<Form, Form::kPlain>{});
+    if (call.through.activation == Activation::kElu) return with(maximum, std::integral_constant<Form, Form::kElu>{});
+    return with(maximum, std::integral_constant<Form, Form::kTwoSlopes>{});
+  };
+  return call.kind == HopSum::kMax ? with_form(std::true_type{}) : with_form(std::false_type{});
 }
 
 }  // namespace
@@ -240,8 +301,9 @@ cudaError_t EnqueueHopSumBackward(const HopSumCall& call, const HopOnDevice& hop
                                   cudaStream_t stream) {
   const auto launch = [&]<typename T>(T) {
     return WithForm(call, [&]<typename Maximum, typename Through>(Maximum, Through) {
-      return Launch(HopSumBackwardKernel<T, Maximum::value, Through::value>, Blocks(padded_sources), kBlock, 0, stream,
-                    call, hop, static_cast<const T*>(grad_out), padded_sources, header, static_cast<T*>(grad_z));
+      return Launch(HopSumBackwardKernel<T, Maximum::value, Through::value>,
+                    Blocks((padded_sources + kEach<T> - 1) / kEach<T>), kBlock, 0, stream, call, hop,
+                    static_cast<const T*>(grad_out), padded_sources, header, static_cast<T*>(grad_z));
     });
   };
   return element == Element::kFloat32 ? launch(float{}) : launch(__nv_bfloat16{});

@@ -39,8 +39,8 @@ struct HopRowsThrough {
   Activation activation = Activation::kIdentity;
   const uint8_t* kept = nullptr;  // [sources, width / 8] of EnqueueKeptBits; null: everything
   float scale = 1;
-  // [sources, width / 8] what backward must know of each vector that was read (row_marks.cuh); null: it reads `rows`
-  // again. Every reader of a row notes the same.
+  // [sources, width / 8] what backward must know of each vector that was read (row_marks.cuh), but of elu, of which it
+  // reads `rows` again; null: nobody goes back. Every reader of a row notes the same.
   uint16_t* marks = nullptr;
 };
 
@@ -64,10 +64,11 @@ cudaError_t EnqueueHopSum(const HopSumCall& call, const HopOnDevice& hop, Elemen
 cudaError_t EnqueueHopSumBackward(const HopSumCall& call, const HopOnDevice& hop, Element element, const void* grad_out,
                                   int32_t padded_sources, const BatchHeader* header, void* grad_z, cudaStream_t stream);
 
-// The outermost hop, drawn and aggregated at once from the graph's feature rows.
+// The outermost hop, drawn and aggregated at once from the graph's feature rows, on a share of the multiprocessors for
+// fanouts up to kNarrowFanout: the others are room for what runs beside.
 //   out [rows, 8 * graph.feature_vectors] of `out_element` (fp32 or bf16)
 cudaError_t EnqueueDrawnSum(HopSum kind, const GraphOnDevice& graph, Element feature_element, int hop, int fanout,
-                            int32_t rows, const RunState* state, const BatchHeader* header, const int32_t* nodes,
-                            Element out_element, void* out, cudaStream_t stream);
+                            int32_t rows, float share, const RunState* state, const BatchHeader* header,
+                            const int32_t* nodes, Element out_element, void* out, cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

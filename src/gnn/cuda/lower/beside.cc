@@ -20,10 +20,17 @@ Status OwnProducts::Make(const ProgramContext& context) {
   return Status::Ok();
 }
 
-Status Beside::Make(const ProgramContext& context) {
+Status Beside::Make(const ProgramContext& context, Priority priority) {
   HONE_RETURN_IF_ERROR(products_.Make(context));
   if (AllocationCount::active()) return Status::Ok();  // perhaps without a device
-  HONE_RETURN_IF_ERROR(stream_.Make());
+  if (priority == Priority::kChain) {
+    int least = 0, greatest = 0;
+    HONE_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    HONE_CUDA_RETURN_IF_ERROR(
+        cudaStreamCreateWithPriority(&stream_.handle, cudaStreamNonBlocking, (least + greatest) / 2));  // pass.cc's
+  } else {
+    HONE_RETURN_IF_ERROR(stream_.Make());
+  }
   HONE_RETURN_IF_ERROR(fork_.Make());
   return join_.Make();
 }

@@ -27,7 +27,8 @@ class OwnProducts {
 
 class Beside {
  public:
-  Status Make(const ProgramContext& context);
+  enum class Priority { kLeast, kChain };  // kChain: of the step's compute, so that it does not wait for an outermost hop
+  Status Make(const ProgramContext& context, Priority priority = Priority::kLeast);
   MatmulLibrary& products() const { return products_.library(); }
   // The stream, on which work from now on comes after all that `chain` has had so far.
   Result<cudaStream_t> Fork(cudaStream_t chain);

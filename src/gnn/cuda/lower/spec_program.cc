@@ -45,6 +45,9 @@ Activation FunctionOf(const ActivateSpec& activate) {
   return activate.function == ActivateSpec::Function::kLeakyRelu ? Activation::kLeakyRelu : Activation::kRelu;
 }
 
+// Of the multiprocessors, for the outermost hop beside a step's chain of kernels.
+constexpr float kOutermostShare = 0.4f;
+
 class SpecProgram final : public Program {
  public:
   SpecProgram(const ProgramContext& context, const Envelope& envelope, const LoweredSpec& model)
@@ -133,7 +136,8 @@ class SpecProgram final : public Program {
       const SpecUnit& unit = model_.Unit(u);
       if (unit.kind != Kind::kDrawn) continue;
       HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawnSum(KindAt(u), batch.graph, features, unit.hop, envelope_.fanouts.back(),
-                                                static_cast<int32_t>(Known(unit.hop)), batch.state, batch.header,
+                                                static_cast<int32_t>(Known(unit.hop)),
+                                                envelope_.trains ? kOutermostShare : 1.0f, batch.state, batch.header,
                                                 batch.graph_nodes, context_.element, Outer(batch, steps_[u]), stream));
     }
     for (size_t u = 1; u < steps_.size(); ++u) {
@@ -296,7 +300,7 @@ class SpecProgram final : public Program {
       steps_[u].beside = stays;
       forks_ = forks_ || stays;
     }
-    return forks_ ? beside_.Make(context_) : Status::Ok();
+    return forks_ ? beside_.Make(context_, Beside::Priority::kChain) : Status::Ok();
   }
   static bool WorksInPlace(const SpecUnit& unit) {
     return unit.kind == Kind::kNormaliseRows ||
