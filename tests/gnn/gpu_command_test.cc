@@ -77,7 +77,7 @@ TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
   const std::string model = HONE_SOURCE_DIR "/examples/gnn_models/gcn.toml";
   const auto train = [&](const std::string& device, std::vector<std::string> more) {
     std::vector<std::string> arguments = {"train",   kTiny,  "--device",  device, "--model", model,   "--fanout", "3,2",
-                                          "--batch", "64",   "--lr",      "0.02", "--quiet", "--json"};
+                                          "--batch", "64",   "--shards",  "2",    "--lr",    "0.02",  "--quiet",  "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunEmulated(arguments);
   };
