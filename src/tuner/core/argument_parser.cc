@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/toml_document.h"
+#include "tuner/core/property.h"
 
 namespace hone {
 
@@ -56,7 +57,8 @@ Result<Argument> ParsePointer(std::string_view text, const ArgumentNames& names)
   const Task& task = *names.task;
   if (task.FindTensor(argument.name) != nullptr) {
     argument.kind = ArgumentKind::kTensor;
-    if (names.is_oracle && task.FindTensor(argument.name)->role == TensorRole::kOut) {
+    // Where there are properties the oracle looks at what a candidate has written.
+    if (names.is_oracle && task.FindTensor(argument.name)->role == TensorRole::kOut && PropertiesOf(task).empty()) {
       return Status::InvalidArgument(
           fmt::format("an oracle does not touch the output '{0}'; it writes doubles to "
                       "'ref:{0}'",
@@ -154,8 +156,15 @@ Result<Argument> ParseArgument(std::string_view text, const ArgumentNames& names
     argument.name = std::string(*name);
     if (!names.is_oracle) return Status::InvalidArgument("only an oracle has 'ref:' arguments; pass the tensor itself");
     const TensorSpec* tensor = names.task->FindTensor(*name);
+    if (tensor == nullptr) {
+      const std::vector<Property> properties = PropertiesOf(*names.task);
+      if (std::any_of(properties.begin(), properties.end(), [&](const Property& one) { return one.name == *name; })) return argument;
+    }
     if (tensor == nullptr || tensor->role == TensorRole::kIn) {
-      return Status::InvalidArgument(fmt::format("'{}' is not a tensor with role \"out\" or \"inout\"", *name));
+      return Status::InvalidArgument(fmt::format("'{}' is not a tensor with role \"out\" or \"inout\", and no [[property]]", *name));
+    }
+    if (!names.task->tolerance.contains(tensor->name)) {
+      return Status::InvalidArgument(fmt::format("'{0}' has no [tolerance.{0}], so there is no one right answer to write: pass '{0}' itself, to be looked at", *name));
     }
     return argument;
   }

@@ -15,6 +15,7 @@
 #include "tuner/core/bindings.h"
 #include "tuner/core/expression_fields.h"
 #include "tuner/core/machine_code.h"
+#include "tuner/core/property.h"
 
 namespace hone {
 
@@ -746,6 +747,7 @@ class PlanParser {
   void CheckOutputsAreNamed() {
     for (const TensorSpec& tensor : task_.tensors) {
       if (tensor.role == TensorRole::kIn) continue;
+      if (names_.is_oracle && !task_.tolerance.contains(tensor.name)) continue;  // properties judge it
       const auto named = [&](const PlanEntry& entry) {
         if (entry.is_memset) return entry.target == tensor.name;
         if (entry.call) return entry.call->out.name == tensor.name;
@@ -762,6 +764,15 @@ class PlanParser {
         errors_.Add(plan_.entries.front().line, "", "args",
                     fmt::format("the output '{}' is passed to no kernel; add \"{}{}\"", tensor.name,
                                 names_.is_oracle ? "ref:" : "", tensor.name));
+      }
+    }
+    if (!names_.is_oracle) return;
+    for (const Property& property : PropertiesOf(task_)) {
+      const auto written = [&](const PlanEntry& entry) {
+        return std::any_of(entry.args.begin(), entry.args.end(), [&](const Argument& argument) { return Names(argument, property.name); });
+      };
+      if (std::none_of(plan_.entries.begin(), plan_.entries.end(), written)) {
+        errors_.Add(plan_.entries.front().line, "", "args", fmt::format("the property '{0}' is passed to no kernel; add \"ref:{0}\"", property.name));
       }
     }
   }

@@ -16,6 +16,7 @@
 #include "base/toml_document.h"
 #include "hone/tuner/task.h"
 #include "tuner/core/expression_fields.h"
+#include "tuner/core/property.h"
 #include "tuner/core/reserved_names.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/core/torch_module.h"
@@ -64,6 +65,11 @@ class TaskParser {
     ReadCases(reader);
     ReadHidden(reader);
     ReadHand(reader);
+    if (tensors_known_) {
+      ReadProperties(reader, task_, errors_);
+    } else {
+      for (const std::string_view key : {"property", "example"}) (void)reader.Tables(key);
+    }
     reader.Finish();
     if (!errors_.ok()) return errors_.status();
     return std::move(task_);
@@ -404,7 +410,8 @@ class TaskParser {
       if (tensor.role != TensorRole::kIn) outputs.push_back(tensor.name);
     }
     for (const std::string& output : outputs) {
-      if (tensors_known_ && (table == nullptr || table->Find(output) == nullptr)) {
+      // Where there are properties an output may have more than one right value.
+      if (tensors_known_ && !reader.Has("property") && (table == nullptr || table->Find(output) == nullptr)) {
         reader.Missing("tolerance", fmt::format("output '{0}' needs [tolerance.{0}] with c_max and c_rms", output));
       }
     }
@@ -718,6 +725,10 @@ class TaskParser {
 
   void ReadHand(TableReader& reader) {
     const std::vector<const TomlNode*> tables = reader.Tables("hand");
+    for (const TensorSpec& tensor : task_.tensors) {
+      if (tables.empty() || tensor.role == TensorRole::kIn || task_.tolerance.contains(tensor.name) || !tensors_known_) continue;
+      reader.Error("hand", fmt::format("'{}' has no tolerance, so the oracle has no answer to compare with one worked out by hand: write [[example]]", tensor.name));
+    }
     for (size_t i = 0; i < tables.size(); ++i) {
       TableReader fields(*tables[i], Context("hand", i), errors_);
       HandCase hand;

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "tuner/core/property.h"
 #include "tuner/workbench/task_description.h"
 
 #include <fmt/format.h>
@@ -165,6 +166,9 @@ std::string TaskText(const Task& task, const DeviceFacts& gpu) {
   text += "\nTolerance (docs/measurement.md, \"Precision\")\n";
   for (const auto& [output, t] : task.tolerance) {
     text += fmt::format("  {:<{}}  largest error {:g} of the value's scale, root mean square {:g}\n", output, width, t.c_max, t.c_rms);
+  }
+  for (const Property& property : PropertiesOf(task)) {
+    text += fmt::format("  {:<{}}  {}{}residuals of {:g} at most\n", property.name, width, property.summary, property.summary.empty() ? "" : ": ", property.bound);
   }
   text += fmt::format("\nTimed cases; no kernel takes less than moving every byte once at {:.2f} TB/s ({})\n", gpu.memory_bandwidth / 1e12, gpu.name);
   for (const Case& c : task.cases) {

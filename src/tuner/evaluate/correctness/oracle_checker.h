@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares a candidate's outputs with the task's double-precision oracle, wholly or on chosen slices.
+// Compares a candidate's outputs with the task's double-precision oracle, wholly or on chosen slices. Where the task has
+// properties, the oracle reads the outputs as well and writes residuals, which are held to their bounds.
 //
 // The oracle runs only after the candidate has finished, into memory the candidate was never given, and the
 // references are wiped before the candidate runs again: there is no moment at which a candidate could find
@@ -16,6 +17,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
+#include "tuner/core/property.h"
 #include "tuner/device/device_session.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/host_reference.h"
@@ -46,7 +48,7 @@ class OracleChecker {
  public:
   // Borrows all.
   OracleChecker(DeviceSession& session, const Task& task, const OracleSource& oracle)
-      : session_(session), task_(task), oracle_(oracle) {}
+      : session_(session), task_(task), oracle_(oracle), properties_(PropertiesOf(task)) {}
 
   // Checks set `index` of `buffers`, whose inputs were drawn as `inputs` says and whose outputs a candidate
   // has just written. In-place tensors are drawn again elsewhere for the oracle. `require_rms`: the input
@@ -70,6 +72,9 @@ class OracleChecker {
   bool PassesRms(const TensorSpec& tensor, const Tolerance& tolerance, const Comparison& comparison, double* allowed, double* error);
   Result<CheckOutcome> Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
                              const std::vector<int64_t>* slices, bool require_rms);
+  // Whether every residual at `address` is within its bound; what is not goes to `outcome`, where nothing stands there yet.
+  Status CheckProperty(const Property& property, const TensorShape& shape, uint64_t address, const CaseBuffers& buffers,
+                       const InputSet& inputs, const std::vector<int64_t>* slices, CheckOutcome& outcome);
   // Computes the references of `bindings`, dense and row-major, from its inputs.
   Status RunProgram(const ResolvedPlan& plan, const Bindings& bindings, const Dims& dims);
   Status RunHost(const Bindings& bindings, const Dims& dims);
@@ -77,6 +82,7 @@ class OracleChecker {
   DeviceSession& session_;
   const Task& task_;
   const OracleSource oracle_;
+  const std::vector<Property> properties_;
   double last_oracle_seconds_ = 0;
   struct Few {
     double squares = 0;  // of errors, in units of each output's rms

@@ -34,7 +34,8 @@ Result<Gate> RefuseImpossibleTime(Judgement& judgement, const Dims& dims, CaseRe
 double HonestPeak(const Task& task, const DeviceFacts& facts) {
   double loosest = 0;
   for (const TensorSpec& tensor : task.tensors) {
-    if (IsOutput(tensor) && IsFloating(tensor.dtype)) loosest = std::max(loosest, task.tolerance.at(tensor.name).c_rms);
+    const auto tolerance = task.tolerance.find(tensor.name);
+    if (IsOutput(tensor) && IsFloating(tensor.dtype) && tolerance != task.tolerance.end()) loosest = std::max(loosest, tolerance->second.c_rms);
   }
   return loosest < policy::kReducedPrecision ? facts.fp32_flops : std::max(facts.fp32_flops, facts.tensor_bf16_flops);
 }

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "tuner/core/dims_text.h"
+#include "tuner/core/property.h"
 #include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
@@ -72,6 +73,8 @@ class Linter {
 
  private:
   uint64_t Secret() { return secrets_.Next(); }
+  // Whether the oracle has one right answer for it; else properties judge it.
+  bool HasAnswer(const TensorSpec& tensor) const { return IsOutput(tensor) && task_.tolerance.contains(tensor.name); }
   void Problem(std::string text) {
     if (std::find(report_.problems.begin(), report_.problems.end(), text) == report_.problems.end()) {
       report_.problems.push_back(std::move(text));
@@ -98,6 +101,11 @@ class Linter {
   Status CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
   Status CheckTrivialAnswers(OracleBench& bench, const HostValues& reference);
   Status CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
+  Status CheckExamples();
+  Status SetOutputsToZero(OracleBench& bench);
+  // The first property that the outputs on the bench break, in words; empty: none.
+  Result<std::string> BrokenProperty(OracleBench& bench);
+  Status CheckPropertiesOfWrongAnswers(OracleBench& bench, const InputSet& inputs);
   Status CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where,
                    const StressChoice& choice);
   void Record(const TensorSpec& output, const std::string& variant, PrecisionJudgement judgement,
@@ -117,6 +125,7 @@ class Linter {
   Compiler& compiler_;
   const LintOptions& options_;
   SecretNumbers secrets_;
+  const std::vector<Property> properties_ = PropertiesOf(task_);
 
   std::list<CompiledProgram> compiled_;  // outlive the programs loaded from them
   BenchProgram oracle_, seed_;
@@ -156,14 +165,16 @@ void Linter::CheckForm() {
   if (task_.hidden.empty()) {
     Warn("no [[hidden]] cases: a candidate may be right at the published shapes and nowhere else");
   }
-  if (task_.seed_source.empty() && options_.reference != nullptr) {
+  if (task_.seed_source.empty() && !properties_.empty()) {
+    Problem("no seed.cu: an oracle that looks at outputs is no kernel to start from; write one that is right");
+  } else if (task_.seed_source.empty() && options_.reference != nullptr) {
     Warn(
         "no seed.cu: `hone optimize` needs a kernel to start from, with --seed-kernel, and no speedup is told without "
         "--baseline");
   } else if (task_.seed_source.empty()) {
     Warn("no seed.cu: runs start from the oracle made into a kernel, and speedups are over that slow code");
   }
-  if (task_.hand_cases.empty() && options_.reference == nullptr)
+  if (task_.hand_cases.empty() && properties_.empty() && options_.reference == nullptr)
     Warn("no [[hand]] case: nothing vouches for the oracle");
   if (task_.slice.empty()) Warn("no slice dimension: timed launches cannot be checked in part");
   CheckTraffic();
@@ -317,7 +328,7 @@ Status Linter::CheckHandCases() {
     if (!ran) continue;
     check.oracle_ok = true;
     for (const TensorSpec& output : task_.tensors) {
-      if (!IsOutput(output)) continue;
+      if (!HasAnswer(output)) continue;
       const std::vector<double>& expected = hand.outputs.at(output.name);
       double largest = 0;
       for (const double value : expected) largest = std::max(largest, std::isfinite(value) ? std::fabs(value) : 0.0);
@@ -339,7 +350,7 @@ Status Linter::CheckHandCases() {
                             Take(bench->RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
       check.seed_ok = seed_ran;
       for (const TensorSpec& output : task_.tensors) {
-        if (!IsOutput(output) || !seed_ran) continue;
+        if (!HasAnswer(output) || !seed_ran) continue;
         const Comparison comparison = CompareOnHost(output, bench->shape(output.name), values.at(output.name),
                                                     hand.outputs.at(output.name), task_.tolerance.at(output.name));
         if (comparison.wrong == 0) continue;
@@ -352,6 +363,74 @@ Status Linter::CheckHandCases() {
     report_.hand.push_back(std::move(check));
   }
   return Status::Ok();
+}
+
+Result<std::string> Linter::BrokenProperty(OracleBench& bench) {
+  HostValues values, residuals;
+  HONE_ASSIGN_OR_RETURN(values, bench.RunOracle(oracle_, task_, options_.launch_limit_seconds, &residuals));
+  for (const Property& property : properties_) {
+    const std::vector<double>& found = residuals.at(property.name);
+    const auto broken = std::find_if(found.begin(), found.end(), [&](double residual) { return !(residual <= property.bound); });
+    if (broken != found.end()) {
+      return fmt::format("{}[{}] is {:.9g}, allowed {:.9g}", property.name, broken - found.begin(), *broken, property.bound);
+    }
+  }
+  return std::string();
+}
+
+// Outputs that somebody worked out, right and wrong, vouch for the properties as hand-worked answers do for an oracle.
+Status Linter::CheckExamples() {
+  for (const PropertyExample& example : ExamplesOf(task_)) {
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench, OracleBench::Make(session_, task_, example.dims, Secret()));
+    for (const TensorSpec& tensor : task_.tensors) {
+      HONE_RETURN_IF_ERROR(bench->Set(tensor, (tensor.role == TensorRole::kIn ? example.inputs : example.outputs).at(tensor.name)));
+    }
+    std::string broken;
+    HONE_ASSIGN_OR_RETURN(const bool ran, Take(BrokenProperty(*bench), "the oracle", &broken));
+    if (!ran) continue;
+    if (example.holds && !broken.empty()) {
+      Problem(fmt::format("the example for {} must hold, and does not: {}", DimsText(example.dims), broken));
+    } else if (!example.holds && broken.empty()) {
+      Problem(fmt::format("the example for {} must fail, and every property holds: say what is wrong with it in a property", DimsText(example.dims)));
+    }
+  }
+  return Status::Ok();
+}
+
+Status Linter::SetOutputsToZero(OracleBench& bench) {
+  for (const TensorSpec& output : task_.tensors) {
+    if (IsOutput(output)) HONE_RETURN_IF_ERROR(bench.Set(output, std::vector<double>(static_cast<size_t>(bench.shape(output.name).elements), 0.0)));
+  }
+  return Status::Ok();
+}
+
+// Zeros, and the seed's answer to other inputs, must break a property or be further from the oracle than is allowed.
+Status Linter::CheckPropertiesOfWrongAnswers(OracleBench& bench, const InputSet& inputs) {
+  const auto passes = [&]() -> Result<bool> {
+    HostValues residuals;
+    HONE_ASSIGN_OR_RETURN(const HostValues reference, bench.RunOracle(oracle_, task_, options_.launch_limit_seconds, &residuals));
+    for (const TensorSpec& output : task_.tensors) {
+      if (!HasAnswer(output)) continue;
+      HONE_ASSIGN_OR_RETURN(const std::vector<double> values, bench.Get(output));
+      if (CompareOnHost(output, bench.shape(output.name), values, reference.at(output.name), task_.tolerance.at(output.name)).wrong > 0) return false;
+    }
+    HONE_ASSIGN_OR_RETURN(const std::string broken, BrokenProperty(bench));
+    return broken.empty();
+  };
+  const auto judge = [&](const char* what) -> Status {
+    bool passed = false;
+    HONE_ASSIGN_OR_RETURN(const bool ran, Take(passes(), "the oracle", &passed));
+    if (ran && passed) Problem(fmt::format("{} pass every property and tolerance: ask for more in a [[property]]", what));
+    return Status::Ok();
+  };
+  HONE_RETURN_IF_ERROR(SetOutputsToZero(bench));
+  HONE_RETURN_IF_ERROR(judge("zeros"));
+  if (!seed_.loaded) return Status::Ok();
+  HostValues values;
+  HONE_RETURN_IF_ERROR(bench.Draw({.key = Secret() | 1}));
+  HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench.RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
+  HONE_RETURN_IF_ERROR(bench.Draw(inputs));
+  return ran ? judge("outputs for other inputs") : Status::Ok();
 }
 
 // `changed`: the variant's values differ from the oracle's before they are rounded to the output's dtype.
@@ -396,8 +475,12 @@ Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const 
                         Take(bench.RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
   if (!ran) return Status::Ok();
   ++report_.seed_runs;
+  if (!properties_.empty()) {
+    HONE_ASSIGN_OR_RETURN(const std::string broken, BrokenProperty(bench));
+    if (!broken.empty()) Problem(fmt::format("the seed breaks a property for {}: {}", where, broken));
+  }
   for (const TensorSpec& output : task_.tensors) {
-    if (!IsOutput(output)) continue;
+    if (!HasAnswer(output)) continue;
     const Tolerance& tolerance = task_.tolerance.at(output.name);
     const Comparison comparison =
         CompareOnHost(output, bench.shape(output.name), values.at(output.name), reference.at(output.name), tolerance);
@@ -425,7 +508,7 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
   const auto change = [&](const HostValues& values, bool* seen) {
     double most = 0;
     for (const TensorSpec& output : task_.tensors) {
-      if (!IsOutput(output)) continue;
+      if (!HasAnswer(output)) continue;
       const Tolerance& tolerance = task_.tolerance.at(output.name);
       const Comparison comparison =
           CompareOnHost(output, bench.shape(output.name), values.at(output.name), reference.at(output.name), tolerance);
@@ -489,7 +572,7 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
 
 Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& reference) {
   for (const TensorSpec& output : task_.tensors) {
-    if (!IsOutput(output)) continue;
+    if (!HasAnswer(output)) continue;
     const std::vector<double>& expected = reference.at(output.name);
     double sum = 0;
     for (const double value : expected) sum += std::isfinite(value) ? value : 0.0;
@@ -526,7 +609,7 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
 Status Linter::CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference) {
   std::map<std::string, TrivialAnswer> answers;
   for (const TensorSpec& output : task_.tensors) {
-    if (!IsOutput(output) || bench.shape(output.name).elements != 1) continue;
+    if (!HasAnswer(output) || bench.shape(output.name).elements != 1) continue;
     answers[output.name] = {.output = output.name, .answer = "another sample's answer", .accepted = true};
   }
   if (answers.empty()) return Status::Ok();
@@ -568,6 +651,8 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
         .key = Secret() | 1, .stress = choice.distribution, .use_stress = choice.use_stress && TakesStress(task_)};
     const std::string where = fmt::format("{} ({} inputs)", DimsText(one.dims), inputs.name());
     HONE_RETURN_IF_ERROR(bench->Draw(inputs));
+    // An oracle of properties looks at outputs, whatever stands there.
+    if (!properties_.empty()) HONE_RETURN_IF_ERROR(SetOutputsToZero(*bench));
     HostValues reference;
     HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench->RunOracle(oracle_, task_, options_.launch_limit_seconds),
                                                "the oracle", &reference));
@@ -594,7 +679,7 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
                                  "the oracle as " + variant.precision->name, &values));
       if (!variant_ran) return Status::Ok();
       for (const TensorSpec& output : task_.tensors) {
-        if (!IsOutput(output) || !IsFloating(output.dtype) || reference.at(output.name).empty()) continue;
+        if (!HasAnswer(output) || !IsFloating(output.dtype) || reference.at(output.name).empty()) continue;
         const Comparison comparison = CompareOnHost(output, bench->shape(output.name), values.at(output.name),
                                                     reference.at(output.name), task_.tolerance.at(output.name));
         Record(output, variant.precision->name, JudgePrecision(*variant.precision, output.dtype), comparison,
@@ -604,7 +689,11 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
     if (largest && !choice.use_stress) {
       HONE_RETURN_IF_ERROR(CheckTrivialAnswers(*bench, reference));
       HONE_RETURN_IF_ERROR(CheckConstantAnswers(*bench, inputs, reference));
-      HONE_RETURN_IF_ERROR(CheckInputs(*bench, inputs, reference));
+      if (properties_.empty()) {
+        HONE_RETURN_IF_ERROR(CheckInputs(*bench, inputs, reference));
+      } else {
+        HONE_RETURN_IF_ERROR(CheckPropertiesOfWrongAnswers(*bench, inputs));
+      }
     }
     if (seed_.loaded) HONE_RETURN_IF_ERROR(CheckSeed(*bench, reference, where, choice));
   }
@@ -670,7 +759,7 @@ std::string MoreVisible(const std::string& variant) {
 void Linter::ConcludePrecision() {
   for (OutputPrecision& output : report_.precision) ConcludeHonest(output);
   for (const TensorSpec& output : task_.tensors) {
-    if (!IsOutput(output) || IsFloating(output.dtype)) continue;
+    if (!HasAnswer(output) || IsFloating(output.dtype)) continue;
     report_.whole_numbers.push_back(
         {output.name, std::string(DTypeName(output.dtype)), task_.tolerance.at(output.name)});
   }
@@ -777,6 +866,7 @@ Result<TaskReport> Linter::Run() {
                           Load(task_.seed_source, task_.name + "/seed.cu", false, &seed_));
   }
   HONE_RETURN_IF_ERROR(CheckHandCases());
+  HONE_RETURN_IF_ERROR(CheckExamples());
   // A wrong oracle makes every later finding noise.
   if (!report_.valid()) return finish();
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tuner/core/dims_text.h"
+#include "tuner/core/property.h"
 #include "tuner/device/host_tensor_ops.h"
 
 namespace hone {
@@ -72,25 +73,32 @@ Result<HostValues> OracleBench::RunHost(const BenchProgram& oracle) {
   return values;
 }
 
-Result<HostValues> OracleBench::RunOracle(const BenchProgram& oracle, const Task& task, double limit_seconds) {
+Result<HostValues> OracleBench::RunOracle(const BenchProgram& oracle, const Task& task, double limit_seconds,
+                                          HostValues* residuals) {
   if (oracle.host != nullptr) return RunHost(oracle);
   Result<ResolvedPlan> resolved = ResolvePlan(oracle.compiled->candidate, task, dims_, oracle.compiled->binding, session_.facts());
   if (!resolved.ok()) return resolved.status();
   const ResolvedPlan& plan = *resolved;
 
   std::vector<BlockRequest> blocks;
-  std::vector<const TensorSpec*> outputs;
+  std::vector<std::string> outputs;
   for (const TensorSpec& tensor : task_.tensors) {
-    if (tensor.role == TensorRole::kIn) continue;
-    outputs.push_back(&tensor);
+    if (tensor.role == TensorRole::kIn || !task_.tolerance.contains(tensor.name)) continue;
+    outputs.push_back(tensor.name);
     blocks.push_back({shape(tensor.name).elements * 8, 256, false});
+  }
+  const size_t answers = outputs.size();
+  for (const Property& property : PropertiesOf(task_)) {
+    HONE_ASSIGN_OR_RETURN(const TensorShape residual, ResolveShape(ResidualsOf(property), dims_));
+    outputs.push_back(property.name);
+    blocks.push_back({residual.elements * 8, 256, false});
   }
   for (const ResolvedWorkspace& workspace : plan.workspaces) blocks.push_back({workspace.bytes, workspace.align, false});
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> arena, session_.Allocate(blocks, 0x11e7));
 
   Bindings bindings = buffers_->set(0);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    bindings.references["ref:" + outputs[i]->name] = arena->address(i);
+    bindings.references["ref:" + outputs[i]] = arena->address(i);
     // All ones is a NaN: an element the oracle forgets shows.
     if (blocks[i].bytes > 0) HONE_RETURN_IF_ERROR(session_.Fill(arena->address(i), blocks[i].bytes, 0xff));
   }
@@ -112,7 +120,8 @@ Result<HostValues> OracleBench::RunOracle(const BenchProgram& oracle, const Task
 
   HostValues values;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    std::vector<double>& result = values[outputs[i]->name];
+    if (i >= answers && residuals == nullptr) break;
+    std::vector<double>& result = (i < answers ? values : *residuals)[outputs[i]];
     result.resize(static_cast<size_t>(blocks[i].bytes / 8));
     if (!result.empty()) HONE_RETURN_IF_ERROR(session_.CopyToHost(result.data(), arena->address(i), blocks[i].bytes));
   }

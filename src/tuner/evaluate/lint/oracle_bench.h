@@ -54,8 +54,9 @@ class OracleBench {
   Result<std::vector<double>> Get(const TensorSpec& tensor) const;
 
   // Runs an oracle on the inputs, which it leaves alone. `task`: the bench's own, or a copy with other scalars.
-  // kInvalidArgument when the plan does not resolve or the launch goes wrong: the task's fault.
-  Result<HostValues> RunOracle(const BenchProgram& oracle, const Task& task, double limit_seconds);
+  // kInvalidArgument when the plan does not resolve or the launch goes wrong: the task's fault. Gives the outputs that have
+  // one right answer; `residuals`, unless it is null, becomes those of the task's properties for the outputs that are there.
+  Result<HostValues> RunOracle(const BenchProgram& oracle, const Task& task, double limit_seconds, HostValues* residuals = nullptr);
 
   // Runs a candidate and returns its outputs. In-place tensors are overwritten: Draw or Set before the next run.
   // kInvalidArgument as above.
