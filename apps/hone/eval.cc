@@ -25,6 +25,7 @@
 #include "tuner/torch/hosted_judge.h"
 #include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/evaluation_choices.h"
+#include "tuner/workbench/export_kernel.h"
 #include "tuner/workbench/trace_lines.h"
 
 namespace hone {
@@ -95,7 +96,10 @@ Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task
 Status Run(CommandContext& context, const EvalFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   EvaluationRequest request;
-  HONE_ASSIGN_OR_RETURN(request.source, ReadCandidate(flags.candidate));
+  const std::optional<KernelName> kernel = AsKernelName(flags.candidate);
+  if (!kernel) {
+    HONE_ASSIGN_OR_RETURN(request.source, ReadCandidate(flags.candidate));
+  }
   request.name = flags.candidate;
   if (!flags.baseline.empty()) {
     HONE_ASSIGN_OR_RETURN(request.incumbent_source, ReadCandidate(flags.baseline));
@@ -126,9 +130,15 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   request.sass = flags.sass;
   request.libraries = flags.libraries;
   if (IsSubmission(flags.candidate)) return RunSubmission(context, flags, task, std::move(request));
+  std::unique_ptr<Evaluator> evaluator;
+  if (kernel) {  // compiled for the device at hand
+    HONE_ASSIGN_OR_RETURN(evaluator, OpenEvaluator(context, flags.device));
+    HONE_ASSIGN_OR_RETURN(request.source, ExportKernel(task, *kernel, evaluator->facts(), {.environment = context.environment}));
+  }
   HONE_RETURN_IF_ERROR(CheckChoices(task, request));
-
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
+  if (!evaluator) {
+    HONE_ASSIGN_OR_RETURN(evaluator, OpenEvaluator(context, flags.device));
+  }
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, evaluator->Evaluate(task, request));
   if (flags.device.json) {
     Print("{}", EvaluationOutput(*evaluator, evaluation));
@@ -156,7 +166,7 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command
       ->add_option("candidate", flags->candidate,
-                   "the candidate's .cu file, or machine code: a .honek file, or a folder with a candidate.toml; for a "
+                   "the candidate's .cu file, or machine code: a .honek file, or a folder with a candidate.toml; a Triton kernel, kernel.py::function; for a "
                    "task with a PyTorch module also a .py file with a class ModelNew")
       ->required();
   command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");

@@ -71,6 +71,7 @@ std::vector<CommandPage> Pages() {
                   kDevice},
        .examples = {{"hone eval relu tasks/relu/seed.cu --device sim --no-time", "Checks a kernel and does not time it.", true},
                     {"hone eval rmsnorm mine.cu --bind BLOCK=512 --profile", "Times a kernel with one choice of its tunable, and says where the time goes."},
+                    {"hone eval relu kernels.py::relu --device cuda:0", "Compiles a Triton kernel of a file and judges it."},
                     {"hone eval fused_linear submission.py --libraries", "Judges a finished PyTorch module against eager and compiled PyTorch."}},
        .exit_statuses = Judges(),
        .document = "docs/measurement.md"},

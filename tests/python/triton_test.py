@@ -75,6 +75,63 @@ class ACandidateFile(unittest.TestCase):
             write_candidate(self.path + ".zip", [launch()])
 
 
+KERNELS = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def positive(x, out, d, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.maximum(tl.load(x + i, mask=i < n), 0.0), mask=i < n)
+
+
+launch_positive = {"grid": ["ceil_div(rows * d, BLOCK)"], "arguments": {"n": "rows * d:i32", "BLOCK": 512}, "num_warps": 2}
+"""
+
+
+class AKernelByItsName(unittest.TestCase):
+    """`hone eval TASK kernel.py::function`, by this Python."""
+
+    def run_eval(self, text, function="positive", file="kernels.py"):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "kernels.py"), "w") as source:
+                source.write(text)
+            return subprocess.run([HONE, "eval", "relu", f"{os.path.join(folder, file)}::{function}", "--device", "sim", "--json"], capture_output=True,
+                                  text=True, cwd=SOURCE, env={**os.environ, "HONE_PYTHON": sys.executable})
+
+    def test_is_exported_and_handed_to_the_judge(self):
+        ran = self.run_eval(KERNELS)
+        if triton is None:
+            self.assertEqual(ran.returncode, 3)
+            self.assertRegex(ran.stderr, r"Triton does not load in .*pip install triton")
+        else:
+            evaluation = json.loads(ran.stdout)
+            self.assertEqual(evaluation["verdict"], "unsupported", evaluation)
+            self.assertIn("machine code runs on the GPU", evaluation["detail"])
+
+    def test_a_file_that_is_not_there_is_named(self):
+        ran = self.run_eval(KERNELS, file="others.py")
+        self.assertEqual(ran.returncode, 2)
+        self.assertRegex(ran.stderr, r"there is no file .*others\.py: name a Python file, then :: and a kernel of it")
+
+    def test_what_is_missing_or_wrong_is_one_sentence_with_the_remedy(self):
+        if triton is None:
+            self.skipTest("Triton is not installed")
+        for text, function, says in (
+            (KERNELS, "negative", r"no Triton kernel negative: it has positive"),
+            (KERNELS.replace("launch_positive", "plan"), "positive", r"does not say on which grid positive runs: write launch = .*rows, d"),
+            (KERNELS.replace('"n": "rows * d:i32", ', ""), "positive", r"the parameter n of positive is no tensor, number or dimension of the task, which has .*rows, d"),
+            (KERNELS.replace(', "BLOCK": 512', ""), "positive", r"the constant BLOCK of positive has no value"),
+            (KERNELS.replace("tl.maximum", "tl.maximums"), "positive", r"Triton does not compile positive .*maximums.*: mend it"),
+            ("import no_such_package\n", "positive", r"needs a package that is missing .*install it for"),
+            ("open('/tmp/hone-was-here', 'w')\n", "positive", r"fails when it is imported \(PermissionError"),
+        ):
+            ran = self.run_eval(text, function)
+            self.assertEqual(ran.returncode, 2, ran.stderr)
+            self.assertRegex(ran.stderr, says)
+            self.assertEqual(len([line for line in ran.stderr.splitlines() if line.startswith("hone: ") and "warning" not in line]), 1, ran.stderr)
+
+
 try:
     import triton
     import triton.language as tl
