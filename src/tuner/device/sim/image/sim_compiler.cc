@@ -31,6 +31,7 @@
 #include "tuner/device/sim/image/embedded_headers.h"
 #include "tuner/device/sim/image/image_symbols.h"
 #include "tuner/device/sim/image/source_guard.h"
+#include "tuner/device/sim/image/unseen_accesses.h"
 #include "tuner/device/sim/image/work_count.h"
 #include "tuner/device/sim/sim_layout.h"
 #include "tuner/device/sim/worker/hooks.h"
@@ -73,7 +74,12 @@ __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shar
 
 // Part of the compiler's fingerprint, by which compiled candidates and refusals are kept: another number when PTX is
 // translated or a source judged by other rules.
-constexpr std::string_view kRules = "rules 6\n";
+constexpr std::string_view kRules = "rules 7\n";
+
+constexpr const char* kInlineAll[] = {"-finline-functions", "--param=max-inline-insns-single=100000",
+                                      "--param=max-inline-insns-auto=100000", "--param=inline-unit-growth=10000",
+                                      "--param=large-function-growth=10000", "--param=large-stack-frame-growth=10000",
+                                      "--param=early-inlining-insns=100000"};
 
 // Functions besides mathematics and the simulator's own that compiled code may call.
 constexpr std::string_view kAllowedImports[] = {
@@ -651,12 +657,28 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
   std::vector<std::string> arguments = flags_;
   arguments.insert(arguments.end(), variant.begin(), variant.end());
   for (const std::string& a : {std::string("-fpreprocessed"), "-ffile-prefix-map=" + folder.path() + "=.", std::string("-S"),
-                               std::string("candidate.ii"), std::string("-o"), std::string("candidate.s")}) {
+                               std::string("-fdump-tree-optimized=candidate.optimized"), std::string("candidate.ii"),
+                               std::string("-o"), std::string("candidate.s")}) {
     arguments.push_back(a);
   }
-  HONE_ASSIGN_OR_RETURN(SubprocessResult compiled, RunCompiler(arguments, folder.path()));
-  if (compiled.timed_out || !compiled.exit.success()) return failed(std::move(compiled));
-  HONE_ASSIGN_OR_RETURN(const std::string assembly, ReadFile(folder / "candidate.s", int64_t{1} << 30));
+  SubprocessResult compiled;
+  std::string assembly;
+  // nvcc inlines nearly everything. Where g++ does not, and so hides an access, it is told to.
+  for (const bool inlining : {false, true}) {
+    if (inlining) arguments.insert(arguments.end(), std::begin(kInlineAll), std::end(kInlineAll));
+    HONE_ASSIGN_OR_RETURN(compiled, RunCompiler(arguments, folder.path()));
+    if (compiled.timed_out || !compiled.exit.success()) return failed(std::move(compiled));
+    HONE_ASSIGN_OR_RETURN(assembly, ReadFile(folder / "candidate.s", int64_t{1} << 30));
+    HONE_ASSIGN_OR_RETURN(const std::string optimized, ReadFile(folder / "candidate.optimized", int64_t{1} << 30));
+    const auto unseen = sim::FindUnseenAccess(optimized, assembly, {"hone_sim_entry", sim::kEntryPrefix});
+    if (!unseen) break;
+    if (!inlining) continue;
+    return finish(Verdict::kUnsupported,
+                  fmt::format("{}: in '{}' a function that is not inlined {} an aggregate by value straight {} memory ({}), which the "
+                              "simulated GPU cannot see: copy it by a variable of its own, or let the function be inlined",
+                              unit.file, unseen->function, unseen->store ? "returns" : "takes", unseen->store ? "to" : "from",
+                              unseen->operand));
+  }
   HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / "candidate.s", sim::CountWork(assembly)));
   HONE_ASSIGN_OR_RETURN(SubprocessResult assembled, RunCompiler({"-c", "candidate.s", "-o", "candidate.o"}, folder.path()));
   if (assembled.timed_out || !assembled.exit.success()) return failed(std::move(assembled));

@@ -153,6 +153,38 @@ TEST(SimCompiler, PtxThatIsNotEmulatedIsUnsupported) {
   EXPECT_THAT(module.digest, HasSubstr("wgmma"));
 }
 
+// -fsanitize=thread gives no hook to what a call copies, so such loads would cost nothing and could read anywhere.
+TEST(SimCompiler, AggregatesThatCallsCopyFromOrToMemoryAreUnsupported) {
+  const std::string head = "struct F4 { float v[4]; };\n"
+                           "__device__ __attribute__((noinline)) float Sum(F4 f) { return f.v[0] + f.v[3]; }\n"
+                           "__device__ __attribute__((noinline)) F4 Make(float a) { F4 f; for (int i = 0; i < 4; ++i) f.v[i] = a; return f; }\n"
+                           "__device__ F4 table[8];\n";
+  const auto digest = [&](const std::string& body) {
+    const CompiledModule module = SimBench::Compile(
+        head + "__global__ void k(const float* x, float* y, int i) { " + body + " }", {"k"});
+    return std::string(VerdictName(module.verdict)) + " " + module.digest;
+  };
+  EXPECT_THAT(digest("y[0] = Sum(*(const F4*)(x + 4 * i));"), HasSubstr("unsupported"));
+  EXPECT_THAT(digest("y[0] = Sum(table[i]);"), HasSubstr("takes an aggregate by value straight from memory (table["));
+  EXPECT_THAT(digest("__shared__ F4 one; if (i == 0) one.v[0] = one.v[3] = 1; __syncthreads(); y[0] = Sum(one);"), HasSubstr("(one)"));
+  EXPECT_THAT(digest("*(F4*)(y + 4 * i) = Make(x[0]);"), HasSubstr("returns an aggregate by value straight to memory"));
+  // Through a variable of the kernel's own each access is seen.
+  EXPECT_THAT(digest("F4 f = *(const F4*)(x + 4 * i); f = Make(Sum(f)); *(F4*)(y + 4 * i) = f;"), HasSubstr("ok"));
+}
+
+// nvcc would inline this. g++ does where it is told to, which it is where an access would be hidden.
+TEST(SimCompiler, AFunctionTooLargeForTheInlinerIsInlinedWhereItTakesAnAggregate) {
+  std::string steps;
+  for (int i = 0; i < 60; ++i) steps += fmt::format("a.m += a.s * {0}.0f / (a.n + {0}.5f); a.s = a.s * a.m + {0}.25f; ", i + 1);
+  const CompiledModule module = SimBench::Compile(
+      "struct Part { float n, m, s, more; };\nenum class Way { kUp, kDown };\n"
+      "__device__ Part Join(Part a, Part b, Way way) { a.n += way == Way::kUp ? b.n : -b.n; " + steps + " return a; }\n"
+      "__global__ void k(const float* x, float* y) { __shared__ Part part[32]; part[threadIdx.x].n = x[threadIdx.x]; __syncthreads();\n"
+      "  Part all = part[0]; for (int i = 1; i < 32; ++i) all = Join(all, part[i], Way::kUp);\n"
+      "  for (int i = 1; i < 32; ++i) all = Join(all, part[i], Way::kDown); y[0] = all.m; }", {"k"});
+  EXPECT_EQ(module.verdict, Verdict::kOk) << module.digest;
+}
+
 TEST(SimCompiler, StaticSharedMemoryIsToldByKernel) {
   const CompiledModule module = SimBench::Compile(R"(
     __device__ float reduce(float v) { __shared__ float part[32]; part[threadIdx.x & 31] = v; __syncthreads(); return part[0]; }
