@@ -273,6 +273,8 @@ Guide MakeGuide(const CommandContext& context) {
       {"--replay", run},
       {"--resume", {.name = "RUN", .ask = runs}},
       {"--export", {.name = "FILE.jsonl", .suffixes = {".jsonl"}}},
+      {"--workload", {.name = "FILE.jsonl", .suffixes = {".jsonl"}}},
+      {"--trace", {.name = "FILE.jsonl", .suffixes = {".jsonl"}}},
       {"--store", {.name = "FILE", .suffixes = {".sqlite"}}},
       {"--report", {.name = "FILE.html", .suffixes = {".html"}}},
       {"--config", {.name = "FILE.toml", .suffixes = {".toml"}}},

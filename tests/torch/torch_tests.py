@@ -310,6 +310,7 @@ def definitions(folder):
             if judged["verdict"] != verdict:
                 fail(f"{name}: {os.path.basename(candidate)} is {judged['verdict']}", judged.get("detail", ""))
         print(f"{name}: {time.monotonic() - began:.1f} s; " + "; ".join(told["notes"]), flush=True)
+    boards_page(folder)
     code, _, err = run(["new", "fp8", "--from", os.path.join(here, "fp8_gemm.json"), "--case", "m=64", "--out", os.path.join(folder, "fp8")], folder)
     if code != 2 or "a is float8_e4m3fn, which tasks do not hold" not in err or os.path.exists(os.path.join(folder, "fp8")):
         fail(f"a definition in float8 ends with {code}", err)
@@ -330,6 +331,40 @@ def definitions(folder):
             fail(f"bad definition '{name}' ends with {code}", err)
         else:
             print(f"{name}: {sentence[0]}", flush=True)
+
+
+def boards_page(folder):
+    """docs/boards.md, as a reader would follow it; what it writes is held against FlashInfer-Bench's own validators where they are installed."""
+    with open(os.path.join(HERE, "..", "..", "docs", "boards.md"), encoding="utf-8") as page:
+        commands = re.findall(r"```sh\nhone ([^\n]*)\n```", page.read())
+    os.symlink(os.path.join(HERE, ".."), os.path.join(folder, "tests"))
+    if len(commands) != 3:
+        fail(f"docs/boards.md has {len(commands)} commands")
+    for command in commands:
+        code, out, err = run(command.split() + (["--device", "sim"] if command.startswith("eval") else []), folder)
+        if code != 0:
+            return fail(f"hone {command} ends with {code}", out + err)
+    with open(os.path.join(folder, "hone_rmsnorm_h64", "rmsnorm_h64_solution.json"), encoding="utf-8") as file:
+        solution = file.read()
+    with open(os.path.join(folder, "traces.jsonl"), encoding="utf-8") as file:
+        traces = file.read().splitlines()
+    told = json.loads(solution)
+    if (told["definition"], told["spec"]["language"], told["spec"]["entry_point"]) != ("rmsnorm_h64", "cuda", "kernel.cu::run"):
+        fail("the Solution has other fields", solution[:500])
+    found = [(one["definition"], one["solution"], one["workload"]["uuid"], one["evaluation"]["status"]) for one in map(json.loads, traces)]
+    if found != [("rmsnorm_h64", told["name"], f"rmsnorm-{size}", "PASSED") for size in (512, 96, 7)]:
+        fail("the Traces have other fields", str(found))
+    try:
+        from flashinfer_bench.data import Definition, Solution, Trace
+    except ImportError:
+        return print("flashinfer_bench is not installed: its validators were not asked", flush=True)
+    Solution.model_validate_json(solution)
+    for line in traces:
+        Trace.model_validate_json(line)
+    for name in ("rmsnorm_h64", "segment_mean_d32", "top_k_gating_e16_k4", "fp8_gemm"):
+        with open(os.path.join(HERE, "definitions", name + ".json"), encoding="utf-8") as file:
+            Definition.model_validate_json(file.read())
+    print("flashinfer_bench's validators take all of it", flush=True)
 
 
 def package(folder):
