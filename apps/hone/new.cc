@@ -5,6 +5,7 @@
 // --from package.module:Class: one from a PyTorch module. hone new NAME --from definition.json: one from a benchmark's definition.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -44,7 +45,9 @@ std::string RoleToTry(const std::string& problem, const TaskDraft& draft) {
 void PrintText(const NewFlags& flags, const TaskDraft& draft, const std::string& out) {
   Print("{}/task.toml, seed.cu{}\n", out, draft.oracle.empty() ? "" : ", oracle.cu");
   Print("\nInferred from {}; look it over:\n", flags.answers.file);
-  for (const std::string& line : draft.inferred) Print("  {}\n", line);
+  for (const std::string& line : draft.inferred) {
+    if (std::find(draft.guessed.begin(), draft.guessed.end(), line) == draft.guessed.end()) Print("  {}\n", line);
+  }
   if (!draft.oracle.empty() && flags.oracle.empty()) {
     Print(
         "  oracle: the kernel itself, mechanically in double. What the kernel gets wrong, this oracle gets wrong as "
@@ -211,6 +214,10 @@ Status Run(CommandContext& context, NewFlags& flags) {
     }
   }
   if (!prepared.unchecked.empty()) Print("\nOracle and seed were not compiled and run: {}\n", prepared.unchecked);
+  if (!draft.guessed.empty()) {
+    Print("\nGuessed, not read from the file; each with the option that says otherwise:\n");
+    for (const std::string& line : draft.guessed) Print("  {}\n", line);
+  }
   // What is not complete would be refused by its first line: the questions above come first.
   if (prepared.complete) {
     Print("\n{}hone tasks check {}\n",
@@ -239,8 +246,10 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--shape", answers.shapes, "a tensor's shape: x=rows,2*d");
   command->add_option("--dtype", answers.dtypes, "a tensor's dtype: x=float16");
   command->add_option("--role", answers.roles, "a tensor's role: x=in, out, inout or workspace");
-  command->add_option("--values", answers.values, "how an input is drawn: x=uniform, ids=index:vocabulary");
-  command->add_option("--scalar", answers.scalars, "a number's value: eps=1e-6");
+  command->add_option("--values", answers.values, "how an input is drawn: x=normal, uniform, heavy_tailed, log_uniform, sorted, constant, cancelling or zero; "
+                      "ids=index:BOUND for whole numbers from 0 to below BOUND, with index:BOUND,padding=SHARE for that share of -1; "
+                      "rows=offsets:BOUND for ascending ones");
+  command->add_option("--scalar", answers.scalars, "a number's value: eps=1e-6; seed=42 passes an integer parameter one number always, which is no dimension then");
   command->add_option("--case", answers.cases, "a case to be timed: rows=128,d=4096");
   command->add_option("--check", answers.checks, "a case to be checked, instead of the usual ones: rows=3,d=5");
   command->add_option("--hidden", answers.hidden,

@@ -103,6 +103,24 @@ TEST(CheckedRules, HandWorkedValuesAreForCandidatesUnlessTheTaskSaysOtherwise) {
   EXPECT_NE(evaluation.detail.find("hand-worked"), std::string::npos) << evaluation.detail;
 }
 
+TEST(CheckedRules, AHandWorkedCaseThatTheOracleMissesMakesTheTaskInvalid) {
+  JudgeBench right{std::string(kScaleTask)};
+  right.options.time = false;
+  const Evaluation passed = right.Run();
+  EXPECT_EQ(passed.verdict, Verdict::kOk) << passed.detail;
+  EXPECT_EQ(passed.metrics.at("hand_cases"), 1);
+  std::string toml(kScaleTask);
+  const std::string outputs = "outputs.out = [";
+  const size_t at = toml.find(outputs);
+  ASSERT_NE(at, std::string::npos);
+  toml.insert(at + outputs.size(), "1");  // 2 becomes 12
+  JudgeBench wrong(toml);
+  wrong.options.time = false;
+  const Evaluation evaluation = wrong.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kInvalidTask) << evaluation.detail;
+  EXPECT_NE(evaluation.detail.find("worked out by hand it is 1"), std::string::npos) << evaluation.detail;
+}
+
 // The candidate's second launch is the smallest case again, on its first set of stress values.
 TEST(CheckedRules, InputsAreCalledStressedOnlyWhereATensorTakesStressValues) {
   const auto run = [](bool stressed) {

@@ -44,6 +44,7 @@ dims = { rows = 40, cols = 33 }
 role = "check"
 dims = { rows = 7, cols = 100 }
 [[hand]]
+candidates = false  # it is of Centred alone
 dims = { rows = 1, cols = 1 }
 inputs.x = [1.0]
 outputs.out = [0.0]

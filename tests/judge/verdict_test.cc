@@ -128,11 +128,22 @@ TEST(JudgeVerdict, WrongOutputNamesTheFirstWrongElement) {
 
 TEST(JudgeVerdict, UnwrittenElementsAreSaidToBe) {
   JudgeBench bench;
-  bench.gates.changing_fills = false;  // of other fills than NaN nobody can say what they are
+  bench.gates.changing_fills = false;
   bench.candidate().run = [](FakeLaunch& launch) { ScaleRows(launch, 0, launch.Extent("x", 0) - 1); };
   const Evaluation evaluation = bench.Run();
   EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput);
   EXPECT_NE(evaluation.detail.find("unwritten"), std::string::npos) << evaluation.detail;
+}
+
+TEST(JudgeVerdict, UnwrittenElementsAreSaidToBeWhateverWasThere) {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {  // NaNs, bytes and plausible numbers come in turn, from a secret start
+    JudgeBench bench;
+    bench.options.seed = seed;
+    bench.candidate().run = [](FakeLaunch& launch) { ScaleRows(launch, 0, launch.Extent("x", 0) - 1); };
+    const Evaluation evaluation = bench.Run();
+    EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput);
+    EXPECT_NE(evaluation.detail.find("never written"), std::string::npos) << evaluation.detail;
+  }
 }
 
 TEST(JudgeVerdict, NanAndInfinityAreWrong) {

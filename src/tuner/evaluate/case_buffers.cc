@@ -225,7 +225,13 @@ Status CaseBuffers::PrepareLaunch(int index, const InputSet& inputs, const Resol
       HONE_RETURN_IF_ERROR(DrawTensor(tensor, inputs, view));
     } else if (tensor.role == TensorRole::kOut) {
       if (tensor.alias.empty()) {
-        HONE_RETURN_IF_ERROR(fixed_fills_ ? session_.Poison(view) : session_.FillWith(view, NextFill()));
+        if (fixed_fills_) {
+          HONE_RETURN_IF_ERROR(session_.Poison(view));
+        } else {
+          const FillSpec fill = NextFill();
+          last_fill_[tensor.name] = fill;
+          HONE_RETURN_IF_ERROR(session_.FillWith(view, fill));
+        }
       } else {
         const TensorSpec* owner = task_.FindTensor(tensor.alias);
         HONE_RETURN_IF_ERROR(DrawTensor(*owner, inputs, bindings.tensors.at(tensor.alias)));
@@ -237,6 +243,28 @@ Status CaseBuffers::PrepareLaunch(int index, const InputSet& inputs, const Resol
     HONE_RETURN_IF_ERROR(FillWorkspace(workspace, bindings.workspaces.at(workspace.name)));
   }
   return Status::Ok();
+}
+
+Result<bool> CaseBuffers::StillFilled(int index, const std::string& tensor, const std::vector<int64_t>& at) const {
+  constexpr int64_t kEnough = 4;  // bytes
+  const auto fill = last_fill_.find(tensor);
+  const TensorView& view = set(index).tensors.at(tensor);
+  if (fill == last_fill_.end() || at.size() != view.strides.size()) return false;
+  int64_t element = 0;
+  for (size_t i = 0; i < at.size(); ++i) element += at[i] * view.strides[i];
+  const int64_t width = DTypeBytes(view.dtype), begin = element * width;
+  const int64_t bytes = std::max(width, std::min(kEnough, view.span_bytes - begin));
+  if (bytes < kEnough && width < kEnough) return false;
+  std::vector<uint8_t> held(static_cast<size_t>(bytes));
+  HONE_RETURN_IF_ERROR(session_.CopyToHost(held.data(), view.address + static_cast<uint64_t>(begin), bytes));
+  const uint64_t nan = host::NanPattern(view.dtype, fill->second.key);
+  const bool nans = fill->second.kind == FillKind::kNan && IsFloating(view.dtype);
+  const harness::FillMask mask = host::MaskOf(view.dtype, fill->second.kind);
+  for (int64_t i = 0; i < bytes; ++i) {
+    const uint8_t put = nans ? static_cast<uint8_t>(nan >> (8 * (i % width))) : harness::MaskedByte(fill->second.key, mask, begin + i);
+    if (held[static_cast<size_t>(i)] != put) return false;
+  }
+  return true;
 }
 
 FillSpec CaseBuffers::NextFill() {

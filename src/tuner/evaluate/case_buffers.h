@@ -79,6 +79,9 @@ class CaseBuffers {
   // The fixed poison from now on, and 0xa5 in workspaces: on sampled buffers, where a launch's cost must repeat, and in
   // tests of what changing fills catch.
   void UseFixedFills() { fixed_fills_ = true; }
+  // Whether the element at `at` of an output still holds what PrepareLaunch put there. Narrow elements are looked at with those
+  // that follow, for a byte may be right by chance.
+  Result<bool> StillFilled(int index, const std::string& tensor, const std::vector<int64_t>& at) const;
   Result<std::optional<std::string>> CheckGaps() { return session_.CheckGaps(*arena_); }
 
   // Draws one tensor as set `inputs` says into `view` (which may lie in other memory).
@@ -100,6 +103,7 @@ class CaseBuffers {
   Dims dims_;
   uint64_t fill_key_ = 0, fills_ = 0;
   bool fixed_fills_ = false;
+  std::map<std::string, FillSpec> last_fill_;  // by output; absent: the fixed poison, or no fill at all
   std::map<std::string, TensorShape> shapes_;
   std::map<std::string, int64_t> base_align_;
   int64_t slices_ = 1;

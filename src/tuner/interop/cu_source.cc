@@ -600,6 +600,10 @@ std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out)
     if (item.kind == CuItemKind::kInclude) {
       const HeaderUse use_of = UseOfHeader(item.name);
       keep = use_of == HeaderUse::kDevice;
+      // Of a launcher that fills its inputs with random numbers; where kernels draw none, nothing needs the header.
+      if (item.name.find("curand") != std::string::npos) {
+        keep = keep && std::any_of(used.begin(), used.end(), [](const std::string& name) { return name.starts_with("curand"); });
+      }
       if (use_of == HeaderUse::kOwn && left_out != nullptr) {
         const auto end = source.text.begin() + static_cast<long>(start);
         left_out->push_back(

@@ -303,7 +303,7 @@ std::string TaskDrafter::CasesText() {
     std::string example;
     for (const std::string& d : dim_order_)
       example += fmt::format("{}{}={}", example.empty() ? "" : ",", d, guess.at(d));
-    if (!example.empty()) Inferred("the timed case: a guess; --case " + example);
+    if (!example.empty()) Guessed("the timed case: a guess; --case " + example);
     out += "\n# A guess: --case with the sizes that matter to you.";
   }
   if (checked.empty()) {

@@ -124,6 +124,10 @@ std::optional<double> Literal(string_view text) {
   return value;
 }
 
+constexpr string_view kValuesForms =
+    "there are normal, uniform, zero, constant, heavy_tailed, sorted, cancelling and log_uniform for numbers, index:BOUND (whole numbers "
+    "from 0 to below BOUND) and offsets:BOUND (ascending up to BOUND) for integers";
+
 Result<GivenValues> ReadGivenValues(const std::string& text) {
   GivenValues values;
   // Commas within a bound, as in min(a, b), separate nothing.
@@ -131,6 +135,9 @@ Result<GivenValues> ReadGivenValues(const std::string& text) {
     if (values.distribution.empty()) {
       const size_t colon = part.find(':');
       values.distribution = part.substr(0, colon);
+      if (!DistributionFromName(values.distribution)) {
+        return Status::InvalidArgument(fmt::format("'{}' is no distribution; {}", values.distribution, kValuesForms));
+      }
       if (colon == std::string::npos) continue;
       values.bound = part.substr(colon + 1);
       const Result<Expression> bound = Expression::Parse(values.bound);

@@ -48,6 +48,7 @@ Result<TaskDraft> TaskDrafter::Run() {
   Steps();
   HONE_RETURN_IF_ERROR(Tensors());
   DropUnusedDims();
+  NameAddedDims();
   HONE_RETURN_IF_ERROR(CheckNames());
   HONE_RETURN_IF_ERROR(ReadCases());
   AddConsts();
@@ -280,7 +281,7 @@ std::string TaskDrafter::BaseOf(const std::string& text) const {
 void TaskDrafter::FindDims() {
   if (Host() == nullptr) {
     for (const CuParameter& p : s_.FindKernel(launches_[0].kernel)->parameters) {
-      if (!p.pointer && !IntegerSuffix(p.type).empty() && IntegerSuffix(p.type) != "bool") AddDim(p.name);
+      if (!p.pointer && !IntegerSuffix(p.type).empty() && IntegerSuffix(p.type) != "bool" && !FixedNumber(p, p.name)) AddDim(p.name);
     }
     return;
   }
@@ -295,7 +296,7 @@ void TaskDrafter::FindDims() {
     for (size_t i = 0; i < l.arguments.size() && i < kernel->parameters.size(); ++i) {
       const CuParameter& p = kernel->parameters[i];
       const std::string suffix = IntegerSuffix(TypeOf(*kernel, l, p.type));
-      if (p.pointer || suffix.empty() || suffix == "bool") continue;
+      if (p.pointer || suffix.empty() || suffix == "bool" || FixedNumber(p, l.arguments[i])) continue;
       const std::vector<Token> tokens = LexCuda(l.arguments[i]);
       // A number in the place of a size: the launch must be told how it follows from the dimension.
       if (const std::optional<int64_t> number = Constant(l.arguments[i])) {
@@ -341,6 +342,26 @@ std::optional<int64_t> TaskDrafter::Constant(const std::string& text) const {
   const Result<int64_t> number = expression->Evaluate(std::map<std::string, int64_t>{});
   if (!number.ok()) return std::nullopt;
   return *number;
+}
+
+std::optional<int64_t> TaskDrafter::FixedNumber(const CuParameter& parameter, const std::string& actual) const {
+  if (const auto given = o_.scalars.find(parameter.name); given != o_.scalars.end()) return static_cast<int64_t>(given->second);
+  std::string name = parameter.name;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool seed = name == "seed" || name.ends_with("_seed") || name.starts_with("seed_") || name == "rng_offset" || name == "philox_offset";
+  if (!seed || MeantAsSize(parameter)) return std::nullopt;
+  return Host() == nullptr ? 42 : Constant(actual).value_or(42);
+}
+
+void TaskDrafter::NameAddedDims() {
+  if (o_.dims.empty()) return;
+  for (const std::string& d : dim_order_) {
+    const auto named = [&](const std::string& one) { return one == d || (dims_.count(one) != 0 && dims_.at(one) == d); };
+    if (std::any_of(o_.dims.begin(), o_.dims.end(), named) || ratios_.count(d) != 0) continue;
+    Guessed(fmt::format("{} is a dimension too, though --dims does not name it: a kernel is given it, or a shape needs it; --scalar "
+                        "{}=NUMBER passes one number always, --let {}=EXPRESSION says what it follows from",
+                        d, d, d));
+  }
 }
 
 bool TaskDrafter::MeantAsSize(const CuParameter& parameter) const {
@@ -589,6 +610,16 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     }
     const std::string suffix = IntegerSuffix(type);
     if (!suffix.empty()) {
+      if (const std::optional<int64_t> fixed = FixedNumber(p, actual)) {
+        const bool given = o_.scalars.contains(p.name);
+        const std::string said = fmt::format(
+            "{} = {} in every launch: {}; --scalar {}=NUMBER for another, and --dims with {} among them makes it a size that varies",
+            p.name, *fixed, given ? "as you said" : "a guess, for its name says that it is no size", p.name, p.name);
+        if (fixed_.insert(p.name).second) given ? Inferred(said) : Guessed(said);
+        entry.args.push_back(fmt::format("{}:{}", *fixed, suffix));
+        integers_[{kernel, p.name}] = std::to_string(*fixed);
+        continue;
+      }
       const auto size = literal_sizes_.find({kernel, p.name});
       Result<std::string> value = size == literal_sizes_.end() ? Plan(actual) : Result<std::string>(size->second);
       if (value.ok()) {
@@ -642,7 +673,7 @@ void TaskDrafter::AddScalar(const std::string& name, const std::string& actual, 
                          o_.scalars.contains(name) ? "as you said" : "as the launch passes it", name));
   } else {
     scalar.value = name.find("eps") != std::string::npos ? 1e-6 : 1.0;
-    Inferred(fmt::format("scalar {} = {}: a guess; --scalar {}=VALUE", name, scalar.value, name));
+    Guessed(fmt::format("scalar {} = {}: a guess; --scalar {}=VALUE", name, scalar.value, name));
   }
   scalars_.push_back(scalar);
 }

@@ -29,7 +29,7 @@ struct NewTaskOptions {
   std::map<std::string, std::string> shapes;  // tensor -> "rows, d"
   std::map<std::string, std::string> dtypes;  // tensor -> "float16"
   std::map<std::string, std::string> roles;   // tensor -> in | out | inout
-  std::map<std::string, double> scalars;      // scalar -> value
+  std::map<std::string, double> scalars;      // scalar -> value; of an integer parameter: passed as it is, no dimension
   std::map<std::string, std::string> values;  // tensor -> distribution ("index:rows", "uniform")
   std::map<std::string, std::string> lets;    // size in the code -> expression ("group * num_kv_heads")
   std::map<std::string, std::string> work;    // "bytes", "flops" -> expression
@@ -60,6 +60,7 @@ struct TaskDraft {
   std::string task_toml, seed;
   std::string oracle;                       // empty: could not be derived
   std::vector<std::string> inferred;        // to be looked over: "x: in, float16 [rows, d]"
+  std::vector<std::string> guessed;         // of these, what was not read anywhere, each with the option that overrides it
   std::vector<TaskQuestion> questions;      // to be answered before the task can be used
   std::vector<std::string> oracle_reasons;  // why there is none
   std::vector<std::string> left_out;        // "k.cu:7: #include \"helpers.cuh\": …": what the seed may miss

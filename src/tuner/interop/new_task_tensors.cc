@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "tuner/core/reserved_names.h"
@@ -348,12 +349,20 @@ Status TaskDrafter::CheckNames() {
       return Bad(fmt::format("'{}' names a tensor and a dimension; rename one of them in the file", t.name));
   }
   for (const auto& [name, value] : o_.scalars) {
+    if (fixed_.count(name) != 0) {
+      if (value != std::floor(value) || std::fabs(value) >= 0x1p53)
+        return Status::InvalidArgument(fmt::format("--scalar {}={}: the kernel takes a whole number there", name, value));
+      continue;
+    }
     if (std::none_of(scalars_.begin(), scalars_.end(), [&](const DraftScalar& s) { return s.name == name; }))
       return Status::InvalidArgument(fmt::format("--scalar {}: no kernel takes such a number", name));
   }
   const auto known = [&](const std::string& name) {
     return std::find(dim_order_.begin(), dim_order_.end(), name) != dim_order_.end();
   };
+  if (!o_.slice.empty() && !known(o_.slice)) {
+    return Status::InvalidArgument(fmt::format("--slice {}: the dimensions are {}", o_.slice, fmt::join(dim_order_, ", ")));
+  }
   for (const auto& [name, value] : o_.hidden) {
     if (!known(name))
       return Status::InvalidArgument(

@@ -870,5 +870,69 @@ TEST(CuSource, ReadsLaunchesAndTheirConditions) {
   EXPECT_EQ(source->kernels[0].parameters[2].type, "long long");
 }
 
+// --- what was guessed, and what is refused early ---
+
+constexpr const char* kDropout = R"cuda(#include <curand_kernel.h>
+#include <stdint.h>
+__device__ uint32_t mix(uint32_t h) { h ^= h >> 16; h *= 0x85ebca6bu; return h ^ (h >> 13); }
+__global__ void dropout(const float* x, const uint8_t* mask, const int* levels, float* y, int rows, int d, unsigned long long seed) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= rows * d) return;
+  const uint32_t h = mix((uint32_t)seed ^ (uint32_t)i);
+  y[i] = mask[i] ? x[i] * (h >> 31 ? 2.0f : 1.0f) + levels[i] : 0.0f;
+}
+void run(const float* x, const uint8_t* mask, const int* levels, float* y, int rows, int d, unsigned long long seed) {
+  dropout<<<(rows * d + 255) / 256, 256>>>(x, mask, levels, y, rows, d, seed);
+}
+)cuda";
+
+NewTaskOptions DropoutOptions() {
+  NewTaskOptions options;
+  options.name = "dropout";
+  options.file = "k.cu";
+  for (const char* tensor : {"x", "mask", "levels", "y"}) options.shapes[tensor] = "rows,d";
+  return options;
+}
+
+TEST(NewTask, AGeneratorsSeedIsANumberAndNoSize) {
+  NewTaskOptions options = DropoutOptions();
+  TaskDraft draft = DraftTask(kDropout, options).value();
+  EXPECT_THAT(draft.seed, HasSubstr("\"42:u64\""));
+  EXPECT_THAT(draft.task_toml, Not(HasSubstr("seed = ")));
+  EXPECT_THAT(draft.guessed, Contains(AllOf(HasSubstr("seed = 42"), HasSubstr("--scalar seed=NUMBER"))));
+  EXPECT_THAT(draft.seed, Not(HasSubstr("curand"))) << "no kernel draws by cuRAND";
+  options.scalars["seed"] = 7;
+  EXPECT_THAT(DraftTask(kDropout, options)->seed, HasSubstr("\"7:u64\""));
+  options.scalars["seed"] = 7.5;
+  EXPECT_THAT(DraftTask(kDropout, options).status().message(), HasSubstr("a whole number"));
+  options.scalars.clear();
+  options.dims = {"rows", "d", "seed"};
+  EXPECT_THAT(DraftTask(kDropout, options)->seed, HasSubstr("\"seed:u64\""));
+}
+
+TEST(NewTask, ADimensionThatTheUserDidNotNameIsSaid) {
+  NewTaskOptions options = DropoutOptions();
+  options.dims = {"rows"};
+  EXPECT_THAT(DraftTask(kDropout, options)->guessed, Contains(AllOf(HasSubstr("d is a dimension too"), HasSubstr("--scalar d=NUMBER"))));
+}
+
+TEST(NewTask, AMaskOfBytesIsDrawnAsYesAndNo) {
+  const TaskDraft draft = DraftTask(kDropout, DropoutOptions()).value();
+  const size_t mask = draft.task_toml.find("name = \"mask\""), levels = draft.task_toml.find("name = \"levels\"");
+  ASSERT_TRUE(mask != std::string::npos && mask < levels && levels != std::string::npos);
+  EXPECT_THAT(draft.task_toml.substr(mask, levels - mask), HasSubstr("bound = \"2\""));
+  EXPECT_THAT(draft.task_toml.substr(levels, 300), HasSubstr("bound = \"100\""));
+  EXPECT_THAT(draft.guessed, Contains(AllOf(HasSubstr("mask: 0 or 1"), HasSubstr("--values mask="))));
+}
+
+TEST(NewTask, WrongNamesAreRefusedBeforeAnythingIsWritten) {
+  NewTaskOptions options = DropoutOptions();
+  options.slice = "row";
+  EXPECT_THAT(DraftTask(kDropout, options).status().message(), HasSubstr("--slice row: the dimensions are rows, d"));
+  options.slice.clear();
+  options.values["x"] = "gauss";
+  EXPECT_THAT(DraftTask(kDropout, options).status().message(), AllOf(HasSubstr("'gauss' is no distribution"), HasSubstr("index:BOUND")));
+}
+
 }  // namespace
 }  // namespace hone

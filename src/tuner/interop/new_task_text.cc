@@ -110,6 +110,11 @@ std::string TaskDrafter::SeedText() {
   for (const CuLeftOut& one : left_out)
     draft_.left_out.push_back(
         fmt::format("{}: {}: a candidate is one file; paste what the kernels need of it", At(one.line), one.text));
+  if (device_code_.find("curand_") != std::string::npos) {
+    Inferred(
+        "the kernels draw random numbers by cuRAND, which the simulated GPU has not, and an oracle must draw the same: write the "
+        "generator into the kernel (Philox, or a hash of the element's number and a seed, takes a dozen lines)");
+  }
   std::string plan = "/*hone" + Workspaces(0);
   for (const DraftEntry& e : entries_) plan += EntryText(e, e.args, e.step, e.shared, true);
   plan += "*/\n";
@@ -146,7 +151,7 @@ std::string TaskDrafter::Class() {
   else if (has("norm") || has("softmax") || has("sum") || has("reduce") || has("mean") || has("loss") ||
            has("entropy") || device_code_.find("__shfl") != std::string::npos)
     guess = "reduction";
-  Inferred(fmt::format("class {}: --class to change it", guess));
+  Guessed(fmt::format("class {}: a guess by names; --class for another", guess));
   return guess;
 }
 
@@ -251,14 +256,40 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
     Inferred(fmt::format("{}: bytes of 0 and 1, which the kernel takes as bool and seed.cu as unsigned char", t.name));
     return out + index("index", "2", "  # inferred");
   }
+  if (!t.index && IsYesOrNo(t)) {
+    Guessed(fmt::format("{}: 0 or 1, for the kernel asks whether it is 0: a guess; --values {}=index:BOUND for numbers below BOUND",
+                        t.name, t.name));
+    return out + index("index", "2", "  # a guess: --values");
+  }
   if (!t.index) {
     // Numbers that nothing is chosen by: any will do that the dtype holds and sums do not overflow.
-    Inferred(fmt::format("{}: whole numbers from 0 to 99: a guess; --values {}=index:BOUND", t.name, t.name));
+    Guessed(fmt::format("{}: whole numbers from 0 to 99: a guess; --values {}=index:BOUND", t.name, t.name));
     return out + index("index", "100", "  # a guess: --values");
   }
   Ask(fmt::format("values of the integer tensor '{}': indices below which bound?", t.name),
       fmt::format("--values {}=index:BOUND", t.name));
   return out + index("index", kFillIn, fmt::format("  # QUESTION: --values {}=index:BOUND", t.name).c_str());
+}
+
+bool TaskDrafter::IsYesOrNo(const DraftTensor& t) const {
+  if (t.dtype != DType::kUInt8 && t.dtype != DType::kInt8) return false;
+  bool asked = false, used = false;
+  for (const DraftEntry& e : entries_) {
+    if (e.kernel == nullptr) continue;
+    for (const auto& [parameter, tensor] : e.tensors) {
+      if (tensor != t.name) continue;
+      for (int i = e.kernel->body_open + 1; i < e.kernel->body_close; ++i) {
+        if (s_.token(i).text != parameter || s_.token(i + 1).text != "[") continue;
+        const int after = s_.token(i + 1).match + 1;
+        const string_view before = s_.token(i - 1).text, next = s_.token(after).text;
+        const bool zero = (next == "==" || next == "!=") && s_.token(after + 1).text == "0";
+        const bool condition = before == "(" && next == ")" && i >= 2 && (s_.token(i - 2).text == "if" || s_.token(i - 2).text == "while");
+        const bool logical = before == "!" || before == "&&" || before == "||" || next == "?" || next == "&&" || next == "||";
+        (zero || condition || logical ? asked : used) = true;
+      }
+    }
+  }
+  return asked && !used;
 }
 
 std::string TaskDrafter::Number(double value) {

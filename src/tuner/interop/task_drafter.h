@@ -71,6 +71,10 @@ class TaskDrafter {
  private:
   Status Bad(const std::string& message) const { return Status::InvalidArgument(o_.file + ": " + message); }
   void Inferred(std::string text) { draft_.inferred.push_back(std::move(text)); }
+  void Guessed(const std::string& text) {
+    draft_.guessed.push_back(text);
+    Inferred(text);
+  }
   void Ask(std::string what, std::string answer);
   // `name` as the host code has it; a plan may have to call it otherwise.
   void AddDim(const std::string& name);
@@ -110,6 +114,13 @@ class TaskDrafter {
   // Numbers of the host code that are passed as sizes and that the user, or a test program, means to vary.
   bool MeantAsSize(const CuParameter& parameter) const;
   std::optional<int64_t> Constant(const std::string& text) const;
+  // The number that an integer parameter is always given: --scalar's, or one for a parameter that is called a seed, whose value
+  // is no size. nullopt: it is a dimension or follows from some.
+  std::optional<int64_t> FixedNumber(const CuParameter& parameter, const std::string& actual) const;
+  // Dimensions that the user has not named although --dims names some are said.
+  void NameAddedDims();
+  // Whether the kernels take a byte for a yes or a no.
+  bool IsYesOrNo(const DraftTensor& t) const;
   // A template parameter's type, where it is known.
   std::string TypeOf(const CuKernel& kernel, const CuLaunch& launch, const std::string& type) const;
   Result<std::string> Plan(const std::string& text) const;
@@ -189,6 +200,7 @@ class TaskDrafter {
   std::set<std::string> ratios_;                     // dimensions that are one size divided by another
   std::vector<Dims> timed_, checked_;                // as given, over dim_order_
   std::map<std::string, int64_t> default_sizes_;
+  std::set<std::string> fixed_;  // integer parameters that are given a number by --scalar
   std::map<std::pair<const CuKernel*, std::string>, std::string> literal_sizes_;  // parameter -> the dimension it is
   bool template_asked_ = false;
   std::set<std::pair<std::string, std::string>> consts_;  // kernel, parameter: written with a const of its own

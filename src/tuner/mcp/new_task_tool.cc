@@ -146,6 +146,7 @@ std::vector<Tool> NewTaskTools(const std::shared_ptr<Toolbox>& toolbox) {
                 {"ready",
                  BooleanSchema("Whether candidates can be judged: everything is answered, and oracle and seed agree.")},
                 {"inferred", ListSchema("What was inferred; look it over.", TextSchema("A line."))},
+                {"guessed", ListSchema("What of it no line of the file says, with the option for another.", TextSchema("A line."))},
                 {"questions", ListSchema("What is left to be answered: what, and the answer's form.",
                                          AnyObjectSchema("what and answer."))},
                 {"oracle", ChoiceSchema("Where the oracle comes from.", {"derived", "given", "missing"})},

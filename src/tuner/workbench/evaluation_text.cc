@@ -120,7 +120,11 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
   }
   int checked = 0;
   for (const CaseResult& c : evaluation.cases) checked += c.role != CaseRole::kTime;
-  if (evaluation.verdict == Verdict::kOk) out += fmt::format("  right on {} check and hidden cases\n", checked);
+  const auto by_hand = evaluation.metrics.find("hand_cases");
+  if (evaluation.verdict == Verdict::kOk) {
+    out += fmt::format("  right on {} check and hidden cases{}\n", checked,
+                       by_hand == evaluation.metrics.end() ? "" : fmt::format(" and {} worked out by hand", by_hand->second));
+  }
   for (const KernelResources& r : evaluation.resources) {
     if (r.registers < 0) continue;
     out += fmt::format("  {}: {} registers, {} bytes spilled, {} + {} bytes shared\n", r.kernel, r.registers,

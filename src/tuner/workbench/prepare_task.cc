@@ -254,6 +254,7 @@ nlohmann::json PreparedJson(const PreparedTask& prepared) {
           {"directory", prepared.directory},
           {"ready", prepared.ready()},
           {"inferred", draft.inferred},
+          {"guessed", draft.guessed},
           {"questions", questions},
           {"unanswered", places},
           {"left_out", draft.left_out},

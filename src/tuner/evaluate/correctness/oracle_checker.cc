@@ -14,6 +14,7 @@
 #include "tuner/core/dims_text.h"
 #include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
+#include "tuner/evaluate/correctness/mismatch_text.h"
 #include "tuner/evaluate/correctness/scale_floor.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 
@@ -71,6 +72,19 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
 }
 
 }  // namespace
+
+std::optional<size_t> FirstUnlikeHand(const std::vector<double>& computed, const std::vector<double>& by_hand) {
+  // Values are given to about twelve digits; inputs and scalars may have been rounded to their dtype.
+  constexpr double kHandTolerance = 1e-7;
+  double largest = 0;
+  for (const double value : by_hand) largest = std::max(largest, std::isfinite(value) ? std::fabs(value) : 0.0);
+  for (size_t i = 0; i < by_hand.size(); ++i) {
+    const bool same = computed[i] == by_hand[i] || (std::isnan(computed[i]) && std::isnan(by_hand[i])) ||
+                      std::fabs(computed[i] - by_hand[i]) <= kHandTolerance * std::max(std::fabs(by_hand[i]), 1e-3 * largest);
+    if (!same) return i;
+  }
+  return std::nullopt;
+}
 
 double AllowedRms(const Tolerance& tolerance, int64_t elements) {
   const double grown = tolerance.c_rms * std::sqrt(1 + 5.0 / static_cast<double>(std::max<int64_t>(elements, 1)));
@@ -199,6 +213,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
                                                : RunProgram(plan, oracle_bindings, dims));
   last_oracle_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
+  if (inputs.hand != nullptr) HONE_RETURN_IF_ERROR(HoldAgainstHand(*inputs.hand, oracle_bindings, dims));
+
   CheckOutcome outcome;
   for (const TensorSpec& tensor : task_.tensors) {
     if (!IsOutput(tensor) || !task_.tolerance.contains(tensor.name)) continue;
@@ -228,29 +244,26 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
         mismatch.expected = comparison.first_expected;
         mismatch.actual = comparison.first_actual;
       }
+      double magnitude = 0;
+      if (const double unit = 0x1p-24; IsFloating(tensor.dtype)) {
+        TensorSpec single = tensor;
+        single.dtype = DType::kFloat32;
+        magnitude = ScaleFloor(task_, single, inputs, dims) / unit;
+      }
+      MismatchFacts facts{.tensor = tensor,
+                          .tolerance = tolerance,
+                          .comparison = comparison,
+                          .mismatch = mismatch,
+                          .shape = bound.tensors.at(tensor.name).shape,
+                          .magnitude = magnitude};
       if (comparison.wrong > 0) {
-        const char* hint = comparison.unwritten > 0          ? "; elements were never written"
-                           : !std::isfinite(mismatch.actual) ? "; the output holds NaN or Inf"
-                                                             : "";
-        outcome.detail = fmt::format(
-            "{} differs from the double-precision oracle for {} ({} inputs): {} of {} elements wrong, first at [{}]: "
-            "expected {:.9g}, got {:.9g}{}; worst error {:.3g} of the scale, allowed {:.3g}",
-            tensor.name, DimsText(buffers.dims()), mismatch.distribution, comparison.wrong, comparison.total,
-            fmt::join(mismatch.index, ", "), mismatch.expected, mismatch.actual, hint, comparison.max_scaled,
-            tolerance.c_max);
-        if (comparison.max_scaled <= tolerance.c_max && tolerance.c_small > 0 &&
-            comparison.max_small > tolerance.c_small) {
-          outcome.detail += fmt::format(
-              "; an element far smaller than its neighbors is off by {:.3g} of its own size, allowed {:.3g}",
-              comparison.max_small, tolerance.c_small);
+        if (comparison.first_wrong) {
+          HONE_ASSIGN_OR_RETURN(facts.still_filled, buffers.StillFilled(index, tensor.name, mismatch.index));
         }
-        if (comparison.unwritten > 0) outcome.detail += fmt::format(" ({} unwritten)", comparison.unwritten);
+        outcome.detail = WrongElementsText(facts);
       } else {
-        outcome.detail = fmt::format(
-            "{} is less precise than {} allows for {} ({} inputs): rms error {:.3g} of the rms, allowed {:.3g}; "
-            "a lower precision than the task's was used somewhere",
-            tensor.name, DTypeName(tensor.dtype), DimsText(buffers.dims()), mismatch.distribution, rms_error,
-            allowed_rms);
+        HONE_ASSIGN_OR_RETURN(const double reference_rms, RmsOfFew(reference, comparison.total));
+        outcome.detail = ImpreciseText(facts, rms_error, allowed_rms, reference_rms);
       }
       outcome.mismatch = std::move(mismatch);
     }
@@ -296,6 +309,37 @@ Status OracleChecker::CheckProperty(const Property& property, const TensorShape&
                                wrong, shape.elements, fmt::join(mismatch.index, ", "), mismatch.actual, property.bound);
   outcome.mismatch = std::move(mismatch);
   return Status::Ok();
+}
+
+// An oracle that says otherwise than what somebody worked out by hand makes the task invalid: one of the two is wrong, and no
+// verdict with it could be believed. Where they agree, the oracle's values are the more exact ones.
+Status OracleChecker::HoldAgainstHand(const HandCase& hand, const Bindings& bindings, const Dims& dims) {
+  for (const TensorSpec& tensor : task_.tensors) {
+    if (!IsOutput(tensor) || !task_.tolerance.contains(tensor.name)) continue;
+    const std::vector<double>& expected = hand.outputs.at(tensor.name);
+    if (expected.empty()) continue;
+    const uint64_t reference = bindings.references.at("ref:" + tensor.name);
+    const auto bytes = static_cast<int64_t>(expected.size() * sizeof(double));
+    std::vector<double> computed(expected.size());
+    HONE_RETURN_IF_ERROR(session_.CopyToHost(computed.data(), reference, bytes));
+    if (const std::optional<size_t> at = FirstUnlikeHand(computed, expected)) {
+      return Status::InvalidArgument(
+          fmt::format("task {}: for the hand-worked case {} its oracle gives {}[{}] = {:.12g}, worked out by hand it is {:.12g}; mend "
+                      "the one that is wrong (`hone tasks check` tries both)",
+                      task_.name, DimsText(dims), tensor.name, *at, computed[*at], expected[*at]));
+    }
+  }
+  return Status::Ok();
+}
+
+// The root mean square of a reference that is short enough to be looked at; 0 of a longer one.
+Result<double> OracleChecker::RmsOfFew(uint64_t reference, int64_t elements) {
+  if (elements == 0 || elements >= policy::kLeastRmsElements) return 0.0;
+  std::vector<double> values(static_cast<size_t>(elements));
+  HONE_RETURN_IF_ERROR(session_.CopyToHost(values.data(), reference, elements * 8));
+  double squares = 0;
+  for (const double value : values) squares += std::isfinite(value) ? value * value : 0;
+  return std::sqrt(squares / static_cast<double>(elements));
 }
 
 Status OracleChecker::RunProgram(const ResolvedPlan& plan, const Bindings& bindings, const Dims& dims) {

@@ -37,6 +37,10 @@ struct CheckOutcome {
 // c_max at most: 1.02 times c_rms at a hundred elements.
 double AllowedRms(const Tolerance& tolerance, int64_t elements);
 
+// The first element of an oracle's output that is not what was worked out by hand; nothing where all agree. Both are row-major and
+// of one length.
+std::optional<size_t> FirstUnlikeHand(const std::vector<double>& computed, const std::vector<double>& by_hand);
+
 // What computes expected outputs: a program on the device, or a process of the host. Borrows what is not null.
 struct OracleSource {
   const Candidate* candidate = nullptr;  // the oracle's, for its plan
@@ -52,7 +56,8 @@ class OracleChecker {
 
   // Checks set `index` of `buffers`, whose inputs were drawn as `inputs` says and whose outputs a candidate
   // has just written. In-place tensors are drawn again elsewhere for the oracle. `require_rms`: the input
-  // set is one on which c_rms holds.
+  // set is one on which c_rms holds. kInvalidArgument where the oracle of a hand-worked set gives
+  // other outputs than were worked out.
   Result<CheckOutcome> CheckAll(CaseBuffers& buffers, int index, const InputSet& inputs, bool require_rms);
   // The same for some slices only; they are gathered into a small problem first.
   Result<CheckOutcome> CheckSlices(CaseBuffers& buffers, int index, const InputSet& inputs,
@@ -78,6 +83,9 @@ class OracleChecker {
   // Computes the references of `bindings`, dense and row-major, from its inputs.
   Status RunProgram(const ResolvedPlan& plan, const Bindings& bindings, const Dims& dims);
   Status RunHost(const Bindings& bindings, const Dims& dims);
+  // kInvalidArgument where the oracle's results, which lie there, are not those worked out by hand.
+  Status HoldAgainstHand(const HandCase& hand, const Bindings& bindings, const Dims& dims);
+  Result<double> RmsOfFew(uint64_t reference, int64_t elements);
 
   DeviceSession& session_;
   const Task& task_;

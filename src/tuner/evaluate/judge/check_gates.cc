@@ -86,7 +86,9 @@ Result<Gate> CheckHand(Judgement& judgement, const HandCase& hand) {
                      judgement.request.launch_limit_seconds + policy::kCheckSeconds);
   const InputSet inputs{.key = judgement.secrets.NextOdd(), .hand = &hand};
   HONE_ASSIGN_OR_RETURN(const Gate gate, LaunchChecked(judgement, *buffers, *served, inputs, checker, {}, nullptr));
-  return gate == Gate::kPassed ? gate : StoppedBy(judgement, *served);
+  if (gate != Gate::kPassed) return StoppedBy(judgement, *served);
+  judgement.evaluation.metrics["hand_cases"] += 1;
+  return gate;
 }
 
 Result<Gate> CheckAll(Judgement& judgement) {

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/correctness/mismatch_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tuner/core/dims_text.h"
+
+namespace hone {
+namespace {
+
+// An error of this part of the inputs' size is what float32 arithmetic leaves behind where terms of that size cancel:
+// sixteen rounding units.
+constexpr double kCancelled = 0x1p-20;
+// A vector's or a tile's width; a longer tail is no tail.
+constexpr int64_t kWidestTail = 1024;
+
+std::string CancelHint(const MismatchFacts& facts, double error) {
+  return fmt::format(
+      "; the error, {:.2g}, is rounding beside inputs of about {:.2g}, and it is large only beside results that cancel "
+      "to nearly "
+      "nothing: where honest kernels are refused so, abs = VALUE under [tolerance.{}] forgives it, and `hone tasks "
+      "check` "
+      "proposes the value",
+      error, facts.magnitude, facts.tensor.name);
+}
+
+bool Cancelled(const MismatchFacts& facts, double error, double size) {
+  return IsFloating(facts.tensor.dtype) && facts.magnitude > 0 && error <= kCancelled * facts.magnitude &&
+         size < facts.magnitude / 16;
+}
+
+// What an output begins with that looks for a maximum or a minimum, or clips to the range of its dtype.
+bool IsLargestNumber(DType dtype, double value) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return std::fabs(value) == 0x1.fffffep127;
+    case DType::kFloat16:
+      return std::fabs(value) == 65504.0;
+    case DType::kBFloat16:
+      return std::fabs(value) == 0x1.fep127;
+    case DType::kFloat64:
+      return std::fabs(value) == 0x1.fffffffffffffp1023;
+    default:
+      return false;
+  }
+}
+
+std::string TailHint(const MismatchFacts& facts) {
+  if (facts.shape.empty() || facts.mismatch.index.size() != facts.shape.size()) return "";
+  int64_t linear = 0, elements = 1;
+  for (size_t i = 0; i < facts.shape.size(); ++i) {
+    linear = linear * facts.shape[i] + facts.mismatch.index[i];
+    elements *= facts.shape[i];
+  }
+  const int64_t row = facts.shape.back(), at = facts.mismatch.index.back();
+  int64_t tail = TailOf(at, row);
+  const char* of = "of a row";
+  // All that is wrong must fit into the tails.
+  if (tail == 0 || facts.comparison.wrong > (row - at) * (elements / row)) {
+    tail = TailOf(linear, elements);
+    of = "of the tensor";
+    if (tail == 0 || facts.comparison.wrong > elements - linear) return "";
+  }
+  return fmt::format(
+      "; what is wrong begins with the end {} that is left over by groups of {}: a kernel that serves multiples of {} "
+      "alone says "
+      "so by `when` in its plan (the seed serves the rest), and a task by --multiple of `hone new`",
+      of, tail, tail);
+}
+
+}  // namespace
+
+int64_t TailOf(int64_t at, int64_t extent) {
+  int64_t found = 0;
+  for (int64_t width = 2; width <= kWidestTail && width <= at; width *= 2) {
+    if (extent % width != 0 && at == extent / width * width) found = width;
+  }
+  return found;
+}
+
+std::string WrongElementsText(const MismatchFacts& facts) {
+  const Comparison& c = facts.comparison;
+  const Mismatch& m = facts.mismatch;
+  const bool number_expected = std::isfinite(m.expected), number_got = std::isfinite(m.actual);
+  std::string text = fmt::format(
+      "{} differs from the double-precision oracle for {} ({} inputs): {} of {} elements wrong, first at [{}]: "
+      "expected {:.9g}, got {:.9g}",
+      facts.tensor.name, DimsText(m.dims), m.distribution, c.wrong, c.total, fmt::join(m.index, ", "), m.expected,
+      m.actual);
+  if (c.unwritten > 0) {
+    text += fmt::format("; elements were never written ({} unwritten)", c.unwritten);
+  } else if (facts.still_filled) {
+    text += "; this element was never written: it holds what was there before the launch";
+  } else if (!number_got) {
+    text += "; the output holds NaN or Inf";
+  }
+  // An error relative to an infinity says nothing.
+  if (number_expected && number_got) {
+    text += fmt::format("; worst error {:.3g} of the scale, allowed {:.3g}", c.max_scaled, facts.tolerance.c_max);
+  } else if (!number_expected && number_got) {
+    text += fmt::format("; no number stands for {}{}", std::isnan(m.expected) ? "NaN" : "an infinity",
+                        IsLargestNumber(facts.tensor.dtype, m.actual)
+                            ? fmt::format(", {:.3g} neither: begin a maximum or a minimum with an infinity", m.actual)
+                            : std::string());
+  }
+  if (c.max_scaled <= facts.tolerance.c_max && facts.tolerance.c_small > 0 && c.max_small > facts.tolerance.c_small) {
+    text += fmt::format("; an element far smaller than its neighbors is off by {:.3g} of its own size, allowed {:.3g}",
+                        c.max_small, facts.tolerance.c_small);
+  }
+  if (c.unwritten == 0 && !facts.still_filled && number_expected && number_got &&
+      Cancelled(facts, std::fabs(m.expected - m.actual), std::fabs(m.expected))) {
+    text += CancelHint(facts, std::fabs(m.expected - m.actual));
+  } else {
+    text += TailHint(facts);
+  }
+  return text;
+}
+
+std::string ImpreciseText(const MismatchFacts& facts, double rms_error, double allowed_rms, double reference_rms) {
+  std::string text =
+      fmt::format("{} is less precise than {} allows for {} ({} inputs): rms error {:.3g} of the rms, allowed {:.3g}",
+                  facts.tensor.name, DTypeName(facts.tensor.dtype), DimsText(facts.mismatch.dims),
+                  facts.mismatch.distribution, rms_error, allowed_rms);
+  if (!IsFloating(facts.tensor.dtype)) {
+    return text +
+           "; more elements are off by one than ties explain: are values cut off where they should be rounded to the "
+           "nearest?";
+  }
+  if (reference_rms > 0 && Cancelled(facts, rms_error * reference_rms, reference_rms)) {
+    return text + CancelHint(facts, rms_error * reference_rms);
+  }
+  return text +
+         "; a lower precision than the task's was used somewhere, or values were cut off where they should be rounded";
+}
+
+}  // namespace hone

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `hone new` makes of a kernel, judged on the simulated GPU as a user would.
+#include "tuner/workbench/prepare_task.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+// An activation far in its tail is next to nothing, and 1 + tanh(u) cancels there: an honest kernel was refused in
+// every twelfth judgement. `hone new` writes the `abs` that the linter proposes, and then no judgement refuses it.
+TEST(PrepareTask, AnHonestActivationIsRefusedInNoJudgement) {
+  const TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  TaskAnswers answers;
+  answers.options.name = "gelu";
+  answers.options.slice = "rows";
+  answers.file = "gelu.cu";
+  answers.shapes = {"x=rows,d", "y=rows,d"};
+  const std::string source = R"cuda(
+__global__ void gelu(const float* x, float* y, int rows, int d) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= rows * d) return;
+  const float v = x[i];
+  y[i] = 0.5f * v * (1.0f + tanhf(0.7978845608f * (v + 0.044715f * v * v * v)));
+}
+void launch(const float* x, float* y, int rows, int d) { gelu<<<(rows * d + 255) / 256, 256>>>(x, y, rows, d); }
+)cuda";
+  PreparedTask prepared = PrepareTask(answers, source, {.directory = folder.path() + "/gelu"}).value();
+  EvaluatorOptions options;
+  options.device = "sim";
+  options.launch_limit_seconds = options.compile_limit_seconds = 200;  // seconds; the host may have much else to do
+  options.cache_directory = folder.path() + "/cache";
+  options.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
+  options.executable = std::string(HONE_BINARY_DIR) + "/bin/hone";
+  CheckPrepared(options, prepared);
+  ASSERT_TRUE(prepared.ready()) << prepared.unchecked << (prepared.problems.empty() ? "" : prepared.problems[0]);
+  const Task task = LoadTask(folder.path() + "/gelu").value();
+  EXPECT_GT(task.tolerance.at("y").absolute, 1e-7);
+  EXPECT_LT(task.tolerance.at("y").absolute, 1e-5);
+  EXPECT_THAT(prepared.draft.inferred, testing::Contains(testing::HasSubstr("y: abs = ")));
+  std::unique_ptr<Evaluator> evaluator = MakeEvaluator(options).value();
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    EvaluationRequest request;
+    request.source = task.seed_source;
+    request.seed = seed;
+    request.time = false;
+    const Evaluation evaluation = evaluator->Evaluate(task, request).value();
+    ASSERT_EQ(evaluation.verdict, Verdict::kOk) << "seed " << seed << ": " << evaluation.detail;
+  }
+}
+
+}  // namespace
+}  // namespace hone

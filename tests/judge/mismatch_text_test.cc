@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a refusal says, and what it does not accuse anybody of.
+#include "tuner/evaluate/correctness/mismatch_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TensorSpec Output(DType dtype) {
+  TensorSpec tensor;
+  tensor.name = "out";
+  tensor.role = TensorRole::kOut;
+  tensor.dtype = dtype;
+  return tensor;
+}
+
+struct Refusal {
+  TensorSpec tensor = Output(DType::kFloat32);
+  Tolerance tolerance{.c_max = 1e-3, .c_rms = 2e-5};
+  Comparison comparison{.total = 1, .wrong = 1};
+  Mismatch mismatch;
+  std::vector<int64_t> shape{1, 1};
+  double magnitude = 1;
+  bool still_filled = false;
+
+  Refusal(double expected, double actual) {
+    mismatch.tensor = "out";
+    mismatch.dims = {{"d", 1}};
+    mismatch.distribution = "normal";
+    mismatch.index = {0, 0};
+    mismatch.expected = expected;
+    mismatch.actual = actual;
+  }
+  MismatchFacts facts() const { return {tensor, tolerance, comparison, mismatch, shape, magnitude, still_filled}; }
+};
+
+TEST(MismatchText, ATailIsWhatGroupsLeaveOver) {
+  EXPECT_EQ(TailOf(1020, 1021), 4);
+  EXPECT_EQ(TailOf(1016, 1021), 8);
+  EXPECT_EQ(TailOf(1021 - 2, 1021), 0);
+  EXPECT_EQ(TailOf(0, 3), 0);
+  EXPECT_EQ(TailOf(512, 1024), 0);
+}
+
+TEST(MismatchText, AWrongTailNamesTheWaysToServeMultiplesAlone) {
+  Refusal tail(1, 0);
+  tail.comparison = {.total = 3 * 1021, .wrong = 3, .max_scaled = 1};
+  tail.mismatch.index = {0, 1020};
+  tail.shape = {3, 1021};
+  EXPECT_THAT(WrongElementsText(tail.facts()),
+              testing::AllOf(HasSubstr("groups of 4"), HasSubstr("`when`"), HasSubstr("--multiple")));
+  tail.comparison.wrong = 900;  // elsewhere too
+  EXPECT_THAT(WrongElementsText(tail.facts()), Not(HasSubstr("--multiple")));
+}
+
+TEST(MismatchText, ALargestNumberForAnInfinityIsNoErrorOfZero) {
+  const Refusal begun(-std::numeric_limits<double>::infinity(), -0x1.fffffep127);
+  const std::string text = WrongElementsText(begun.facts());
+  EXPECT_THAT(text, Not(HasSubstr("worst error 0")));
+  EXPECT_THAT(text, HasSubstr("begin a maximum or a minimum with an infinity"));
+}
+
+TEST(MismatchText, AnElementThatHoldsTheFillIsSaidToBeUnwritten) {
+  Refusal left(1, 0.3);
+  left.still_filled = true;
+  EXPECT_THAT(WrongElementsText(left.facts()), HasSubstr("never written"));
+}
+
+TEST(MismatchText, RoundingBesideResultsThatCancelIsNotCalledALowerPrecision) {
+  // gelu(-3.2) is -6e-4, and 1 + tanh(u) is off by 6e-8 there.
+  Refusal cancelled(-6e-4, -6.001e-4);
+  EXPECT_THAT(WrongElementsText(cancelled.facts()), HasSubstr("cancel to nearly nothing"));
+  const std::string imprecise = ImpreciseText(cancelled.facts(), 1.6e-4, 4.9e-5, 6e-4);
+  EXPECT_THAT(imprecise, HasSubstr("abs = VALUE under [tolerance.out]"));
+  EXPECT_THAT(imprecise, Not(HasSubstr("lower precision")));
+  // The same share of results of ordinary size is.
+  EXPECT_THAT(ImpreciseText(cancelled.facts(), 1.6e-4, 4.9e-5, 0.6), HasSubstr("lower precision"));
+  EXPECT_THAT(WrongElementsText(Refusal(0.6, 0.61).facts()), Not(HasSubstr("cancel")));
+}
+
+TEST(MismatchText, IntegersThatAreCutOffAreNotCalledALowerPrecision) {
+  Refusal cut(5, 4);
+  cut.tensor = Output(DType::kInt8);
+  const std::string text = ImpreciseText(cut.facts(), 1e-2, 1e-3, 50);
+  EXPECT_THAT(text, HasSubstr("rounded to the nearest"));
+  EXPECT_THAT(text, Not(HasSubstr("lower precision")));
+}
+
+}  // namespace
+}  // namespace hone
