@@ -91,7 +91,7 @@ struct CancellingOutput {
   int64_t fewest = 0;       // elements of the smallest slice that a check case has
   double error = 0;         // the worst error of the seed where it is above c_max of the element itself
   double value = 0;         // what the oracle has there
-  double proposed_abs = 0;  // four times `error`, rounded up to one digit
+  double proposed_abs = 0;  // twelve times `error`, rounded up to one digit
 };
 
 struct TaskReport {
