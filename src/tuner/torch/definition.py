@@ -353,9 +353,9 @@ class ProblemText:
         masks = "".join(f"        {name} = {name}.to(torch.bool)\n" for name, (dtype, shape) in definition.inputs.items()
                         if dtype == "bool" and shape is not None)
         handed = ", ".join(f"{name}={name}" if definition.by_name else name for name in definition.inputs)
-        declared = ", ".join(f"({name}, torch.{dtype})" for name, (dtype, shape) in definition.inputs.items()
-                             if shape is not None and dtype in ROUNDOFF)
-        conditions = "".join(f"    assert {one}, {json.dumps(one + ' does not hold')}\n" for one in definition.conditions)
+        # Offsets end at their bound, which takes a row.
+        needed = definition.conditions + [f"{definition.inputs[name][1][0]} >= 2" for name, spec in self.values.items() if spec["distribution"] == "offsets"]
+        conditions = "".join(f"    assert {one}, {json.dumps(one + ' does not hold')}\n" for one in dict.fromkeys(needed))
         drawn = ",\n            ".join(self.drawn(name, *one) for name, one in definition.inputs.items())
         return f"""{head}
 # The definition's own reference.
@@ -380,13 +380,16 @@ class _Casts(torch.overrides.TorchFunctionMode):
 
 
 class Model(torch.nn.Module):
+    precision = None  # that of `run` unless the judge asks for another
+
+    def to(self, *arguments, **keywords):
+        for one in (*arguments, *keywords.values()):
+            self.precision = one if isinstance(one, torch.dtype) else self.precision
+        return super().to(*arguments, **keywords)
+
     def forward(self, {', '.join(definition.inputs)}):
-        declared = [{declared}]
-        other = [one.dtype for one, dtype in declared if one.dtype != dtype]
-        if not declared and torch.get_default_dtype() != torch.float32:
-            other = [torch.get_default_dtype()]
-{masks}        if other:
-            with _Casts(other[0]):
+{masks}        if self.precision is not None:
+            with _Casts(self.precision):
                 made = run({handed})
         else:
             made = run({handed})
