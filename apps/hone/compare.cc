@@ -35,6 +35,10 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
   const Evaluation& shown = outcome.evaluation;
   Print("{}", flags.device.json ? EvaluationOutput(*evaluator, shown)
                                 : DescribeEvaluation(shown, context.columns) + WhatRepeatsIt(shown, flags.seed != 0) + DescribeLibraries(shown, "  "));
+  if (!outcome.incumbent_right && !flags.device.json) {
+    Print("  {} is the first of the two, which the second is timed against; it is not right itself, so {} was not judged\n", flags.a,
+          flags.b);
+  }
   context.exit_status = ExitStatusOf(shown.verdict);
   return Status::Ok();
 }

@@ -422,6 +422,16 @@ TEST_F(CommandLine, CompareEndsAsEvalDoesForAPlanThatCannotBeRead) {
   EXPECT_EQ(Hone({"compare", "relu", "tasks/relu/seed.cu", broken, "--device", "sim"}).status, 2);
 }
 
+TEST_F(CommandLine, CompareSaysWhichOfTheTwoIsWrong) {
+  std::string source = ReadFile(kSource + "/tasks/relu/seed.cu").value();
+  const std::string right = "fmaxf(x, 0.0f)";
+  ASSERT_NE(source.find(right), std::string::npos);
+  const std::string wrong = Write("wrong.cu", source.replace(source.find(right), right.size(), "fmaxf(x, 0.5f)"));
+  const Outcome outcome = Hone({"compare", "relu", wrong, "tasks/relu/seed.cu", "--device", "sim"});
+  EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("is the first of the two, which the second is timed against; it is not right itself"));
+}
+
 // A container's user often has no home. Reading makes nothing there, and what must write says which variable helps.
 TEST_F(CommandLine, FoldersThatCannotBeWrittenAreToldWithWhatHelps) {
   const auto run = [&](std::vector<std::string> arguments) {

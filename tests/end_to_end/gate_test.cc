@@ -106,6 +106,17 @@ TEST_F(Gate, PassesAChangeThatTouchesNoKernel) {
   EXPECT_THAT(json::parse(outcome.out).at("summary").get<std::string>(), HasSubstr("No kernel with a task differs"));
 }
 
+TEST_F(Gate, SaysThatWhatIsNotCommittedWasNotJudged) {
+  Branch("dirty");
+  Write("README.md", "Other words.\n");
+  Commit("words");
+  EXPECT_EQ(json::parse(Judge({"--base", "main", "--json"}).out).at("warnings"), json::array());
+  Write("tasks/relu/seed.cu", Text(kSource + "/tasks/relu/seed.cu") + "// changed\n");
+  const Outcome outcome = Judge({"--base", "main"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("1 file is changed and not committed (tasks/relu/seed.cu)"));
+}
+
 TEST_F(Gate, FailsASlowChangeAndSaysThatTimesAreModelled) {
   Branch("slow");
   Write("tasks/relu/seed.cu", Kernel("honest/relu_two_steps.cu"));

@@ -308,6 +308,12 @@ Result<GateReport> RunGate(Evaluator& evaluator, const TreePair& trees, const Ga
   report.device = evaluator.facts().id + " " + evaluator.facts().name;
   report.modelled = evaluator.facts().modelled;
   report.options = options;
+  if (!trees.uncommitted.empty()) {
+    report.warnings.push_back(fmt::format(
+        "{} {} changed and not committed ({}{}), and {} holds what is committed alone: commit, or give the folder as --head",
+        trees.uncommitted.size(), trees.uncommitted.size() == 1 ? "file is" : "files are", trees.uncommitted.front(),
+        trees.uncommitted.size() == 1 ? "" : ", …", report.head));
+  }
   const std::set<std::string> base_folders = TaskFolders(*trees.base), head_folders = TaskFolders(*trees.head);
   std::set<std::string> folders = base_folders, changed_folders;
   folders.insert(head_folders.begin(), head_folders.end());

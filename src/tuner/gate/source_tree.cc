@@ -144,6 +144,22 @@ Result<std::string> CommitOrFolder(const GitOptions& git, const std::string& sid
       "; a shallow clone may lack it: fetch it, or clone with the whole history (fetch-depth: 0)"));
 }
 
+// What the working tree that stands on `commit` has changed; nothing where it stands elsewhere or there is none, as in a bare
+// repository.
+std::vector<std::string> Uncommitted(const GitOptions& git, const std::string& commit) {
+  const Result<std::string> standing = CommitOf(git, "HEAD");
+  if (!standing.ok() || *standing != commit) return {};
+  const Result<std::string> listed = AskGit(git, {"diff", "--name-only", "-z", "HEAD"});
+  if (!listed.ok()) return {};
+  std::vector<std::string> paths;
+  for (size_t start = 0; start < listed->size();) {
+    const size_t end = std::min(listed->find('\0', start), listed->size());
+    if (const std::string path = listed->substr(start, end - start); IsWanted(path)) paths.push_back(path);
+    start = end + 1;
+  }
+  return paths;
+}
+
 }  // namespace
 
 Result<TreePair> OpenTrees(const GitOptions& git, const std::string& base, const std::string& head, bool exact) {
@@ -166,6 +182,7 @@ Result<TreePair> OpenTrees(const GitOptions& git, const std::string& base, const
                         base_commit.empty() ? FolderTree::Open(base) : GitTree::Open(git, base_name, base_commit));
   HONE_ASSIGN_OR_RETURN(pair.head,
                         head_commit.empty() ? FolderTree::Open(head) : GitTree::Open(git, head, head_commit));
+  if (!head_commit.empty()) pair.uncommitted = Uncommitted(git, head_commit);
   return pair;
 }
 

@@ -34,6 +34,9 @@ struct GitOptions {
 
 struct TreePair {
   std::unique_ptr<SourceTree> base, head;
+  // Tracked files of kernels and tasks that are changed in the working tree, where head is the revision that it stands on: the
+  // changes are not in head.
+  std::vector<std::string> uncommitted;
 };
 
 // Opens both sides. Each is a git revision, or a folder where it is none. Where both are revisions the base is where

@@ -80,7 +80,7 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
     }
     if (!header) {
       out += fmt::format("  {:<34} {:>22} {:>12} {:>20} {:>12} {:>8}  {}\n", "case", fmt::format("{}time (95 %)", unit),
-                         "baseline", "speedup (95 %)", "floor", "of floor", "timing");
+                         "baseline", "speedup (95 %)", "floor", "of it", "timing");
       header = true;
     }
     std::string dims;
