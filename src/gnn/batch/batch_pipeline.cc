@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tickets number the batches of all epochs in delivery order. A worker takes the next ticket, prepares its batch
-// without the lock, and puts it into the ring at the ticket's place; the consumer takes them off the ring in order.
-// Tickets are handed out at most `limit` ahead of the consumer, which bounds the queue and keeps the ring's places
-// apart. One mutex guards all of it: it is taken twice a batch, and a batch takes milliseconds.
+// without holding the lock, and puts it into the ring at the ticket's place; the consumer takes batches off the ring in
+// order. Tickets are issued at most `limit` ahead of the consumer, which bounds the queue and keeps the ring's places
+// distinct. One mutex guards everything: it is taken twice per batch, and a batch takes milliseconds.
 #include "hone/gnn/batch_pipeline.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@
 namespace hone::gnn {
 namespace {
 
-// Feature rows, from the stage's allocator or from huge pages.
+// Memory for feature rows, from the stage's allocator or on huge pages.
 class RowBuffer {
  public:
   explicit RowBuffer(BufferAllocator* allocator) : allocator_(allocator) {}
@@ -44,7 +44,8 @@ class RowBuffer {
     data_ = nullptr;
     bytes_ = 0;
   }
-  // Contents are lost when it grows. A quarter more than asked for, so that a slightly larger batch fits as well.
+  // Makes room for `bytes`; contents are lost when the buffer grows. Allocates a quarter more, so that a slightly
+  // larger batch fits as well.
   Status Require(size_t bytes) {
     if (bytes <= bytes_) return Status::Ok();
     Drop();
@@ -66,17 +67,17 @@ class RowBuffer {
   size_t bytes_ = 0;
 };
 
-// A batch object with everything that is recycled with it.
+// A batch object with all memory that is recycled with it.
 struct Slot {
   explicit Slot(BufferAllocator* allocator) : rows(allocator) {}
   MiniBatch batch;
   RowBuffer rows;
   std::unique_ptr<TransferState> transfer;
-  bool started = false;  // the transfer stage has it
+  bool started = false;  // the transfer stage has received it
   Status status;
 };
 
-// An epoch on its way: tickets first … first + count - 1.
+// An epoch in progress: tickets first … first + count - 1.
 struct ActiveEpoch {
   EpochPlan plan;
   int64_t first = 0;
@@ -162,7 +163,7 @@ class PipelineImplementation final : public BatchPipeline {
     place = nullptr;
     ++taken_;
     StartTransfers(lock);
-    work_.notify_one();  // the window moved on by one ticket
+    work_.notify_one();  // one more ticket may be issued
     lock.unlock();
     if (slot->status.ok() && slot->started) slot->status = options_.transfer->Finish(slot->batch, slot->transfer.get());
     if (!slot->status.ok()) {
@@ -176,7 +177,7 @@ class PipelineImplementation final : public BatchPipeline {
 
   void Cancel() override {
     std::unique_lock lock(mutex_);
-    planned_ = issued_;  // no new tickets
+    planned_ = issued_;  // issues no new tickets
     idle_.wait(lock, [&] { return busy_ == 0 && !starting_; });
     for (; taken_ < issued_; ++taken_) {
       Slot* const slot = std::exchange(Place(taken_), nullptr);
@@ -193,7 +194,7 @@ class PipelineImplementation final : public BatchPipeline {
  private:
   Slot*& Place(int64_t ticket) { return ring_[static_cast<size_t>(ticket % queue_)]; }
 
-  // No batch can have more rows than this: what the first ones are reckoned with.
+  // Returns an upper bound of a batch's rows, assumed until batches have been seen.
   int64_t MostRows() const {
     double rows = static_cast<double>(options_.batch), frontier = rows;
     for (const int32_t fanout : options_.sampler.fanouts) {
@@ -203,7 +204,7 @@ class PipelineImplementation final : public BatchPipeline {
     return static_cast<int64_t>(std::min(rows, static_cast<double>(structure_.num_nodes)));
   }
 
-  // How many tickets may be ahead of the consumer.
+  // Returns how many tickets may be ahead of the consumer.
   int64_t Limit() const {
     const int64_t bytes = options_.features ? std::max<int64_t>(largest_bytes_, 1) : 1;
     return std::clamp<int64_t>(options_.buffer_bytes / bytes, 1, queue_);
@@ -252,7 +253,7 @@ class PipelineImplementation final : public BatchPipeline {
     return slot;
   }
 
-  // Batches differ little in size; the largest seen says how many fit into the budget.
+  // Batches differ little in size; the largest so far determines how many fit into the budget.
   void UpdateLargest(const Slot& slot) {
     const int64_t bytes = slot.batch.features.num_rows * features_.stride_bytes;
     if (!measured_) largest_bytes_ = 0;
@@ -308,8 +309,8 @@ class PipelineImplementation final : public BatchPipeline {
     return Status::Ok();
   }
 
-  // Begins the transfers that are next in order, by whichever thread made them possible. Called and left with the
-  // lock, which is given up during Start.
+  // Begins the transfers that are next in order, on whichever thread made them possible. Called and left with the lock
+  // held, which is released during Start.
   void StartTransfers(std::unique_lock<std::mutex>& lock) {
     if (options_.transfer == nullptr || starting_) return;
     const int64_t ahead = std::max(options_.transfer->ahead(), 1);
@@ -351,9 +352,9 @@ class PipelineImplementation final : public BatchPipeline {
     slot->status = Status::Ok();
   }
 
-  // Under the lock.
+  // Called with the lock held.
   void Reclaim(Slot* slot) noexcept {
-    // More batch objects than the budget has room for (it was reckoned with smaller ones): this one's rows go.
+    // There are more batch objects than the budget allows (computed from smaller batches): this one's rows are freed.
     if (static_cast<int64_t>(free_.size()) > Limit()) slot->rows.Drop();
     free_.push_back(slot);
   }
@@ -366,7 +367,7 @@ class PipelineImplementation final : public BatchPipeline {
   const int local_shards_;
   const int64_t queue_;
   std::vector<std::unique_ptr<NeighborSampler>> samplers_;
-  PipelineTimes times_;  // the consumer's
+  PipelineTimes times_;  // the consumer's times
 
   std::mutex mutex_;
   std::condition_variable work_;      // a ticket may be taken, or stopping

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pipeline: what is in the batches, their order, and every way in which it may be interrupted.
+// Tests the pipeline: the contents of batches, their order, and every way of interrupting it.
 #include "hone/gnn/batch_pipeline.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ BatchLease Take(BatchPipeline& pipeline) {
   return lease.ok() ? std::move(lease).value() : BatchLease();
 }
 
-// What a batch is made of, to compare batches with.
+// The contents of a batch, for comparing batches.
 struct Digest {
   BatchKey key;
   int64_t index;
@@ -241,7 +241,7 @@ TEST(BatchPipeline, CancelDropsWhatWasStartedAndTheNextEpochIsWhole) {
     ASSERT_TRUE(pipeline->Start({.seeds = seeds, .epoch = 5}).ok());
     for (int i = 0; i < taken; ++i) EXPECT_TRUE(Take(*pipeline));
     pipeline->Cancel();
-    std::fill(seeds.begin(), seeds.end(), -1);  // nobody reads them any more
+    std::fill(seeds.begin(), seeds.end(), -1);  // no longer read
     ASSERT_TRUE(pipeline->Start({.seeds = expected_seeds, .epoch = 1}).ok());
     EXPECT_TRUE(TakeEpoch(*pipeline) == expected);
   }
@@ -261,7 +261,7 @@ TEST(BatchPipeline, SeveralBatchesMayBeOnLoan) {
   }
   EXPECT_EQ(objects.size(), 10u);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(held[static_cast<size_t>(i)]->index, i);
-  std::thread([&] { held.clear(); }).join();  // given back by another thread
+  std::thread([&] { held.clear(); }).join();  // released by another thread
 }
 
 TEST(BatchPipeline, AllocatesNothingInTheSteadyState) {
@@ -269,8 +269,8 @@ TEST(BatchPipeline, AllocatesNothingInTheSteadyState) {
   options.batch = 100;
   const std::vector<NodeId> seeds = FirstNodes(2000);
   const auto pipeline = Make(options);
-  // Every batch object and every worker's scratch grows to the largest batch it meets; which one meets which varies,
-  // so a few epochs go by first, and after that whole epochs without an allocation must occur.
+  // Every batch object and every worker's scratch memory grows to the largest batch it meets, and the assignment
+  // varies, so after a few epochs whole epochs without an allocation must occur.
   int quiet = 0;
   for (uint32_t epoch = 0; epoch < 60 && quiet < 3; ++epoch) {
     ASSERT_TRUE(pipeline->Start({.seeds = seeds, .epoch = epoch % 4}).ok());
@@ -283,7 +283,7 @@ TEST(BatchPipeline, AllocatesNothingInTheSteadyState) {
   EXPECT_EQ(quiet, 3);
 }
 
-// Stands in for a device: copies on Start, and writes down who called what.
+// Replaces a device: copies on Start, and records the calls.
 class RecordingStage final : public TransferStage, public BufferAllocator {
  public:
   struct State final : TransferState {
@@ -344,7 +344,7 @@ TEST(BatchPipeline, TransfersStartInOrderAndAheadOfTheConsumer) {
     EXPECT_EQ(pipeline->TakeTimes().transfer_seconds, 5.0);
   }
   EXPECT_EQ(stage.started, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
-  // Two before the consumer asks; one more may begin between taking a batch and Finish.
+  // Two are ahead before the consumer asks; one more may begin between taking a batch and Finish.
   EXPECT_LE(stage.most_ahead, 3);
   EXPECT_EQ(stage.released, 10);
   EXPECT_EQ(stage.buffers, 0) << "every buffer went back to the allocator";

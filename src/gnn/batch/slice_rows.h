@@ -12,23 +12,23 @@
 
 namespace hone::gnn {
 
-// How the gathered rows are written. Streaming stores leave the cache alone and save reading what is overwritten,
-// but the consumer then finds nothing in the cache.
+// How gathered rows are written. Streaming stores bypass the cache and save reading what is overwritten, but the
+// consumer then finds nothing in the cache.
 enum class RowStores : uint8_t { kAuto, kPlain, kStreaming };
 
 struct SliceTuning {
   RowStores stores = RowStores::kAuto;
-  int64_t ahead_bytes = 4096;  // of rows that are asked for ahead of the copy
+  int64_t ahead_bytes = 4096;  // bytes of rows that are prefetched ahead of the copy
 };
 
 // Copies row nodes[i] of `features`, padding included, to out + i * features.stride_bytes.
 //   nodes  each in [0, features.num_rows)
 //   out    nodes.size() * stride_bytes, aligned to 64
-// Any thread. Figures behind the defaults: docs/sampling.md.
+// Any thread may call this. docs/sampling.md has the measurements behind the defaults.
 void SliceRows(const FeatureView& features, std::span<const NodeId> nodes, std::byte* out,
                const SliceTuning& tuning = {});
 
-// out[i] = labels[nodes[i]]; kNoLabel everywhere when the graph has no labels.
+// Sets out[i] = labels[nodes[i]]; kNoLabel everywhere when the graph has no labels.
 void SliceLabels(std::span<const int32_t> labels, std::span<const NodeId> nodes, std::span<int32_t> out);
 
 }  // namespace hone::gnn

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that make sure, before they begin, that they mean the same run.
+// Checks before a run that all ranks have the same settings.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@
 
 namespace hone::gnn {
 
-// Something that must be equal on all ranks: "--lr" and "0.003".
+// A setting that must be equal on all ranks, such as "--lr" and "0.003".
 struct Setting {
   std::string name, value;
 };
 
-// Collective. kInvalidArgument names the first setting that differs, the rank that has it, both values, and what to do.
-// All ranks get the same answer.
+// Compares settings over all ranks. kInvalidArgument names the first setting that differs, its rank, both values, and a
+// remedy. All ranks get the same answer. Collective.
 Status AgreeOnSettings(Communicator& ranks, const std::vector<Setting>& mine);
 
-// Collective. Ok when every rank's status is; otherwise the same error on all ranks: that of the lowest rank that
-// failed, with its name before it unless all failed alike.
+// Returns OK if every rank's status is OK; otherwise the same error on all ranks: the error of the lowest rank that
+// failed, preceded by its name unless all failed alike. Collective.
 Status AgreeOnStatus(Communicator& ranks, std::string_view what, const Status& mine);
 
 }  // namespace hone::gnn

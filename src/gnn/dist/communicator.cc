@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collective operations, all of them made of Exchange; see hone/gnn/communicator.h.
+// Implements the collective operations, all by Exchange; see hone/gnn/communicator.h.
 #include "hone/gnn/communicator.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 using Sources = std::vector<std::span<const std::byte>>;
 using Targets = std::vector<std::span<std::byte>>;
 
-// A sum in two rounds: rank k adds up slice k of everyone's values, in rank order, and hands it to all.
+// Sums in two rounds: rank k adds up slice k of all ranks' values, in rank order, and sends it to all.
 template <typename T>
 Status SumInRankOrder(Communicator& ranks, std::string_view what, std::span<T> values,
                       std::vector<std::byte>& scratch) {

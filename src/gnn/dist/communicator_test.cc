@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The communicator's promises: one order of summing, equal results on all ranks, and errors that name who.
+// Tests the communicator's guarantees: one order of summing, equal results on all ranks, and errors that name the rank.
 #include "hone/gnn/communicator.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Numbers of very different sizes, so that another order of adding gives other bits.
+// Returns numbers of very different sizes, so that another order of adding gives other bits.
 float Number(int rank, size_t i) {
   Rng rng = Rng(static_cast<uint64_t>(rank) * 1000003 + i);
   return static_cast<float>(rng.Normal() * std::exp2(static_cast<double>(rng.Below(40)) - 20));
@@ -118,7 +118,7 @@ TEST(Communicator, RanksThatAreOutOfStepSaySo) {
     if (status.code() == StatusCode::kInternal) {
       EXPECT_THAT(status.message(), HasSubstr("is out of step at gradients"));
     }
-    ranks[static_cast<size_t>(r)].reset();  // what the other one may see first
+    ranks[static_cast<size_t>(r)].reset();  // the other rank may see this first
   });
 }
 

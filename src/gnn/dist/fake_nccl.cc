@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A library with NCCL's functions for tests without a GPU: "device" memory is host memory, and ranks are threads of one
-// process. It checks how it is called rather than computing: a sum is what all ranks would give if they gave the same.
+// process. It checks its calls instead of exchanging data: a sum assumes that all ranks give the same values.
 #include <atomic>
 #include <cstddef>
 #include <cstring>

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// By what a step's gradients travel between the GPUs of a run's ranks: NCCL (nccl_communicator.h), or the GPUs' own memory
-// (gnn/cuda/update/peer_exchange.h).
+// Moves a step's gradients between the GPUs of a run's ranks, by NCCL (nccl_communicator.h) or through the GPUs' own
+// memory (gnn/cuda/update/peer_exchange.h).
 //
 // Operations are enqueued on a stream and may be captured into a CUDA graph; every rank must enqueue the same ones in
-// the same order. Host-side decisions (who is there, when to stop) stay with the ranks' Communicator. Only parts are
-// exchanged: each rank adds them up in an order of its own choice (shard_sum.h, TreeNodes), so that no bit of a sum depends
-// on how many ranks there are.
+// the same order. Host-side decisions (which ranks are alive, when to stop) stay with the ranks' Communicator. Ranks
+// exchange only parts: each rank adds them up in its own fixed order (shard_sum.h, TreeNodes), so that no bit of a sum
+// depends on the number of ranks.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,15 @@ class PeerRooms;  // gnn/cuda/update/peer_exchange.h
 
 enum class DeviceElement { kFloat32, kFloat64, kInt32, kInt64, kUInt8 };
 
-// The thread that made it may enqueue; Poll and Abort may come from any thread, at any time.
+// Only the thread that made the exchange may enqueue; Poll and Abort may be called from any thread at any time.
 class GradientExchange : public WatchedDevice {
  public:
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // out[r * count … ] = in of rank r (device memory).
+  // Gathers `in` of every rank r into out[r * count … ] (device memory).
   virtual Status AllGather(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) = 0;
-  // Where a kernel of the caller's may write into the other ranks' memory itself; null: it may not. As long as this.
+  // Buffers in which the caller's own kernels may write into the other ranks' memory; null: not supported. Live as long
+  // as the exchange.
   virtual cuda::PeerRooms* rooms() { return nullptr; }
 };
 

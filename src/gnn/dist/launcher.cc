@@ -21,16 +21,16 @@
 namespace hone::gnn {
 namespace {
 
-constexpr int kStoreDescriptor = 3;  // of rank 0: the listening socket of the store
+constexpr int kStoreDescriptor = 3;  // in rank 0: the listening socket of the store
 
 struct RunningRank {
   ChildProcess process;
-  UniqueFd errors;  // the read end of its standard error; none for rank 0
+  UniqueFd errors;  // the read end of the rank's standard error; none for rank 0
   std::string partial;
   std::optional<ExitState> end;
 };
 
-// Blocks these signals while it lives, so that they arrive through a descriptor.
+// Blocks these signals while alive, so that they arrive through a descriptor.
 class SignalReader {
  public:
   SignalReader() {
@@ -41,7 +41,7 @@ class SignalReader {
   }
   ~SignalReader() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   int fd() const { return fd_.get(); }
-  int Take() const {  // 0: none
+  int Take() const {  // returns 0 if there is none
     signalfd_siginfo info{};
     return read(fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info)) ? static_cast<int>(info.ssi_signo)
                                                                                       : 0;
@@ -110,13 +110,13 @@ Result<RunningRank> StartRank(const LaunchOptions& options, int rank, int listen
 
 Result<LaunchResult> LaunchRanks(const LaunchOptions& options) {
   const SignalReader signals;
-  // The port is taken before any rank starts and handed to rank 0, so nobody can take it in between.
+  // The port is bound before any rank starts and inherited by rank 0, so no other program can take it in between.
   HONE_ASSIGN_OR_RETURN(UniqueFd listener, ListenOn("127.0.0.1", 0));
   uint64_t random = 0;
   if (getrandom(&random, sizeof(random), 0) != static_cast<ssize_t>(sizeof(random)))
     random = static_cast<uint64_t>(getpid());
   const std::string job = fmt::format("{:016x}", random);
-  std::vector<RunningRank> ranks;  // on an early return, those started are killed and reaped
+  std::vector<RunningRank> ranks;  // on an early return, the started ranks are killed and reaped
   for (int r = 0; r < options.ranks; ++r) {
     HONE_ASSIGN_OR_RETURN(RunningRank rank, StartRank(options, r, listener.get(), job));
     ranks.push_back(std::move(rank));
@@ -137,8 +137,8 @@ Result<LaunchResult> LaunchRanks(const LaunchOptions& options) {
         if (!rank.end) kill(rank.process.pid(), number);
       }
     }
-    // One that a signal ended is the reason, even where it is seen to end after others: its connections close, and end
-    // them, before the system has done away with it.
+    // A rank that a signal ended is the reason, even if others are seen to end first: its connections close, and end
+    // the others, before the system has finished ending it.
     bool running = false;
     for (size_t r = 0; r < ranks.size(); ++r) {
       RunningRank& rank = ranks[r];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starts the ranks of a run on this host, and ends with them.
+// Starts the ranks of a run on this host, and waits for them to end.
 #pragma once
 
 #include <functional>
@@ -14,25 +14,25 @@
 namespace hone::gnn {
 
 struct LaunchOptions {
-  std::vector<std::string> argv;         // of every rank; argv[0] is a path
-  std::vector<std::string> environment;  // "NAME=value"; HONE_RANK and what goes with it are added (rank_environment.h)
+  std::vector<std::string> argv;         // command of every rank; argv[0] is a path
+  std::vector<std::string> environment;  // "NAME=value"; HONE_RANK and the related variables are added
+                                         // (rank_environment.h)
   int ranks = 1;
-  // After the first rank has failed the others have so long to end by themselves (to save, to tell why); then they are
-  // killed.
+  // Time in which the other ranks may end by themselves (to save, to report the reason) after the first has failed;
+  // then they are killed.
   double grace_seconds = 25;
-  // A line that a rank other than 0 wrote to its standard error. Its standard output goes nowhere; rank 0 writes to
-  // ours.
+  // Called for each line that a rank other than 0 writes to its standard error. Its standard output is discarded; rank
+  // 0 writes to this process's.
   std::function<void(int rank, std::string_view line)> line;
 };
 
 struct LaunchResult {
-  int exit_status = 0;  // 0: all ended well; else that of the first rank that failed, 3 where a signal ended it
-  std::string failure;  // "rank 2 was ended by signal 9 (Killed)"; empty where a rank ended by itself and says why
+  int exit_status = 0;  // 0: all succeeded; else that of the first rank that failed, 3 if a signal ended it
+  std::string failure;  // "rank 2 was ended by signal 9 (Killed)"; empty if a rank ended by itself and reported why
 };
 
-// Returns when every rank has ended; none is left behind, whatever happens: when this process is killed, they are too.
-// SIGINT, SIGTERM and SIGHUP that arrive meanwhile go to all ranks. Call it from the main thread of a program that has
-// no others.
+// Runs the ranks and returns when all have ended; none is ever left behind: when this process is killed, they are too.
+// Forwards SIGINT, SIGTERM and SIGHUP to all ranks. Call it from the main thread of a single-threaded program.
 Result<LaunchResult> LaunchRanks(const LaunchOptions& options);
 
 }  // namespace hone::gnn

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of NCCL that are used are declared here rather than taken from nccl.h, which pulls in the CUDA headers:
-// they are a C interface that has not changed since NCCL 2.4, and this file so compiles, and is tested, everywhere.
+// NCCL's functions are declared here rather than included from nccl.h, which pulls in the CUDA headers: they are a C
+// interface that has not changed since NCCL 2.4, and this file can be compiled and tested everywhere.
 #include "gnn/dist/nccl_communicator.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@
 namespace hone::gnn {
 namespace {
 
-constexpr double kIdSeconds = 120;  // for rank 0 to make the unique id
+constexpr double kIdSeconds = 120;  // time for rank 0 to make the unique id
 
 using Comm = struct NcclCommOpaque*;
 struct UniqueId {
@@ -94,7 +94,7 @@ Result<Functions> LoadFunctions(const std::string& library) {
   return f;
 }
 
-// 22809 is 2.28.9.
+// Formats a version: 22809 is 2.28.9.
 std::string VersionText(int version) { return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100); }
 
 class LoadedCommunicator final : public NcclCommunicator {
@@ -127,7 +127,7 @@ class LoadedCommunicator final : public NcclCommunicator {
     });
   }
 
-  // Never waits: where the training thread is inside NCCL, its own call will tell.
+  // Never waits: if the training thread is inside NCCL, that call will report the error.
   Status Poll() override {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || comm_ == nullptr || aborting_) return Status::Ok();
@@ -137,8 +137,8 @@ class LoadedCommunicator final : public NcclCommunicator {
     return error == kSuccess || error == kInProgress ? Status::Ok() : Error("NCCL", error);
   }
 
-  // NCCL allows this while another thread is inside one of its calls, which then returns: so a lock that such a call
-  // holds is waited for only as long as a Poll may take.
+  // NCCL allows this while another thread is inside one of its calls, which then returns. So the lock, which such a
+  // call may hold, is awaited only for the duration of a Poll.
   void Abort() override {
     if (aborting_.exchange(true)) return;
     std::unique_lock lock(mutex_, std::try_to_lock);
@@ -146,8 +146,9 @@ class LoadedCommunicator final : public NcclCommunicator {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       (void)lock.try_lock();
     }
-    // Not under the lock: ncclCommAbort returns only once every CUDA graph that captured one of this communicator's calls
-    // is destroyed, and the thread that has to destroy them must not wait here first. New calls see `aborting_`.
+    // The lock is released first: ncclCommAbort returns only once every CUDA graph that captured one of this
+    // communicator's calls is destroyed, and the thread that destroys them must not wait here. New calls see
+    // `aborting_`.
     if (lock) lock.unlock();
     f_.abort(comm_);
     lock.lock();
@@ -199,7 +200,7 @@ Result<std::shared_ptr<NcclCommunicator>> MakeNcclCommunicator(ProcessGroup& gro
     if (bytes.size() != sizeof(id.bytes)) return Status::Internal("NCCL's unique id has the wrong size");
     std::copy(bytes.begin(), bytes.end(), id.bytes);
   }
-  // Blocks until all ranks are here. Nothing wakes it when one of them dies in it; the group's grace time ends it.
+  // Blocks until all ranks are here. If a rank dies meanwhile, nothing wakes this call; the group's grace time ends it.
   Comm comm = nullptr;
   HONE_RETURN_IF_ERROR(check("ncclCommInitRank", functions.init_rank(&comm, group.size(), id, group.rank())));
   auto made = std::make_shared<LoadedCommunicator>(functions, comm, group.rank(), group.size());

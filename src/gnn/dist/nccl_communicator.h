@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums and gathers between the GPUs of a run's ranks, by NCCL, which is loaded at run time; a GradientExchange, whose rules
-// are its own.
+// Sums and gathers between the GPUs of a run's ranks with NCCL, which is loaded at run time. The rules of
+// GradientExchange apply.
 //
-// Order of a sum. NCCL's own depends on the number of ranks and on the links between them: on one machine a run repeats
-// to the bit, on another number of GPUs it agrees to rounding. Where the bits must not depend on that number,
-// AllGather brings every rank the parts, to be added up in an order of the caller's (shard_sum.h, TreeNodes).
+// Order of a sum: NCCL's own depends on the number of ranks and on the links between them: on one machine a run repeats
+// to the bit, on another number of GPUs it agrees to rounding. Where the bits must not depend on that number, AllGather
+// brings every rank the parts, to be added up in the caller's order (shard_sum.h, TreeNodes).
 //
 // NVLink multicast stays off: the caller sets NCCL_NVLS_ENABLE=0 in the environment before the first communicator,
-// where the user has not set it (libraries do not change the environment).
+// unless the user has set it (libraries do not change the environment).
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,16 @@ class NcclCommunicator : public GradientExchange {
   virtual std::string version() const = 0;  // of the library: "2.28.9"
   // out = the sum over all ranks of in (device memory; may be the same buffer).
   virtual Status AllReduceSum(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) = 0;
-  // `buffer` of rank `root`, on every rank.
+  // Copies `buffer` of rank `root` to every rank.
   virtual Status Broadcast(void* buffer, int64_t count, DeviceElement element, int root, CUstream_st* stream) = 0;
 };
 
-// Collective: every rank of `group` calls it, having chosen its device (cudaSetDevice). The unique id travels through
-// the group's store; the group's watchdog polls and aborts what is made. `library`: a path; empty: libnccl.so.2 as the
-// system finds it. kUnavailable: no library, or too old a one; kDevice: NCCL's own words.
+// Makes a communicator. Collective: every rank of `group` calls it, having chosen its device (cudaSetDevice). The
+// unique id travels through the group's store; the group's watchdog polls and aborts the communicator. `library`: a
+// path; empty: libnccl.so.2 as the system finds it. kUnavailable: no library, or too old; kDevice: NCCL's text.
 Result<std::shared_ptr<NcclCommunicator>> MakeNcclCommunicator(ProcessGroup& group, const std::string& library = {});
 
-// The version of `library`, which is loaded as for a communicator, with the same errors: "2.28.9".
+// Returns the version of `library`, "2.28.9", loading it as for a communicator, with the same errors.
 Result<std::string> NcclVersion(const std::string& library = {});
 
 }  // namespace hone::gnn

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How NCCL is loaded and called, on a library that stands in for it; NCCL itself needs GPUs.
+// Tests how NCCL is loaded and called, with a fake library; NCCL itself needs GPUs.
 #include "gnn/dist/nccl_communicator.h"
 
 #include <dlfcn.h>
@@ -24,7 +24,7 @@ TEST(NcclCommunicator, ExchangesTheUniqueIdEnqueuesAndEndsOnAnAsynchronousError)
     GroupOptions options;
     options.place = {.rank = r, .size = 2, .job = "nccl", .master_address = "127.0.0.1", .ports = {port}};
     options.place.listener = r == 0 ? inherited : -1;
-    options.heartbeat_timeout = 300;  // no silence is waited for
+    options.heartbeat_timeout = 300;  // no test waits for silence
     Result<std::unique_ptr<ProcessGroup>> group = ProcessGroup::Join(std::move(options));
     ASSERT_TRUE(group.ok()) << group.status().message();
     Result<std::shared_ptr<NcclCommunicator>> made = MakeNcclCommunicator(**group, HONE_FAKE_NCCL);
@@ -32,7 +32,7 @@ TEST(NcclCommunicator, ExchangesTheUniqueIdEnqueuesAndEndsOnAnAsynchronousError)
     NcclCommunicator& comm = **made;
     EXPECT_EQ(comm.version(), "2.28.9");
     EXPECT_EQ(comm.rank(), r);
-    auto* stream = reinterpret_cast<CUstream_st*>(&comm);  // any address: the stand-in only looks whether there is one
+    auto* stream = reinterpret_cast<CUstream_st*>(&comm);  // any address: the fake library only checks for null
     std::vector<float> values = {1, 2.5};
     EXPECT_TRUE(comm.AllReduceSum(values.data(), values.data(), 2, DeviceElement::kFloat32, stream).ok());
     EXPECT_EQ(values, (std::vector<float>{2, 5}));
@@ -45,7 +45,7 @@ TEST(NcclCommunicator, ExchangesTheUniqueIdEnqueuesAndEndsOnAnAsynchronousError)
     EXPECT_EQ(refused.code(), StatusCode::kDevice);
     EXPECT_THAT(refused.message(), HasSubstr("ncclAllReduce: invalid argument: the fake's own words"));
 
-    // The loss also ends what a rank does on the way to the fault: rank 1 says when it has nothing left to do there.
+    // The loss also ends what a rank does before the fault: rank 1 signals when it has nothing left to do.
     StoreClient& store = *(*group)->store();
     if (r == 1) {
       ASSERT_TRUE(store.Set("rank 1 waits", "for the fault").ok());
@@ -57,7 +57,7 @@ TEST(NcclCommunicator, ExchangesTheUniqueIdEnqueuesAndEndsOnAnAsynchronousError)
     const Status lost = store.WaitForLoss(120);
     EXPECT_EQ(lost.code(), StatusCode::kDevice);
     EXPECT_THAT(lost.message(), HasSubstr("remote process exited"));
-    // The abort runs on a thread of its own; from then on nothing is enqueued any more.
+    // The abort runs on a separate thread; afterwards nothing can be enqueued.
     Status after;
     while ((after = comm.AllReduceSum(values.data(), values.data(), 2, DeviceElement::kFloat32, stream)).ok()) {
     }

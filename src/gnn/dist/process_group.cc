@@ -20,11 +20,11 @@
 namespace hone::gnn {
 namespace {
 
-constexpr double kReasonSeconds = 2;   // for the store's word on a broken connection
-constexpr double kAddressSeconds = 3;  // for one of several addresses of a rank to answer
+constexpr double kReasonSeconds = 2;   // time for the store to report why a connection broke
+constexpr double kAddressSeconds = 3;  // time for one of several addresses of a rank to answer
 constexpr double kLinkSeconds = 30;
 
-// What the two ends of a new connection between ranks say to each other.
+// The greeting that both ends of a new connection between ranks send.
 struct LinkGreeting {
   char token[32] = {};
   int32_t rank = 0;
@@ -68,7 +68,7 @@ Result<std::unique_ptr<ProcessGroup>> ProcessGroup::Join(GroupOptions options) {
   return group;
 }
 
-ProcessGroup::~ProcessGroup() = default;  // the client says good-bye before the server waits for all to have done so
+ProcessGroup::~ProcessGroup() = default;  // the client leaves before the server waits for all to have left
 
 Status ProcessGroup::Connect() {
   const RankPlace& place = options_.place;
@@ -120,7 +120,7 @@ Status ProcessGroup::Connect() {
 
   if (place.rank == 0) HONE_RETURN_IF_ERROR(client_->Set("token", RandomToken()));
   HONE_ASSIGN_OR_RETURN(const std::string token, client_->Get("token", kLinkSeconds));
-  // Where the others find this rank: by the address it reached the store with, else by any other it has.
+  // Other ranks reach this one at the address it reached the store with, else at any other it has.
   const bool one_host = IsLoopback(place.master_address);
   HONE_ASSIGN_OR_RETURN(const UniqueFd listener, ListenOn(one_host ? "127.0.0.1" : "", 0));
   std::vector<std::string> own;
@@ -129,14 +129,14 @@ Status ProcessGroup::Connect() {
     if (!IsLoopback(client_->own_address())) own.push_back(client_->own_address());
     for (std::string& address : InterfaceAddresses()) own.push_back(std::move(address));
   }
-  own.push_back("127.0.0.1");  // for ranks of the same host; elsewhere it leads to a stranger, who is told by his token
+  own.push_back("127.0.0.1");  // for ranks of the same host; elsewhere it reaches a stranger, which the token reveals
   std::string addresses = std::to_string(BoundPort(listener.get()));
   for (const std::string& address : own) addresses += " " + address;
   HONE_RETURN_IF_ERROR(client_->Set(fmt::format("address/{}", place.rank), addresses));
   return Link(token, listener.get());
 }
 
-// Calls the lower ranks and is called by the higher ones, so that nobody waits in a circle.
+// Connects to the lower ranks and accepts the higher ones, so that no ranks wait in a circle.
 Status ProcessGroup::Link(const std::string& token, int listener) {
   const RankPlace& place = options_.place;
   TcpCommunicatorOptions made{.rank = place.rank, .timeout_seconds = options_.operation_seconds};
@@ -158,7 +158,7 @@ Status ProcessGroup::Link(const std::string& token, int listener) {
       if (!fd.ok()) continue;
       LinkGreeting theirs;
       problem = SendAll(fd->get(), &mine, sizeof(mine), deadline);
-      // The rank there may still be calling others, so its answer has all the time there is.
+      // That rank may still be connecting to others, so its answer may take the whole time.
       if (problem.ok()) problem = ReceiveAll(fd->get(), &theirs, sizeof(theirs), deadline);
       if (!problem.ok()) continue;
       if (theirs.rank != r || !SameToken(theirs, token)) {
@@ -211,7 +211,7 @@ void ProcessGroup::Abort(const Status& why) {
     if (communicator_) communicator_->Abort(why);
     device = device_;
   }
-  // Aborting a device may take long, or for ever; the watchdog must not wait for it.
+  // Aborting a device may take long, or forever; the watchdog must not wait for it.
   if (device) std::thread([device] { device->Abort(); }).detach();
 }
 

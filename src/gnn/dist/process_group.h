@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks of one run, as one of them sees them: how they join, how they talk, and how all of them end when one does.
+// Joins a process to the other ranks of its run: how they connect, how they communicate, and how all end when one does.
 //
 // Rank 0 serves the store (store_server.h); every rank has a watchdog (store_client.h) and a connection to each other
-// rank. When a rank is lost, every other one's communicator is aborted, which wakes whoever waits in it with the
-// reason. A training thread that does not come back within the grace time is given up: the program ends itself.
+// rank. When a rank is lost, every other rank's communicator is aborted, which wakes waiting threads with the reason.
+// If a training thread does not return within the grace time, the program ends itself.
 #pragma once
 
 #include <functional>
@@ -21,48 +21,49 @@
 
 namespace hone::gnn {
 
-// A device's communicator (NCCL) under the watchdog's eyes. Both are called from threads of the group's.
+// A device's communicator (NCCL) that the watchdog monitors. Both functions are called from the group's threads.
 class WatchedDevice {
  public:
   virtual ~WatchedDevice() = default;
-  // An error that came up since; must not block.
+  // Returns an error that has occurred since the last call; must not block.
   virtual Status Poll() = 0;
-  // Ends what is under way on the device, so that the thread waiting for it goes on. May take its time.
+  // Ends operations in progress on the device, so that a thread waiting for them continues. May take long.
   virtual void Abort() = 0;
 };
 
 struct GroupOptions {
   RankPlace place;
   double join_seconds = 120;
-  double heartbeat_timeout = 10;  // a rank silent for so long is lost
+  double heartbeat_timeout = 10;  // silence in seconds after which a rank is lost
   double operation_seconds = 600;
-  // After a loss; heartbeat_timeout + grace_seconds is how long a rank can outlive another.
+  // Seconds after a loss; heartbeat_timeout + grace_seconds is how long a rank can outlive another.
   double grace_seconds = 10;
-  // Called from the watchdog when the grace time is over: ends the process. Empty: nobody does.
+  // Called from the watchdog when the grace time is over: ends the process. Empty: nothing happens.
   std::function<void(const Status&)> give_up;
 };
 
 class ProcessGroup {
  public:
   // Returns when all ranks are connected to each other; at once for a size of 1. Errors: kInvalidArgument, ranks of
-  // different sizes, numbers or versions; kUnavailable, the port is taken; kTimedOut, some did not come.
+  // different sizes, numbers or versions; kUnavailable, the port is taken; kTimedOut, some ranks did not come.
   static Result<std::unique_ptr<ProcessGroup>> Join(GroupOptions options);
   ~ProcessGroup();
 
   Communicator& communicator() { return *communicator_; }
   int rank() const { return options_.place.rank; }
   int size() const { return options_.place.size; }
-  int local_rank() const { return options_.place.local_rank; }  // which of the host's GPUs is this rank's
+  int local_rank() const { return options_.place.local_rank; }  // index on this host; selects its GPU
   int ranks_on_this_host() const { return ranks_here_; }
-  // The loss of a rank, or Ok.
+  // Returns the loss of a rank, or OK.
   Status loss();
-  // From now on the watchdog polls `device` and aborts it on a loss. Only for a size above 1.
+  // Makes the watchdog poll `device` from now on and abort it on a loss. Only for a size above 1.
   void Watch(std::shared_ptr<WatchedDevice> device);
-  // Tells the others that this rank ends, and why; theirs ends with the same reason. A loss told before stays.
+  // Reports to the other ranks that this rank ends, and why; they end with the same reason. An earlier loss takes
+  // precedence.
   void Fail(const Status& why);
-  // Waits for all ranks to come here, then lets go of them. After it no operation may be begun.
+  // Waits until all ranks have called this, then disconnects. No operation may begin afterwards.
   Status Leave();
-  // For what is exchanged beside the communicator; null when alone.
+  // The store, for data outside of the communicator; null for a single rank.
   StoreClient* store() { return client_.get(); }
 
  private:
@@ -73,7 +74,7 @@ class ProcessGroup {
 
   const GroupOptions options_;
   int ranks_here_ = 1;
-  std::mutex mutex_;  // of the two below: the watchdog may find a loss before they are there
+  std::mutex mutex_;  // guards the next two members: the watchdog may find a loss before they are set
   std::unique_ptr<Communicator> communicator_;
   std::shared_ptr<WatchedDevice> device_;
   Status loss_;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that join, and all the ways in which one of them may go. (Killed and stopped processes:
+// Tests ranks that join, and all the ways in which a rank may be lost. (Killed and stopped processes:
 // tests/gnn/ranks_test.cc.)
 #include "gnn/dist/process_group.h"
 
@@ -33,7 +33,7 @@ class Groups : public testing::Test {
     options.heartbeat_timeout = 300;  // no test here waits for silence
     return options;
   }
-  // Joins all ranks; fails the test where one cannot.
+  // Joins all ranks; fails the test if one cannot.
   std::vector<std::unique_ptr<ProcessGroup>> Joined(int size) {
     std::vector<GroupOptions> options;
     for (int r = 0; r < size; ++r) options.push_back(Options(r, size));
@@ -48,7 +48,7 @@ class Groups : public testing::Test {
     });
     return groups;
   }
-  // Rank 0's goes last: its store waits for the others to close.
+  // Destroys rank 0's group last: its store waits for the others to close.
   static void End(std::vector<std::unique_ptr<ProcessGroup>>& groups) {
     while (!groups.empty()) groups.pop_back();
   }
@@ -108,7 +108,7 @@ TEST_F(Groups, AThreadThatDoesNotComeBackAfterALossIsGivenUp) {
   options[0].give_up = [&](const Status& why) { gave_up.set_value(why.message()); };
   auto groups = Joined(std::move(options));
   groups[1]->Fail(Status::Unavailable("the reason"));
-  EXPECT_EQ(gave_up.get_future().get(), "the reason");  // while nobody called anything of rank 0's
+  EXPECT_EQ(gave_up.get_future().get(), "the reason");  // while no function of rank 0's was called
   End(groups);
 }
 
@@ -149,7 +149,7 @@ TEST_F(Groups, WhoIsMissingIsNamed) {
   std::vector<Status> status(2);
   std::vector<GroupOptions> options = {Options(0, 4), Options(2, 4)};
   options[0].join_seconds = 0.5;
-  options[1].join_seconds = 5;  // where it comes too late to find rank 0
+  options[1].join_seconds = 5;  // in case it is too late to find rank 0
   OnEachRank(2, [&](int r) {
     status[static_cast<size_t>(r)] = ProcessGroup::Join(std::move(options[static_cast<size_t>(r)])).status();
   });
@@ -159,7 +159,7 @@ TEST_F(Groups, WhoIsMissingIsNamed) {
 }
 
 TEST_F(Groups, AnotherRunsPortIsPassedByAndStrangersDoNotDisturb) {
-  // Another run's store listens at the first port that these ranks try, and something that talks nonsense connects.
+  // Another run's store listens at the first port that these ranks try, and a client sends nonsense.
   const auto other_listener = std::move(ListenOn("127.0.0.1", 0)).value();
   const int other_port = BoundPort(other_listener.get());
   StoreServer other({.listener = UniqueFd(dup(other_listener.get())), .job = "another job", .size = 2});

@@ -20,14 +20,14 @@ class Variables {
     const char* value = variable_(name);
     return value == nullptr ? std::string() : value;
   }
-  // The first of these that is set.
+  // Returns the first of these variables that is set.
   std::string First(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
       if (Has(name)) return Text(name);
     }
     return {};
   }
-  // Stays as it is when not set. The first value that is no number is kept as the error.
+  // Leaves `number` unchanged when the variable is not set. Keeps the first value that is not a number as the error.
   void Read(const char* name, int& number) {
     const std::string text = Text(name);
     if (text.empty()) return;
@@ -43,7 +43,7 @@ class Variables {
   Status status_;
 };
 
-// Below the range from which systems take ports of their own accord (32768 on Linux).
+// Returns ports below the range from which systems assign ports (32768 on Linux).
 std::vector<int> PortsOfJob(const std::string& job) {
   uint32_t hash = 2166136261u;
   for (const char c : job) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -72,7 +72,7 @@ std::string FirstHostOfList(const std::string& list) {
 Result<RankPlace> FindRankPlace(const std::function<const char*(const char*)>& variable) {
   Variables v(variable);
   RankPlace place;
-  int local_size = 0;  // 0: not known
+  int local_size = 0;  // 0: unknown
   if (v.Has("HONE_RANK")) {
     place.launcher = "--ranks";
     v.Read("HONE_RANK", place.rank);
@@ -108,7 +108,7 @@ Result<RankPlace> FindRankPlace(const std::function<const char*(const char*)>& v
     v.Read("MPI_LOCALNRANKS", local_size);
     place.job = v.First({"PMI_JOBID", "PMI_KVSNAME"});
   } else if (v.Has("SLURM_PROCID") && v.Has("SLURM_STEP_ID")) {
-    // Without a step this is a batch script, which has the variables of a rank 0 and no other ranks.
+    // Without a step this is a batch script, which has the variables of a rank 0 but no other ranks.
     place.launcher = "srun";
     v.Read("SLURM_PROCID", place.rank);
     v.Read(v.Has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS", place.size);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rank of how many this process is, and where rank 0 is to be found, from the variables that launchers set.
+// Finds this process's rank, the number of ranks, and rank 0's address, from the variables that launchers set.
 //
-// In this order: HONE_RANK (our own launcher), RANK and WORLD_SIZE (torchrun and scripts), Open MPI's
+// Checked in this order: HONE_RANK (our own launcher), RANK and WORLD_SIZE (torchrun and scripts), Open MPI's
 // OMPI_COMM_WORLD_*, PMI_* (MPICH and its relatives), SLURM_PROCID of a step that srun started. Rank 0's address is
-// MASTER_ADDR and MASTER_PORT where given; otherwise the first host of a Slurm step, or this host when a launcher says
-// that all ranks are on it; and ports that follow from the job's name, so that every rank knows them.
+// MASTER_ADDR and MASTER_PORT if given; otherwise the first host of a Slurm step, or this host when a launcher says
+// that all ranks are on it, and ports derived from the job's name, so that every rank knows them.
 #pragma once
 
 #include <functional>
@@ -20,19 +20,19 @@ namespace hone::gnn {
 struct RankPlace {
   int rank = 0;
   int size = 1;
-  int local_rank = 0;          // among the ranks of this host: which GPU is this rank's
-  std::string launcher;        // "mpirun"; empty: none, a process by itself
-  std::string job;             // equal on all ranks of a run, and different for another run where that can be known
+  int local_rank = 0;          // index among the ranks of this host, which selects the GPU
+  std::string launcher;        // such as "mpirun"; empty: none, a single process
+  std::string job;             // equal on all ranks of a run, and different for other runs if that can be known
   std::string master_address;  // of rank 0
   std::vector<int> ports;      // to try in turn
-  int listener = -1;           // rank 0: a listening socket that it inherited
+  int listener = -1;           // rank 0: inherited listening socket
 };
 
-// `variable` gives a variable's value, or null. kInvalidArgument: values that contradict one another or are no numbers,
-// or several ranks and no way to tell where rank 0 is; the message says what to set.
+// `variable` returns a variable's value, or null. kInvalidArgument: values that contradict one another or are not
+// numbers, or several ranks without an address of rank 0; the message says what to set.
 Result<RankPlace> FindRankPlace(const std::function<const char*(const char*)>& variable);
 
-// The first host of a Slurm list: "gpu[07-09,12],login1" -> "gpu07".
+// Returns the first host of a Slurm list: "gpu[07-09,12],login1" -> "gpu07".
 std::string FirstHostOfList(const std::string& list);
 
 }  // namespace hone::gnn

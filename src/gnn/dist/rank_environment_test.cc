@@ -66,7 +66,7 @@ TEST(RankEnvironment, SlurmStepsNameTheirFirstHost) {
   EXPECT_EQ(place.rank, 3);
   EXPECT_EQ(place.local_rank, 1);
   EXPECT_EQ(place.master_address, "gpu07");
-  // A batch script has the variables of one task of many, but nobody else runs.
+  // A batch script has the variables of one task of many, but no other task runs.
   Variables batch = variables;
   batch.erase("SLURM_STEP_ID");
   EXPECT_EQ(Find(batch)->size, 1);

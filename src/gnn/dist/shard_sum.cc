@@ -9,7 +9,7 @@
 namespace hone::gnn {
 namespace {
 
-// Where a node splits: after the largest power of two below its size.
+// Returns where a node splits: after the largest power of two below its size.
 int Middle(ShardRange node) {
   return node.begin + static_cast<int>(std::bit_floor(static_cast<unsigned>(node.size() - 1)));
 }
@@ -29,7 +29,7 @@ void AddTo(T* sum, const T* more, size_t count) {
   for (size_t i = 0; i < count; ++i) sum[i] += more[i];
 }
 
-// The sum of arrays that belong to `nodes`, in tree order, left in the first of them.
+// Sums the arrays that belong to `nodes`, in tree order, into the first of them.
 template <typename T>
 void AddUp(int shards, const std::vector<ShardRange>& nodes, const std::vector<T*>& arrays, size_t count) {
   std::vector<std::pair<ShardRange, T*>> stack;
@@ -124,7 +124,7 @@ Status ShardSum::Finish() {
   return Status::Ok();
 }
 
-// A message is, for each of the sender's nodes, all doubles; then for each node the receiver's slice of the floats.
+// A message holds, for each of the sender's nodes, all doubles; then for each node the receiver's slice of the floats.
 Status ShardSum::Combine() {
   const auto size = static_cast<size_t>(ranks_.size());
   const auto me = static_cast<size_t>(ranks_.rank());

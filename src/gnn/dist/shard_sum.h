@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums what the virtual shards of a step made, to the same bits on any number of ranks.
+// Sums the results of a step's virtual shards, with the same bits on any number of ranks.
 //
-// Floating-point addition is not associative, so the order must not depend on who holds which shard. The shards are
-// the leaves of one fixed binary tree: a node of n shards splits after the largest power of two below n. A rank adds
-// up the whole nodes among its own shards, and what remains is added where the ranks' nodes meet. With 8 shards on 1,
+// Floating-point addition is not associative, so the order must not depend on which rank holds which shard. The shards
+// are the leaves of one fixed binary tree: a node of n shards splits after the largest power of two below n. A rank
+// adds up the whole nodes among its own shards, and the rest is added where the ranks' nodes meet. With 8 shards on 1,
 // 2, 4 or 8 ranks each rank has exactly one node to send; in general at most about 2 log2(shards).
 //
 // The floats (gradients) travel as a reduce-scatter and an all-gather: rank k adds up slice k of everyone's nodes. The
@@ -21,20 +21,20 @@
 
 namespace hone::gnn {
 
-// Shards begin … end - 1.
+// The shards begin … end - 1.
 struct ShardRange {
   int begin = 0, end = 0;
   int size() const { return end - begin; }
   bool operator==(const ShardRange&) const = default;
 };
-// The shards of one of `ranks` ranks. `shards` is a multiple of `ranks`.
+// Returns the shards of one of `ranks` ranks. `shards` is a multiple of `ranks`.
 ShardRange ShardsOfRank(int shards, int rank, int ranks);
 // Whether the tree over `shards` shards has a node with these two children.
 bool AreSiblings(int shards, ShardRange left, ShardRange right);
-// The fewest nodes of the tree that make up `range`, in order.
+// Returns the fewest nodes of the tree that make up `range`, in order.
 std::vector<ShardRange> TreeNodes(int shards, ShardRange range);
 
-// Of one process; not thread-safe. One step is Begin; for each of this rank's shards in order: fill floats() and
+// Sums for one process; not thread-safe. Per step: Begin; for each of this rank's shards in order: fill floats() and
 // doubles(), EndShard; then Finish, after which floats() and doubles() hold the sums over all shards of all ranks.
 class ShardSum {
  public:
@@ -45,7 +45,7 @@ class ShardSum {
   std::span<float> floats() { return next_->floats; }
   std::span<double> doubles() { return next_->doubles; }
   void EndShard();
-  // The communicator's errors. The sums are then undefined.
+  // Returns the communicator's errors. The sums are then undefined.
   Status Finish();
 
  private:
@@ -61,8 +61,8 @@ class ShardSum {
   const int shards_;
   const ShardRange mine_;
   const size_t float_count_, double_count_;
-  int done_ = 0;                              // shards of mine
-  std::vector<std::unique_ptr<Node>> nodes_;  // whole ones so far, in order
+  int done_ = 0;                              // own shards that are done
+  std::vector<std::unique_ptr<Node>> nodes_;  // complete nodes so far, in order
   std::vector<std::unique_ptr<Node>> free_;
   std::unique_ptr<Node> next_;
   std::vector<std::vector<std::byte>> outgoing_, incoming_;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum of a step's shards has the same bits whoever holds which of them.
+// Tests that the sum of a step's shards has the same bits whichever ranks hold them.
 #include "gnn/dist/shard_sum.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ double Number(int shard, size_t i) {
   return rng.Normal() * std::exp2(static_cast<double>(rng.Below(60)) - 30);
 }
 
-// The definition, in the plainest form: halves that meet after the largest power of two below their size.
+// Implements the definition in the plainest form: halves that meet after the largest power of two below their size.
 template <typename T>
 T TreeSum(int begin, int end, size_t i) {
   if (end - begin == 1) return static_cast<T>(Number(begin, i));
@@ -46,7 +46,7 @@ TEST(ShardSum, HasTheSameBitsOnAnyNumberOfRanks) {
       auto ranks = ConnectedRanks(count);
       OnEachRank(count, [&](int r) {
         ShardSum sum(*ranks[static_cast<size_t>(r)], shards, kFloats, kDoubles);
-        for (int step = 0; step < 2; ++step) {  // the second one in used memory
+        for (int step = 0; step < 2; ++step) {  // the second step reuses the memory
           const ShardRange mine = ShardsOfRank(shards, r, count);
           sum.Begin();
           for (int shard = mine.begin; shard < mine.end; ++shard) {

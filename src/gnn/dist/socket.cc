@@ -51,7 +51,7 @@ std::string NumericAddress(const sockaddr* address, socklen_t size) {
   return text;
 }
 
-// 0, or an errno.
+// Returns 0, or an errno.
 int ConnectOnce(int fd, const addrinfo& to, double deadline) {
   if (connect(fd, to.ai_addr, to.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
@@ -95,7 +95,7 @@ std::vector<std::string> InterfaceAddresses() {
     if (family != AF_INET && family != AF_INET6) continue;
     const std::string text =
         NumericAddress(i->ifa_addr, family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-    // A link-local address means something else to every machine.
+    // A link-local address has no meaning on other machines.
     if (!text.empty() && text.find('%') == std::string::npos) all.push_back(text);
   }
   freeifaddrs(list);
@@ -113,7 +113,7 @@ Result<UniqueFd> ListenOn(const std::string& address, int port) {
   const std::string where = fmt::format("port {} of {}", port, address.empty() ? HostName() : address);
   HONE_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address, port, AI_PASSIVE | AI_NUMERICSERV));
   int error = 0;
-  // An IPv6 socket on every interface serves IPv4 too, so those come first.
+  // An IPv6 socket on every interface serves IPv4 too, so IPv6 comes first.
   for (const bool six : {true, false}) {
     for (const addrinfo* a = addresses.get(); a != nullptr; a = a->ai_next) {
       if ((a->ai_family == AF_INET6) != six) continue;

@@ -20,11 +20,11 @@ namespace {
 
 constexpr double kRetrySeconds = 0.05;
 constexpr double kAnswerSeconds = 5;
-constexpr double kFlushSeconds = 1;  // for the last words of a rank that ends
+constexpr double kFlushSeconds = 1;  // time for the last messages of a rank that ends
 
 std::chrono::duration<double> Seconds(double seconds) { return std::chrono::duration<double>(seconds); }
 
-// Of a message `lost CODE REASON`.
+// Parses a message `lost CODE REASON`.
 Status LossIn(const Message& message) {
   int code = 0;
   std::from_chars(message[1].data(), message[1].data() + message[1].size(), code);
@@ -39,7 +39,7 @@ Result<std::unique_ptr<StoreClient>> StoreClient::Join(StoreClientOptions option
   HONE_RETURN_IF_ERROR(client->Connect());
   client->thread_ = std::thread([c = client.get()] { c->Run(); });
   std::unique_lock lock(client->mutex_);
-  // The store tells who is missing; the few seconds are for its word to arrive.
+  // The store reports which rank is missing; the few extra seconds let its message arrive.
   client->changed_.wait_for(lock, Seconds(client->options_.join_seconds + 5),
                             [&] { return client->welcome_ || client->loss_; });
   if (client->loss_) return *client->loss_;
@@ -91,7 +91,7 @@ Status StoreClient::Connect() {
   }
 }
 
-// Says who this is and waits for the answer. kNotFound: what listens there is not the store of this run.
+// Introduces this rank and waits for the answer. kNotFound: the listener is not the store of this run.
 Status StoreClient::Introduce(MessageStream& stream) const {
   stream.Queue({"join", kStoreVersion, options_.job, std::to_string(options_.rank), std::to_string(options_.size),
                 HostName(), std::to_string(getpid())});
@@ -127,12 +127,12 @@ void StoreClient::Run() {
         {wake_.get(), POLLIN, 0},
         {open ? stream_->fd() : -1, static_cast<short>(POLLIN | (stream_->wants_to_write() ? POLLOUT : 0)), 0}};
     const double wait = std::min(options_.heartbeat_interval / 2, 0.25);
-    // At first without waiting: more than the answer that Introduce looked for may have arrived with it.
+    // Does not wait the first time: more may have arrived together with the answer to Introduce.
     poll(polled, 2, first ? 0 : std::max(1, static_cast<int>(wait * 1e3)));
     uint64_t ignored = 0;
     (void)!read(wake_.get(), &ignored, sizeof(ignored));
     const double now = SteadySeconds();
-    // As in the store: time in which this thread did not run is not held against rank 0.
+    // As in the store: time in which this thread did not run does not count as rank 0's silence.
     if (now - before > wait + options_.heartbeat_interval) heard += now - before;
     before = now;
 

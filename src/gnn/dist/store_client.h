@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rank's side of the store, and its watchdog: one thread that sends heartbeats, hears of losses, and acts on them.
+// A rank's side of the store, and its watchdog: one thread that sends heartbeats, receives losses, and acts on them.
 //
-// The thread owns nothing that the training thread holds for longer than a few instructions, so a training thread that
-// is stuck (in a sum with a dead rank, in a device call) cannot stop it.
+// The training thread holds the watchdog's locks only for a few instructions, so a training thread that is stuck (in a
+// sum with a dead rank, in a device call) cannot stop it.
 #pragma once
 
 #include <condition_variable>
@@ -23,18 +23,18 @@ namespace hone::gnn {
 
 struct StoreClientOptions {
   std::string host;        // of the store
-  std::vector<int> ports;  // tried in turn, until the store of this job answers
+  std::vector<int> ports;  // tried in turn, until this job's store answers
   std::string job;
   int rank = 0, size = 1;
-  double join_seconds = 120;  // to find the store, and for all ranks to join
+  double join_seconds = 120;  // time to find the store, and for all ranks to join
   double heartbeat_timeout = 10;
   double heartbeat_interval = 1;
-  // Called once, from the thread, when a rank is lost: abort what the training thread may wait in. Must not block.
+  // Called once, from the watchdog, when a rank is lost: aborts what the training thread may wait in. Must not block.
   std::function<void(const Status&)> on_loss;
-  // Called at each heartbeat; an error is a loss that this rank reports. Must not block. May be empty.
+  // Called at each heartbeat; this rank reports an error as a loss. Must not block. May be empty.
   std::function<Status()> check;
-  // Called once, from the thread, `grace_seconds` after a loss if this client is still there: the training thread did
-  // not come back. May end the process. May be empty.
+  // Called once, from the watchdog, `grace_seconds` after a loss if this client still exists, because the training
+  // thread did not return. May end the process. May be empty.
   double grace_seconds = 10;
   std::function<void(const Status&)> give_up;
 };
@@ -43,20 +43,20 @@ class StoreClient {
  public:
   // Connects and waits until all ranks have joined. kUnavailable, kTimedOut or kInvalidArgument with the reason.
   static Result<std::unique_ptr<StoreClient>> Join(StoreClientOptions options);
-  ~StoreClient();  // without Leave, the other ranks take this one for lost
+  ~StoreClient();  // without Leave, the other ranks consider this rank lost
 
   const std::vector<std::string>& hosts() const { return hosts_; }  // by rank
-  std::string own_address() const { return own_address_; }          // of the connection to the store
+  std::string own_address() const { return own_address_; }          // address of its end of the connection to the store
 
   Status Set(const std::string& key, const std::string& value);
-  // Waits until some rank has set it. The loss, or kTimedOut.
+  // Waits until a rank has set the key. Returns the loss, or kTimedOut.
   Result<std::string> Get(const std::string& key, double timeout_seconds);
 
-  // Ok while every rank is there. Waits up to `seconds` for bad news.
+  // Returns OK while every rank is there. Waits up to `seconds` for a loss.
   Status WaitForLoss(double seconds);
-  // Tells all ranks that this one ends, and why. Theirs and this one's loss is then `why`.
+  // Reports to all ranks that this rank ends, and why; `why` then is the loss for all of them.
   void Fail(const Status& why);
-  // This rank is done; its connection may close. After the last collective operation.
+  // Declares this rank done, so that its connection may close. Call after the last collective operation.
   void Leave();
 
  private:
@@ -69,7 +69,7 @@ class StoreClient {
   void Send(const Message& message);
 
   const StoreClientOptions options_;
-  std::unique_ptr<MessageStream> stream_;  // the thread's own after Connect
+  std::unique_ptr<MessageStream> stream_;  // used only by the watchdog thread after Connect
   std::string own_address_;
   std::vector<std::string> hosts_;
   UniqueFd wake_;

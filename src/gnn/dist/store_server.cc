@@ -18,7 +18,7 @@ namespace hone::gnn {
 namespace {
 
 constexpr double kLingerSeconds = 5;
-constexpr double kSilentStrangerSeconds = 10;  // a connection that never says what it is
+constexpr double kSilentStrangerSeconds = 10;  // a connection that never introduces itself
 
 bool ToInt(const std::string& text, int& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -60,7 +60,7 @@ void StoreServer::Run() {
     const double wait = std::min(options_.heartbeat_interval / 2, 0.25);
     poll(polled.data(), polled.size(), std::max(1, static_cast<int>(wait * 1e3)));
     const double now = SteadySeconds();
-    // Time in which this thread did not run (a machine that was suspended, or far too busy) tells nothing of others.
+    // Time in which this thread did not run (a suspended or overloaded machine) does not count as other ranks' silence.
     if (now - before > wait + options_.heartbeat_interval) {
       for (const auto& client : clients_) client->heard += now - before;
       started_ += now - before;
@@ -110,7 +110,7 @@ bool StoreServer::Handle(Client& client, const Message& message) {
   if (verb == "fail" && message.size() == 3) {
     int code = 0;
     if (!ToInt(message[1], code)) return false;
-    client.left = true;  // its end is explained
+    client.left = true;  // its end is expected
     Lose(code, message[2]);
     return true;
   }
@@ -147,7 +147,7 @@ bool StoreServer::Join(Client& client, const Message& message) {
   if (message.size() != 7 || !ToInt(message[3], rank) || !ToInt(message[4], size)) return false;
   const std::string& host = message[5];
   if (message[2] != options_.job) return refuse("other job");
-  // From here on it is one of ours, so the run cannot start without it: all ranks are told.
+  // From here on the rank belongs to the run, which cannot start without it: all ranks are notified.
   if (lost_) {
     client.stream.Queue(*lost_);
     client.stream.Flush();
@@ -163,7 +163,7 @@ bool StoreServer::Join(Client& client, const Message& message) {
   } else if (rank < 0 || rank >= options_.size) {
     problem = fmt::format("{} is not one of ranks 0 to {}", RankName(rank, host), options_.size - 1);
   } else if (!hosts_[static_cast<size_t>(rank)].empty()) {
-    // Not told to the others: theirs is whole.
+    // The other ranks are not notified: their run is complete.
     return refuse(
         fmt::format("{} has joined already; this one (process {} on host {}) must be of another run on the "
                     "same port: give each run its own MASTER_PORT",

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the ranks of a run find one another and watch over one another: served by a thread of rank 0's process.
+// Serves the store through which a run's ranks find and monitor one another, on a thread of rank 0's process.
 //
-// It keeps a few keys and values (addresses, a library's unique id), tells every rank when all have joined, and when
-// one is lost: its connection closed without a word, its heartbeat stopped, it gave up itself, or it never came. The
-// first loss is the reason; what follows from it is not told.
+// The store keeps a few keys and values (addresses, a library's unique id), and tells every rank when all have joined
+// and when one is lost: its connection closed without notice, its heartbeat stopped, it gave up itself, or it never
+// came. Only the first loss is reported, as the reason; its consequences are not.
 //
 // Messages (socket.h) from a rank: join VERSION JOB RANK SIZE HOST PID; set KEY VALUE; get KEY; beat; fail CODE REASON;
-// leave. To a rank: joined; welcome HOST… (all are there); refused REASON; value KEY VALUE; beat; lost CODE REASON.
+// leave. To a rank: joined; welcome HOST… (all have joined); refused REASON; value KEY VALUE; beat; lost CODE REASON.
 #pragma once
 
 #include <atomic>
@@ -28,12 +28,12 @@ namespace hone::gnn {
 
 inline constexpr const char* kStoreVersion = "hone-store-1";
 
-// "rank 2 on host node7".
+// Returns "rank 2 on host node7".
 std::string RankName(int rank, const std::string& host);
 
 struct StoreServerOptions {
   UniqueFd listener;
-  std::string job;  // ranks of another job are turned away
+  std::string job;  // ranks of another job are refused
   int size = 1;
   double join_seconds = 120;      // for all ranks to join
   double heartbeat_timeout = 10;  // silence after which a rank counts as lost
@@ -43,7 +43,7 @@ struct StoreServerOptions {
 class StoreServer {
  public:
   explicit StoreServer(StoreServerOptions options);
-  // Waits until every rank has closed its connection, or a few seconds, so that all of them hear how it ended.
+  // Waits until every rank has closed its connection, or a few seconds, so that all of them learn how the run ended.
   ~StoreServer();
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
@@ -60,7 +60,7 @@ class StoreServer {
 
   void Run();
   void Accept(double now);
-  bool Handle(Client& client, const Message& message);  // false: drop the connection
+  bool Handle(Client& client, const Message& message);  // returns false to drop the connection
   bool Join(Client& client, const Message& message);
   void Gone(const Client& client, const std::string& how);
   void Lose(int code, const std::string& reason);
@@ -70,10 +70,10 @@ class StoreServer {
   StoreServerOptions options_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::map<std::string, std::string> values_;
-  std::map<std::string, std::vector<int>> waiting_;  // ranks that asked for a key nobody has set yet
+  std::map<std::string, std::vector<int>> waiting_;  // ranks that asked for a key that is not set yet
   std::vector<std::string> hosts_;                   // by rank; empty: has not joined
   int joined_ = 0;
-  std::optional<Message> lost_;  // what was told
+  std::optional<Message> lost_;  // the reported loss
   double started_ = 0, last_beat_ = 0;
   UniqueFd wake_;
   std::atomic<bool> stop_{false};

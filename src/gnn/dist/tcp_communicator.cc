@@ -43,7 +43,7 @@ uint32_t HashOf(std::string_view text) {
   return hash;
 }
 
-// What is still to be sent to one peer, and received from it.
+// The bytes still to be sent to one peer, and to be received from it.
 struct Transfer {
   Header sending, receiving;
   size_t sent = 0, received = 0;  // bytes, header included

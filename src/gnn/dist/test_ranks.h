@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks for tests: threads of one process that are connected as processes would be.
+// Provides ranks for tests: threads of one process, connected like processes.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace hone::gnn {
 
-// `count` communicators that are connected to one another by sockets.
+// Returns `count` communicators that are connected by sockets.
 inline std::vector<std::unique_ptr<Communicator>> ConnectedRanks(int count, double timeout_seconds = 300) {
   std::vector<TcpCommunicatorOptions> options(static_cast<size_t>(count));
   for (int r = 0; r < count; ++r) {
@@ -37,7 +37,7 @@ inline std::vector<std::unique_ptr<Communicator>> ConnectedRanks(int count, doub
   return ranks;
 }
 
-// Runs `body` for each rank in a thread of its own, and waits for all.
+// Runs `body` for each rank on a separate thread, and waits for all.
 inline void OnEachRank(int count, const std::function<void(int)>& body) {
   std::vector<std::thread> threads;
   for (int r = 0; r < count; ++r) threads.emplace_back(body, r);

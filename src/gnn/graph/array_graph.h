@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one Graph there is: views into memory it owns. Containers, generators and tests fill it.
+// Implements Graph as views into memory that the object owns. Containers, generators and tests fill it.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace hone::gnn {
 
 struct GraphParts {
   std::string name;
-  std::vector<MemoryRegion> memory;  // what the views below point into, if it is pages
+  std::vector<MemoryRegion> memory;  // memory of the views below, if it is pages
   CsrView structure;
   FeatureView features;
   std::span<const int32_t> labels;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of docs/formats/graph-container.md are those of the code: same names, numbers and order.
+// Tests that the tables of docs/formats/graph-container.md match the code: same names, numbers and order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,8 @@
 namespace hone::gnn {
 namespace {
 
-// Rows of the table below a heading, cells trimmed, backticks removed; the table's own two heading rows left out.
+// Returns the rows of the table below a heading, cells trimmed, backticks removed, without the table's two heading
+// rows.
 std::vector<std::vector<std::string>> Table(const std::string& heading) {
   std::ifstream page(std::string(HONE_SOURCE_DIR) + "/docs/formats/graph-container.md");
   EXPECT_TRUE(page.good());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of a graph container: constants, and its header as values. docs/formats/graph-container.md is the
+// Defines the bytes of a graph container: constants, and its header as values. docs/formats/graph-container.md is the
 // specification; container_doc_test.cc compares its tables with the constants here.
 #pragma once
 
@@ -19,9 +19,9 @@ namespace hone::gnn {
 
 inline constexpr std::string_view kContainerMagic{"HONEGRPH", 8};
 inline constexpr uint32_t kContainerVersion = 1;
-inline constexpr int64_t kContainerFixedBytes = 64;   // before the section table
-inline constexpr int64_t kContainerEntryBytes = 128;  // of one section
-inline constexpr int64_t kContainerAlignment = 4096;  // of the header's size and of every section's offset
+inline constexpr int64_t kContainerFixedBytes = 64;   // size of the fixed part, before the section table
+inline constexpr int64_t kContainerEntryBytes = 128;  // size of one section's entry
+inline constexpr int64_t kContainerAlignment = 4096;  // alignment of the header's size and of every section's offset
 inline constexpr int64_t kContainerChunkBytes = int64_t{64} << 20;
 inline constexpr int64_t kContainerMaxHeaderBytes = int64_t{64} << 20;
 inline constexpr int kContainerMaxRank = 3;
@@ -30,7 +30,7 @@ inline constexpr size_t kContainerNameBytes = 32;
 enum class SectionType : uint32_t {
   kRowOffsets = 1, kColumns = 2, kFeatures = 3, kLabels = 4, kTrainNodes = 5, kValidNodes = 6, kTestNodes = 7,
   kProvenance = 8,
-  // Reserved: no writer yet; a reader skips them unless they are marked required.
+  // Reserved: not written yet; readers skip these types unless a section is marked required.
   kEdgeIds = 16, kEdgeWeights = 17, kEdgeTimes = 18, kEdgeTypes = 19, kNodeTimes = 20, kNodeTypes = 21,
   kMultiLabels = 22, kExtraSplit = 23,
 };
@@ -50,7 +50,7 @@ constexpr int64_t SectionDtypeBytes(SectionDtype dtype) {
   return 0;
 }
 
-// Names as the specification writes them, for the check against it. All known, in order.
+// All known names in order, as the specification writes them, for the check against it.
 struct NamedCode {
   std::string_view name;
   uint32_t code;
@@ -58,14 +58,14 @@ struct NamedCode {
 std::span<const NamedCode> SectionTypeNames();
 std::span<const NamedCode> SectionDtypeNames();
 std::span<const NamedCode> GraphFlagNames();
-// The fields of the fixed part and of a section's entry: name, offset, and size in bytes.
+// Fields of the fixed part and of a section's entry: name, offset, and size in bytes.
 struct NamedField {
   std::string_view name;
   size_t offset, bytes;
 };
 std::span<const NamedField> HeaderFields();
 std::span<const NamedField> EntryFields();
-std::string_view SectionTypeName(uint32_t code);  // "unknown" where it is
+std::string_view SectionTypeName(uint32_t code);  // "unknown" for an unknown code
 
 inline constexpr uint32_t kSectionRequired = 1;  // section flag: a reader that does not know the type must refuse
 
@@ -91,26 +91,26 @@ struct ContainerHeader {
   std::vector<ContainerSection> sections;
 
   const ContainerSection* Find(SectionType type) const;
-  // Appends a section and gives its number. Where it lies and its checksums are the writer's (container_writer.h).
+  // Appends a section and returns its number. The writer sets its offset and checksums (container_writer.h).
   //   Add          `rows` values of one dimension; `required`: a reader that does not know the type must refuse
-  //   AddFeatures  `rows` of `width` values, `stride_bytes` from one to the next
+  //   AddFeatures  `rows` of `width` values, `stride_bytes` from one row to the next
   size_t Add(SectionType type, SectionDtype dtype, int64_t rows, bool required = false);
   size_t AddFeatures(FeatureDtype dtype, int64_t rows, int64_t width, int64_t stride_bytes);
 };
 
-// Bytes the header takes: fixed part, table and checksums, rounded up to kContainerAlignment.
+// Returns the size of the header: fixed part, table and checksums, rounded up to kContainerAlignment.
 int64_t ContainerHeaderBytes(size_t sections, int64_t chunks);
 inline int64_t ChunkCount(int64_t bytes) { return (bytes + kContainerChunkBytes - 1) / kContainerChunkBytes; }
 
-// `header_bytes` may exceed what the sections need (the rest is zero); it must hold them.
+// Serializes the header. `header_bytes` must hold the sections and may be larger; the rest is zero.
 std::string SerializeContainerHeader(const ContainerHeader& header, int64_t header_bytes);
 
-// How many bytes the header has, from its first kContainerFixedBytes.
+// Returns the size of the header, from its first kContainerFixedBytes.
 Result<int64_t> ParseContainerPrefix(std::span<const std::byte> prefix, const std::string& path);
 
-// Checks everything that can be checked without the sections' bytes: magic, version, checksum, that sections lie
-// within the file and do not overlap, types, shapes against num_nodes and num_edges, strides. `file_bytes` is the true
-// size of the file. kInvalidArgument names `path` and the field.
+// Parses the header and checks everything that does not need the sections' bytes: magic, version, checksum, that
+// sections lie within the file and do not overlap, types, shapes against num_nodes and num_edges, strides. `file_bytes`
+// is the true size of the file. kInvalidArgument names `path` and the field.
 Result<ContainerHeader> ParseContainerHeader(std::span<const std::byte> header, int64_t file_bytes,
                                              const std::string& path);
 

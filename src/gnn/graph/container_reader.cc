@@ -67,7 +67,7 @@ Result<OpenFile> OpenAndCheckHeader(const std::string& path) {
   return file;
 }
 
-// Where a section's bytes are in memory.
+// The place of a section's bytes in memory.
 struct Placed {
   const ContainerSection* section = nullptr;
   std::byte* data = nullptr;  // null in a mapping: nothing to copy to
@@ -217,7 +217,7 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
   std::vector<Placed> placed;
   if (copy) {
     for (const ContainerSection& s : h.sections) {
-      // What nothing in memory will read is left on the disk.
+      // Sections that are not used in memory stay on the disk.
       if (static_cast<uint32_t>(s.type) > static_cast<uint32_t>(SectionType::kTestNodes)) continue;
       HONE_ASSIGN_OR_RETURN(MemoryRegion region,
                             MemoryRegion::Anonymous(s.bytes, fmt::format("section {} of '{}'",

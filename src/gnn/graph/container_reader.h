@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens graph containers, and writes any graph as one.
+// Opens graph containers, and writes any graph to a container.
 #pragma once
 
 #include <memory>
@@ -13,21 +13,22 @@
 
 namespace hone::gnn {
 
-// Whether the file begins as a container does. False where it cannot be read.
+// Whether the file begins like a container. False if it cannot be read.
 bool IsContainer(const std::string& path);
 
-// The header alone. kNotFound, kInvalidArgument, kIo.
+// Reads only the header. kNotFound, kInvalidArgument, kIo.
 Result<ContainerHeader> ReadContainerHeader(const std::string& path);
 
-// The text of the provenance section ("{}" where there is none): JSON, as its writer left it.
+// Returns the text of the provenance section ("{}" if there is none): JSON, as its writer left it.
 Result<std::string> ReadContainerProvenance(const std::string& path);
 
-// Copied into anonymous huge pages, every chunk's checksum compared on the way; or mapped, and as much of it read through
-// as options.check says. Row offsets, column ids, labels and splits are range-checked too, but for Check::kHeader.
+// Opens a container: copies it into anonymous huge pages and compares every chunk's checksum, or maps it and checks as
+// much as options.check says. Row offsets, column ids, labels and splits are range-checked too, except with
+// Check::kHeader.
 Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, const OpenGraphOptions& options);
 
-// Writes `graph`, which is in memory, to `path`: for graphs of other programs, and for tests. (`convert` and `generate` write
-// as they go, so that a graph may be larger than memory.) `provenance` is JSON text that says where it comes from.
+// Writes `graph`, which is in memory, to `path`: for graphs of other programs, and for tests. (`convert` and `generate`
+// stream, so that a graph may be larger than memory.) `provenance` is JSON text that says where the graph comes from.
 Status WriteContainer(const Graph& graph, const std::string& path, const std::string& provenance,
                       const GraphProgress& progress = {});
 

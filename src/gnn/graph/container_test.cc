@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A container gives back what was written, and says what is wrong with one that is damaged.
+// Tests that a container returns what was written, and that errors name what is damaged.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -184,7 +184,7 @@ TEST_F(ContainerTest, FlippedSectionByteIsFoundByCopyAndByVerify) {
   EXPECT_FALSE(OpenGraph(path_, {.load = OpenGraphOptions::Load::kMap, .check = OpenGraphOptions::Check::kAll}).ok());
 }
 
-// Nobody looks again: a sampler that took the row or the neighbor would read far outside the file.
+// Nothing checks again later: a sampler that used the row or the neighbor would read far outside the file.
 TEST_F(ContainerTest, DamagedStructureOfAMappedGraphIsRefused) {
   const std::string whole = Bytes();
   const ContainerHeader header = ReadContainerHeader(path_).value();
@@ -223,7 +223,7 @@ TEST_F(ContainerTest, ConsistentChecksumsDoNotExcuseWrongShapes) {
 
 TEST_F(ContainerTest, UnknownSectionsAreSkippedUnlessRequired) {
   ContainerHeader header = ReadContainerHeader(path_).value();
-  header.sections.back().type = static_cast<SectionType>(999);  // was provenance
+  header.sections.back().type = static_cast<SectionType>(999);  // was the provenance section
   std::string bytes = Bytes();
   bytes.replace(0, 4096, SerializeContainerHeader(header, 4096));
   EXPECT_TRUE(OpenBytes(bytes).ok());
@@ -275,7 +275,7 @@ TEST_F(ContainerTest, WhatCannotBeIsFoundThoughItsChecksumIsRight) {
   EXPECT_THAT(with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 99, 13}), HasSubstr("of the graph has descending"));
 }
 
-// Sections are read in pieces of some megabytes; the checksum is that of all of them.
+// Sections are read in pieces of some megabytes; the checksum covers all of them.
 TEST_F(ContainerTest, AByteFarIntoASectionIsFound) {
   ASSERT_TRUE(GenerateContainer("synthetic:arxiv?nodes=24000", path_, 1, {}).ok());
   const ContainerHeader header = ReadContainerHeader(path_).value();

@@ -59,15 +59,15 @@ Result<ContainerWriter> ContainerWriter::Create(const std::string& asked, Contai
 
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   if (!parent.empty()) HONE_RETURN_IF_ERROR(MakeDirectories(parent.string()));
-  // Without a name where the file system can do that: a writer that is killed or interrupted leaves no gigabytes behind.
-  // (It gets its name by way of /proc.)
+  // The file has no name if the file system supports that: a writer that is killed or interrupted leaves no gigabytes
+  // behind. (The file gets its name through /proc.)
   if (FileExists("/proc/self/fd")) {
     writer.fd_.Reset(open(parent.empty() ? "." : parent.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
   }
   if (!writer.fd_.valid()) {
     HONE_ASSIGN_OR_RETURN(writer.fd_, CreateBeside(path, writer.aside_));
   }
-  // Not every file system can reserve; those that cannot will say so while writing.
+  // Not every file system can reserve space; the others report a full disk while writing.
   if (fallocate(writer.fd_.get(), 0, 0, offset) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
     return WriteFailed(path, errno).WithContext(fmt::format("{} MiB are needed", (offset >> 20) + 1));
   }
@@ -114,7 +114,7 @@ void ContainerWriter::Shrink() {
   s.shape[0] = s.bytes / s.stride_bytes;
 }
 
-// Gives the file a name beside the final one, for a link cannot replace what is there.
+// Gives the file a name next to the final one, because a link cannot replace an existing file.
 Status ContainerWriter::GiveName() {
   const std::string open_file = fmt::format("/proc/self/fd/{}", fd_.get());
   for (int attempt = 0;; ++attempt) {
@@ -144,7 +144,7 @@ Status ContainerWriter::Finish() {
   if (aside_.empty()) HONE_RETURN_IF_ERROR(GiveName());
   if (rename(aside_.c_str(), path_.c_str()) != 0) return Status::Io(ErrnoMessage("rename to", path_, errno));
   aside_.clear();
-  fd_.Reset();  // what close() could still report was flushed
+  fd_.Reset();  // Finish has flushed, so close() cannot lose data
   return Status::Ok();
 }
 

@@ -4,8 +4,8 @@
 // Writes a graph container in bounded memory: sections are declared first, then filled from front to back, in any
 // interleaving.
 //
-// The file grows without a name, where the file system can do that, and else beside its final one, and is renamed when it
-// is complete; a failure, or a writer that is destroyed unfinished, leaves nothing behind. Not thread-safe.
+// The file grows without a name if the file system supports that, otherwise next to the final path, and is renamed when
+// complete; a failure, or destroying an unfinished writer, leaves nothing behind. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,36 +19,36 @@
 
 namespace hone::gnn {
 
-// Whether a container may be written to `path`, to be asked before any work: kInvalidArgument for a folder, a device or
-// a pipe, and for a file that holds something else than a container. A name taken by mistake, such as that of the source,
-// then costs nobody a file that cannot be had again.
+// Checks before any work whether a container may be written to `path`: kInvalidArgument for a folder, a device or a
+// pipe, and for an existing file that is not a container. A wrong path, such as the source's own, then does not destroy
+// an irreplaceable file.
 Status CheckContainerPath(const std::string& path);
 
 class ContainerWriter {
  public:
-  // `sections` with type, dtype, rank, shape, stride and name set. The last one's shape[0] may be an upper bound, to be
-  // lowered by Shrink. Reserves the space where the file system can: a full disk is reported here, before the work.
-  // Refuses what CheckContainerPath refuses; behind a symbolic link the file that it points to is replaced.
+  // Creates the file. `sections` need type, dtype, rank, shape, stride and name. The last section's shape[0] may be an
+  // upper bound that Shrink lowers. Reserves the space if the file system can: a full disk is reported here, before the
+  // work. Refuses what CheckContainerPath refuses; through a symbolic link, replaces the target file.
   static Result<ContainerWriter> Create(const std::string& path, ContainerHeader header);
   ContainerWriter(ContainerWriter&&) noexcept = default;
   ContainerWriter& operator=(ContainerWriter&&) = delete;
   ~ContainerWriter();
 
-  // Appends to a section (by its position in `header.sections`). kIo with the system's words.
+  // Appends to a section (by its position in `header.sections`). kIo with the system's text.
   Status Append(size_t section, std::span<const std::byte> bytes);
   template <typename T>
   Status AppendValues(size_t section, std::span<const T> values) { return Append(section, std::as_bytes(values)); }
-  // Sets the last section's first extent to what was appended to it.
+  // Sets the last section's first dimension to the number of rows appended.
   void Shrink();
-  // Counts and flags may be set until Finish.
+  // Header whose counts and flags may be set until Finish.
   ContainerHeader& header() { return header_; }
-  // Every section must be full. Flushes to disk and renames.
+  // Flushes to disk and renames. Every section must be full.
   Status Finish();
 
  private:
   struct Cursor {
     int64_t written = 0;
-    uint32_t crc = 0;  // of the chunk under way
+    uint32_t crc = 0;  // of the chunk being written
   };
   ContainerWriter() = default;
   Status GiveName();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See convert.h. Two passes over the edges in all: into buckets by destination, then bucket by bucket into the file.
+// Makes two passes over the edges: into buckets by destination, then bucket by bucket into the file. See convert.h.
 #include "gnn/graph/convert.h"
 
 #include <fmt/format.h>
@@ -23,11 +23,11 @@ namespace {
 
 constexpr size_t kEdgesAtOnce = 64 * 1024;
 // An edge list whose ids are not numbered from 0 (users' ids, say) makes a container of mostly isolated nodes.
-constexpr int64_t kFewNodes = 100'000;  // of so many, isolated or not, the container is below a megabyte
+constexpr int64_t kFewNodes = 100'000;  // below this number of nodes the container is smaller than a megabyte anyway
 constexpr int64_t kNodesPerNodeWithEdges = 10;
 constexpr int64_t kFeatureBytesAtOnce = int64_t{16} << 20;
 
-// One word that tells an edge's direction apart; SplitMix64's finalizer.
+// Hashes a directed edge to one word; SplitMix64's finalizer.
 uint64_t DirectedHash(int64_t a, int64_t b) {
   uint64_t z = (static_cast<uint64_t>(a) << 32 | static_cast<uint64_t>(b)) + 0x9e3779b97f4a7c15ull;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -70,7 +70,7 @@ class Conversion {
     if (options_.progress) options_.progress(step, done, total);
   }
 
-  // How many nodes there are, and who says so.
+  // Determines the number of nodes, and where it comes from.
   Status SettleNodes() {
     const auto agree = [&](int64_t count, const std::string& who) {
       if (count < 0) return Status::Ok();
@@ -222,7 +222,7 @@ class Conversion {
     std::vector<int64_t> sources(kEdgesAtOnce), destinations(kEdgesAtOnce);
     const uint64_t nodes = static_cast<uint64_t>(nodes_);
     const bool drop_loops = options_.self_loops != SelfLoops::kKeep;
-    uint64_t direction = 0;  // sum over edges of hash(u, v) - hash(v, u): 0 for a symmetric graph, else only by accident
+    uint64_t direction = 0;  // sum over edges of hash(u, v) - hash(v, u): 0 for a symmetric graph, else only by chance
     for (;;) {
       HONE_ASSIGN_OR_RETURN(const size_t count, reader->Next(sources, destinations));
       if (count == 0) break;
@@ -250,7 +250,8 @@ class Conversion {
     if (report_.edges_read == 0) {
       return Status::InvalidArgument(fmt::format("'{}' is an empty graph: it has no edges", path_));
     }
-    // Coalescing keeps a symmetric multigraph symmetric, but can make an asymmetric one symmetric: then not said.
+    // Coalescing keeps a symmetric multigraph symmetric, but can make an asymmetric one symmetric: the flag is then not
+    // set.
     report_.flags.symmetric = options_.symmetrize || direction == 0;
     report_.spilled = buckets_->spilled();
     return Status::Ok();

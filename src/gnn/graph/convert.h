@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns somebody else's graph files into a container, streaming: memory is bounded whatever the number of edges and
-// feature rows. What does grow with the graph: 8 bytes a node (labels, splits).
+// Converts graph files of other programs into a container, streaming: memory is bounded whatever the number of edges
+// and feature rows, except for 8 bytes per node (labels, splits).
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ namespace hone::gnn {
 enum class SelfLoops { kKeep, kRemove, kAdd };  // kAdd: exactly one at every node
 
 struct ConvertOptions {
-  bool symmetrize = false;  // add the reverse of every edge but self-loops
+  bool symmetrize = false;  // add the reverse of every edge except self-loops
   bool coalesce = false;    // keep one of parallel edges
   SelfLoops self_loops = SelfLoops::kKeep;
   FeatureDtype dtype = FeatureDtype::kFloat32;
-  std::optional<float> replace_nan;      // instead of refusing features that are not finite
-  int64_t num_nodes = 0;                 // 0: as the source says, or the largest id + 1
+  std::optional<float> replace_nan;      // value for features that are not finite; unset: refuse them
+  int64_t num_nodes = 0;                 // 0: as stated by the source, or the largest id + 1
   int32_t num_classes = 0;               // 0: the largest label + 1
-  std::optional<SplitFractions> split;   // make splits even where the source has some
+  std::optional<SplitFractions> split;   // make new splits even if the source has splits
   std::optional<uint64_t> split_seed;    // the same; default seed 0
-  int split_index = -1;                  // which of several official splits; -1: the first
-  bool allow_isolated = false;           // convert an edge list most of whose nodes have no edge
-  int64_t memory_bytes = int64_t{1} << 30;  // for edges under way; more of them go to a temporary file beside `out`
+  int split_index = -1;                  // index among several official splits; -1: the first
+  bool allow_isolated = false;           // convert an edge list even if most of its nodes have no edge
+  int64_t memory_bytes = int64_t{1} << 30;  // memory for edges; further edges go to a temporary file next to `out`
   int threads = 0;
   GraphProgress progress;
 };
@@ -46,19 +46,19 @@ struct ConvertReport {
   int32_t num_classes = 0;
   int64_t labelled = 0;
   int64_t split_sizes[3] = {0, 0, 0};
-  int64_t in_no_split = 0;     // nodes
-  bool splits_made = false;    // by seed
-  std::string splits_meaning;  // of the source's: which file says what
-  int split_count = 1, split_index = 0;  // official splits of the source, and the one taken
+  int64_t in_no_split = 0;     // nodes in no split
+  bool splits_made = false;    // made here from a seed
+  std::string splits_meaning;  // meaning of the source's splits, by file
+  int split_count = 1, split_index = 0;  // official splits of the source, and the index used
   bool spilled = false;
   GraphFlags flags;
   int64_t nan_replaced = 0;
   std::vector<std::string> notes;
-  std::vector<UnreadPart> unread;  // what the source holds and the container does not
+  std::vector<UnreadPart> unread;  // parts of the source that are not converted
 };
 
-// Reads `source` (see OpenGraphSource for what may stand there) and writes `out`. Rows are sorted. kInvalidArgument
-// names file, row and remedy; kIo for a full disk; on any error nothing is left behind and an old `out` stays.
+// Reads `source` (see OpenGraphSource for its formats) and writes `out`. Rows are sorted. kInvalidArgument names file,
+// row and remedy; kIo for a full disk; after any error nothing is left behind and an old `out` stays.
 Result<ConvertReport> ConvertGraph(const std::string& source, const std::string& out, const ConvertOptions& options);
 
 }  // namespace hone::gnn

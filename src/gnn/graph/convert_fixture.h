@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder to write a source into, and its conversion, for tests of what `convert` makes of a source.
+// Test fixture for conversions: a folder to write a source into, and its conversion.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class ConvertTest : public testing::Test {
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     return graph.value();
   }
-  // The message of a conversion that must be refused as the user's mistake, leaving nothing behind.
+  // Returns the message of a conversion that must be refused as the user's error, leaving nothing behind.
   std::string Refused(const std::string& source, const ConvertOptions& options = {}) {
     const Status status = ConvertGraph(source, out_, options).status();
     EXPECT_TRUE(status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNotFound)
@@ -55,7 +55,7 @@ class ConvertTest : public testing::Test {
     Put("features.npy", NpyBytes<float>("<f4", "4, 2", {0, 10, 1, 11, 2, 12, 3, 13}));
     Put("labels.npy", NpyBytes<int64_t>("<i8", "4,", {0, 1, 0, 1}));
   }
-  // The names of what the last conversion did not read.
+  // Returns the names of the parts that the last conversion did not read.
   std::vector<std::string> UnreadNames() const {
     std::vector<std::string> names;
     for (const UnreadPart& part : report_.unread) names.push_back(part.name);

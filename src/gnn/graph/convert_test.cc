@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every source format becomes the graph it describes, and everything wrong with a source is named with its file, row
-// and remedy. All files are made here; real graphs are read too where HONE_GRAPH_DATA names their folder.
+// Tests that every source format becomes the graph it describes, and that errors name the source's file, row and
+// remedy. All files are made here; real graphs are read too if HONE_GRAPH_DATA names their folder.
 #include "gnn/graph/convert.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST_F(ConvertTest, FolderOfArrays) {
 
 TEST_F(ConvertTest, AnOutputThatHoldsSomethingElseIsRefusedAndStays) {
   Put("edges.txt", "0 1\n1 2\n");
-  for (const char* name : {"/edges.txt", "/notes"}) {  // the source itself, and what somebody else wrote
+  for (const char* name : {"/edges.txt", "/notes"}) {  // the source itself, and a foreign file
     if (std::string_view(name) == "/notes") Put("notes", "mine");
     const std::string before = ReadFile(in_ + name).value();
     const Status status = ConvertGraph(in_ + "/edges.txt", in_ + name, {}).status();
@@ -65,7 +65,7 @@ TEST_F(ConvertTest, AnOutputThatHoldsSomethingElseIsRefusedAndStays) {
     EXPECT_EQ(ReadFile(in_ + name).value(), before);
   }
   Convert(in_ + "/edges.txt");
-  Convert(in_ + "/edges.txt");  // a container may be made anew
+  Convert(in_ + "/edges.txt");  // an existing container may be replaced
   EXPECT_THAT(ConvertGraph(out_, directory_ / "other", {}).status().message(), HasSubstr("a graph container already"));
 }
 
@@ -127,7 +127,7 @@ TEST_F(ConvertTest, SymmetryIsSeenWithoutBeingAskedFor) {
 }
 
 TEST_F(ConvertTest, GzippedEdgeListAndFurtherNodes) {
-  Put("g.txt.gz", GzipBytes("0 1\n") + GzipBytes("1 2\n"));  // members one after the other are one text
+  Put("g.txt.gz", GzipBytes("0 1\n") + GzipBytes("1 2\n"));  // concatenated members are one text
   const auto graph = Convert(in_ + "/g.txt.gz", {.num_nodes = 5});
   EXPECT_EQ(graph->structure().num_nodes, 5);
   EXPECT_THAT(Row(*graph, 2), ElementsAre(1));
@@ -233,7 +233,7 @@ TEST_F(ConvertTest, SplitsAreStratifiedByClassAndSeed) {
   EXPECT_EQ(halves->test_nodes().size(), 90u);
 }
 
-// 600,000 slots of 8 bytes, 1 MiB of which stays in memory: most go through the temporary file.
+// Makes 600,000 slots of 8 bytes, of which 1 MiB stays in memory: most go through the temporary file.
 TEST_F(ConvertTest, LittleMemoryGivesTheSameGraph) {
   std::vector<int64_t> edges;
   for (int64_t i = 0; i < 300'000; ++i) edges.insert(edges.end(), {(i * 7919) % 100'003, (i * i + 3) % 100'003});
@@ -257,7 +257,7 @@ TEST_F(ConvertTest, FloatsAreRoundedOnceToNearestEven) {
               ElementsAre(1.0f, 65536.0f, 0.0f, testing::FloatNear(1e-7f, 1e-9f), 0.333984375f));
 }
 
-// 3 x 2 features, a column after the other: 0 1 2, then 10 11 12.
+// 3 x 2 features, column by column: 0 1 2, then 10 11 12.
 TEST_F(ConvertTest, FeaturesInFortranOrderAreTheSame) {
   const std::string columns = NpyBytes<double>("<f8", "3, 2", {0, 1, 2, 10, 11, 12}, true);
   Put("edges.npy", NpyBytes<int32_t>("<i4", "1, 2", {0, 1}));
@@ -295,7 +295,7 @@ TEST_F(ConvertTest, IdsWithWideGapsAreRefusedUnlessAllowed) {
                                              HasSubstr("--allow-isolated")));
   EXPECT_EQ(Convert(in_ + "/g.txt", {.allow_isolated = true})->structure().num_nodes, 200'001);
   EXPECT_EQ(Convert(in_ + "/g.txt", {.num_nodes = 300'000})->structure().num_nodes, 300'000);
-  Put("g.txt", "0 1\n90000 5\n");  // so few that it does not matter
+  Put("g.txt", "0 1\n90000 5\n");  // below kFewNodes
   EXPECT_EQ(Convert(in_ + "/g.txt")->structure().num_nodes, 90'001);
 }
 
@@ -426,8 +426,8 @@ TEST_F(ConvertTest, FeatureListsAreChecked) {
   }
 }
 
-// A file-size limit gives EFBIG where a full disk gives ENOSPC, through the same code. The limit is met at once by the
-// reservation, by the spill file, or, where nothing can be reserved, while writing.
+// A file-size limit gives EFBIG where a full disk gives ENOSPC, through the same code. The reservation, the spill file,
+// or, if nothing can be reserved, the writing hits it.
 TEST_F(ConvertTest, FullDiskLeavesNothing) {
   std::vector<int64_t> edges;
   for (int64_t i = 0; i < 200'000; ++i) edges.insert(edges.end(), {i % 1000, (i * 31) % 1000});

@@ -9,8 +9,8 @@
 
 namespace hone::gnn {
 
-// The checksum of `size` bytes that follow those of `crc`; start with 0. The processor's instruction where there is
-// one (several GB/s), else a table.
+// Continues checksum `crc` over `size` bytes; start with 0. Uses the processor's instruction if available (several
+// GB/s), else a table.
 uint32_t Crc32c(uint32_t crc, const void* bytes, size_t size);
 
 }  // namespace hone::gnn

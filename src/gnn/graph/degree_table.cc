@@ -48,7 +48,7 @@ double NormalCdf(double z) {
   return 0.5 + sum * 0.39894228040143267794 * Exp(-0.5 * z * z);
 }
 
-// Every degree to 256, then steps of 1/64.
+// Returns every degree to 256, then steps of 1/64.
 std::vector<uint32_t> BucketBounds(uint32_t max_degree) {
   std::vector<uint32_t> upper;
   for (uint32_t d = 1; d < max_degree;) {
@@ -66,7 +66,7 @@ DegreeTable TableFor(const std::vector<uint32_t>& bounds, double mu, double sigm
     // A degree stands for [d - 1/2, d + 1/2) of the continuous variable.
     const double p = last ? 1.0 : NormalCdf((Log(d + 0.5) - mu) / sigma);
     const uint64_t threshold = last ? uint64_t{1} << 32 : static_cast<uint64_t>(p * 0x1p32);
-    // Buckets that no 32-bit word falls into would divide by zero; leave them to the next.
+    // Buckets that no 32-bit word falls into would divide by zero; they are merged into the next bucket.
     if (threshold == (table.threshold.empty() ? 0 : table.threshold.back())) {
       if (table.upper.empty()) continue;
       table.upper.back() = d;
@@ -93,7 +93,7 @@ double DegreeTable::Mean() const {
 
 DegreeTable MakeDegreeTable(double mean, double sigma, uint32_t max_degree) {
   const std::vector<uint32_t> bounds = BucketBounds(max_degree);
-  double low = -20, high = 20;  // of mu; the mean grows with it
+  double low = -20, high = 20;  // bounds of mu; the mean grows with mu
   for (int i = 0; i < 60; ++i) {
     const double mu = (low + high) / 2;
     (TableFor(bounds, mu, sigma).Mean() < mean ? low : high) = mu;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `hone-gnn info` tells about a graph: degrees, components, classes, splits, homophily.
+// Computes what `hone-gnn info` reports about a graph: degrees, components, classes, splits, homophily.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct GraphDescription {
   int64_t num_nodes = 0;
   int64_t num_edges = 0;          // slots: an undirected edge counts twice
   int64_t self_loops = 0;
-  // Of the in-degrees (row lengths).
+  // Statistics of the in-degrees (row lengths).
   int64_t min_degree = 0, median_degree = 0, p90_degree = 0, p99_degree = 0, max_degree = 0;
   double mean_degree = 0;
   int64_t isolated = 0;           // nodes without a row entry
@@ -25,14 +25,14 @@ struct GraphDescription {
   int64_t largest_component = 0;  // nodes
   int64_t labelled = 0;
   int32_t classes_present = 0;
-  int64_t smallest_class = 0, largest_class = 0;  // labelled nodes, of the classes present
-  // Of the slots whose two ends are labelled, self-loops left out: the share whose labels are equal; -1: there are none.
+  int64_t smallest_class = 0, largest_class = 0;  // labelled nodes in the smallest and largest class present
+  // Share of equal labels among slots with two labelled ends, without self-loops; -1: there are none.
   double edge_homophily = -1;
   int64_t labelled_edges = 0;
 };
 
-// One pass over the columns and 4 bytes a node for the components. kInvalidArgument for a neighbor or label out of
-// range (a mapped container is not checked when it is opened). kResourceExhausted.
+// Makes one pass over the columns; takes 4 bytes per node for the components. kInvalidArgument for a neighbor or label
+// out of range (a mapped container is not checked when it is opened). kResourceExhausted.
 Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& progress = {});
 
 }  // namespace hone::gnn

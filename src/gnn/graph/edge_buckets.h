@@ -3,9 +3,9 @@
 //
 // Groups a stream of edges by ranges of destinations, in bounded memory: the first half of building a CSR.
 //
-// An edge is dealt to the bucket of its destination's range. Buckets are lists of 64 KiB pieces in memory; when these
-// reach the limit they are all written to one unlinked file, and the memory is used again. Each bucket is small enough
-// to be sorted in a processor's cache. Not thread-safe while adding; reading different buckets at once is.
+// Each edge goes to the bucket of its destination's range. Buckets are lists of 64 KiB pieces in memory; when these
+// reach the limit, all are written to one unlinked file, and the memory is used again. Each bucket is small enough to
+// be sorted in a processor's cache. Add is not thread-safe; concurrent reads of different buckets are.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct BucketedEdge {
 
 class EdgeBuckets {
  public:
-  // `spill_beside`: the path of the output; the spill file is made in its folder. `memory_bytes` bounds the pieces.
+  // `spill_beside`: path of the output, in whose folder the spill file is made. `memory_bytes` bounds the pieces.
   EdgeBuckets(int64_t num_nodes, int64_t memory_bytes, std::string spill_beside);
 
   Status Add(NodeId source, NodeId destination) {
@@ -41,16 +41,16 @@ class EdgeBuckets {
   int64_t EndNode(int64_t bucket) const;
   int64_t Size(int64_t bucket) const { return buckets_[static_cast<size_t>(bucket)].total; }
   bool spilled() const { return spill_.valid(); }
-  // All edges of a bucket, in the order they were added. After the last Add.
+  // Reads all edges of a bucket, in the order of adding. Call after the last Add.
   Status Read(int64_t bucket, std::vector<BucketedEdge>& out) const;
-  // Frees what a bucket holds in memory.
+  // Frees a bucket's memory.
   void Release(int64_t bucket);
 
  private:
   static constexpr int kPieceEdges = 8192;  // 64 KiB
   struct Piece {
     std::vector<BucketedEdge> edges;  // empty when spilled
-    int64_t offset = 0;               // in the spill file
+    int64_t offset = 0;               // offset in the spill file
   };
   struct Bucket {
     std::vector<BucketedEdge> open;
@@ -62,7 +62,7 @@ class EdgeBuckets {
   Status Spill();
 
   int64_t num_nodes_, memory_bytes_, held_bytes_ = 0, spilled_bytes_ = 0;
-  int shift_;  // 2^shift_ nodes a bucket
+  int shift_;  // 2^shift_ nodes per bucket
   std::string spill_beside_;
   UniqueFd spill_;
   std::vector<Bucket> buckets_;

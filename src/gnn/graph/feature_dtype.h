@@ -14,17 +14,17 @@
 
 namespace hone::gnn {
 
-// "float32", "float16" or "bfloat16"; kInvalidArgument lists them.
+// Parses "float32", "float16" or "bfloat16"; kInvalidArgument lists them.
 Result<FeatureDtype> ParseFeatureDtype(std::string_view name);
 
-// Bytes from one row to the next: the next multiple of 64, and of 128 where a row has more than 96 bytes, so that a
-// gathered row touches the fewest cache lines and memory sectors.
+// Returns the bytes from one row to the next: the next multiple of 64, or of 128 if a row has more than 96 bytes, so
+// that a gathered row touches the fewest cache lines and memory sectors.
 constexpr int64_t FeatureStrideBytes(int64_t width, FeatureDtype dtype) {
   const int64_t bytes = width * FeatureDtypeBytes(dtype);
   return RoundUp(bytes, bytes > 96 ? 128 : 64);
 }
 
-// Rounded to nearest, ties to even; beyond the largest finite value infinity. NaN stays NaN.
+// Rounds to nearest, ties to even; values beyond the largest finite half become infinity. NaN stays NaN.
 inline uint16_t HalfFromFloat(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;

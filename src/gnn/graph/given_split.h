@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph with another division into training, validation and test nodes than its own, which a file gives.
+// Replaces a graph's division into training, validation and test nodes by one from a file.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace hone::gnn {
 
-// `path`: a .npy file of whole numbers [num_nodes]: 0 training, 1 validation, 2 test, -1 none of them. All else is
-// `graph`'s, which the result shares. kInvalidArgument names the file and the first entry that is something else, a
-// wrong length, or says that no node is for training; kIo and kNotFound: of the file.
+// `path`: a .npy file of whole numbers [num_nodes]: 0 training, 1 validation, 2 test, -1 none of them. The result
+// shares everything else with `graph`. kInvalidArgument names the file and the first invalid entry, a wrong length, or
+// the lack of training nodes; kIo and kNotFound refer to the file.
 Result<std::shared_ptr<const Graph>> WithGivenSplit(std::shared_ptr<const Graph> graph, const std::string& path);
 
 }  // namespace hone::gnn

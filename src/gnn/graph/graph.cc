@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenGraph: a name is a synthetic graph's or a container's path.
+// Implements OpenGraph: a name is a synthetic graph's or a container's path.
 #include "hone/gnn/graph.h"
 
 #include "gnn/graph/container_reader.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds out which format a source has, and which of a folder's files its reader passed over.
+// Detects a source's format, and finds the files of a folder that its reader did not read.
 #include "gnn/graph/graph_source.h"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ Result<GraphSource> OpenFile(const std::string& path, int split_index) {
   return OpenEdgeList(path);
 }
 
-// Lists what a folder holds, for a message: the first few names.
+// Lists the first few names in a folder, for a message.
 std::string NamesIn(const std::string& path) {
   std::error_code error;
   std::vector<std::string> names;

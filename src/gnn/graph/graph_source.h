@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph in somebody else's files, as a stream of edges, a stream of feature rows, and labels and splits in memory.
+// Presents a graph in foreign files as a stream of edges, a stream of feature rows, and labels and splits in memory.
 //
-// Readers of single formats (source_*.cc) make one; convert.cc turns one into a container. Every error names the file
-// and the row or line.
+// Readers of single formats (source_*.cc) make a GraphSource; convert.cc turns it into a container. Every error names
+// the file and the row or line.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,19 @@ namespace hone::gnn {
 class EdgeReader {
  public:
   virtual ~EdgeReader() = default;
-  // Up to sources.size() edges sources[i] -> destinations[i] (same sizes); 0 at the end. Ids are as they stand in the
-  // file: the caller checks their range.
+  // Reads up to sources.size() edges sources[i] -> destinations[i] (same sizes); returns 0 at the end. Ids are as in
+  // the file: the caller checks their range.
   virtual Result<size_t> Next(std::span<int64_t> sources, std::span<int64_t> destinations) = 0;
-  // Where edge i of the last Next() stands: "'edges.npy' row 17".
+  // Names the place of edge i of the last Next(): "'edges.npy' row 17".
   virtual std::string Place(size_t i) const = 0;
-  // At the end: what stood beside the edges and was passed over.
+  // At the end, reports what was next to the edges and not read.
   virtual std::optional<UnreadPart> Unread() const { return std::nullopt; }
 };
 
 class EdgeSource {
  public:
   virtual ~EdgeSource() = default;
-  virtual int64_t num_edges() const = 0;  // -1: not known before a pass
+  virtual int64_t num_edges() const = 0;  // -1: unknown before a pass
   virtual Result<std::unique_ptr<EdgeReader>> Open() const = 0;
 };
 
@@ -46,7 +46,7 @@ class EdgeSource {
 class FeatureReader {
  public:
   virtual ~FeatureReader() = default;
-  // Fills rows.size() / width rows. The caller keeps within the source's rows.
+  // Fills rows.size() / width rows. The caller must not read past the source's rows.
   virtual Status Next(std::span<float> rows) = 0;
 };
 
@@ -54,40 +54,40 @@ class FeatureSource {
  public:
   virtual ~FeatureSource() = default;
   virtual const std::string& name() const = 0;
-  virtual int64_t rows() const = 0;  // -1: not known before a pass
+  virtual int64_t rows() const = 0;  // -1: unknown before a pass
   virtual int64_t width() const = 0;
   virtual Result<std::unique_ptr<FeatureReader>> Open() const = 0;
 };
 
 struct GraphSource {
   std::string format;         // "OGB folder", …
-  int64_t num_nodes = -1;     // where the source says it
-  std::string nodes_told_by;  // what says it, for messages
+  int64_t num_nodes = -1;     // -1: not stated by the source
+  std::string nodes_told_by;  // origin of num_nodes, for messages
   std::unique_ptr<EdgeSource> edges;
   std::unique_ptr<FeatureSource> features;  // null: none
-  std::vector<int32_t> labels;              // empty: none; kNoLabel where a node has none
+  std::vector<int32_t> labels;              // empty: no labels; kNoLabel for a node without one
   std::string labels_name;
   bool has_splits = false;
   std::vector<NodeId> splits[3];  // train, valid, test, as read: unsorted, unchecked
   std::string splits_name[3];
-  int64_t split_rows = -1;         // where the splits are arrays with a row for each node
-  std::string splits_meaning;      // which file says what, for the report
+  int64_t split_rows = -1;         // row count if the splits are arrays with a row per node; -1 otherwise
+  std::string splits_meaning;      // meaning of the splits by file, for the report
   int split_count = 1;             // official splits that the source holds
-  int split_index = 0;             // the one that was taken
-  std::vector<std::string> notes;  // what was decided in reading, in sentences
-  std::vector<std::string> read;   // the files that were opened, as paths; of a folder
-  std::vector<UnreadPart> unread;  // members and columns that are passed over, and then the folder's other files
+  int split_index = 0;             // index of the split used
+  std::vector<std::string> notes;  // decisions made in reading, as sentences
+  std::vector<std::string> read;   // for a folder: paths of the files that were opened
+  std::vector<UnreadPart> unread;  // members and columns that are not read, and then the folder's other files
 };
 
-// What `path` holds, by its layout:
+// Opens `path`; its layout decides the format:
 //   a folder with raw/                         OGB (csv.gz, or papers100M's data.npz)
 //   a folder with edges.npy                    arrays: edges, features, labels, split or masks
 //   a folder with *_edges.csv, *_target.csv    facebook_large and its kin
 //   a .npz with adj_indptr                     scipy CSR members
 //   a .npz with edges and node_features        the heterophilous graphs' members, with several official splits
 //   any other file                             a CSV or SNAP edge list, gzip or not
-// `split_index`: which official split of several; -1: not given. kNotFound, kInvalidArgument: names what was looked
-// for.
+// `split_index`: which of several official splits; -1: not given. kNotFound, kInvalidArgument: names the expected
+// files.
 Result<GraphSource> OpenGraphSource(const std::string& path, int split_index = -1);
 
 // The single readers.
@@ -98,19 +98,21 @@ Result<GraphSource> OpenArchive(const std::string& path, int split_index = -1);
 Result<GraphSource> OpenEdgeList(const std::string& path);
 
 // Building blocks shared by the readers.
-// Edges of an array [E, 2] (row e is source, destination) or [2, E] (row 0 the sources): by two readers side by side.
+// Reads the edges of an array [E, 2] (row e is source, destination) or [2, E] (row 0 the sources; two readers in step).
 Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two_rows);
 Result<std::unique_ptr<EdgeSource>> EdgesOfText(const std::string& path);
 Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array);
-// Rows of non-zeros: row r is indices[offsets[r] … offsets[r+1]), values[i] (empty: all 1). Indices in [0, width).
+// Makes dense rows from sparse ones: row r is indices[offsets[r] … offsets[r+1]), values[i] (empty: all 1). Indices in
+// [0, width).
 std::unique_ptr<FeatureSource> FeaturesOfSparseRows(std::string name, int64_t width, std::vector<int64_t> offsets,
                                                     std::vector<int32_t> indices, std::vector<float> values);
-// num_nodes rows of ones from JSON text {"node id": [feature index, …], …}.
+// Makes num_nodes rows of zeros and ones from JSON text {"node id": [feature index, …], …}.
 Result<std::unique_ptr<FeatureSource>> FeaturesOfJsonLists(std::string_view text, const std::string& name,
                                                            int64_t num_nodes);
-// Labels from a vector of integers or floats ([N] or [N, 1]); NaN and negative numbers become kNoLabel.
+// Reads labels from a vector of integers or floats ([N] or [N, 1]); NaN and negative numbers become kNoLabel.
 Result<std::vector<int32_t>> LabelsOfArray(const NpyArray& array);
-// One label: NaN and -1 are none. kInvalidArgument for a fraction, below -1, or above 2^31 - 2; `place` for the message.
+// Converts one label; NaN and -1 become kNoLabel. kInvalidArgument for a fraction, below -1, or above 2^31 - 2; `place`
+// for the message.
 Result<int32_t> LabelOfFloat(double value, const std::string& place);
 
 }  // namespace hone::gnn

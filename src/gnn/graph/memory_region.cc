@@ -35,7 +35,7 @@ MemoryRegion::~MemoryRegion() {
   if (base_ != nullptr) munmap(base_, mapped_);
 }
 
-// Addresses for `bytes`, aligned for huge pages; `fd` below zero: anonymous memory is there.
+// Reserves addresses for `bytes`, aligned for huge pages; `fd` below zero: maps anonymous memory there.
 Result<MemoryRegion> MemoryRegion::Reserve(int fd, int64_t bytes, const std::string& what) {
   MemoryRegion region;
   region.size_ = bytes;
@@ -45,7 +45,8 @@ Result<MemoryRegion> MemoryRegion::Reserve(int fd, int64_t bytes, const std::str
     return Status::ResourceExhausted(fmt::format("{} needs {} MiB of memory: {}", what, (bytes >> 20) + 1,
                                                  std::strerror(errno)));
   };
-  // mmap aligns to 4 KiB only; a huge page needs its own alignment, so take one more and start inside.
+  // mmap aligns to 4 KiB only; a huge page needs its own alignment, so one page more is mapped and the region starts
+  // inside.
   region.mapped_ = static_cast<size_t>(bytes) + (huge ? kHugePage : 0);
   void* base = mmap(nullptr, region.mapped_, fd < 0 ? PROT_READ | PROT_WRITE : PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -60,7 +61,7 @@ Result<MemoryRegion> MemoryRegion::Reserve(int fd, int64_t bytes, const std::str
                       MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
     return refused();
   }
-  // A wish only: without huge pages everything works, more slowly.
+  // Advice only: without huge pages everything works, more slowly.
   if (huge) (void)madvise(reinterpret_cast<void*>(address), static_cast<size_t>(bytes), MADV_HUGEPAGE);
   region.data_ = reinterpret_cast<std::byte*>(address);
   return region;
@@ -88,7 +89,7 @@ int64_t AvailableMemoryBytes() {
   const Result<std::string> text = ReadFile("/proc/meminfo");
   const size_t at = text.ok() ? text.value().find("MemAvailable:") : std::string::npos;
   const int64_t free = at == std::string::npos ? 0 : std::strtoll(text.value().c_str() + at + 13, nullptr, 10) * 1024;
-  // At least a byte, for 0 is "not known".
+  // At least one byte, because 0 means "unknown".
   const std::optional<int64_t> group = CgroupRoomBytes();
   if (!group) return free;
   return std::max<int64_t>(1, free > 0 ? std::min(free, *group) : *group);

@@ -23,12 +23,12 @@ class MemoryRegion {
   MemoryRegion& operator=(MemoryRegion&& other) noexcept;
   ~MemoryRegion();
 
-  // Zeroed, aligned to 2 MiB when it is at least that large, else to a page; the kernel is asked for huge pages.
-  // kResourceExhausted says how much was wanted for `what`.
+  // Allocates zeroed memory, aligned to 2 MiB when it is at least that large, else to a page, and asks the kernel for
+  // huge pages. kResourceExhausted says how much was wanted for `what`.
   static Result<MemoryRegion> Anonymous(int64_t bytes, const std::string& what);
-  // `bytes` of memory that other processes may map too, by its descriptor; aligned as above. Zeroed when it was made.
+  // Maps `bytes` of memory that other processes may map too, by its descriptor; aligned as above. New memory is zeroed.
   static Result<MemoryRegion> Shared(int fd, int64_t bytes, const std::string& what);
-  // The first `bytes` of an open file, read-only and shared.
+  // Maps the first `bytes` of an open file, read-only and shared.
   static Result<MemoryRegion> MapFile(int fd, int64_t bytes, const std::string& path);
 
   std::byte* data() const { return data_; }
@@ -40,11 +40,12 @@ class MemoryRegion {
   static Result<MemoryRegion> Reserve(int fd, int64_t bytes, const std::string& what);
   std::byte* data_ = nullptr;
   int64_t size_ = 0;
-  void* base_ = nullptr;  // what munmap wants
+  void* base_ = nullptr;  // address for munmap
   size_t mapped_ = 0;
 };
 
-// Bytes that can be had without swapping (MemAvailable) and within the limits of the process's control groups; 0: not known.
+// Returns the bytes available without swapping (MemAvailable) and within the limits of the process's control groups; 0:
+// unknown.
 int64_t AvailableMemoryBytes();
 
 }  // namespace hone::gnn

@@ -27,7 +27,7 @@ Status Bad(const std::string& name, const std::string& why) {
   return Status::InvalidArgument(fmt::format("'{}' is no array that can be read: {}", name, why));
 }
 
-// The text after `'key':` in the header's dictionary, from its first non-blank on; empty when absent.
+// Returns the text after `'key':` in the header's dictionary, from its first non-blank on; empty when absent.
 std::string_view Value(std::string_view dictionary, std::string_view key) {
   for (const char quote : {'\'', '"'}) {
     const std::string quoted = quote + std::string(key) + quote;
@@ -98,7 +98,7 @@ void Convert(const std::byte* from, std::span<Out> out) {
   for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<Out>(Load<T>(from + i * sizeof(T)));
 }
 
-// Integers and bools of any width; false for floats.
+// Converts integers and bools of any width; returns false for floats.
 template <typename Out>
 bool ConvertIntegers(char kind, size_t bytes, const std::byte* from, std::span<Out> out) {
   if (kind == 'f') return false;

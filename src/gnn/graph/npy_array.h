@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NumPy arrays in files: a .npy, or a member of an .npz, read front to back as integers or floats.
+// Reads NumPy arrays from files: a .npy, or a member of an .npz, front to back as integers or floats.
 //
-// Format: numpy.org, "NEP 1: A simple file format for NumPy arrays", versions 1 to 3. Pickled objects are refused: to
-// read them is to run a program.
+// Format: numpy.org, "NEP 1: A simple file format for NumPy arrays", versions 1 to 3. Pickled objects are refused,
+// because reading them runs a program.
 #pragma once
 
 #include <cstdint>
@@ -32,16 +32,18 @@ struct NpyHeader {
   std::string Text() const;  // "int64 [100, 2]"
 };
 
-// The header of a stream; leaves it at the first item. kInvalidArgument names the stream and what is unsupported.
+// Reads the header of a stream, which is then at the first item. kInvalidArgument names the stream and what is
+// unsupported.
 Result<NpyHeader> ReadNpyHeader(ByteStream& stream);
 
-// Items in file order, converted. One pass.
+// Items in file order, converted, in one pass.
 class NpyItems {
  public:
   NpyItems(std::unique_ptr<ByteStream> stream, const NpyHeader& header);
-  // Fills `out`; the caller keeps within header.items(). Integers beyond int64 and fractions are kInvalidArgument.
+  // Fills `out`; the caller must not read past header.items(). Integers beyond int64 and fractions are
+  // kInvalidArgument.
   Status ReadIntegers(std::span<int64_t> out);
-  Status ReadFloats(std::span<float> out);  // NaN passes
+  Status ReadFloats(std::span<float> out);  // NaN is allowed
 
  private:
   Result<std::span<const std::byte>> Fetch(size_t items);
@@ -52,7 +54,7 @@ class NpyItems {
   std::vector<std::byte> buffer_;
 };
 
-// Where an array is; can be opened many times. Cheap to copy.
+// The location of an array, which can be opened many times. Cheap to copy.
 class NpyArray {
  public:
   static Result<NpyArray> InFile(const std::string& path);
@@ -61,11 +63,11 @@ class NpyArray {
 
   const std::string& name() const { return name_; }  // for messages
   const NpyHeader& header() const { return header_; }
-  // From item `first` on, in file order.
+  // Opens the array at item `first`, in file order.
   Result<NpyItems> Open(int64_t first = 0) const;
-  // Whether Open(first) is as quick for any `first`: not so in a compressed archive.
+  // Whether Open(first) takes the same time for any `first`; not in a compressed archive.
   bool seekable() const { return archive_ == nullptr || !member_->deflated; }
-  // The whole array, in file order.
+  // Return the whole array, in file order.
   Result<std::vector<int64_t>> Integers() const;
   Result<std::vector<float>> Floats() const;
 

@@ -14,7 +14,7 @@
 
 namespace hone::gnn {
 
-// `wanted`, or where it is 0 the number of CPUs this process may use.
+// Returns `wanted`, or if it is 0 the number of CPUs this process may use.
 inline int ThreadCount(int wanted) {
   if (wanted > 0) return wanted;
   cpu_set_t set;
@@ -23,8 +23,8 @@ inline int ThreadCount(int wanted) {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-// Calls work(i) for each i in [0, count), each once, on up to `threads` threads of which the caller is one. Pieces are
-// handed out in order; `report(done)` is called on the caller's thread after its own pieces. Neither may throw.
+// Calls work(i) once for each i in [0, count), on up to `threads` threads including the caller. Pieces are handed out
+// in order; `report(done)` is called on the caller's thread after its own pieces. Neither may throw.
 template <typename Work, typename Report>
 void ParallelPieces(int threads, int64_t count, Work&& work, Report&& report) {
   std::atomic<int64_t> next{0}, done{0};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graph sources made of NumPy arrays: a folder of .npy files, and .npz archives with scipy's CSR members or with those
+// Reads graph sources made of NumPy arrays: a folder of .npy files, and .npz archives with scipy's CSR members or those
 // of the heterophilous graphs.
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ class PairReader final : public EdgeReader {
   std::vector<int64_t> pairs_;
 };
 
-// [2, E], or [E, 2] in Fortran order: sources first, then destinations, so two readers in step.
+// [2, E], or [E, 2] in Fortran order: sources first, then destinations, so two readers run in step.
 class TwoRowReader final : public EdgeReader {
  public:
   TwoRowReader(NpyItems sources, NpyItems destinations, int64_t edges, std::string name)
@@ -93,9 +93,8 @@ class DenseReader final : public FeatureReader {
   NpyItems items_;
 };
 
-// [N, F] in Fortran order: a column after the other. A few rows of every column are read at a time, so that memory does
-// not grow with N. In a compressed archive that would decompress it once for each column: there all of it is read
-// first.
+// [N, F] in Fortran order: column by column. A few rows of every column are read at a time, so that memory does not
+// grow with N. A compressed archive would be decompressed once per column; it is read completely first instead.
 class ColumnReader final : public FeatureReader {
  public:
   ColumnReader(NpyArray array, std::vector<float> whole) : array_(std::move(array)), whole_(std::move(whole)) {}
@@ -231,7 +230,7 @@ struct CsrMembers {
   std::vector<int64_t> offsets;
 };
 
-// Shape and row pointers of the members PREFIX_shape and PREFIX_indptr, checked.
+// Reads and checks shape and row pointers of the members PREFIX_shape and PREFIX_indptr.
 Result<CsrMembers> ReadCsr(const std::shared_ptr<const ZipArchive>& archive, const std::string& prefix, int64_t entries) {
   HONE_ASSIGN_OR_RETURN(const NpyArray shape_array, NpyArray::InArchive(archive, prefix + "_shape"));
   HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, shape_array.Integers());
@@ -261,7 +260,7 @@ Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two
   };
   if (!h.integer()) return wrong("edges are integer node ids");
   if (h.shape.size() != 2 || (h.shape[0] != 2 && h.shape[1] != 2)) return wrong("edges are an array [E, 2] or [2, E]");
-  // A 2 x 2 array is ambiguous: read as the format at hand would write it.
+  // A 2 x 2 array is ambiguous: it is read as the current format would write it.
   const bool two_by_e = h.shape[0] == 2 && (h.shape[1] != 2 || prefer_two_rows);
   const int64_t edges = two_by_e ? h.shape[1] : h.shape[0];
   const bool two_rows = two_by_e != h.fortran_order;
@@ -321,7 +320,7 @@ Result<std::vector<int32_t>> LabelsOfArray(const NpyArray& array) {
 
 namespace {
 
-// Numbers that name the split of each node: 0 train, 1 valid, 2 test, -1 none.
+// Reads numbers that name each node's split: 0 train, 1 valid, 2 test, -1 none.
 Status ReadSplitNumbers(const NpyArray& split, GraphSource& source) {
   if (split.header().kind == 'b') {
     return Status::InvalidArgument(fmt::format(
@@ -355,7 +354,7 @@ Status ReadSplitNumbers(const NpyArray& split, GraphSource& source) {
   return Status::Ok();
 }
 
-// train_mask.npy and its kin, where `path` holds any.
+// Reads train_mask.npy, valid_mask.npy and so on, if `path` holds any.
 Status ReadMaskFiles(const std::string& path, int split_index, GraphSource& source) {
   MaskArrays arrays;
   std::string found;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graph sources made of text: CSV and SNAP edge lists, OGB folders, and the layout of facebook_large.
+// Reads graph sources made of text: CSV and SNAP edge lists, OGB folders, and the layout of facebook_large.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,8 +23,8 @@ Result<TextLines> OpenLines(const std::string& path) {
   return TextLines(std::move(stream));
 }
 
-// Two ids a line; further fields (weights, times) are counted and left out. A first line that is no numbers is a
-// heading.
+// Reads two ids per line; further fields (weights, times) are counted and skipped. A first line that is not numeric is
+// a heading.
 class TextEdgeReader final : public EdgeReader {
  public:
   explicit TextEdgeReader(TextLines lines) : lines_(std::move(lines)) {}
@@ -132,7 +132,7 @@ class TextFeatures final : public FeatureSource {
   int64_t width_;
 };
 
-// PATH.csv.gz or PATH.csv; empty where there is neither.
+// Returns PATH.csv.gz or PATH.csv; empty if neither exists.
 std::string CsvAt(const std::string& path) {
   for (const char* ending : {".csv.gz", ".csv"}) {
     if (FileExists(path + ending)) return path + ending;
@@ -140,7 +140,7 @@ std::string CsvAt(const std::string& path) {
   return {};
 }
 
-// One whole number a line.
+// Reads one whole number per line.
 Result<std::vector<int64_t>> ReadIntegerLines(const std::string& path) {
   HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(path));
   std::vector<int64_t> values;
@@ -181,7 +181,7 @@ Result<std::vector<int32_t>> ReadLabelLines(const std::string& path) {
   }
 }
 
-// The folder below split/: the only one, for an OGB dataset has one scheme.
+// Reads the only folder below split/: an OGB dataset has one scheme.
 Status ReadOgbSplits(const std::string& path, GraphSource& source) {
   std::error_code error;
   std::vector<std::string> schemes;
@@ -212,7 +212,7 @@ Status ReadOgbSplits(const std::string& path, GraphSource& source) {
   return Status::Ok();
 }
 
-// {"node id": [feature index, …], …}, streamed: the document is never in memory.
+// Parses {"node id": [feature index, …], …} as a stream: the document is never in memory.
 class FeatureListHandler final : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::vector<std::pair<int64_t, int32_t>> entries;  // node, feature

@@ -31,9 +31,9 @@ Result<MaskShape> ShapeOf(const NpyArray& mask, bool splits_first) {
   return splits_first ? MaskShape{h.shape[1], h.shape[0], false} : MaskShape{h.shape[0], h.shape[1], false};
 }
 
-// The nodes of split `index`, ascending.
+// Returns the nodes of split `index`, ascending.
 Result<std::vector<NodeId>> NodesOf(const NpyArray& mask, const MaskShape& shape, int64_t index, bool splits_first) {
-  // Where the values of one split lie: together, or one in every `step`.
+  // The values of one split are contiguous, or one in every `step`.
   const bool together = shape.one_dimension || splits_first != mask.header().fortran_order;
   const int64_t step = together ? 1 : shape.splits;
   HONE_ASSIGN_OR_RETURN(NpyItems items, mask.Open(together ? index * shape.nodes : 0));

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Masks become the splits that they mark, and no array of truth values is ever taken for something else.
+// Tests that masks become the splits that they mark, and that arrays of truth values are not mistaken for anything
+// else.
 #include "gnn/graph/split_masks.h"
 
 #include <gmock/gmock.h>
@@ -59,7 +60,7 @@ TEST_F(SplitMasks, MarkTheNodesOfTheirSplit) {
   std::filesystem::rename(in_ + "/val_mask.npy", in_ + "/valid_mask.npy");
   graph = Convert(in_);
   EXPECT_THAT(graph->valid_nodes(), ElementsAre(1));
-  // A wish for other splits is heard, and the loss of these is reported.
+  // A request for other splits is followed, and the loss of the official splits is reported.
   Convert(in_, {.split_seed = 3});
   EXPECT_TRUE(report_.splits_made);
   EXPECT_THAT(report_.notes, ElementsAre(HasSubstr("were replaced by splits made by seed")));

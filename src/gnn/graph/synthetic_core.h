@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The synthetic graph's definition: what each node, slot and feature element is, as pure integer functions.
+// Defines the synthetic graphs: each node, slot and feature element, as pure integer functions.
 //
 // Host and device compile this header alike (nvcc with --expt-relaxed-constexpr) and use no floating point until the
 // last exact conversion, so a graph has the same bytes wherever it is generated, on any number of threads.
-// docs/graphs.md ("Synthetic graphs") tells the model; this header is the specification. Every random word comes from
-// Philox with key = seed and a counter whose last word names the purpose.
+// docs/graphs.md ("Synthetic graphs") explains the model; this header is the specification. Every random word comes
+// from Philox with key = seed and a counter whose last word names the purpose.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,26 @@
 
 namespace hone::gnn {
 
-// Plain data: copy it to a device as it is.
+// Plain data, which may be copied to a device.
 struct SyntheticSpec {
   uint64_t seed = 0;
   int64_t num_nodes = 0;
-  int64_t block_nodes = 1;   // nodes of a class block; the last block takes the remainder too
+  int64_t block_nodes = 1;   // nodes per class block; the last block takes the remainder too
   int64_t num_blocks = 1;
   int64_t blocks_per_region = 1;  // == num_classes
-  int64_t num_regions = 1;        // the last takes the remainder too
+  int64_t num_regions = 1;        // the last region takes the remainder too
   int32_t num_classes = 1;
   int32_t width = 0;            // feature elements
-  int32_t centroid_weight = 0;  // of 64: how far class centroids stand out of the noise
-  int32_t block_slot_cap = 1;   // a node has at most this many slots in its block; the rest join its region's
+  int32_t centroid_weight = 0;  // in 64ths: how far class centroids stand out of the noise
+  int32_t block_slot_cap = 1;   // most slots of a node in its block; the rest join its region's
   int64_t num_labelled = 0;
   int64_t num_train = 0;
-  int64_t num_valid = 0;        // test: the other labelled nodes
-  int32_t labelled_first = 1;   // 1: labelled are the first num_labelled nodes; 0: see LabelRank
+  int64_t num_valid = 0;        // the other labelled nodes are for testing
+  int32_t labelled_first = 1;   // 1: the first num_labelled nodes are labelled; 0: see LabelRank
 };
 
-// Inverse distribution function of the degrees, in geometric buckets. Bucket k holds the degrees
-// upper[k-1]+1 … upper[k]; a 32-bit uniform u falls in the first bucket with threshold[k] > u.
+// Inverse distribution function of the degrees, in geometric buckets. Bucket k holds the degrees upper[k-1]+1 …
+// upper[k]; a 32-bit uniform u falls in the first bucket with threshold[k] > u.
 struct DegreeTableView {
   const uint32_t* upper = nullptr;      // ascending; upper[-1] is read as 0
   const uint64_t* threshold = nullptr;  // ascending; the last is 2^32
@@ -63,7 +63,7 @@ HONE_HOST_DEVICE inline int32_t ClassOfBlock(const SyntheticSpec& s, int64_t blo
   return static_cast<int32_t>(block % s.num_classes);
 }
 
-// ---- degrees and how a node's slots are dealt to the levels ----
+// ---- degrees, and how a node's slots are divided among the levels ----
 
 struct SlotCounts {
   uint32_t block, region, global;
@@ -81,7 +81,8 @@ HONE_HOST_DEVICE inline uint32_t DegreeFromUniform(const DegreeTableView& table,
   return d0 + 1 + static_cast<uint32_t>((u - t0) * (table.upper[low] - d0) / (table.threshold[low] - t0));
 }
 
-// 40 % block, 30 % region, 30 % global, rounded by a dither, so that nodes of degree 1 follow it in the mean.
+// Divides a node's slots: 40 % block, 30 % region, 30 % global, rounded by a dither, so that nodes of degree 1 follow
+// these shares in the mean.
 HONE_HOST_DEVICE inline SlotCounts SlotsOf(const SyntheticSpec& s, const DegreeTableView& table, int64_t v) {
   const PhiloxWords r = Philox4x32(s.seed, {static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), 0, kPurposeDegree});
   const uint64_t d = DegreeFromUniform(table, r[0]);
@@ -155,8 +156,8 @@ HONE_HOST_DEVICE inline uint64_t PermuteBack(const KeyedPermutation& p, uint64_t
   return x;
 }
 
-// The slot that slot i of a group is joined to. An involution: pairs are neighbors in the permuted order. Of an odd
-// number of slots one is left over; it is joined to itself and makes a self-loop.
+// Returns the slot that slot i of a group is joined to. An involution: pairs are neighbors in the permuted order. If
+// the number of slots is odd, the last one is joined to itself and makes a self-loop.
 HONE_HOST_DEVICE inline uint64_t PartnerSlot(const KeyedPermutation& p, uint64_t i) {
   const uint64_t q = PermuteBack(p, i) ^ 1;
   return q < p.count ? Permute(p, q) : i;
@@ -164,8 +165,8 @@ HONE_HOST_DEVICE inline uint64_t PartnerSlot(const KeyedPermutation& p, uint64_t
 
 // ---- labels and splits ----
 
-// Position of v among the labelled nodes, or -1. Where they are fewer than one region, the first nodes of each of its
-// blocks in turn, so that every class has some.
+// Returns the position of v among the labelled nodes, or -1. If there are fewer labelled nodes than one region has,
+// they are the first nodes of each of its blocks in turn, so that every class has some.
 HONE_HOST_DEVICE inline int64_t LabelRank(const SyntheticSpec& s, int64_t v) {
   int64_t rank = v;
   if (!s.labelled_first) {
@@ -176,7 +177,8 @@ HONE_HOST_DEVICE inline int64_t LabelRank(const SyntheticSpec& s, int64_t v) {
   return rank < s.num_labelled ? rank : -1;
 }
 
-// The planted class, or with probability 0.1 another one, uniformly. So no classifier can pass 90 % on average.
+// Returns the planted class, or with probability 0.1 another class, uniformly. So no classifier can exceed 90 % on
+// average.
 HONE_HOST_DEVICE inline int32_t ObservedLabel(const SyntheticSpec& s, int64_t v, int32_t planted) {
   const PhiloxWords r = Philox4x32(s.seed, {static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), 0, kPurposeLabel});
   if (r[0] >= 429496730u || s.num_classes < 2) return planted;  // 0.1 * 2^32
@@ -188,7 +190,7 @@ HONE_HOST_DEVICE inline int32_t ObservedLabel(const SyntheticSpec& s, int64_t v,
 HONE_HOST_DEVICE inline KeyedPermutation SplitPermutation(const SyntheticSpec& s) {
   return MakePermutation(s.seed, 0, 0, static_cast<uint64_t>(s.num_labelled), kPurposeSplit);
 }
-// 0 train, 1 valid, 2 test of the labelled node with this rank. Sizes are exact.
+// Returns the split, 0 train, 1 valid, 2 test, of the labelled node with this rank. Sizes are exact.
 HONE_HOST_DEVICE inline int32_t SplitOfRank(const SyntheticSpec& s, const KeyedPermutation& split, int64_t rank) {
   const int64_t position = static_cast<int64_t>(Permute(split, static_cast<uint64_t>(rank)));
   return position < s.num_train ? 0 : position < s.num_train + s.num_valid ? 1 : 2;
@@ -196,7 +198,7 @@ HONE_HOST_DEVICE inline int32_t SplitOfRank(const SyntheticSpec& s, const KeyedP
 
 // ---- features ----
 
-// Sum of four uniform bytes, centred: mean 0, standard deviation 147.8, within [-510, 510].
+// Returns the sum of four uniform bytes, centred: mean 0, standard deviation 147.8, within [-510, 510].
 HONE_HOST_DEVICE inline int32_t ByteSumNoise(uint32_t w) {
   const uint32_t pairs = (w & 0x00ff00ffu) + ((w >> 8) & 0x00ff00ffu);
   return static_cast<int32_t>((pairs & 0xffffu) + (pairs >> 16)) - 510;
@@ -208,13 +210,14 @@ HONE_HOST_DEVICE inline PhiloxWords NoiseWords(const SyntheticSpec& s, int64_t v
   return Philox4x32(s.seed, {static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), static_cast<uint32_t>(quad),
                              kPurposeFeature});
 }
-// Element 4 * quad + lane of node v, in units of 2^-13. |result| < 2^16, and its standard deviation is about 2^13.
+// Returns element 4 * quad + lane of node v, in units of 2^-13. |result| < 2^16, and its standard deviation is about
+// 2^13.
 HONE_HOST_DEVICE inline int32_t FeatureUnits(const SyntheticSpec& s, uint32_t centroid_word, uint32_t noise_word) {
   return s.centroid_weight * ByteSumNoise(centroid_word) + 64 * ByteSumNoise(noise_word);
 }
 inline constexpr float kFeatureUnit = 0x1p-13f;
 
-// Bits of units * 2^-13 in float16, rounded to nearest even. Exact in range: no such value but 0 is subnormal, and none
+// Returns the bits of units * 2^-13 in float16, rounded to nearest even. In range no value but 0 is subnormal, and none
 // overflows.
 HONE_HOST_DEVICE inline uint16_t FeatureHalfBits(int32_t units) {
   if (units == 0) return 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See synthetic_generator.h. Owners of slots are written out (4 bytes a slot, level by level) because a lookup is then
-// one load; searching the prefix sums instead costs two or three cache misses a slot.
+// Owners of slots are stored (4 bytes per slot, level by level), because a lookup is then one load; searching the
+// prefix sums instead costs two or three cache misses per slot. See synthetic_generator.h.
 #include "gnn/graph/synthetic_generator.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace hone::gnn {
 namespace {
 
-// Work is handed out in this many consecutive blocks or rows.
+// Consecutive blocks or rows per piece of work.
 constexpr int64_t kRowsAtOnce = 16 * 1024;
 
 uint32_t CountOf(const SlotCounts& slots, SyntheticLevel level) {
@@ -140,7 +140,7 @@ void SyntheticGenerator::FillFeatures(int64_t begin, int64_t end, std::byte* out
   const SyntheticSpec& s = request_->spec;
   const FeatureDtype dtype = request_->dtype;
   const int32_t width = s.width, quads = (width + 3) / 4;
-  // The centroids as words: they recur for every node of a class.
+  // The centroids as random words: they are the same for every node of a class.
   std::vector<PhiloxWords> centroids(static_cast<size_t>(quads) * static_cast<size_t>(s.num_classes));
   for (int32_t c = 0; c < s.num_classes; ++c) {
     for (int32_t q = 0; q < quads; ++q) {
@@ -170,7 +170,7 @@ void SyntheticGenerator::FillFeatures(int64_t begin, int64_t end, std::byte* out
         }
       } else if (dtype == FeatureDtype::kFloat16) {
         uint16_t* elements = reinterpret_cast<uint16_t*>(row);
-        // The integer-only FeatureHalfBits gives the same bits; this form is what the compiler turns into vectors.
+        // The integer-only FeatureHalfBits gives the same bits; compilers vectorize this form.
         for (int32_t f = 0; f < width; ++f) {
           const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(units[static_cast<size_t>(f)]) * kFeatureUnit);
           const uint32_t magnitude = bits & 0x7fffffffu;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Generates a synthetic graph on the host, in memory or piece by piece for a file. See synthetic_core.h for what it is.
+// Generates a synthetic graph on the host, in memory or piece by piece for a file. synthetic_core.h defines the graph.
 //
 // One object generates one graph; calls are made from one thread, which spreads the work over `threads`. The bytes do
 // not depend on `threads`.
@@ -25,7 +25,7 @@ class SyntheticGenerator {
   // Borrows `request`. Draws all degrees. kResourceExhausted when memory is short.
   static Result<SyntheticGenerator> Make(const SyntheticRequest& request, int threads);
 
-  // For labels and splits alone: no degrees are drawn, and nothing about edges may be asked.
+  // For labels and splits only: draws no degrees; functions about edges must not be called.
   static SyntheticGenerator WithoutEdges(const SyntheticRequest& request, int threads);
 
   int64_t num_nodes() const { return request_->spec.num_nodes; }
@@ -35,17 +35,17 @@ class SyntheticGenerator {
   int64_t num_edges() const { return row_offsets().back(); }
   MemoryRegion TakeRowOffsets() && { return std::move(row_offsets_); }
 
-  // Regions are generated in order; `columns` of a region are the rows of its nodes.
+  // Regions are generated in order; the `columns` of a region are the rows of its nodes.
   int64_t num_regions() const { return request_->spec.num_regions; }
   int64_t RegionBegin(int64_t region) const;  // first node; num_nodes() for region == num_regions()
-  // Fills [row_offsets[RegionBegin(region)], row_offsets[RegionBegin(region + 1)]) of the columns into `out`.
+  // Writes the columns [row_offsets[RegionBegin(region)], row_offsets[RegionBegin(region + 1)]) to `out`.
   Status FillColumns(int64_t region, NodeId* out);
 
-  // Rows [begin, end) with `stride` bytes each, padding zero.
+  // Writes rows [begin, end) with `stride` bytes each, padding zero.
   void FillFeatures(int64_t begin, int64_t end, std::byte* out, int64_t stride) const;
-  // Labels of [begin, end), kNoLabel where the node is not labelled.
+  // Writes the labels of [begin, end), kNoLabel where the node is not labelled.
   void FillLabels(int64_t begin, int64_t end, int32_t* out) const;
-  // Ascending ids of split 0 (train), 1 (valid) or 2 (test).
+  // Returns the ascending ids of split 0 (train), 1 (valid) or 2 (test).
   std::vector<NodeId> SplitNodes(int split) const;
 
  private:
@@ -60,7 +60,7 @@ class SyntheticGenerator {
   MemoryRegion global_owners_;           // node of each global slot
   std::vector<uint64_t> region_prefix_;  // [num_blocks + 1] region slots before a block, counted over all regions
   std::vector<uint64_t> global_prefix_;  // [num_blocks + 1]
-  MemoryRegion region_owners_;           // of the region under work
+  MemoryRegion region_owners_;           // of the current region
 };
 
 }  // namespace hone::gnn

@@ -19,10 +19,10 @@ namespace hone::gnn {
 namespace {
 
 constexpr int64_t kFeatureRowsAtOnce = 256 * 1024;
-// Known by construction. Self-loops and parallel edges are rare but possible; rows are in slot order.
+// Flags known by construction. Self-loops and parallel edges are rare but possible; rows are in slot order.
 constexpr GraphFlags kSyntheticFlags = {.symmetric = true, .sorted = false, .parallel_edges = true, .self_loops = true};
 
-// Labels and splits: what both of the graphs below have.
+// Adds labels and splits, which both kinds of graph below have.
 Status AddLabels(const SyntheticRequest& request, const SyntheticGenerator& generator, GraphParts& parts) {
   const int64_t nodes = request.spec.num_nodes;
   HONE_ASSIGN_OR_RETURN(MemoryRegion labels, MemoryRegion::Anonymous(nodes * 4, "the labels"));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See synthetic_shape.h. Sizes are those of the Open Graph Benchmark's pages; sigmas of arxiv and products are our
-// choice, that of papers100M is calibrated against published counts of sampled nodes (docs/graphs.md).
+// Sizes are those of the Open Graph Benchmark's pages; sigmas of arxiv and products are our choice, and papers100M's is
+// calibrated against published counts of sampled nodes (docs/graphs.md). See synthetic_shape.h.
 #include "gnn/graph/synthetic_shape.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ Status ParseNumber(std::string_view key, std::string_view text, T low, T high, T
   return Status::Ok();
 }
 
-// Sizes of communities for this many nodes; every class has a block wherever there are at least that many nodes.
+// Sets the sizes of communities for this many nodes; every class has a block if there are enough nodes.
 void SetCommunities(SyntheticSpec& spec) {
   const int64_t n = spec.num_nodes, classes = spec.num_classes;
   const int64_t region_target = std::min(kRegionNodes, n);

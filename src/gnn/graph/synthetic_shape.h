@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names of synthetic graphs: "synthetic:SHAPE?scale=…&seed=…", and what they stand for.
+// Parses the names of synthetic graphs, "synthetic:SHAPE?scale=…&seed=…".
 #pragma once
 
 #include <string>
@@ -24,12 +24,12 @@ struct SyntheticShape {
   uint32_t max_degree;
   int32_t width;
   int32_t classes;
-  int64_t train, valid, test;  // labelled nodes are their sum
+  int64_t train, valid, test;  // the labelled nodes are their sum
   int32_t centroid_weight;
 };
 const std::vector<SyntheticShape>& SyntheticShapes();
 
-// Everything a name determines.
+// Everything that a name determines.
 struct SyntheticRequest {
   std::string name;  // as given
   std::string shape;
@@ -40,8 +40,9 @@ struct SyntheticRequest {
 
 bool IsSyntheticName(std::string_view name);  // begins with "synthetic:"
 
-// Parameters, all optional: scale (of the nodes; default 1) or nodes, seed (default 1), degree, sigma, features,
-// classes, dtype (float16, float32, bfloat16). kInvalidArgument names the parameter, its range or the known shapes.
+// Parses a name. Parameters, all optional: scale (of the nodes; default 1) or nodes, seed (default 1), degree, sigma,
+// features, classes, dtype (float16, float32, bfloat16). kInvalidArgument names the parameter, its range or the known
+// shapes.
 Result<SyntheticRequest> ParseSyntheticName(const std::string& name);
 
 }  // namespace hone::gnn

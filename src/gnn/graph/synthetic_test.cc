@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Synthetic graphs are what docs/graphs.md says: the same bytes on any number of threads, symmetric, with the promised
-// degrees, communities, label noise and splits, and features from which neighbors help to learn.
+// Tests that synthetic graphs match docs/graphs.md: the same bytes on any number of threads, symmetric, with the
+// promised degrees, communities, label noise and splits, and features from which neighbors help to learn.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(KeyedPermutation, IsAPermutationAndItsInverseInverts) {
 
 TEST(KeyedPermutation, PartnersAreMutualAndUniform) {
   // 600 slots and 4,000 keys: partners of slot 0 fall in 12 cells of 50; chi-square with 11 degrees of freedom stays
-  // below 40 except in about 4 of 100,000 seeds. The seeds here are fixed.
+  // below 40 except for about 4 of 100,000 seeds. The seeds here are fixed.
   std::vector<int> cells(12);
   for (uint64_t key = 0; key < 4000; ++key) {
     const KeyedPermutation p = MakePermutation(key, kLevelRegion, 0, 600, kPurposePairing);
@@ -114,7 +114,7 @@ TEST(Synthetic, EdgesAreSymmetricAndDegreesExact) {
   EXPECT_EQ(forward, backward);
 }
 
-// Mean, spread and communities of each shape, at 60,000 nodes.
+// Checks mean, spread and communities of each shape, at 60,000 nodes.
 TEST(Synthetic, DegreesAndCommunitiesAreThoseOfTheShape) {
   for (const SyntheticShape& shape : SyntheticShapes()) {
     SCOPED_TRACE(shape.name);
@@ -210,8 +210,8 @@ TEST(Synthetic, HalfBitsOfFeaturesAreRoundedToNearestEven) {
   }
 }
 
-// A yardstick that needs no training: the nearest centroid (known here) to a node's own features, and to the mean of
-// its own and its neighbors'. What the second gains is what a graph network can learn and an MLP cannot.
+// Compares two classifiers that need no training: the nearest centroid (known here) to a node's own features, and to
+// the mean of its own and its neighbors'. The second one's gain is what a graph network can learn and an MLP cannot.
 TEST(Synthetic, NeighborsTellMuchMoreThanANodesOwnFeatures) {
   for (const std::string shape : {"arxiv", "products", "papers100M"}) {
     SCOPED_TRACE(shape);

@@ -12,7 +12,7 @@
 
 namespace hone::gnn {
 
-// The bytes of a .npy file: `type` as NumPy writes it ("<i8"), `shape` as its tuple's inside ("3, 2").
+// Returns the bytes of a .npy file: `type` as NumPy writes it ("<i8"), `shape` as the inside of its tuple ("3, 2").
 std::string NpyBytes(std::string_view type, std::string_view shape, std::string_view items, bool fortran_order = false);
 template <typename T>
 std::string NpyBytes(std::string_view type, std::string_view shape, const std::vector<T>& items, bool fortran_order = false) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of a text stream, with their numbers, and the fields of a line.
+// Reads the lines of a text stream, with their numbers, and splits lines into fields.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace hone::gnn {
 class TextLines {
  public:
   explicit TextLines(std::unique_ptr<ByteStream> stream);
-  // The next line without its end (LF or CR LF) in `line`, valid until the next call; false at the end. A line longer
-  // than 64 MiB is kInvalidArgument.
+  // Sets `line` to the next line without its end (LF or CR LF), valid until the next call; returns false at the end. A
+  // line longer than 64 MiB is kInvalidArgument.
   Result<bool> Next(std::string_view& line);
-  int64_t line_number() const { return line_number_; }  // of the last line given, from 1
+  int64_t line_number() const { return line_number_; }  // of the last line read, from 1
   const std::string& name() const { return stream_->name(); }
-  // "'edges.csv' line 17"
+  // Returns the place for messages: "'edges.csv' line 17".
   std::string Place() const;
 
  private:
@@ -34,15 +34,15 @@ class TextLines {
   int64_t line_number_ = 0;
 };
 
-// Takes the next field off `rest`, where commas, semicolons, tabs and blanks separate (a run of blanks, or one other
-// separator with blanks around it). False when nothing is left.
+// Removes the next field from `rest`; commas, semicolons, tabs and blanks separate fields (a run of blanks, or one
+// other separator with blanks around it). Returns false when nothing is left.
 bool TakeField(std::string_view& rest, std::string_view& field);
 bool IsComment(std::string_view line);  // empty, or begins with # or %
-// A whole field as a number. NaN in any spelling is accepted as a float.
+// Parse a whole field as a number. NaN in any spelling is accepted as a float.
 bool ParseInteger(std::string_view field, int64_t& value);
 bool ParseFloat(std::string_view field, float& value);
 
-// The fields of one CSV line by RFC 4180: comma-separated, double quotes around fields that hold commas, doubled quotes
+// Splits one CSV line by RFC 4180: comma-separated, double quotes around fields that hold commas, doubled quotes
 // inside. Line breaks inside quotes are not supported (no format read here has them).
 std::vector<std::string> CsvFields(std::string_view line);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever a source holds and a conversion passes over is named, with what that means.
+// Tests that every part of a source that a conversion skips is named, with its consequence.
 #include "gnn/graph/unread.h"
 
 #include <gmock/gmock.h>

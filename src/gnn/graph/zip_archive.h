@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of a zip file, as NumPy writes them (.npz): stored or deflated, zip64 where large.
+// Reads the members of a zip file, as NumPy writes them (.npz): stored or deflated, zip64 where large.
 //
-// Each member can be opened any number of times, at once: papers100M's [2, E] edge list is read by two readers, one a
-// row. Own code rather than libzip because that is 200 lines against a shared library with five of its own, and
+// Each member can be opened any number of times, concurrently: papers100M's [2, E] edge list is read by two readers,
+// one per row. Own code rather than libzip, because 200 lines replace a shared library with five dependencies, and
 // because a stored member is then an ordinary range of the file. Format: PKWARE APPNOTE 6.3, sections 4.3 and 4.5.
 #pragma once
 
@@ -30,13 +30,13 @@ struct ZipMember {
 
 class ZipArchive {
  public:
-  // Reads the directory. kInvalidArgument names the file and what of it is damaged or unsupported.
+  // Reads the directory. kInvalidArgument names the file and the damaged or unsupported part.
   static Result<ZipArchive> Open(const std::string& path);
 
   const std::string& path() const { return path_; }
   const std::vector<ZipMember>& members() const { return members_; }
   const ZipMember* Find(std::string_view name) const;
-  // `skip`: begin so many uncompressed bytes into the member (a seek where it is stored).
+  // `skip`: uncompressed bytes of the member to skip (a seek if it is stored).
   Result<std::unique_ptr<ByteStream>> OpenMember(const ZipMember& member, int64_t skip = 0) const;
 
  private:
@@ -45,12 +45,12 @@ class ZipArchive {
   std::vector<ZipMember> members_;
 };
 
-// The two steps of Open, apart, for fuzzing. Where the directory lies, from the file's last bytes:
+// The two steps of Open, separate for fuzzing. Finds the directory from the file's last bytes:
 struct ZipDirectoryPlace {
   int64_t offset = 0, bytes = 0, entries = 0;
 };
 Result<ZipDirectoryPlace> FindZipDirectory(std::span<const std::byte> tail, int64_t file_bytes, const std::string& path);
-// Its entries, from its bytes:
+// Parses its entries:
 Result<std::vector<ZipMember>> ParseZipDirectory(std::span<const std::byte> directory, int64_t entries,
                                                  int64_t file_bytes, const std::string& path);
 

@@ -34,7 +34,7 @@ Result<Activations> Activations::Make(int64_t rows, int64_t cols, const std::str
     file.Reset(mkostemp(path.data(), O_CLOEXEC));
     if (!file.valid()) return Status::Io(ErrnoMessage("create", path, errno));
     unlink(path.c_str());
-    // Reserved now, so that a full disk is an error here and not a signal at the first write.
+    // Reserves the space now, so that a full disk is an error here and not a signal at the first write.
     if (const int error = posix_fallocate(file.get(), 0, bytes); error != 0) {
       return Status::Io(fmt::format("{}; make room there, or choose another folder with --scratch",
                                     ErrnoMessage(fmt::format("reserve {} bytes in", bytes), folder, error)));

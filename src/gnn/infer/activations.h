@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows that one layer of exact inference leaves for the next: of every node, in memory or in an unnamed file.
+// Holds the rows that one layer of exact inference leaves for the next, for every node, in memory or in an unnamed
+// file.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ class Activations {
   Activations& operator=(Activations&& other) noexcept;
   ~Activations();
 
-  // `folder`: where the file lies; empty: memory. kIo, or kResourceExhausted with the bytes wanted.
+  // `folder`: the folder of the file; empty: memory. kIo, or kResourceExhausted with the bytes wanted.
   static Result<Activations> Make(int64_t rows, int64_t cols, const std::string& folder);
 
   const Matrix<float>& matrix() const { return matrix_; }

@@ -3,10 +3,10 @@
 //
 // Exact inference, layer by layer; see exact.h.
 //
-// A chunk of rows becomes a block of its own: the sampler with "all neighbors" numbers the chunk's nodes and their
-// in-neighbors, their input rows are gathered, the model's pass runs on them. Where a pass offers to project rows
-// before they are gathered (wide features would be gathered once for every edge), all rows are projected first. Memory
-// is two layers' activations and one chunk. While one chunk computes, the next one's block is made by a second thread.
+// Each chunk of rows becomes a block: the sampler with "all neighbors" numbers the chunk's nodes and their
+// in-neighbors, their input rows are gathered, and the model's pass runs on them. If a pass can project rows before
+// they are gathered (wide features would be gathered once per edge), all rows are projected first. Memory holds two
+// layers' activations and one chunk. While one chunk computes, a second thread makes the next one's block.
 #include "gnn/infer/exact.h"
 
 #include <fmt/format.h>
@@ -26,8 +26,8 @@
 namespace hone::gnn {
 namespace {
 
-// Nodes whose row pass p reads, ascending, and last those whose row the last pass computes: those wanted, and for every
-// earlier pass also the in-neighbors.
+// Returns the nodes whose row pass p reads, ascending; the last entry has the nodes that the last pass computes: the
+// requested ones. Every earlier pass also needs their in-neighbors.
 std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<const NodeId> wanted, int passes) {
   std::vector<uint8_t> mark(static_cast<size_t>(graph.num_nodes), 0);
   for (NodeId v : wanted) mark[static_cast<size_t>(v)] = 1;
@@ -36,7 +36,7 @@ std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<co
     for (size_t v = 0; v < mark.size(); ++v) {
       if (mark[v] != 0) rows[pass].push_back(static_cast<NodeId>(v));
     }
-    if (pass == 0 || rows[pass].size() == mark.size()) {  // all of them: so is every earlier pass
+    if (pass == 0 || rows[pass].size() == mark.size()) {  // all nodes: so for every earlier pass
       for (size_t earlier = 0; earlier < pass; ++earlier) rows[earlier] = rows[pass];
       break;
     }
@@ -47,7 +47,7 @@ std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<co
   return rows;
 }
 
-// Consecutive rows whose inputs together take at most `max_inputs` rows; at least one.
+// Returns consecutive rows whose inputs together take at most `max_inputs` rows; at least one row.
 std::span<const NodeId> NextChunk(const CsrView& graph, std::span<const NodeId> rest, int64_t max_inputs) {
   int64_t inputs = 0;
   size_t count = 0;
@@ -85,7 +85,7 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
   result.num_nodes = static_cast<int64_t>(nodes.size());
   result.num_classes = model.PassWidth(passes);
 
-  Activations current;  // of all nodes, from the pass before, or this pass's projected rows
+  Activations current;  // rows of all nodes: the previous pass's output, or this pass's projected rows
   Buffer<float> inputs, outputs;
   for (int pass = 0; pass < passes; ++pass) {
     const std::vector<NodeId>& todo = rows[static_cast<size_t>(pass) + 1];
@@ -187,7 +187,7 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
 }
 
 int64_t ExactActivationBytes(const Model<float>& model, int64_t num_nodes) {
-  int64_t widest = 0, before = 0;  // columns held at a time, and of the pass before
+  int64_t widest = 0, before = 0;  // columns held at a time, and columns of the previous pass
   for (int pass = 0; pass < model.num_passes(); ++pass) {
     if (const int64_t projected = model.ProjectedWidth(pass); projected > 0) {
       widest = std::max(widest, before + projected);

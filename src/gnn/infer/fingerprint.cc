@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph's name for itself: what must be equal for a checkpoint to continue on it.
+// Computes a graph's fingerprint, which must be equal for a checkpoint to continue on the graph.
 //
-// Hashing all of a graph of billions of edges would cost more than opening it, so besides the sizes a few thousand
-// evenly spaced rows go in, whole. A change elsewhere goes unseen: this guards against mistakes, not against malice.
+// Hashing all of a graph of billions of edges would cost more than opening it, so besides the sizes only a few thousand
+// evenly spaced rows are hashed, completely. A change elsewhere is not noticed: this guards against mistakes, not
+// against malice.
 #include "gnn/infer/fingerprint.h"
 
 #include <fmt/format.h>
@@ -22,9 +23,9 @@ namespace hone::gnn {
 namespace {
 
 constexpr int64_t kProbes = 4096;
-constexpr int64_t kColumnsOfARow = 64;  // one hub must not make this slow
+constexpr int64_t kColumnsOfARow = 64;  // limit, so that one hub does not make this slow
 
-// Up to kProbes indices of [0, count), first and last among them, until one fails.
+// Visits up to kProbes indices of [0, count), the first and last among them, until a visit fails.
 template <typename Visit>
 Status Probe(int64_t count, const Visit& visit) {
   const int64_t probes = std::min(count, kProbes);
@@ -92,7 +93,7 @@ std::string GraphFingerprint(const Graph& graph) {
                                  std::memcpy(values.data(), features.Row(v), values.size());
                                  return Status::Ok();
                                }};
-  return FingerprintThrough(graph, reader).value();  // memory is always there to be read
+  return FingerprintThrough(graph, reader).value();  // reading from memory cannot fail
 }
 
 }  // namespace hone::gnn

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fingerprint of a graph whose edges and features are not in the host's memory.
+// Computes the fingerprint of a graph whose edges and features are not in host memory.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace hone::gnn {
 
-// Reads single places of a graph from wherever they are. A fingerprint asks a few thousand times, nodes ascending.
+// Reads single parts of a graph from wherever they are. A fingerprint reads a few thousand parts, nodes ascending.
 struct GraphReader {
   int64_t num_edges = 0;
   // row_offsets[v] and row_offsets[v + 1].
@@ -26,8 +26,8 @@ struct GraphReader {
   std::function<Status(int64_t v, std::span<std::byte> values)> features;
 };
 
-// As GraphFingerprint (hone/gnn/predictor.h) of the whole graph. Of `outline` all is used but the structure's arrays and
-// the feature rows. Errors are the reader's.
+// Returns GraphFingerprint (hone/gnn/predictor.h) of the whole graph. Reads everything from `outline` except the
+// structure's arrays and the feature rows. Errors are the reader's.
 Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& reader);
 
 }  // namespace hone::gnn

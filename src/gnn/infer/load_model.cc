@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model ready to predict, from a checkpoint or from weights that another program saved.
+// Loads a model for prediction, from a checkpoint or from weights that another program saved.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -59,11 +59,11 @@ std::vector<int64_t> ConfusionMatrix(std::span<const int32_t> classes, std::span
 }
 
 double RocAuc(std::vector<ScoredNode> nodes) {
-  // What is no number has no place in an order.
+  // NaN cannot be ordered.
   if (std::any_of(nodes.begin(), nodes.end(), [](const ScoredNode& node) { return std::isnan(node.score); }))
     return kNaN;
   std::sort(nodes.begin(), nodes.end(), [](const ScoredNode& a, const ScoredNode& b) { return a.score < b.score; });
-  double below = 0, pairs = 0;  // negatives that scored less so far; pairs that are in order
+  double below = 0, pairs = 0;  // negatives with a lower score so far; pairs that are in order
   int64_t positives = 0;
   for (size_t begin = 0; begin < nodes.size();) {
     size_t end = begin;

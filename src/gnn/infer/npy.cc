@@ -32,7 +32,7 @@ std::string NpyBytes(std::string_view dtype, std::string_view shape, std::string
   return bytes;
 }
 
-// The text after "'key':" up to `end`; empty when absent.
+// Returns the text after "'key':" up to `end`; empty when absent.
 std::string_view HeaderField(std::string_view header, std::string_view key, char end) {
   const size_t at = header.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) return {};

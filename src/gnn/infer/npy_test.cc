@@ -17,7 +17,7 @@ class Npy : public testing::Test {
     std::ofstream(path_, std::ios::binary) << bytes;
     return path_;
   }
-  // A file as NumPy writes it.
+  // Writes a file like NumPy.
   std::string Array(const std::string& header, const std::string& body) {
     std::string bytes("\x93NUMPY\x01\x00", 8);
     bytes += static_cast<char>(header.size());
@@ -54,7 +54,7 @@ TEST_F(Npy, ReplacesNothingButArrays) {
   EXPECT_TRUE(CheckNpyOutput("/dev/null").ok());
 }
 
-// To root /proc looks writable.
+// For root, permissions of /proc look writable.
 TEST_F(Npy, AFolderWhereNothingCanBeMadeIsFoundOutBeforeTheWork) {
   EXPECT_EQ(CheckNpyOutput("/proc/predictions.npy").code(), StatusCode::kIo);
 }

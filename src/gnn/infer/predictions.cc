@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is made of logits: classes, probabilities, accuracy.
+// Computes classes, probabilities and accuracy from logits.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sampled inference, and the checks that both kinds share.
+// Runs sampled inference, and the checks for both kinds.
 #include "hone/gnn/predictor.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ Status CheckArguments(const Graph& graph, const ModelOptions& model, std::span<c
   return Status::Ok();
 }
 
-// `seeds` distinct.
+// `seeds` must be distinct.
 Result<Predictions> PredictSampled(std::shared_ptr<const Graph> graph, Model<float>& model,
                                    std::span<const NodeId> seeds, const PredictOptions& options, int threads) {
   const Stopwatch wall;
@@ -98,7 +98,8 @@ Result<Predictions> Predict(std::shared_ptr<const Graph> graph, Model<float>& mo
   const int threads = ThreadCount(options.threads);
   if (options.exact) return PredictExact(*graph, model, nodes, options, threads);
 
-  // A batch has distinct seeds: a list with repeats (or out of order) is asked as a set and dealt out again.
+  // A batch has distinct seeds: a list with repeats (or out of order) is predicted as a set, whose results are then
+  // distributed.
   if (std::is_sorted(nodes.begin(), nodes.end(), std::less_equal<NodeId>())) {
     return PredictSampled(std::move(graph), model, nodes, options, threads);
   }

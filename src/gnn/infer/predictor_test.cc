@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sampled and exact inference against each other. (Built into the training tests, whose graphs it uses.)
+// Compares sampled and exact inference. (Built into the training tests, whose graphs it uses.)
 #include "hone/gnn/predictor.h"
 
 #include <fmt/format.h>
@@ -39,8 +39,8 @@ std::vector<NodeId> AllNodes(const Graph& graph) {
 
 class Predicting : public testing::TestWithParam<const char*> {};
 
-// The sum of the same few dozen floats in another order, through three layers: 1e-4 of the largest logit is generous
-// to rounding (about 3 * sqrt(50) * 6e-8) and far below what one missing edge does.
+// The same few dozen floats are summed in another order, through three layers: 1e-4 of the largest logit is generous to
+// rounding (about 3 * sqrt(50) * 6e-8) and far below the effect of one missing edge.
 TEST_P(Predicting, SamplesOfAllNeighborsAreExact) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 400});
   for (int layers : {1, 3}) {
@@ -139,7 +139,7 @@ TEST(Predict, RefusesWhatDoesNotBelongTogether) {
 
 TEST(Predict, TurnsLogitsIntoClassesProbabilitiesAndAccuracy) {
   Predictions p{2, 3, {1, 3, 3, 1000, 0, 0}, {}};
-  EXPECT_EQ(PredictedClasses(p), (std::vector<int32_t>{1, 0}));  // the first of equals
+  EXPECT_EQ(PredictedClasses(p), (std::vector<int32_t>{1, 0}));  // the lowest class among equals
   const std::vector<NodeId> nodes = {4, 0};
   const std::vector<int32_t> labels = {0, 9, 9, 9, 2};
   EXPECT_EQ(Accuracy(PredictedClasses(p), nodes, labels), 0.5);
@@ -217,7 +217,7 @@ TEST(StateDict, StockGinLoadsAsASpecAndComputesWhatItsModuleDoes) {
       std::make_shared<const ModelSpec>(ReadModelSpec(HONE_SOURCE_DIR "/examples/gnn_models/pyg_gin.toml").value());
   TensorFile file;
   std::map<std::string, std::vector<float>> values;
-  float next = 0;  // any numbers of both signs that do not repeat soon
+  float next = 0;  // arbitrary numbers of both signs that do not repeat soon
   const auto put = [&](const std::string& name, std::vector<int64_t> shape) {
     std::vector<float>& all = values[name];
     int64_t size = 1;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads and writes safetensors files: named arrays behind a JSON header, with no code in them to run.
+// Reads and writes safetensors files: named arrays behind a JSON header, without executable code.
 //
 // Layout: 8 bytes little-endian header length, a JSON object (padded with spaces so that the data starts at a multiple
 // of 8), then the arrays without gaps. https://github.com/huggingface/safetensors, format section.
 //
-// What is written here carries a CRC-32C in its metadata, over the other metadata and every tensor's name, dtype, shape
-// and bytes. Other programs pass it over; the reader compares it.
+// Written files carry a CRC-32C in their metadata, over the other metadata and every tensor's name, dtype, shape and
+// bytes. Other programs ignore the checksum; the reader compares it.
 #pragma once
 
 #include <cstdint>
@@ -35,29 +35,28 @@ inline constexpr std::string_view kChecksumKey = "hone.crc32c";  // metadata: ei
 struct TensorFile {
   std::map<std::string, std::string> metadata;  // the header's __metadata__, without the checksum
   std::vector<StoredTensor> tensors;            // in the order of their bytes
-  bool has_checksum = false;                    // of a file that was read: there was one, and it agreed
+  bool has_checksum = false;                    // whether the file had a checksum, which matched
 
   const StoredTensor* Find(std::string_view name) const;
 };
 
 StoredTensor MakeFloatTensor(std::string name, std::vector<int64_t> shape, std::span<const float> values);
 
-// The values as float, converted from F64, F16, BF16 or I64 where they are stored so. kInvalidArgument names the
-// tensor.
+// Returns the values as float, converted from F64, F16, BF16 or I64 if necessary. kInvalidArgument names the tensor.
 Result<std::vector<float>> FloatValues(const StoredTensor& tensor);
 
-// The file's bytes, with a checksum: the same for the same content.
+// Returns the file's bytes, with a checksum: the same for the same content.
 std::string SerializeTensorFile(const TensorFile& file);
 
-// kInvalidArgument says what is wrong where; `what` names the file in it. Refuses whatever the format refuses: gaps,
-// overlaps, sizes that do not follow from dtype and shape, bytes left over. Refuses too what a checksum disagrees with.
+// Parses a file. kInvalidArgument says what is wrong where; `what` names the file. Refuses what the format refuses:
+// gaps, overlaps, sizes that do not follow from dtype and shape, bytes left over; and a wrong checksum.
 Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what);
 
 Result<TensorFile> ReadTensorFile(const std::string& path);
-// Aside, flushed, then renamed; errors as of WriteOutput.
+// Writes a temporary file, flushes and renames it; errors as for WriteOutput.
 Status WriteTensorFile(const std::string& path, const TensorFile& file);
 
-// What to tell a person of a file without a checksum, which another program or an older version wrote.
+// Returns a note for users about a file without a checksum, which another program or an older version wrote.
 std::string NoChecksumNote(std::string_view what);
 
 }  // namespace hone::gnn

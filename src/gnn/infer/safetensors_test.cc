@@ -12,7 +12,7 @@
 namespace hone::gnn {
 namespace {
 
-// A file as another program would write it.
+// Makes a file as another program would write it.
 std::string Handmade(const std::string& header, const std::string& body) {
   const uint64_t length = header.size();
   std::string bytes(reinterpret_cast<const char*>(&length), 8);
@@ -130,10 +130,10 @@ TEST(Safetensors, AFileWithoutAChecksumIsReadAndSaysSo) {
   const Result<TensorFile> ours = ParseTensorFile(SerializeTensorFile(*read), "it");
   ASSERT_TRUE(ours.ok()) << ours.status().message();
   EXPECT_TRUE(ours->has_checksum);
-  EXPECT_EQ(ours->metadata, read->metadata);  // the checksum is not part of what it is of
+  EXPECT_EQ(ours->metadata, read->metadata);  // the checksum does not cover itself
 }
 
-// Whatever single byte is changed or however the file is cut: an answer, never a crash, and never a longer tensor.
+// Every changed byte and every cut must give a result or an error, never a crash or a longer tensor.
 TEST(Safetensors, SurvivesDamage) {
   const std::string whole = SerializeTensorFile(TwoTensors());
   Rng rng(7);

@@ -13,12 +13,12 @@
 namespace hone::gnn {
 namespace {
 
-// A counter that old files lack, and that nothing here depends on: taken where it is.
+// Whether `name` is a counter that old files lack, and on which nothing here depends: loaded if present.
 bool IsCounter(std::string_view name) { return name.ends_with("num_batches_tracked"); }
 
 bool IsWeight(std::string_view name) { return !name.starts_with(kOptimizerPrefix); }
 
-// "model." where every name starts so and none of the model's does; else nothing.
+// Returns "model." if every stored name starts with it and none of the model's does; else nothing.
 std::string CommonPrefix(const std::vector<std::string_view>& stored, const std::vector<Parameter<float>*>& wanted) {
   if (stored.empty() || wanted.empty()) return {};
   const size_t dot = stored[0].find('.');
@@ -33,7 +33,7 @@ std::string CommonPrefix(const std::vector<std::string_view>& stored, const std:
   return prefix;
 }
 
-// A sentence about the spec that the file's checkpoint was of, where that is another than the model's; else nothing.
+// Returns a sentence about the spec of the file's checkpoint, if that differs from the model's; else nothing.
 std::string AboutSpec(const TensorFile& file, std::string_view what, const ModelOptions& model) {
   const auto found = file.metadata.find(std::string(kModelKey));
   if (found == file.metadata.end()) return {};
@@ -48,7 +48,7 @@ std::string AboutSpec(const TensorFile& file, std::string_view what, const Model
                      model.spec->name, difference);
 }
 
-// "norms.0.module.weight" -> "bns.0.weight".
+// Converts "norms.0.module.weight" to "bns.0.weight".
 std::string OwnName(std::string name) {
   constexpr std::string_view kNorms = "norms.", kModule = ".module.";
   const size_t module = name.find(kModule, kNorms.size());
@@ -60,7 +60,7 @@ std::string OwnName(std::string name) {
 
 void AppendParameters(Model<float>& model, std::vector<StoredTensor>& tensors) {
   for (const Parameter<float>* parameter : model.parameters()) {
-    if (IsCounter(parameter->name)) {  // a whole number to others, a float like the rest to the model
+    if (IsCounter(parameter->name)) {  // an integer in other programs, a float here
       const auto count = static_cast<int64_t>(parameter->value.at(0));
       tensors.push_back({parameter->name, "I64", parameter->shape,
                          std::string(reinterpret_cast<const char*>(&count), sizeof(count))});
@@ -139,7 +139,7 @@ nlohmann::json ModelOptionsToJson(const ModelOptions& o) {
                          {"norm", o.norm},
                          {"negative_slope", o.negative_slope},
                          {"seed", SeedToJson(o.seed)}};
-  if (o.bias) json["bias"] = true;  // left out where there is none, as before there was a choice
+  if (o.bias) json["bias"] = true;  // omitted when false, as in files from before this option
   if (o.spec != nullptr) json["spec"] = ModelSpecText(*o.spec);
   return json;
 }

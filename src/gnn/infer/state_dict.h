@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model's weights and shape as they stand in a safetensors file. docs/formats/checkpoint.md describes the bytes.
+// Converts a model's weights and shape from and to a safetensors file. docs/formats/checkpoint.md describes the bytes.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,24 +15,24 @@ namespace hone::gnn {
 
 inline constexpr std::string_view kModelKey = "hone.model";    // metadata: ModelOptions as JSON
 inline constexpr std::string_view kTrainKey = "hone.train";    // metadata: TrainOptions as JSON
-inline constexpr std::string_view kStateKey = "hone.state";    // metadata: where the run stands
+inline constexpr std::string_view kStateKey = "hone.state";    // metadata: position of the run
 inline constexpr std::string_view kGraphKey = "hone.graph";    // metadata: GraphFingerprint
 inline constexpr std::string_view kFormatKey = "hone.format";  // metadata: "1"
 inline constexpr std::string_view kFormatVersion = "1";
-inline constexpr std::string_view kOptimizerPrefix = "optimizer.";  // tensors that are no weights
+inline constexpr std::string_view kOptimizerPrefix = "optimizer.";  // prefix of tensors that are not weights
 
-// Every parameter and buffer of the model, under its own name.
+// Appends every parameter and buffer of the model, under its own name.
 void AppendParameters(Model<float>& model, std::vector<StoredTensor>& tensors);
 
 // Replaces the model's parameters and buffers by the file's. A prefix common to all of the file's names ("model.",
-// "module.") is dropped when the names do not fit as they are; "norms.0.module.weight", as PyTorch Geometric's stock
-// models call it, stands for "bns.0.weight"; num_batches_tracked may be missing or too much, and what starts with
-// kOptimizerPrefix is left aside. kInvalidArgument names a tensor that is missing, left over or of another shape; the
-// model is then unchanged.
+// "module.") is dropped when the names do not match otherwise; "norms.0.module.weight", as in PyTorch Geometric's stock
+// models, means "bns.0.weight"; num_batches_tracked may be missing or extra, and names that start with kOptimizerPrefix
+// are ignored. kInvalidArgument names a tensor that is missing, left over or of another shape; the model is then
+// unchanged.
 Status LoadParameters(const TensorFile& file, std::string_view what, Model<float>& model);
 
-// Completes what `options` leave open of a model that another program saved in `file`: whether its sage or gat layers
-// have biases, and whether norms stand between them.
+// Completes `options` for a model that another program saved in `file`: whether its sage or gat layers have biases, and
+// whether there are norms between them.
 void ReadStockModel(const TensorFile& file, ModelOptions& options);
 
 nlohmann::json ModelOptionsToJson(const ModelOptions& options);

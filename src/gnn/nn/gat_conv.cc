@@ -64,8 +64,8 @@ class GatConv final : public Layer<T> {
     Finish(out);
   }
 
-  // A projected row: the columns of every head, then each head's score as a source and as a destination. The weighted
-  // sums then have heads * width columns an edge, where those of raw rows have heads * in_width.
+  // Layout of a projected row: the columns of every head, then each head's score as a source and as a destination. The
+  // weighted sums then have heads * width columns per edge, where those of raw rows have heads * in_width.
   int64_t projected_width() const override {
     const int64_t width = options_.heads * (options_.width + 2);
     return width < options_.heads * options_.in_width ? width : 0;
@@ -146,7 +146,7 @@ class GatConv final : public Layer<T> {
     SourceMajorBlock by_source;
   };
 
-  // What comes after the heads' sums: their mean, and the bias.
+  // Averages the heads if required, and adds the bias.
   void Finish(Matrix<T> out) const {
     if (!options_.concatenate && options_.heads > 1) Scale(out, T(1) / static_cast<T>(options_.heads));
     if (!options_.bias) return;
@@ -181,7 +181,7 @@ class GatConv final : public Layer<T> {
 
   const Parameter<T>& Side(int side) const { return side == 0 ? att_src_ : att_dst_; }
 
-  // Row side * heads + h = W_h^T * att_side,h.
+  // Computes row side * heads + h = W_h^T * att_side,h.
   void Fold(Matrix<T> folded) const {
     for (int row = 0; row < 2 * options_.heads; ++row) {
       const int h = row % options_.heads;

@@ -57,7 +57,7 @@ class GinConv final : public Layer<T> {
       lin0_.Forward(sum, false, hidden, threads);
     }
     ActivationForward<T>(activation_, hidden, threads);
-    // Kept apart from `out`, which is the caller's to change.
+    // Separate from `out`, which the caller may change.
     const Matrix<T> result = state.result.Resize(block.num_dst, width);
     lin1_.Forward(hidden, false, result, threads);
     ActivationForward<T>(activation_, result, threads);
@@ -75,7 +75,7 @@ class GinConv final : public Layer<T> {
     };
     const Matrix<T> hidden = kept(state.hidden, width);
     const Matrix<T> sum = kept(state.sum, options_.in_width);
-    const Matrix<T> grad = kept(state.result, width);  // takes the result's place once that has been used
+    const Matrix<T> grad = kept(state.result, width);  // overwrites the result, which is not needed any more
     ActivationBackward<T>(activation_, 1.0, grad, grad_out, threads);
     lin1_.BackwardParameters(hidden, grad_out, state.partials, threads);
     lin1_.BackwardInput(grad_out, false, grad, threads);
@@ -85,7 +85,7 @@ class GinConv final : public Layer<T> {
     }
     lin0_.BackwardParameters(sum, grad, state.partials, threads);
     if (grad_x.empty()) return;
-    lin0_.BackwardInput(grad, false, sum, threads);  // and the sum's place is taken by its gradient
+    lin0_.BackwardInput(grad, false, sum, threads);  // the gradient overwrites the sum
     BySource(block, state.by_source);
     AggregateBackward<T>(Aggregation::kSum, block, state.by_source, sum,
                          {grad_x.data, block.num_src, sum.cols, grad_x.stride}, threads);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers: hand-worked graphs, gradients by every parameter and by the input, and what they may not touch.
+// Tests layers: hand-worked graphs, gradients by every parameter and by the input, and what they must not touch.
 #include "hone/gnn/layer.h"
 
 #include <limits>
@@ -69,7 +69,7 @@ TEST(GinConv, SumsNeighborsAndSelfBeforeItsMlp) {
   Named(*layer, "c.nn.0.bias").value = {-1};
   Named(*layer, "c.nn.2.weight").value = {3};
   Named(*layer, "c.nn.2.bias").value = {0};
-  // A star whose centre hears two leaves, a leaf without neighbors, and one that the first ReLU silences.
+  // A star whose centre receives from two leaves, a leaf without neighbors, and a leaf that the first ReLU zeroes.
   EXPECT_EQ(Forward(*layer, OwnedBlock({{1, 2}, {}, {}}, 3), {1, 2, -4}), (std::vector<double>{0, 9, 0}));
   Named(*layer, "c.eps").value = {4};  // (1 + 4) * 1 + 2 - 4 = 3
   EXPECT_EQ(Forward(*layer, OwnedBlock({{1, 2}, {}, {}}, 3), {1, 2, -4}), (std::vector<double>{15, 57, 0}));
@@ -96,7 +96,7 @@ TEST(GatConv, AttendsByBothScores) {
   EXPECT_NEAR(out[0], (6 * std::exp(1.0) + 2 * std::exp(-0.2)) / (std::exp(1.0) + std::exp(-0.2)), 1e-14);
 }
 
-// In double, so that only the order of additions is left: sums of 40 terms, and a softmax.
+// In double, so that only the order of additions differs: sums of 40 terms, and a softmax.
 TEST(GatConv, ProjectedRowsGiveWhatRawRowsGive) {
   // Self-loops, parallel edges, and a destination without neighbors.
   const OwnedBlock block({{0, 1, 1, 5}, {}, {4, 3, 2, 2}, {0, 5}}, 6);
@@ -111,14 +111,14 @@ TEST(GatConv, ProjectedRowsGiveWhatRawRowsGive) {
       std::vector<double> projected(static_cast<size_t>(6 * width), kNan), out(expected.size(), kNan);
       const auto state = layer->MakeState();
       const LayerContext context = Context(Ids(6), false);
-      // Two rows and then four: a row's projection is its own.
+      // Projects two rows and then four: a row's projection depends on that row alone.
       layer->Project({x.data(), 2, 40, 40}, {projected.data(), 2, width, width}, *state, context);
       layer->Project({x.data() + 80, 4, 40, 40}, {projected.data() + 2 * width, 4, width, width}, *state, context);
       layer->ForwardProjected(block.view(), View(projected, width), View(out, layer->out_width()), *state, context);
       for (size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], expected[i], 1e-12) << heads << concatenate << i;
     }
   }
-  EXPECT_EQ((MakeGatConv<double>({.in_width = 6, .width = 6}, "c", 3)->projected_width()), 0);  // it would be wider
+  EXPECT_EQ((MakeGatConv<double>({.in_width = 6, .width = 6}, "c", 3)->projected_width()), 0);  // would be wider
 }
 
 struct Case {
@@ -184,7 +184,7 @@ TEST(Layers, GradientsAgreeWithFiniteDifferences) {
       for (Parameter<double>* parameter : layer->parameters()) {
         if (parameter->trainable()) ExpectGradient(parameter->name, parameter->value, parameter->gradient, objective);
       }
-      // Not asking for the input's gradient changes nothing else: all gradients double.
+      // Skipping the input's gradient changes nothing else: all gradients double.
       std::vector<std::vector<double>> once;
       for (Parameter<double>* parameter : layer->parameters()) once.push_back(parameter->gradient);
       objective();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From options to a model: what each name stands for, and what a user may not ask for.
+// Makes models from options: the meaning of each name, and the combinations that are refused.
 #include "hone/gnn/model.h"
 
 #include <string>
@@ -40,7 +40,7 @@ Status CheckSizes(const ModelOptions& options) {
       Require(options.dropout < 1, "dropout is " + std::to_string(options.dropout) + ": use a probability below 1"));
   HONE_RETURN_IF_ERROR(Require(options.norm.empty() || options.norm == "none" || options.norm == "batch",
                                "norm '" + options.norm + "' is not known: use none or batch"));
-  // Silently leaving out what was asked for would make a comparison of models a comparison of nothing.
+  // Silently ignoring a requested option would make comparisons of models meaningless.
   const bool plain = options.kind == "gin" || options.kind == "sage-ri";
   HONE_RETURN_IF_ERROR(Require(options.heads == 1 || !(plain || options.kind == "sage"),
                                "heads is " + std::to_string(options.heads) + ": only gat has heads; leave it out for " + options.kind));
@@ -66,7 +66,7 @@ Status CheckGat(const ModelOptions& options) {
                  "negative_slope is " + std::to_string(options.negative_slope) + ": use 0 to 1");
 }
 
-// Every layer draws its weights from a stream of its own.
+// Every layer draws its weights from a separate stream.
 uint64_t LayerSeed(const ModelOptions& options, int layer) {
   return Rng(options.seed).Split(static_cast<uint64_t>(layer)).Next();
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models: gradients against finite differences, exact layer-wise inference against the mini-batch pass, and what a
-// user may not ask for.
+// Tests models: gradients against finite differences, exact layer-wise inference against the mini-batch pass, and
+// refused options.
 #include "hone/gnn/model.h"
 
 #include <functional>
@@ -34,7 +34,7 @@ LayerContext Context(bool training, int threads = 1) {
   return context;
 }
 
-// sum(logits * fixed random weights): its gradient is those weights.
+// The objective sum(logits * fixed random weights), whose gradient is these weights.
 struct Objective {
   Model<double>& model;
   const NeighborSample& sample;
@@ -110,8 +110,8 @@ TEST(Model, GradientsAgreeForEveryOption) {
   check("sage", [](ModelOptions& o) { o.aggregation = "sum"; });
 }
 
-// Both semantics of the frontier see every neighbor of every node here, so logits must agree; layer-wise passes over
-// the whole graph, in chunks, must too, up to the order of additions.
+// Both frontier rules see every neighbor of every node here, so logits must agree; layer-wise passes over the whole
+// graph, in chunks, must agree too, up to the order of additions.
 TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
   const AdjacencyList graph = AwkwardGraph(40, 9);
   std::vector<NodeId> all(graph.size());
@@ -175,7 +175,7 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
       for (size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(rows[i], expected[i], 1e-12);
     }
   }
-  EXPECT_GT(projected_passes, 0);  // at the least the last layer of gat, which is narrower than its input
+  EXPECT_GT(projected_passes, 0);  // at least the last layer of gat, which is narrower than its input
 }
 
 TEST(Model, TrainsToTheSameBitsOnAnyThreadCountWithPaddingUnread) {
@@ -194,7 +194,7 @@ TEST(Model, TrainsToTheSameBitsOnAnyThreadCountWithPaddingUnread) {
         const NeighborSample sample = FullSample(graph, seeds, options.layers, step == 1);
         std::vector<float> x = RandomValues<float>((sample.num_nodes() + 9) * 5, 5);
         std::fill(x.end() - 9 * 5, x.end(), std::numeric_limits<float>::quiet_NaN());
-        // Fifty rows of logits too many, too.
+        // Fifty superfluous rows of logits too.
         std::vector<float> padded((seeds.size() + 50) * 3, std::numeric_limits<float>::quiet_NaN());
         const Matrix<float> logits = View(padded, 3);
         const Matrix<float> real = {padded.data(), static_cast<int64_t>(seeds.size()), 3, 3};
@@ -275,7 +275,7 @@ TEST(Model, RefusesWhatItCannotBeAndNamesTheOption) {
   refused([](ModelOptions& o) { o.layers = 0; }, "layers");
   refused([](ModelOptions& o) { o.heads = 0; }, "heads");
   refused([](ModelOptions& o) { o.heads = 4; }, "heads");  // 6 columns among 4
-  refused([](ModelOptions& o) { o.aggregation = "max"; }, "only sage");  // it is a gat
+  refused([](ModelOptions& o) { o.aggregation = "max"; }, "only sage");  // this is a gat
   refused(
       [](ModelOptions& o) {
         o.kind = "gin";

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts layers are made of: a Linear and a batch normalisation, each with its parameters, forward and backward.
+// Modules from which layers are built: a Linear and a batch normalisation, each with its parameters, forward and
+// backward.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +18,21 @@
 
 namespace hone::gnn {
 
-// The first `count` rows.
+// Returns the first `count` rows.
 template <typename T>
 Matrix<T> FirstRows(Matrix<T> x, int64_t count) {
   return {x.data, count, x.cols, x.stride};
 }
 
-// Initial weights, drawn uniformly from [-bound, bound].
-//   kFanIn         1 / sqrt(in): what PyTorch's Linear and PyG's do where nothing else is said
+// Initial weights, drawn uniformly from [-bound, bound]:
+//   kFanIn         1 / sqrt(in): the default of PyTorch's Linear and of PyG
 //   kXavierRelu    sqrt(2) * sqrt(6 / (in + out)) (Glorot and Bengio 2010 with the gain of ReLU)
 //   kGlorot        sqrt(6 / (in + out))
 enum class WeightInit : uint8_t { kFanIn, kXavierRelu, kGlorot };
 
 template <typename T>
 void FillUniform(Parameter<T>& parameter, double bound, Rng& rng);
-// A named tensor of zeros; `trainable` ones have a gradient.
+// Makes a named tensor of zeros; `trainable` tensors have a gradient.
 template <typename T>
 Parameter<T> MakeParameter(std::string name, std::vector<int64_t> shape, bool trainable);
 
@@ -67,11 +68,11 @@ class BatchNorm {
   BatchNorm(const std::string& name, int64_t width);
 
   void Collect(std::vector<Parameter<T>*>& parameters);
-  // `statistics` is left for Backward. Training: of x's rows, and the running ones are updated.
+  // Writes `statistics` for Backward. In training they are those of x's rows, and the running statistics are updated.
   void Forward(Matrix<const T> x, bool training, ColumnStatistics& statistics, Matrix<T> out, int threads);
-  // What Forward gave, again, from the statistics it left.
+  // Repeats Forward's output from the statistics that it left.
   void Apply(Matrix<const T> x, const ColumnStatistics& statistics, Matrix<T> out, int threads) const;
-  // grad becomes the gradient of x; adds to the parameters' gradients.
+  // Turns grad into the gradient of x; adds to the parameters' gradients.
   void Backward(Matrix<const T> x, bool training, const ColumnStatistics& statistics, Matrix<T> grad, int threads);
 
  private:

@@ -121,7 +121,7 @@ double PlateauStep(const PlateauOptions& options, PlateauState& state, double lo
   state.cooldown_left = options.cooldown;
   state.bad_steps = 0;
   const double lowered = std::max(rate * options.factor, options.min_rate);
-  return rate - lowered > 1e-8 ? lowered : rate;  // PyTorch's eps: steps too small to matter are not taken
+  return rate - lowered > 1e-8 ? lowered : rate;  // PyTorch's eps: tiny reductions are ignored
 }
 
 template class Adam<float>;

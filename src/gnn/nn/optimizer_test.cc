@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adam and the plateau rule, against what PyTorch 2 does with the same gradients and losses.
+// Compares Adam and the plateau rule with PyTorch 2, on the same gradients and losses.
 #include "hone/gnn/optimizer.h"
 
 #include <cmath>
@@ -74,7 +74,7 @@ TEST(Adam, ClipsTheGlobalNormAndRefusesWhatIsNotFinite) {
   a.gradient = {3};
   b.gradient = {4};
   EXPECT_DOUBLE_EQ(adam.Step(1), 5.0);
-  EXPECT_NEAR(adam.moments()[0]->value[0], 0.1 * 3 / 5, 1e-7);  // the first moment tells the clipped gradient
+  EXPECT_NEAR(adam.moments()[0]->value[0], 0.1 * 3 / 5, 1e-7);  // the first moment shows the clipped gradient
   EXPECT_NEAR(adam.moments()[2]->value[0], 0.1 * 4 / 5, 1e-7);
   EXPECT_EQ(buffer.value[0], 5);
   const double kept = a.value[0];

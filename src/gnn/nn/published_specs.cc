@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The published models as specs. Names of parameters, order of operands, sites of masks and streams of initial weights
-// are those of the layers in this folder, so that either way gives the same bits.
+// Expresses the published models as specs. Names of parameters, order of operands, sites of masks and streams of
+// initial weights match the layers in this folder, so that both ways give the same bits.
 #include <array>
 #include <map>
 #include <optional>
@@ -16,14 +16,14 @@
 namespace hone::gnn {
 namespace {
 
-// Of gnn/ops/dropout.h.
+// Converts a site of gnn/ops/dropout.h.
 int SiteOf(DropoutSite site) { return static_cast<int>(site); }
 
 class Writer {
  public:
   Writer(const ModelOptions& options, std::string name) : options_(options) { spec_.name = std::move(name); }
 
-  // The names below, of layer `layer`.
+  // Returns a value's name in layer `layer`.
   std::string Name(const std::string& word, int layer) const { return word + std::to_string(layer); }
 
   std::string Put(const std::string& name, OperationSpec operation, std::vector<std::string> of,
@@ -31,7 +31,7 @@ class Writer {
     spec_.values.push_back({name, std::move(operation), std::move(of), parameters, stream});
     return name;
   }
-  // Nothing where the option asks for none.
+  // Puts a normalisation, or nothing if the option asks for none.
   std::string PutNorm(const std::string& name, bool wanted, const std::string& of, const std::string& parameters) {
     return wanted ? Put(name, NormSpec{}, {of}, parameters) : of;
   }
@@ -63,7 +63,7 @@ AggregateSpec::How HowOf(const std::string& aggregation) {
 
 double DropoutOf(const ModelOptions& o, double usual) { return o.dropout < 0 ? usual : o.dropout; }
 
-// What stands between two layers of sage and gat.
+// Puts the operations between two layers of sage and gat.
 std::string PutBetween(Writer& w, const ModelOptions& o, Activation activation, int layer, std::string h) {
   if (layer + 1 == o.layers) return h;
   h = w.PutNorm(w.Name("norm", layer), o.norm == "batch", h, "bns." + std::to_string(layer));
@@ -154,10 +154,10 @@ ModelSpec SageRi(const ModelOptions& o, Activation activation) {
   return w.Take();
 }
 
-// The same model with names that its values' places give, and with everything written out that is decided by default.
-// Null: no valid model for a graph of these classes.
+// Returns the same model with names derived from its values' positions, and with all defaults written out. nullopt: no
+// valid model for a graph with these classes.
 std::optional<ModelSpec> WrittenOut(const ModelSpec& spec, int64_t num_classes) {
-  constexpr int64_t kSomeWidth = 1 << 14;  // of features, which nothing of a published model has
+  constexpr int64_t kSomeWidth = 1 << 14;  // of features; no published model has a linear of this width
   const Result<SpecShapes> shapes = CheckModelSpec(spec, kSomeWidth, num_classes);
   if (!shapes.ok()) return std::nullopt;
   std::map<std::string, std::string> names = {{std::string(kSpecInput), std::string(kSpecInput)}};
@@ -172,7 +172,7 @@ std::optional<ModelSpec> WrittenOut(const ModelSpec& spec, int64_t num_classes) 
     if (!trains && !std::holds_alternative<NormSpec>(value.operation) && (add == nullptr || !add->eps))
       value.parameters = "";
     if (value.stream < 0) value.stream = shapes->LayerOf(i + 1);
-    if (!trains) value.stream = -1;  // nothing is drawn
+    if (!trains) value.stream = -1;  // no initial values are drawn
     names[value.name] = "v" + std::to_string(i);
     value.name = names[value.name];
     for (std::string& operand : value.of) operand = names[operand];
@@ -182,14 +182,14 @@ std::optional<ModelSpec> WrittenOut(const ModelSpec& spec, int64_t num_classes) 
       if (!drop->after.empty()) drop->after = names[drop->after];
     }
     if (const auto* head = std::get_if<HeadSpec>(&value.operation)) {
-      value.operation = LinearSpec{kClassWidth, head->bias};  // which is what a head is
+      value.operation = LinearSpec{kClassWidth, head->bias};  // a head is such a Linear
     }
     out.values.push_back(std::move(value));
   }
   return out;
 }
 
-// The first of a kind of operation; null: there is none.
+// Returns the first operation of a kind; null: there is none.
 template <typename Kind>
 const Kind* FirstOf(const ModelSpec& spec) {
   for (const ValueSpec& value : spec.values) {
@@ -198,7 +198,7 @@ const Kind* FirstOf(const ModelSpec& spec) {
   return nullptr;
 }
 
-// The options with which a published model of `kind` would be this one, if any.
+// Returns the options with which a published model of `kind` would equal this spec, if any.
 ModelOptions GuessOptions(const ModelSpec& spec, const std::string& kind, int layers) {
   static constexpr std::array kActivations = {"relu", "leaky_relu", "elu"};
   ModelOptions o;

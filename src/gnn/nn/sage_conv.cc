@@ -3,8 +3,8 @@
 //
 // SAGEConv (Hamilton, Ying and Leskovec 2017): out = aggregate(neighbors) * lin_l^T + self * lin_r^T.
 //
-// Aggregates first and multiplies after, for a block has fewer destinations than sources. Backward turns the kept
-// aggregate into its own gradient in place, once lin_l has had it.
+// Aggregates first and multiplies after, because a block has fewer destinations than sources. Backward turns the kept
+// aggregate into its own gradient in place, once lin_l has used it.
 #include "gnn/nn/modules.h"
 #include "gnn/ops/aggregate.h"
 #include "gnn/ops/dropout.h"
@@ -80,7 +80,7 @@ class SageConv final : public Layer<T> {
     self_.BackwardParameters(from_self, grad_out, state.partials, context.threads);
     if (grad_x.empty()) return;
 
-    neighbors_.BackwardInput(grad_out, false, aggregate, context.threads);  // the aggregate has been used: its gradient
+    neighbors_.BackwardInput(grad_out, false, aggregate, context.threads);  // the aggregate is no longer needed
     const Matrix<T> sources = {grad_x.data, block.num_src, width, grad_x.stride};
     const Matrix<T> destinations = {grad_x.data, block.num_dst, width, grad_x.stride};
     BySource(block, state.by_source);
@@ -94,7 +94,7 @@ class SageConv final : public Layer<T> {
       return;
     }
     ApplyDropout<T>(state.neighbor_mask, NeighborScale(), sources, sources, context.threads);
-    self_.BackwardInput(grad_out, false, aggregate, context.threads);  // and free again: the gradient of self
+    self_.BackwardInput(grad_out, false, aggregate, context.threads);  // overwritten again: the gradient of self
     ApplyDropout<T>(state.self_mask, rate_.scale, aggregate, aggregate, context.threads);
     AddTo<T>(aggregate, destinations, context.threads);
   }

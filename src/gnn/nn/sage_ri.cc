@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SAGE-RI, in the words of its layers (x_0 is the input after dropout, t the rows that are also destinations):
+// Implements SAGE-RI, written by layers (x_0 is the input after dropout, t the rows that are also destinations):
 //
-//   a_i     = dropout(activation(normalise(SAGEConv(x_i))))       the conv draws masks of its own, on both its inputs;
-//                                                               the first one's on neighbors from the draws of x_0's
+//   a_i     = dropout(activation(normalise(SAGEConv(x_i))))       the conv draws its own masks, on both its inputs;
+//                                                               the first mask on neighbors uses the draws of x_0's
 //   x_{i+1} = a_i + res_linear(t_0) for i = 0, a_i + t_i after
 //   logits  = Linear(Linear([x_0 | x_1 | … | x_L] of the seeds)),  in + L * hidden -> 2 * classes -> classes
 //
@@ -108,9 +108,9 @@ class SageRi final : public Model<T> {
     const Matrix<T> collected = {state.collected.data(), seeds, lin0_.in(), lin0_.in()};
     const Matrix<T> middle = {state.middle.data(), seeds, Middle(), Middle()};
     lin1_.BackwardParameters(middle, grad_logits, state.partials, threads);
-    lin1_.BackwardInput(grad_logits, false, middle, threads);  // used: its gradient from here on
+    lin1_.BackwardInput(grad_logits, false, middle, threads);  // overwritten by its gradient
     lin0_.BackwardParameters(collected, middle, state.partials, threads);
-    lin0_.BackwardInput(middle, false, collected, threads);  // likewise
+    lin0_.BackwardInput(middle, false, collected, threads);  // overwritten by its gradient
 
     Matrix<T> grad = state.gradients[0].Resize(seeds, hidden);
     CopyTo<T>(Columns(collected, CollectedAt(options_.layers), hidden), grad, threads);
@@ -119,7 +119,7 @@ class SageRi final : public Model<T> {
       const BlockView block = sample.Block(i);
       const Matrix<const T> in =
           i == 0 ? x : Matrix<const T>{Step(state, i - 1).out.data(), block.num_src, hidden, hidden};
-      // `grad` also flows past the layer; what goes through it needs a copy.
+      // `grad` is also needed for the residual, so the path through the layer works on a copy.
       const Matrix<T> through = state.through.Resize(block.num_dst, hidden);
       CopyTo<T>(grad, through, threads);
       ActivatedBackward(i, Step(state, i), through, state, context);
@@ -170,14 +170,14 @@ class SageRi final : public Model<T> {
  private:
   struct LayerStep {
     std::unique_ptr<LayerState> conv;
-    Buffer<T> plain;  // what the conv gave
+    Buffer<T> plain;  // output of the conv
     Buffer<T> out;    // x_{i+1}
     ColumnStatistics statistics;
     Buffer<uint8_t> bits;
     DropoutMask mask;
   };
   struct State final : Model<T>::State {
-    Buffer<T> input;  // x_0, where dropout makes it differ from the features
+    Buffer<T> input;  // x_0, if dropout makes it differ from the features
     Buffer<uint8_t> input_bits;
     std::vector<LayerStep> steps;
     Buffer<T> collected, middle;
@@ -185,7 +185,7 @@ class SageRi final : public Model<T> {
     Buffer<T> partials;
   };
 
-  int64_t Width(int i) const { return i == 0 ? options_.in_width : options_.hidden; }  // of x_i
+  int64_t Width(int i) const { return i == 0 ? options_.in_width : options_.hidden; }  // columns of x_i
   int64_t Middle() const { return 2 * options_.num_classes; }
   int64_t CollectedAt(int i) const { return i == 0 ? 0 : options_.in_width + (i - 1) * options_.hidden; }
   bool Drops(const LayerContext& context) const { return context.training && rate_.active(); }
@@ -202,7 +202,7 @@ class SageRi final : public Model<T> {
     return dropped;
   }
 
-  // out = x_{i+1} from x = x_i.
+  // Computes out = x_{i+1} from x = x_i.
   void RunLayer(int i, const BlockView& block, Matrix<const T> x, Matrix<T> out, LayerStep& step,
                 const LayerContext& context) {
     const int threads = context.threads;
@@ -226,8 +226,8 @@ class SageRi final : public Model<T> {
     }
   }
 
-  // From the gradient of a_i to that of the conv's output. The residual has hidden what the activation gave, so it is
-  // computed again rather than kept.
+  // Computes the gradient of the conv's output from the gradient of a_i. The activation's output was overwritten by
+  // adding the residual, so it is computed again rather than kept.
   void ActivatedBackward(int i, LayerStep& step, Matrix<T> grad, State& state, const LayerContext& context) {
     const int threads = context.threads;
     if (Drops(context)) ApplyDropout<T>(step.mask, rate_.scale, grad, grad, threads);

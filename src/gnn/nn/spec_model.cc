@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter; see spec_model.h. Forward is a loop over values. Backward goes over them in reverse: when it comes
-// to a value, all its uses are behind it, their gradients are whole, and the value's is the sum of what they send, in
-// their order; then the value's own operation takes it.
+// Implements the interpreter; see spec_model.h. Forward is a loop over values. Backward visits them in reverse: when it
+// reaches a value, all its uses have been visited and their gradients are complete; the value's gradient is the sum of
+// what they send, in their order; then the value's own operation uses it.
 //
-// Exact inference by layer: pass p makes the values of row set layers - 1 - p for a block of nodes. What later passes
-// read of values made before, and of "x", goes from pass to pass side by side in one row (`carried_`).
+// Exact inference by layer: pass p makes the values of row set layers - 1 - p for a block of nodes. Values made
+// earlier, and "x", that later passes read are carried from pass to pass side by side in one row (`carried_`).
 #include "gnn/nn/spec_model.h"
 
 #include <algorithm>
@@ -133,17 +133,17 @@ class SpecModel final : public Model<T> {
  private:
   struct State final : Model<T>::State {
     std::vector<std::unique_ptr<LayerState>> operations;
-    std::vector<Buffer<T>> values;     // by the value whose memory it is
+    std::vector<Buffer<T>> values;     // by the value that owns the memory
     std::vector<Buffer<T>> gradients;  // by slot
     std::vector<SourcesOfHop> sources;
     std::vector<Matrix<T>> views, grads;    // of each value
-    std::vector<Matrix<const T>> operands;  // of the call under way
-    Buffer<T> apart;                        // what a use sends, before it is added
+    std::vector<Matrix<const T>> operands;  // of the current call
+    Buffer<T> apart;                        // a use's share, before it is added
   };
 
   size_t count() const { return shapes_.hop.size(); }
   const OperationSpec& Operation(size_t v) const { return spec_.values[v - 1].operation; }
-  // The interpreter writes no view that it did not make.
+  // The interpreter writes only views that it made.
   static Matrix<T> Writable(Matrix<const T> x) { return {const_cast<T*>(x.data), x.rows, x.cols, x.stride}; }
 
   void MakeOperations() {
@@ -198,7 +198,7 @@ class SpecModel final : public Model<T> {
                        [&](int operand) { return plan_.values[static_cast<size_t>(operand)].wants_gradient; });
   }
 
-  // The call's operands are in `state` until the next call is made.
+  // Makes a call; its operands are in `state` until the next call is made.
   OperationCall<T> Call(size_t v, const BlockView& block, State& state, const LayerContext& given) const {
     state.operands.clear();
     for (const int operand : shapes_.operands[v]) state.operands.push_back(state.views[static_cast<size_t>(operand)]);
@@ -228,7 +228,7 @@ class SpecModel final : public Model<T> {
       state.views[v] = FirstRows(state.views[static_cast<size_t>(shapes_.operands[v][0])], rows);
       return;
     }
-    // What works in another's place finds it as large as itself.
+    // A value that overwrites another one needs views of the same size.
     state.views[v] = value.storage == v ? state.values[v].Resize(rows, shapes_.width[v])
                                         : FirstRows(state.views[static_cast<size_t>(shapes_.operands[v][0])], rows);
     if (!operation.sums()) {
@@ -245,14 +245,14 @@ class SpecModel final : public Model<T> {
       }
     }
   }
-  // The gradient of v within that of its first use.
+  // Returns the gradient of v as a part of its first use's gradient.
   Matrix<T> Shared(size_t v, const SpecPlan::Use& use, const State& state) const {
     const Matrix<T> whole = state.grads[use.value];
     return {whole.data + operations_[use.value]->Share(use.operand).first_column, whole.rows, shapes_.width[v],
             whole.stride};
   }
 
-  // Adds to `grad`, or begins it with, what a use of a value sends back.
+  // Adds a use's share to `grad`, or begins `grad` with it.
   void Send(const SpecPlan::Use& use, const NeighborSample& sample, bool add, Matrix<T> grad, State& state,
             const LayerContext& context) {
     gnn::Operation<T>& operation = *operations_[use.value];
@@ -314,7 +314,7 @@ class SpecModel final : public Model<T> {
       if (PassOf(v) < 0) RunForward(v, BlockView(), rows, state, context);
     }
   }
-  // The values that pass `pass` is given, side by side.
+  // Collects the values that pass `pass` receives, side by side.
   void Carry(int pass, Matrix<T> out, State& state, const LayerContext& context) const {
     int64_t at = 0;
     for (const size_t v : carried_[static_cast<size_t>(pass)]) {
@@ -338,12 +338,12 @@ class SpecModel final : public Model<T> {
   }
 
   const ModelOptions options_;
-  const ModelSpec& spec_;  // the options'
+  const ModelSpec& spec_;  // owned by the options
   const SpecShapes shapes_;
   const int layers_;
-  std::vector<std::unique_ptr<gnn::Operation<T>>> operations_;  // by value; none of "x"
+  std::vector<std::unique_ptr<gnn::Operation<T>>> operations_;  // by value; null for "x"
   SpecPlan plan_;
-  std::vector<std::vector<size_t>> carried_;  // by pass: what it is given; last: the logits
+  std::vector<std::vector<size_t>> carried_;  // by pass: the values it receives; last: the logits
   std::unique_ptr<typename Model<T>::State> pass_state_;
   Buffer<T> projected_;
 };

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A spec interpreted on the CPU: the model whose Forward runs the spec's values in their order, and whose Backward is
-// derived from them.
+// Interprets a spec on the CPU: Forward runs the spec's values in order, and Backward is derived from them.
 #pragma once
 
 #include <memory>
@@ -11,7 +10,8 @@
 
 namespace hone::gnn {
 
-// options.spec is set, with the sizes of the graph in in_width and num_classes; kInvalidArgument as CheckModelSpec.
+// Makes the model. options.spec is set, with the sizes of the graph in in_width and num_classes; kInvalidArgument as
+// CheckModelSpec.
 template <typename T>
 Result<std::unique_ptr<Model<T>>> MakeSpecModel(const ModelOptions& options);
 

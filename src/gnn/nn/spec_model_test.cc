@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Specs on the CPU: the published models to the bits of their own code, models that nobody wrote code for against
-// finite differences and against exact inference, on any number of threads.
+// Tests specs on the CPU: the published models to the bits of their own code; other models against finite differences
+// and exact inference, on any number of threads.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -30,7 +30,7 @@ ModelSpec Gcn() {
            Value("a1", Symmetric(), {"h1"})}};
 }
 
-// Three attention layers with residuals, whose head sees all of them.
+// Three attention layers with residuals, and a head that reads all of them.
 ModelSpec ResidualGat() {
   ModelSpec spec{"residual-gat", {Value("in", LinearSpec{8}, {"x"})}};
   std::string h = "in";
@@ -48,7 +48,7 @@ ModelSpec ResidualGat() {
   return spec;
 }
 
-// One of everything, with values that several read, in both orders of who aggregates.
+// Every kind of operation once, with values that several operations read, aggregations before and after the others.
 ModelSpec Mixed() {
   return {"mixed",
           {Value("first", LinearSpec{6, false, LinearSpec::Init::kGlorot}, {"x"}),
@@ -81,7 +81,7 @@ ModelOptions OptionsFor(const ModelSpec& spec) {
   return options;
 }
 
-// A graph as layers see it: by sample, and whole.
+// A graph as a sample and as a whole.
 struct WholeGraph {
   explicit WholeGraph(const AdjacencyList& rows) {
     for (const auto& row : rows) {
@@ -103,14 +103,14 @@ LayerContext Context(const CsrView& graph, bool training, uint32_t step = 2, int
   return context;
 }
 
-// The bits of parameters by name.
+// Returns the bits of parameters by name.
 std::map<std::string, std::vector<float>> Parameters(Model<float>& model) {
   std::map<std::string, std::vector<float>> all;
   for (const Parameter<float>* p : model.parameters()) all[p->name] = p->value;
   return all;
 }
 
-// Logits of each step of a short run, of an evaluation, and the parameters in the end.
+// The logits of each step of a short run and of an evaluation, and the final parameters.
 struct ShortRun {
   std::vector<std::vector<float>> logits;
   std::map<std::string, std::vector<float>> before, after;
@@ -158,7 +158,7 @@ TEST(PublishedSpec, TrainsToTheBitsOfTheModelItIs) {
     const Result<ModelSpec> read = ParseModelSpec(ModelSpecText(*spec), what);
     ASSERT_TRUE(read.ok()) << read.status().message();
     ASSERT_EQ(*read, *spec);
-    // And it is known for what it is, under other names.
+    // The model is recognized under other names.
     ModelSpec renamed = *spec;
     renamed.name = "mine";
     for (ValueSpec& value : renamed.values) {

@@ -47,10 +47,10 @@ class Planner {
     if (!traits.works_in_place) return;
     const size_t o = OperandOf(v, 0);
     if (o == 0 || plan_.values[o].uses.size() != 1 || traits.scaled_operands[0]) return;
-    // Where a Drop does nothing its value is its operand's memory, which somebody else may read again.
+    // An inactive Drop's value is its operand's memory, which another use may read again.
     if (traits_[o].scales && plan_.values[o].storage == o) return;
     const size_t root = plan_.values[o].storage;
-    // Backward reads what an Activate put out again; a Drop of it leaves that readable, but for its factor.
+    // Backward reads an Activate's output again; a Drop in the same memory leaves it readable, except for a factor.
     bool kept = false;
     for (size_t w = 1; w < v; ++w) kept = kept || (plan_.values[w].storage == root && traits_[w].keeps_output);
     if (kept && !(traits.scales && traits_[o].keeps_output)) return;
@@ -58,15 +58,15 @@ class Planner {
     if (kept) plan_.values[o].scaled_by = v;
   }
 
-  // The gradient of which value shows the gradient of `v` (its first use), if it does.
+  // Whether the gradient of `v` is visible in the gradient of its first use; sets which value's.
   bool FirstUseShows(size_t v) const {
     const SpecPlan::Use use = plan_.values[v].uses[0];
     const OperationTraits& user = traits_[use.value];
     if (user.flow == GradientFlow::kComputed || shapes_.hop[use.value] != shapes_.hop[v]) return false;
     return user.flow == GradientFlow::kInPlace || !user.scaled_operands[use.operand];
   }
-  // Whether somebody else still reads these columns of the user's gradient once `v` has: another operand of a sum,
-  // whose turn comes later.
+  // Whether a later turn reads these columns of the user's gradient after `v` has: another operand of a sum, for
+  // example.
   bool ReadLater(size_t v) const {
     const SpecPlan::Use use = plan_.values[v].uses[0];
     if (traits_[use.value].flow != GradientFlow::kShared) return false;
@@ -79,11 +79,11 @@ class Planner {
     return false;
   }
 
-  // Values in reverse order, as backward goes.
+  // Visits values in reverse order, as backward does.
   void PlaceGradients() {
     std::vector<size_t> root(count(), 0);     // the value whose memory holds the gradient
-    std::vector<bool> owned(count(), false);  // nobody else reads it later
-    std::vector<size_t> last(count(), 0);     // by root: the last turn at which it is read
+    std::vector<bool> owned(count(), false);  // no other turn reads it later
+    std::vector<size_t> last(count(), 0);     // by root: the last turn that reads it
     for (size_t v = count() - 1; v > 0; --v) {
       SpecPlan::Value& value = plan_.values[v];
       if (!value.wants_gradient) continue;
@@ -98,15 +98,15 @@ class Planner {
           owned[v] = alone;
         }
       }
-      // Read at its own turn and at those of its operands.
+      // The gradient is read at its own turn and at those of its operands.
       size_t until = v;
       for (size_t i = 0; i < shapes_.operands[v].size(); ++i) {
         if (Of(v, i).wants_gradient) until = std::min(until, OperandOf(v, i));
       }
       last[root[v]] = last[root[v]] == 0 ? until : std::min(last[root[v]], until);
     }
-    // Memory is used again once the last turn of who had it is over. The logits' gradient is the caller's.
-    std::vector<size_t> taken;  // by slot: the value that has it, 0: none
+    // Memory is reused after the last turn of its owner. The caller owns the logits' gradient.
+    std::vector<size_t> taken;  // by slot: the value that uses it, 0: none
     for (size_t v = count() - 2; v > 0 && count() > 2; --v) {
       SpecPlan::Value& value = plan_.values[v];
       if (!value.wants_gradient || value.shares_gradient) continue;

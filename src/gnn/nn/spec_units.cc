@@ -44,7 +44,7 @@ class Lowering {
            shapes_.hop[v] + 1 == shapes_.layers;
   }
 
-  // Whether nobody but aggregates of "x" reads the nodes of the outermost hop.
+  // Whether only aggregates of "x" read the nodes of the outermost hop.
   bool DrawsOutermost() const {
     for (size_t v = 1; v < shapes_.hop.size(); ++v) {
       if (shapes_.hop[v] == shapes_.layers) return false;
@@ -65,7 +65,7 @@ class Lowering {
     return out_.units.size() - 1;
   }
 
-  // How far down a run an operation stands; 0: it is of none.
+  // Returns an operation's position in a run; 0: it belongs to none.
   int PlaceInRun(size_t v) const {
     const OperationSpec& operation = Operation(v);
     if (const auto* norm = std::get_if<NormSpec>(&operation)) return norm->over == NormSpec::Over::kBatch ? 1 : 0;
@@ -75,8 +75,8 @@ class Lowering {
   void Take(size_t v, SpecUnit& run) {
     (PlaceInRun(v) == 1 ? run.normalise : PlaceInRun(v) == 2 ? run.activate : run.drop) = v;
   }
-  // A run that begins with the bias of `bias_of`, or with `v` itself where that is 0, and goes on while nobody else
-  // reads.
+  // Puts a run that begins with the bias of `bias_of`, or with `v` itself if that is 0, and continues while nothing
+  // else reads its values.
   void PutRun(size_t v, size_t bias_of) {
     SpecUnit run;
     run.kind = Kind::kBetween;
@@ -127,7 +127,7 @@ class Lowering {
     }
   }
 
-  // Products and sums over a hop give fp32 where that is wanted; the others' rows are copied.
+  // Products and sums over a hop can write fp32; rows of other units are copied.
   void EndWithLogits() {
     const auto gives_fp32 = [](const SpecUnit& unit) {
       return unit.kind == Kind::kProduct || unit.kind == Kind::kAttention || unit.kind == Kind::kAggregate;
@@ -147,7 +147,7 @@ class Lowering {
     out_.units.push_back(std::move(logits));
   }
 
-  // Runs that nobody but aggregates reads.
+  // Marks runs that only aggregates read.
   void ReadThrough() {
     std::vector<size_t> readers(out_.units.size(), 0), aggregates(out_.units.size(), 0);
     for (const SpecUnit& unit : out_.units) {
@@ -163,7 +163,7 @@ class Lowering {
     }
   }
 
-  // At which of its rows "x" is read, by others than what draws.
+  // Finds the row set at which units other than the draw read "x".
   void PlaceInput() {
     SpecUnit& input = out_.units[0];
     for (const SpecUnit& unit : out_.units) {
@@ -217,8 +217,8 @@ class Lowering {
 
   const ModelSpec& spec_;
   const SpecShapes& shapes_;
-  std::vector<std::vector<size_t>> readers_;  // of each value, in the spec's order, once for each time it reads
-  std::vector<bool> covered_;                 // values that a run has taken
+  std::vector<std::vector<size_t>> readers_;  // of each value, in the spec's order, once per read
+  std::vector<bool> covered_;                 // values that belong to a run
   SpecUnits out_;
 };
 

@@ -51,7 +51,7 @@ TEST(SpecUnits, AValueThatTwoReadEndsItsRun) {
   EXPECT_THAT(DescribeUnits(spec, lowered),
               ElementsAre(HasSubstr("a: "), "h: a matrix product", "h and r: bias and activation in one pass",
                           "d: dropout in one pass", "s: a sum of rows", "l: a matrix product"));
-  // Backward of the dropout works in its gradient's place, which is not the sum's: that one the activation reads too.
+  // The dropout's backward overwrites its gradient, so it must not share the sum's, which the activation reads too.
   EXPECT_FALSE(lowered.plan.values[lowered.unit_of[4]].shares_gradient);
 }
 
@@ -64,7 +64,7 @@ TEST(SpecUnits, OnlyAggregatesOfFeaturesLeaveTheOutermostHopWithoutNumbers) {
     {name = "l", op = "head", of = "b"},
   )");
   EXPECT_TRUE(Lowered(drawn).draws_outermost);
-  EXPECT_EQ(Lowered(drawn).input_hop, 1);  // of two: the destinations' own rows
+  EXPECT_EQ(Lowered(drawn).input_hop, 1);  // row set 1 of 2: the destinations' own rows
   for (const char* first : {R"({name = "a", op = "attention", of = "x", width = 4},)",
                             R"({name = "d", op = "drop", of = "x"}, {name = "a", op = "aggregate", of = "d"},)"}) {
     const ModelSpec numbered = Parsed((std::string(first) + R"({name = "l", op = "head", of = "a"},)").c_str());

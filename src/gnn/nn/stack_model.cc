@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stack; see stack_model.h. Read Forward and Backward side by side: each undoes the other's steps in reverse.
+// Implements the stack of stack_model.h. Read Forward and Backward side by side: each undoes the other's steps in
+// reverse.
 #include "gnn/nn/stack_model.h"
 
 #include <string>
@@ -133,7 +134,7 @@ class StackModel final : public Model<T> {
   }
 
  private:
-  // A pass, whose layer `run` runs, with what follows the layer.
+  // Makes a pass from `run`, which runs the layer, and the operations after the layer.
   template <typename Run>
   void FinishPass(int pass, const BlockView& block, Matrix<T> out, const LayerContext& given, const Run& run) {
     const auto i = static_cast<size_t>(pass);
@@ -155,21 +156,21 @@ class StackModel final : public Model<T> {
   struct Step {
     std::unique_ptr<LayerState> layer;
     Buffer<T> plain;  // the layer's output before normalisation
-    Buffer<T> out;    // and after everything between
+    Buffer<T> out;    // after all operations between layers
     ColumnStatistics statistics;
     Buffer<uint8_t> bits;
     DropoutMask mask;
   };
   struct StackState final : Model<T>::State {
     std::vector<Step> steps;
-    Step head;  // of lin1's output
+    Step head;  // output of lin1
     Buffer<T> gradients[2];
     Buffer<T> partials;
   };
 
   bool Normalises(size_t i) const { return plan_.normalise_between && i + 1 < layers_.size(); }
 
-  // Activation, then dropout where it is on.
+  // Applies the activation, and dropout if it is on.
   static void Activate(Activation kind, const DropoutRate& rate, DropoutSite site, Step& step, Matrix<T> out,
                        const LayerContext& context) {
     ActivationForward<T>(kind, out, context.threads);

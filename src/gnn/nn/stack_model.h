@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stack of layers with something between them: what GraphSAGE, GAT, GIN and a user's own stack have in common.
+// Implements a stack of layers with operations between them, the common part of GraphSAGE, GAT, GIN and a user's own
+// stack.
 //
-// After every layer but the last come, in this order, normalisation, activation and dropout, where the plan asks for
-// them. After the last one comes the head, where there is one: Linear, activation, dropout, Linear.
+// After every layer but the last come, in this order, normalisation, activation and dropout, if the plan has them.
+// After the last layer comes the head, if there is one: Linear, activation, dropout, Linear.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,7 @@
 namespace hone::gnn {
 
 struct StackPlan {
-  Activation between = Activation::kRelu;  // kIdentity: nothing between the layers
+  Activation between = Activation::kRelu;  // kIdentity: no activation between the layers
   bool normalise_between = false;
   double dropout_between = 0;
   bool head = false;  // lin1 [hidden, width of the last layer], lin2 [num_classes, hidden]
@@ -30,10 +31,10 @@ template <typename T>
 std::unique_ptr<Model<T>> MakePlannedStack(const ModelOptions& options, const StackPlan& plan,
                                            std::vector<std::unique_ptr<Layer<T>>> layers);
 
-// Whether the options are of one of the published models; kInvalidArgument names the option that is wrong.
+// Checks that the options describe a published model; kInvalidArgument names the wrong option.
 Status CheckPublished(const ModelOptions& options);
 
-// What the names in ModelOptions mean; `fallback` where the option is empty.
+// Parses a name of ModelOptions; returns `fallback` where the option is empty.
 Result<Activation> ParseActivation(const std::string& name, Activation fallback);
 
 }  // namespace hone::gnn

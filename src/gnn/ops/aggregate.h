@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Aggregation of source rows into destination rows over a block, and its backward pass.
+// Aggregates source rows into destination rows over a block, forward and backward.
 //
 //   x    [block.num_src, dim]; rows beyond num_src are never read
 //   out  [block.num_dst, dim], overwritten; must not overlap x. A destination without edges gets zeros.
@@ -20,13 +20,13 @@ namespace hone::gnn {
 
 enum class Aggregation : uint8_t { kMean, kSum, kMax };
 
-// `max_sources` ([num_dst, dim] local source ids, -1 where there is none; the first of equals) is written by kMax
-// for its backward pass and ignored by the others.
+// kMax writes `max_sources` ([num_dst, dim] local source ids, -1 if there is none; the first among equals) for its
+// backward pass; the other kinds ignore it.
 template <typename T>
 void AggregateForward(Aggregation kind, const BlockView& block, Matrix<const T> x, Matrix<T> out, int32_t* max_sources,
                       int threads);
 
-// A block by source: what source s gave, as (destination, edge) pairs in ascending edge order.
+// A block ordered by source: the edges of source s as (destination, edge) pairs in ascending edge order.
 struct SourceMajorBlock {
   std::vector<int32_t> row_offsets;   // [num_src + 1]
   std::vector<int32_t> destinations;  // [num_edges]
@@ -34,12 +34,12 @@ struct SourceMajorBlock {
 };
 void BySource(const BlockView& block, SourceMajorBlock& out);
 
-// grad_x[s] = sum over what s gave of weight * grad_out[destination], overwritten; [by_source's num_src, dim].
+// grad_x[s] = sum over the edges of s of weight * grad_out[destination], overwritten; [by_source's num_src, dim].
 //   kMean weighs by 1 / degree of the destination, kSum by 1. For kMax see MaxBackward.
 template <typename T>
 void AggregateBackward(Aggregation kind, const BlockView& block, const SourceMajorBlock& by_source,
                        Matrix<const T> grad_out, Matrix<T> grad_x, int threads);
-// Each element of grad_out goes to the source that won it in the forward pass.
+// Adds each element of grad_out to the source that won it in the forward pass.
 template <typename T>
 void MaxBackward(const BlockView& block, const SourceMajorBlock& by_source, const int32_t* max_sources,
                  Matrix<const T> grad_out, Matrix<T> grad_x, int threads);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Aggregation on graphs small enough to check in one's head, and what must hold on any.
+// Tests aggregation on graphs small enough to check by hand, and properties that hold on any graph.
 #include "gnn/ops/aggregate.h"
 
 #include <limits>

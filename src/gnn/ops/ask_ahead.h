@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prefetch for loops over the edges of a block: the rows they name lie anywhere in memory.
+// Prefetches for loops over the edges of a block: the rows that edges name are scattered in memory.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace hone::gnn {
 
-// Rows are asked for this many edges before they are used: enough to cover the memory's latency.
+// Edges by which a prefetch precedes the use of a row: enough to cover the memory's latency.
 inline constexpr int32_t kEdgesAhead = 12;
 
-// Asks for the rows of the edges up to kEdgesAhead past `edge`. `asked` is the first edge not asked for yet; a loop
+// Prefetches the rows of the edges up to kEdgesAhead past `edge`. `asked` is the first edge not prefetched yet; a loop
 // starts it at its own first edge.
 template <typename T>
 HONE_INLINE_BODY void AskAhead(const T* x, int64_t stride, int64_t dim, const int32_t* columns, int32_t num_edges,

@@ -20,7 +20,7 @@ HONE_INLINE_BODY T LeakyRelu(T value, T slope) {
   return value > T(0) ? value : slope * value;
 }
 
-// Eight running sums, added pairwise at the end: one order for every vector width.
+// Keeps eight running sums, added pairwise at the end: one order for every vector width.
 template <typename T>
 HONE_INLINE_BODY T Dot(const T* a, const T* b, int64_t dim) {
   T lanes[8] = {};
@@ -42,7 +42,7 @@ struct Task {
   AttentionWeights<T> weights;
 };
 
-// weights of destination i, head h: softmax over its edges and itself.
+// Computes the weights of destination i, head h: a softmax over its edges and itself.
 template <typename T>
 HONE_INLINE_BODY void SoftmaxOfRow(const Task<T>& t, int64_t i, int h) {
   const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
@@ -69,7 +69,7 @@ HONE_INLINE_BODY void SoftmaxOfRow(const Task<T>& t, int64_t i, int h) {
   t.weights.self[i * t.heads + h] = self_weight * inverse;
 }
 
-// The rows and the scores of the edges to come.
+// Prefetches the rows and the scores of later edges.
 template <typename T>
 HONE_INLINE_BODY void AskForRow(const Task<T>& t, int32_t last, int32_t& asked) {
   const auto edges = static_cast<int32_t>(t.block.num_edges());
@@ -103,7 +103,7 @@ HONE_INLINE_BODY void ForwardRowsBody(const Task<T>& t, Matrix<T> out, int64_t b
   }
 }
 
-// The gradient of each edge's sum of scores, and what the destination's own two scores get from its own row.
+// Computes the gradient of each edge's sum of scores, and of the destination's own two scores through its own row.
 template <typename T>
 HONE_INLINE_BODY void ScoreGradientRowsBody(const Task<T>& t, Matrix<const T> grad_out, T* edge_grads, T* self_grads,
                                             Matrix<T> grad_scores, int64_t begin, int64_t end) {
@@ -140,7 +140,7 @@ HONE_INLINE_BODY void ScoreGradientRowsBody(const Task<T>& t, Matrix<const T> gr
   }
 }
 
-// What each source gave: its score's gradient, and its row's.
+// Collects for each source the gradients of its score and of its row.
 template <typename T>
 HONE_INLINE_BODY void SourceGradientRowsBody(const Task<T>& t, const SourceMajorBlock& by_source,
                                              Matrix<const T> grad_out, const T* edge_grads, const T* self_grads,

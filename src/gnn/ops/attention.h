@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention over a block: a softmax of edge scores, and the weighted sum of raw source rows.
+// Computes attention over a block: a softmax of edge scores, and the weighted sum of raw source rows.
 //
 // The projection is linear, so it may come after the sum: W * (sum of alpha * x) instead of sum of alpha * (W * x).
 // A block has far fewer destinations than sources, and neither projected sources nor their gradients are stored.
-//   scores  [num_src, 2 * heads]: what a node gives as a source (first heads) and as a destination (last heads)
+//   scores  [num_src, 2 * heads]: a node's scores as a source (first heads) and as a destination (last heads)
 //   logit of edge j -> i, head h = leaky_relu(scores[j, h] + scores[i, heads + h])
 // Destination i attends to its neighbors except itself, and once to itself, whatever edges i -> i there are.
 #pragma once
@@ -30,10 +30,10 @@ void AttentionForward(const BlockView& block, Matrix<const T> x, Matrix<const T>
                       AttentionWeights<T> weights, Matrix<T> out, int threads);
 
 //   grad_out     [num_dst, heads * dim]
-//   edge_grads   [num_edges, heads] and self_grads [num_dst, heads]: working memory
+//   edge_grads   [num_edges, heads] and self_grads [num_dst, heads]: workspace
 //   grad_scores  [num_src, 2 * heads], overwritten
 //   grad_x       [num_src, dim], overwritten with the gradient through the weighted sum (not through the scores);
-//                empty(): not wanted
+//                empty(): not computed
 template <typename T>
 void AttentionBackward(const BlockView& block, const SourceMajorBlock& by_source, Matrix<const T> x,
                        Matrix<const T> scores, int heads, T negative_slope, AttentionWeights<T> weights,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention: what a destination attends to, and its gradients.
+// Tests attention: what a destination attends to, and its gradients.
 #include "gnn/ops/attention.h"
 
 #include <cmath>
@@ -33,7 +33,7 @@ TEST(Attention, WithEqualScoresIsTheMeanOfNeighborsAndSelf) {
   std::vector<double> scores(6, 0.0);
   const Pass run = Forward(block, x, scores, 1);
   EXPECT_DOUBLE_EQ(run.out[0], 6.0);
-  EXPECT_DOUBLE_EQ(run.out[1], 6.0);  // no neighbors: itself alone
+  EXPECT_DOUBLE_EQ(run.out[1], 6.0);  // no neighbors: only itself
   EXPECT_DOUBLE_EQ(run.self[1], 1.0);
 }
 

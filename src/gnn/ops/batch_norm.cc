@@ -15,7 +15,7 @@ namespace {
 
 int64_t StatisticsPiece(int64_t cols) { return PieceRows(cols) * 4; }
 
-// mean and sum of squared deviations of rows [begin, end); read twice, the second time from the cache.
+// Computes mean and sum of squared deviations of rows [begin, end); reads them twice, the second time from the cache.
 template <typename T>
 HONE_INLINE_BODY void PieceStatisticsBody(const T* x, int64_t stride, int64_t cols, int64_t begin, int64_t end,
                                           double* mean, double* squares) {
@@ -54,7 +54,7 @@ HONE_VECTORISE(AffineRow,
                 int64_t cols),
                (x, shift, scale, bias, out, cols))
 
-// sum of grad and of grad * (x - mean) over rows [begin, end).
+// Computes the sums of grad and of grad * (x - mean) over rows [begin, end).
 template <typename T>
 HONE_INLINE_BODY void GradientSumsBody(const T* x, int64_t x_stride, const T* grad, int64_t grad_stride,
                                        const double* mean, int64_t cols, int64_t begin, int64_t end, double* sum,

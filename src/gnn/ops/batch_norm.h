@@ -18,7 +18,7 @@ namespace hone::gnn {
 inline constexpr double kBatchNormEpsilon = 1e-5;  // PyTorch's defaults
 inline constexpr double kBatchNormMomentum = 0.1;
 
-// Of the rows of one pass; [cols] each.
+// Statistics of the rows of one pass; [cols] each.
 struct ColumnStatistics {
   std::vector<double> mean;
   std::vector<double> variance;  // biased: divided by n
@@ -27,8 +27,8 @@ struct ColumnStatistics {
 template <typename T>
 void ComputeColumnStatistics(Matrix<const T> x, ColumnStatistics& out, int threads);
 
-// running = (1 - momentum) * running + momentum * batch, the batch's variance with n / (n - 1). One row has no
-// variance: nothing is updated (PyTorch refuses such a batch).
+// Updates running = (1 - momentum) * running + momentum * batch, with the batch's variance times n / (n - 1). One row
+// has no variance: nothing is updated (PyTorch refuses such a batch).
 template <typename T>
 void UpdateRunningStatistics(const ColumnStatistics& batch, T* running_mean, T* running_variance);
 
@@ -36,8 +36,8 @@ void UpdateRunningStatistics(const ColumnStatistics& batch, T* running_mean, T* 
 template <typename T>
 void BatchNormForward(Matrix<const T> x, const ColumnStatistics& statistics, const T* weight, const T* bias,
                       Matrix<T> out, int threads);
-// grad becomes the gradient of x; grad_weight and grad_bias are added to. `through_statistics`: the statistics came
-// from x (training); otherwise they were constants (evaluation).
+// Turns grad into the gradient of x; adds to grad_weight and grad_bias. `through_statistics`: the statistics came from
+// x (training); otherwise they were constants (evaluation).
 template <typename T>
 void BatchNormBackward(Matrix<const T> x, const ColumnStatistics& statistics, bool through_statistics, const T* weight,
                        Matrix<T> grad, T* grad_weight, T* grad_bias, int threads);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batch normalisation: PyTorch's own figures, large means, and gradients.
+// Tests batch normalisation: PyTorch's own figures, large means, and gradients.
 #include "gnn/ops/batch_norm.h"
 
 #include <limits>
@@ -37,7 +37,7 @@ TEST(BatchNorm, LargeMeansCostNoDigits) {
   EXPECT_NEAR(statistics.variance[0], 1.0, 1e-9);  // E[x^2] - E[x]^2 would give 0 or worse
 }
 
-// A column of 0, 1, …, n - 1, which is summed in several pieces of very different means: (n^2 - 1) / 12.
+// A column of 0, 1, …, n - 1, summed in several pieces of very different means, has variance (n^2 - 1) / 12.
 TEST(BatchNorm, TheVarianceIsAlsoThatBetweenPieces) {
   constexpr int64_t n = 200000;
   std::vector<double> x(n);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that grows to the largest batch seen and stays, so that the steady state allocates nothing.
+// Memory that grows to the largest batch seen and is kept, so that the steady state allocates nothing.
 #pragma once
 
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ namespace hone::gnn {
 template <typename T>
 class Buffer {
  public:
-  // At least `count` elements; the content is lost when it has to grow.
+  // Returns at least `count` elements; the content is lost when the buffer has to grow.
   T* Resize(int64_t count) {
     if (count > capacity_) {
       memory_.reset();

@@ -23,7 +23,7 @@ float HalfToFloat(uint16_t half) {
     const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
     return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
   }
-  if (exponent == 31) {  // infinities; NaNs keep their payload and become quiet, as the vector instruction has it
+  if (exponent == 31) {  // infinities; NaNs keep their payload and become quiet, as in the vector instruction
     const uint32_t quiet = mantissa != 0 ? 0x400000u : 0u;
     return std::bit_cast<float>(sign | 0x7f800000u | quiet | mantissa << 13);
   }

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dropout whose mask is a pure function of what it falls on.
+// Computes dropout with a mask that is a pure function of node and column.
 //
 // Whether element (node, column) is kept depends on (seed, epoch, step, layer, site, GLOBAL node id, column) and on
-// nothing else: not on the row a node happens to have, the thread, or the device. Sixteen bits an element, eight
-// elements to a block of Philox4x32-7: key = seed with kDropoutDomain folded in, so that no draw coincides with the
-// sampler's, counter = (node, step, epoch, layer << 24 | site << 16 | column / 8); the element's bits are half
-// (column % 2, low first) of word (column % 8) / 2. It is kept when they are at or above the threshold. Seven rounds,
-// not ten: on a GPU masks cost as much as the rows they fall on, and seven already pass BigCrush.
+// nothing else: not on the node's row, the thread, or the device. Sixteen bits per element, eight elements per block of
+// Philox4x32-7: key = seed with kDropoutDomain folded in, so that no draw coincides with the sampler's, counter =
+// (node, step, epoch, layer << 24 | site << 16 | column / 8); the element's bits are half (column % 2, low first) of
+// word (column % 8) / 2. An element is kept when its bits are at or above the threshold. Seven rounds, not ten: on a
+// GPU masks cost as much as the rows they apply to, and seven already pass BigCrush.
 #pragma once
 
 #include <cstdint>
@@ -22,25 +22,25 @@ namespace hone::gnn {
 
 inline constexpr uint64_t kDropoutDomain = uint64_t{0x64726f70} << 32;  // "drop"
 
-// The bits of eight elements.
+// Returns the bits of eight elements.
 constexpr PhiloxWords DropoutWords(uint64_t key, PhiloxWords counter) { return Philox4x32<7>(key, counter); }
 
-// Where in a layer a mask falls. Two masks of one layer never share a site.
+// The place of a mask in a layer. Two masks of one layer never share a site.
 enum class DropoutSite : uint8_t { kActivation = 0, kNeighbors = 1, kSelf = 2, kInput = 3, kHead = 4 };
 
-// The probability is rounded to a 65,536th; the scale is that of the rounded one, so the expectation is exact.
+// A drop probability, rounded to a 65,536th; the scale is that of the rounded probability, so the expectation is exact.
 struct DropoutRate {
   explicit DropoutRate(double probability);
   bool active() const { return threshold > 0; }
-  // Of what this rate and then `next` keep, from one draw: the bits that pass this rate's threshold are uniform above
-  // it, so that a second, higher threshold gives a second mask as independent of the first as a second draw would, on
-  // the elements that are left for it.
+  // Combines this rate and then `next` in one draw: the bits that pass this rate's threshold are uniform above it, so a
+  // second, higher threshold gives a second mask that is as independent of the first as a second draw would be, on the
+  // elements that the first keeps.
   DropoutRate Then(const DropoutRate& next) const;
-  uint32_t threshold = 0;  // of 65,536
-  double scale = 1;        // of what is kept
+  uint32_t threshold = 0;  // drop probability in units of 1/65,536
+  double scale = 1;        // factor of kept elements
 };
 
-// A mask: a bit for each element, 1 for kept, a whole number of bytes to a row. Bits beyond `cols` mean nothing.
+// A mask with one bit per element, 1 for kept, in whole bytes per row. Bits beyond `cols` are undefined.
 struct DropoutMask {
   uint8_t* bits = nullptr;
   int64_t row_bytes = 0;

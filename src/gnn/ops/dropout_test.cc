@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dropout masks: the documented formula, element by element, and what they depend on.
+// Tests dropout masks: the documented formula, element by element, and what they depend on.
 #include "gnn/ops/dropout.h"
 
 #include <cmath>
@@ -60,7 +60,7 @@ TEST(Dropout, EveryBitFollowsTheDocumentedFormula) {
   }
 }
 
-// Of 4 x 10^6 elements: what the second mask keeps of what the first did, and of what it dropped.
+// Measures on 4 x 10^6 elements what the second mask keeps of what the first kept, and of what it dropped.
 TEST(Dropout, ASecondMaskFromTheSameDrawKeepsItsShareOfWhatTheFirstKept) {
   const DropoutRate first(0.3), second(0.1), both = first.Then(second);
   EXPECT_NEAR(1 / both.scale, 0.7 * 0.9, 1.0 / 65536);

@@ -41,7 +41,7 @@ void LayerNormBackward(Matrix<const T> x, const RowMoments& moments, const T* we
   const int64_t cols = x.cols;
   const int64_t piece = PieceRows(cols) * 4;
   const int64_t pieces = (x.rows + piece - 1) / piece;
-  std::vector<double> sums(static_cast<size_t>(pieces * 2 * cols), 0.0);  // of each piece: weight's, bias's
+  std::vector<double> sums(static_cast<size_t>(pieces * 2 * cols), 0.0);  // per piece: gradients of weight and bias
   ParallelFor(threads, pieces, [&](int64_t p) {
     double* of_weight = sums.data() + p * 2 * cols;
     double* of_bias = of_weight + cols;
@@ -49,7 +49,7 @@ void LayerNormBackward(Matrix<const T> x, const RowMoments& moments, const T* we
       const T* row = x.Row(i);
       T* g = grad.Row(i);
       const double mean = moments.mean[static_cast<size_t>(i)], inverse = moments.inverse[static_cast<size_t>(i)];
-      double total = 0, along = 0;  // of the gradient after the weight: its sum, and its part along the normalised row
+      double total = 0, along = 0;  // sums of the gradient after the weight: plain, and along the normalised row
       for (int64_t c = 0; c < cols; ++c) {
         const double normal = (static_cast<double>(row[c]) - mean) * inverse;
         const auto d = static_cast<double>(g[c]);

@@ -16,7 +16,7 @@ namespace hone::gnn {
 namespace {
 
 constexpr int64_t kRowBlock = 256;
-// Partial weight gradients: enough pieces for many cores, few enough to stay small and cheap to add.
+// Rows per piece of a partial weight gradient: enough pieces for many cores, few enough to stay small and cheap to add.
 constexpr int64_t kMinPartialRows = 2048;
 constexpr int64_t kMaxPartials = 16;
 constexpr int64_t kMaxPartialElements = int64_t{8} << 20;
@@ -24,7 +24,7 @@ constexpr int64_t kOutBlock = 256;
 
 int I(int64_t value) { return static_cast<int>(value); }
 
-// OpenBLAS would spread a product over threads of its own, and round as their number has it.
+// OpenBLAS would spread a product over its own threads, and round depending on their number.
 class OneThread {
  public:
   OneThread() { omp_set_num_threads(1); }
@@ -84,7 +84,7 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T>
   const int64_t pieces = std::clamp<int64_t>(rows / kMinPartialRows, 1, most);
   const int64_t piece = (rows + pieces - 1) / pieces;
   const int64_t out_blocks = (grad_out.cols + kOutBlock - 1) / kOutBlock;
-  // One piece adds to the gradient itself; more of them have memory each.
+  // A single piece adds to the gradient itself; several have separate memory.
   T* sums = pieces == 1 ? grad_weight.data : partials.Resize(pieces * size);
   const int64_t stride = pieces == 1 ? grad_weight.stride : x.cols;
   ParallelFor(threads, pieces * out_blocks, [&](int64_t task) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products: against three plain loops, over shapes around the block sizes.
+// Compares products with three plain loops, over shapes around the block sizes.
 #include "gnn/ops/linear.h"
 
 #include <limits>
@@ -98,7 +98,7 @@ TEST(Linear, GivesTheSameBitsOnAnyThreadCount) {
   });
 }
 
-// An OpenBLAS whose buffers are not guarded fails this within a few rounds.
+// An OpenBLAS without guarded buffers fails this within a few rounds.
 TEST(Linear, ManyThreadsAtOnceDoNotDisturbEachOther) {
   constexpr int64_t kRows = 64 * 256, kWidth = 24;
   std::vector<float> x = RandomValues<float>(kRows * kWidth, 1), w = RandomValues<float>(kWidth * kWidth, 2);

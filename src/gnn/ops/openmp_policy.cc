@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenMP threads that wait sleep, unless the user's environment says otherwise.
+// Makes waiting OpenMP threads sleep, unless the user's environment says otherwise.
 //
-// Its runtime lets them spin for milliseconds. Here they share the cores with the threads that prepare batches, which
-// then wait for a core that does nothing. The runtime reads its environment in a constructor, before main; this one
-// has a priority and so comes before it. (Linked into every program that uses OpenMP: see cmake/Dependencies.cmake.)
+// OpenMP's runtime lets them spin for milliseconds. Here they share the cores with the threads that prepare batches,
+// which would then wait for a core that only spins. The runtime reads its environment in a constructor, before main;
+// the constructor here has a priority and so runs earlier. (Linked into every program that uses OpenMP: see
+// cmake/Dependencies.cmake.)
 #include <cstdlib>
 
 namespace {

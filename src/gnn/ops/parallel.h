@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work in fixed pieces, spread over threads.
+// Divides work into fixed pieces, and spreads them over threads.
 //
 // How rows are cut depends on the shape alone, never on the number of threads, and a reduction adds its pieces in
-// their order. Together with one writer for each output row that makes every result bit-equal on any thread count.
+// order. Together with one writer per output row, this makes every result equal to the bit on any thread count.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void ParallelRows(int threads, int64_t rows, int64_t piece, const Body& body) {
               [&](int64_t i) { body(i * piece, std::min(rows, (i + 1) * piece)); });
 }
 
-// A piece of rows worth handing to a thread: about 64 KiB of elements, and never none.
+// Returns the rows of a piece that is worth handing to a thread: about 64 KiB of elements, at least one row.
 inline int64_t PieceRows(int64_t cols) { return std::clamp<int64_t>(16384 / std::max<int64_t>(cols, 1), 16, 4096); }
 
 }  // namespace hone::gnn

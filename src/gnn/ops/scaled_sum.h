@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of source rows whose weights are a factor of the source times a factor of the destination, and the node's own
-// row:
+// Sums source rows, weighted by a factor of the source times a factor of the destination, plus the node's own row:
 //
 //   out[i] = to[i] * sum over slots of from[s] * x[s]  +  own[i] * x[i]
 //
-// Graph convolution (Kipf and Welling 2017) is such a sum. Shapes and order of sums are aggregate.h's: slot order in T,
-// the own row last, so any thread count gives the same bits.
+// Graph convolution (Kipf and Welling 2017) is such a sum. Shapes and order of sums are as in aggregate.h: slot order
+// in T, the own row last, so any thread count gives the same bits.
 #pragma once
 
 #include <span>
@@ -25,9 +24,9 @@ struct EdgeScales {
   std::vector<T> own;   // [num_dst]
 };
 
-// The symmetric normalisation of A + I by in-degrees d of the whole graph, `nodes` being the global ids of the sources:
-// from = 1 / sqrt(d + 1), own = from^2, and to = from * d / (slots of the destination), which makes a sum over a sample
-// estimate the sum over all neighbors.
+// Computes the symmetric normalisation of A + I by in-degrees d of the whole graph; `nodes` are the global ids of the
+// sources: from = 1 / sqrt(d + 1), own = from^2, and to = from * d / (slots of the destination), which makes a sum over
+// a sample estimate the sum over all neighbors.
 template <typename T>
 void SymmetricScales(const CsrView& graph, const BlockView& block, std::span<const NodeId> nodes, EdgeScales<T>& out);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scaled sums and layer normalisation: by hand, against finite differences, and on any number of threads.
+// Tests scaled sums and layer normalisation: by hand, against finite differences, and on any number of threads.
 #include "gnn/ops/scaled_sum.h"
 
 #include <numeric>
@@ -12,7 +12,7 @@
 namespace hone::gnn {
 namespace {
 
-// Node 0 receives from 1, 2 and 3; node 1 from 0; the others from nobody.
+// Node 0 receives from 1, 2 and 3; node 1 from 0; the others have no in-edges.
 struct Star {
   std::vector<int64_t> offsets = {0, 3, 4, 4, 4};
   std::vector<NodeId> columns = {1, 2, 3, 0};
@@ -36,7 +36,7 @@ TEST(SymmetricScales, OfASampleEstimateTheWholeSum) {
   const Star graph;
   const std::vector<NodeId> nodes = {0, 1, 2, 3};
   std::vector<double> x = {1, 10, 100, 1000};
-  double mean = 0;  // over the three samples of two neighbors, each as likely
+  double mean = 0;  // over the three equally likely samples of two neighbors
   for (const std::vector<int32_t>& drawn : {std::vector<int32_t>{1, 2}, {1, 3}, {2, 3}}) {
     const OwnedBlock block({drawn, {0}}, 4);
     EdgeScales<double> scales;
@@ -65,7 +65,7 @@ struct Awkward {
     offsets.push_back(0);
     for (const auto& row : rows) {
       columns.insert(columns.end(), row.begin(), row.end());
-      columns.push_back(0);  // a neighbor that the block has not
+      columns.push_back(0);  // a neighbor that is not in the block
       offsets.push_back(static_cast<int64_t>(columns.size()));
     }
     std::iota(nodes.begin(), nodes.end(), 0);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same loop compiled twice, for AVX2 and for the baseline, and chosen once by what the CPU has.
+// Compiles a loop twice, for AVX2 and for the baseline, and chooses once by the CPU's features.
 //
 // Both give the same bits: no fused multiply-add (these files are compiled with -ffp-contract=off), and sums over
 // columns are written with a fixed number of lanes where the order of adding matters.
@@ -9,7 +9,7 @@
 
 namespace hone::gnn {
 
-// Tests set this, to compare the two. Not while other threads compute.
+// Set by tests to compare the two; not while other threads compute.
 inline bool& BaselineOnly() {
   static bool baseline_only = false;
   return baseline_only;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of ops, layers and models share: small graphs as blocks and as full samples, and the comparison of
-// a backward pass with finite differences, in double.
+// Shared by the tests of ops, layers and models: small graphs as blocks and as full samples, and the comparison of a
+// backward pass with finite differences, in double.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ namespace hone::gnn {
 // In-neighbors by node; parallel edges and self-loops as written.
 using AdjacencyList = std::vector<std::vector<NodeId>>;
 
-// A block that owns its arrays. Destination i receives from rows[i]; `num_src` may exceed what they name.
+// A block that owns its arrays. Destination i receives from rows[i]; `num_src` may exceed the largest source named.
 struct OwnedBlock {
   OwnedBlock(const std::vector<std::vector<int32_t>>& rows, int32_t sources) : num_src(sources) {
     for (const auto& row : rows) {
@@ -40,7 +40,7 @@ struct OwnedBlock {
   std::vector<int32_t> columns;
 };
 
-// Every neighbor at every hop: a plain restatement of what the contract in mini_batch.h asks of a sample.
+// Takes every neighbor at every hop: a plain restatement of the contract in mini_batch.h.
 inline NeighborSample FullSample(const AdjacencyList& graph, const std::vector<NodeId>& seeds, int hops,
                                  bool new_only = false) {
   NeighborSample sample;
@@ -69,7 +69,7 @@ inline NeighborSample FullSample(const AdjacencyList& graph, const std::vector<N
   return sample;
 }
 
-// Random in-neighbors with everything awkward in it: nodes without neighbors, self-loops, parallel edges.
+// Returns random in-neighbors with all awkward cases: nodes without neighbors, self-loops, parallel edges.
 inline AdjacencyList AwkwardGraph(int32_t nodes, uint64_t seed) {
   AdjacencyList graph(static_cast<size_t>(nodes));
   Rng rng(seed);
@@ -103,14 +103,14 @@ Matrix<T> View(std::vector<T>& values, int64_t cols) {
   return {values.data(), static_cast<int64_t>(values.size()) / cols, cols, cols};
 }
 
-// The sum of a's elements times b's: an objective whose gradient by a is b.
+// Returns the sum of a's elements times b's: an objective whose gradient by a is b.
 inline double Product(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
 }
 
-// Runs `body` on 1, 2, 4 and 7 threads and on the baseline instruction set; what it returns must be equal to the bit.
+// Runs `body` on 1, 2, 4 and 7 threads and on the baseline instruction set; its results must be equal to the bit.
 template <typename Body>
 void ExpectSameBits(const std::string& what, const Body& body) {
   const auto expected = body(1);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions, activations and the loss: exact values, PyTorch's figures, gradients.
+// Tests conversions, activations and the loss: exact values, PyTorch's figures, gradients.
 #include <bit>
 #include <limits>
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a program that links counting_allocator.cc counts its allocations, so that "allocates nothing in the
-// steady state" is something that can fail.
+// Counts a test program's allocations, if it links counting_allocator.cc, so that "allocates nothing in the steady
+// state" can be tested.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The draw of one row, word by word: what every sampler, on the CPU or a GPU, must reproduce.
+// Defines the draw of one row, word by word; every sampler, on the CPU or a GPU, must reproduce it.
 //
 // Slot s of a row takes word s of the stream whose key is the run's seed and whose counter is
 //   (node, step, epoch, hop | block << 8 | retry << 24),    word s = lane s % 4 of block s / 4.
@@ -36,11 +36,11 @@ constexpr uint32_t DrawWord(const DrawKey& key, uint32_t node, uint32_t slot, ui
   return DrawBlock(key, node, slot / 4, retry)[slot % 4];
 }
 
-// Words whose low product half is below this are rejected; n >= 1.
+// Returns the bound below which words are rejected by their low product half; n >= 1.
 constexpr uint32_t RejectBelow(uint32_t n) { return (0u - n) % n; }
 
-// Uniform in [0, n), given the first word of the slot. The retries end after kMaxRetry; that many in a row are less
-// likely than 2^-255.
+// Returns a uniform integer in [0, n), given the first word of the slot. The retries end after kMaxRetry; that many in
+// a row have a probability below 2^-255.
 constexpr uint32_t BoundedDraw(const DrawKey& key, uint32_t node, uint32_t slot, uint32_t first_word, uint32_t n) {
   uint64_t product = static_cast<uint64_t>(first_word) * n;
   if (static_cast<uint32_t>(product) < n) {

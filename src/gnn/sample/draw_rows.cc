@@ -13,12 +13,12 @@ class RowSet {
  public:
   void Begin(int expected) {
     shift_ = 32 - std::bit_width(static_cast<unsigned>(expected) * 2 - 1);
-    if (++tag_ == 0) {  // wrapped: entries of 2^32 rows ago would look alive
+    if (++tag_ == 0) {  // wrapped: entries of 2^32 rows ago would look valid
       for (uint64_t& entry : entries_) entry = 0;
       tag_ = 1;
     }
   }
-  // False if it was there.
+  // Returns false if the value was present.
   bool Add(uint32_t value) {
     const uint64_t wanted = static_cast<uint64_t>(tag_) << 32 | value;
     const uint32_t mask = (1u << (32 - shift_)) - 1;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws the slots of several rows at a time, which is what the CPU sampler does: rows, unlike the slots of one row,
-// do not depend on each other, so each takes a lane of a vector register.
+// Draws the slots of several rows at a time for the CPU sampler: rows, unlike the slots of one row, do not depend on
+// each other, so each takes a lane of a vector register.
 //
-// Three implementations with equal results to the bit, chosen by what the processor has.
+// There are three implementations with equal results to the bit; the processor's features decide.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hone::gnn {
 
 inline constexpr int kMaxDrawLanes = 16;
 
-// Floyd's distinct subset (Bentley and Floyd 1987) of each of `lanes` rows, in slot order.
+// Draws Floyd's distinct subset (Bentley and Floyd 1987) for each of `lanes` rows, in slot order.
 //   nodes    [lanes] the rows' global node ids
 //   degrees  [lanes] each above `fanout`
 //   fanout   1 … 1024
@@ -25,7 +25,7 @@ using DrawRowsFunction = void (*)(const DrawKey& key, const uint32_t* nodes, con
                                   uint32_t* slots);
 
 struct RowDrawer {
-  DrawRowsFunction draw = nullptr;  // null where the processor or the build does not have it
+  DrawRowsFunction draw = nullptr;  // null if the processor or the build does not support it
   int lanes = 0;                    // at most kMaxDrawLanes
 };
 
@@ -33,11 +33,11 @@ RowDrawer DrawRowsScalar();  // 8 lanes
 RowDrawer DrawRowsAvx2();    // 8 lanes
 RowDrawer DrawRowsAvx512();  // 16 lanes
 
-// Up to this fanout a draw is compared with every earlier one; above, a set is cheaper.
+// Up to this fanout a draw is compared with every earlier draw; above, a set is cheaper.
 inline constexpr int kFloydCompareAll = 32;
 
-// Floyd's rule over draws that are already bounded: draw s, uniform in [0, degree - fanout + s], becomes
-// degree - fanout + s when an earlier slot has its value. In place, `stride` words apart. Any fanout up to 1024.
+// Applies Floyd's rule to draws that are already bounded: draw s, uniform in [0, degree - fanout + s], becomes degree -
+// fanout + s when an earlier slot has its value. In place, `stride` words apart. Any fanout up to 1024.
 void ResolveFloyd(uint32_t degree, int fanout, uint32_t* draws, int stride);
 
 }  // namespace hone::gnn

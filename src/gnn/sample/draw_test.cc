@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The draw of a row: known answers of the generator, exact bounds, and eight lanes equal to one.
+// Tests the draw of a row: known answers of the generator, exact bounds, and eight lanes equal to one.
 #include "gnn/sample/draw.h"
 
 #include <gtest/gtest.h>

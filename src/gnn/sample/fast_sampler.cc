@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sampling is a chain of random reads: a row's offsets, its drawn columns, the table entry of each neighbor. One
-// after the other they would wait for memory at every step, so rows go through in chunks and the chain is cut into
-// stages that run on different chunks:
+// Samples in stages. Sampling is a chain of random reads: a row's offsets, its drawn columns, the table entry of each
+// neighbor. Done one after the other, every step would wait for memory, so rows go through in chunks and the chain is
+// cut into stages that run on different chunks:
 //
 //   offsets  prefetched two chunks ahead
 //   draw     read the offsets, draw the slots, prefetch the columns
 //   fetch    read the columns, prefetch the table entries
-//   number   give local ids in order, write the block
+//   number   assign local ids in order, write the block
 //
-// so that a few hundred reads are under way at any time. Only the last stage depends on the order of rows.
-// The floor, what was tried and what it brought: docs/sampling.md.
+// so that a few hundred reads are in flight at any time. Only the last stage depends on the order of rows. The lower
+// bound, what was tried and what it brought: docs/sampling.md.
 #include "gnn/sample/fast_sampler.h"
 
 #include <fmt/format.h>
@@ -26,17 +26,17 @@ namespace hone::gnn {
 namespace {
 
 constexpr int kChunkRows = 64;
-constexpr int kChunkSlots = 256;  // 16 KiB of cache lines under way in each stage
+constexpr int kChunkSlots = 256;  // 16 KiB of cache lines in flight in each stage
 constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
-// A direct table up to this size, for it is about twice as fast (docs/sampling.md); beyond, one for each thread would
-// be too much memory, and a table of the batch's own nodes is small.
+// Largest direct table, which is about twice as fast (docs/sampling.md); beyond, one per thread would take too much
+// memory, and a table of the batch's own nodes is small.
 constexpr int64_t kDirectTableBytes = int64_t{48} << 20;
 
-// Some rows on their way through the stages.
+// A chunk of rows in the stages.
 struct Chunk {
   int rows = 0;
   int64_t slots = 0;
-  int64_t row_end[kChunkRows];  // slots of this chunk up to and with the row
+  int64_t row_end[kChunkRows];  // slots of this chunk up to and including the row
   std::vector<int64_t> slot;    // positions in the graph's columns; capacity grows, never shrinks
   std::vector<NodeId> neighbor;
 
@@ -204,7 +204,7 @@ class FastSampler final : public NeighborSampler {
     if (chunk.rows == 0) return Status::Ok();
     const size_t edges = rows.columns.size();
     if (static_cast<int64_t>(edges) + chunk.slots > kMaxCount) return TooMany("edges");
-    // Grown chunk by chunk: what resize() zeroes is small, and in the cache when it is written next.
+    // Grows chunk by chunk: the part that resize() zeroes is small, and still in the cache when it is written next.
     rows.columns.resize(edges + static_cast<size_t>(chunk.slots));
     out.nodes.resize(static_cast<size_t>(known_) + static_cast<size_t>(chunk.slots) + 1);
     NodeId* const nodes = out.nodes.data();
@@ -218,11 +218,11 @@ class FastSampler final : public NeighborSampler {
 
   CsrView graph_;
   SamplerOptions options_;
-  RowDrawer wide_;    // null draw: there is none
-  RowDrawer narrow_;  // for what does not fill more than half of a wide one
+  RowDrawer wide_;    // null draw: not available
+  RowDrawer narrow_;  // for rows that fill at most half of a wide vector
   Map map_;
   int32_t known_ = 0;       // nodes of this batch so far
-  int32_t next_row_ = 0;    // of the hop under way
+  int32_t next_row_ = 0;    // next row of the current hop
   int32_t prefetched_ = 0;
   int32_t* row_out_ = nullptr;
   std::vector<int32_t> seed_local_;
@@ -256,7 +256,7 @@ Status ValidateSamplerOptions(const CsrView& graph, const SamplerOptions& option
         fmt::format("fanout {} of hop {} is out of range: 1 to {}, or -1 for all neighbors", fanout, hop + 1, kMaxFanout));
   }
   if (graph.num_nodes > kMaxCount) return Status::InvalidArgument(fmt::format("{} nodes: at most 2^31 - 1", graph.num_nodes));
-  // A draw is made of one 32-bit word, so a row must not be longer than that can number.
+  // A draw uses one 32-bit word, so a row must not be longer than that can number.
   if (graph.num_edges() > int64_t{std::numeric_limits<uint32_t>::max()}) {
     for (int64_t node = 0; node < graph.num_nodes; ++node) {
       if (graph.Degree(static_cast<NodeId>(node)) > int64_t{std::numeric_limits<uint32_t>::max()}) {

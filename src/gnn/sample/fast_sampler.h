@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CPU sampler, with the choices it makes by itself opened up for tests and measurements.
+// The CPU sampler, with its internal choices exposed for tests and measurements.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace hone::gnn {
 
 struct SamplerTuning {
   enum class Table : uint8_t { kAuto, kDirect, kHash } table = Table::kAuto;
-  PageKind pages = PageKind::kHuge;  // of the node table
-  enum class Draws : uint8_t { kBest, kScalar, kAvx2 } draws = Draws::kBest;  // kAvx2: where there is AVX2
+  PageKind pages = PageKind::kHuge;  // pages of the node table
+  enum class Draws : uint8_t { kBest, kScalar, kAvx2 } draws = Draws::kBest;  // kAvx2: if the processor has AVX2
   uint32_t first_base = 1;           // near 2^32: the node table wraps soon
 };
 
-// MakeNeighborSampler with a tuning. Results never depend on it.
+// MakeNeighborSampler with tuning, which never changes results.
 Result<std::unique_ptr<NeighborSampler>> MakeFastSampler(const CsrView& graph, const SamplerOptions& options,
                                                          const SamplerTuning& tuning);
 
-// kInvalidArgument naming what is wrong with the options.
+// Returns kInvalidArgument naming the invalid option.
 Status ValidateSamplerOptions(const CsrView& graph, const SamplerOptions& options);
 
 }  // namespace hone::gnn

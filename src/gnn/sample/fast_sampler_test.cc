@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fast sampler against graphs worked by hand and against the reference, byte for byte.
+// Compares the fast sampler with graphs worked by hand and with the reference, byte for byte.
 #include "gnn/sample/fast_sampler.h"
 
 #include <gtest/gtest.h>

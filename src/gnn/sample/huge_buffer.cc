@@ -32,7 +32,7 @@ Result<HugeBuffer> HugeBuffer::Allocate(size_t bytes, PageKind pages) {
   const size_t rounded = RoundUp(bytes, kHugePage);
   HugeBuffer buffer;
   if (rounded == 0) return buffer;
-  // mmap aligns to 4 KiB only: map a page more and give the ends back.
+  // mmap aligns to 4 KiB only: maps a page more and unmaps the ends.
   void* const mapped =
       mmap(nullptr, rounded + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {

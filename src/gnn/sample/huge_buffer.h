@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Zeroed anonymous memory that asks for huge pages: for tables that are read at random, where a miss of the
-// translation buffer costs as much as a miss of the cache.
+// Allocates zeroed anonymous memory with huge pages, for tables that are read at random, where a TLB miss costs as much
+// as a cache miss.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace hone::gnn {
 
 enum class PageKind : uint8_t {
   kHuge,   // MADV_HUGEPAGE, aligned to 2 MiB
-  kSmall,  // MADV_NOHUGEPAGE: for measuring what the huge ones bring
+  kSmall,  // MADV_NOHUGEPAGE: for measuring the gain of huge pages
 };
 
 // Move-only owner. Not thread-safe.
@@ -25,9 +25,10 @@ class HugeBuffer {
   HugeBuffer& operator=(HugeBuffer&& other) noexcept;
   ~HugeBuffer();
 
-  // All zero, aligned to 2 MiB. kResourceExhausted with the size and the system's text.
+  // Allocates zeroed memory, aligned to 2 MiB. kResourceExhausted with the size and the system's text.
   static Result<HugeBuffer> Allocate(size_t bytes, PageKind pages = PageKind::kHuge);
-  // How many were allocated in this process so far: lets a test show that a steady state allocates nothing.
+  // Returns how many were allocated in this process so far, so that a test can show that a steady state allocates
+  // nothing.
   static int64_t allocations();
 
   std::byte* data() const { return data_; }

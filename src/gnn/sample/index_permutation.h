@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A keyed permutation of [0, count) without a table: any position at any time, the same on every device.
+// Computes a keyed permutation of [0, count) without a table: any position at any time, the same on every device.
 //
 // An alternating Feistel network on ceil(log2(count)) bits, whose two parts differ by at most one bit, and cycle
 // walking for the positions that land at or past count (Black and Rogaway 2002): fewer than two passes a position on
@@ -35,7 +35,7 @@ class IndexPermutation {
     }
   }
 
-  // i in [0, count).
+  // Requires i in [0, count).
   constexpr int64_t operator()(int64_t i) const {
     do {
       i = Pass(i);

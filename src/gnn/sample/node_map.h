@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From global node id to local id within one batch: the two tables of the CPU sampler.
+// Maps global node ids to local ids within one batch: the two tables of the CPU sampler.
 //
-// Neither is ever cleared. Local id i of a batch is stored as base + i, where base has grown by the node counts of
-// all earlier batches: whatever is below base is left over from them and counts as empty. When the 32 bits are used
-// up, the table is zeroed once and base starts again at 1.
+// Neither table is ever cleared. Local id i of a batch is stored as base + i, where base has grown by the node counts
+// of all earlier batches: an entry below base is left over from them and counts as empty. When the 32 bits are used up,
+// the table is zeroed once and base starts again at 1.
 //
-// DirectNodeMap has four bytes for every node of the graph: one access, no keys. HashNodeMap has eight bytes for a
-// key and its local id, open addressing, at most half full; it grows to the largest batch seen.
-// Which is chosen when: fast_sampler.cc. Not thread-safe: one per sampler.
+// DirectNodeMap has four bytes for every node of the graph: one access, no keys. HashNodeMap has eight bytes for a key
+// and its local id, open addressing, at most half full; it grows to the largest batch seen. fast_sampler.cc chooses
+// between them. Not thread-safe: one per sampler.
 #pragma once
 
 #include <bit>
@@ -24,13 +24,13 @@
 
 namespace hone::gnn {
 
-// The counting both share.
+// The counter that both tables share.
 class LocalIdBase {
  public:
   // num_nodes: of the graph, hence the most that one batch can know.
   LocalIdBase(int64_t num_nodes, uint32_t first) : num_nodes_(static_cast<uint32_t>(num_nodes)), base_(first) {}
   uint32_t value() const { return base_; }
-  // After a batch that knew `previous` nodes. True: base is 1 again and the table must be zeroed.
+  // Call after a batch with `previous` nodes. Returns true if base is 1 again and the table must be zeroed.
   bool Advance(int32_t previous) {
     base_ += static_cast<uint32_t>(previous);
     if (base_ <= std::numeric_limits<uint32_t>::max() - num_nodes_) return false;
@@ -43,8 +43,8 @@ class LocalIdBase {
   uint32_t base_;
 };
 
-// As a mask rather than a branch: whether a neighbor is new is a coin toss that no predictor gets right. The empty
-// asm keeps the compiler from making a branch of it again.
+// Returns a mask rather than a bool for branches: whether a neighbor is new is unpredictable. The empty asm keeps the
+// compiler from turning it into a branch again.
 inline uint32_t AllOnesIf(bool condition) {
   uint32_t mask = 0u - static_cast<uint32_t>(condition);
   asm("" : "+r"(mask));
@@ -59,13 +59,13 @@ class DirectNodeMap {
     return DirectNodeMap(LocalIdBase(num_nodes, first_base), std::move(table));
   }
 
-  // Begins a batch; the last one knew `previous` nodes.
+  // Begins a batch; the previous one had `previous` nodes.
   void Begin(int32_t previous) {
     if (base_.Advance(previous)) std::memset(storage_.data(), 0, storage_.bytes());
   }
-  // Makes room for `count` nodes in all, of which nodes[0 … known) are in: here there always is.
+  // Makes room for `count` nodes, of which nodes[0 … known) are present; a direct table always has room.
   Status Reserve(int64_t /*count*/, const NodeId* /*nodes*/, int32_t /*known*/) { return Status::Ok(); }
-  // neighbors[i] = columns[slot[i]], and its table entry is asked for.
+  // Sets neighbors[i] = columns[slot[i]], and prefetches its table entry.
   void Fetch(const NodeId* columns, const int64_t* slot, int64_t count, NodeId* neighbors) const {
     const uint32_t* const entries = table();
     for (int64_t i = 0; i < count; ++i) {
@@ -74,8 +74,8 @@ class DirectNodeMap {
       __builtin_prefetch(entries + node, 1);
     }
   }
-  // local[i]: the local id of neighbors[i]. A new node gets the id `known`, which is then counted up. Returns the new
-  // count. Writes nodes[known] for every neighbor, new or not, so `nodes` needs room for one more.
+  // Sets local[i] to the local id of neighbors[i]. A new node gets the id `known`, which then increases. Returns the
+  // new count. Writes nodes[known] for every neighbor, new or not, so `nodes` needs room for one more.
   int32_t Number(const NodeId* neighbors, int64_t count, int32_t known, NodeId* nodes, int32_t* local) {
     uint32_t* const entries = table();
     const uint32_t base = base_.value();
@@ -129,7 +129,8 @@ class HashNodeMap {
     for (int64_t i = 0; i < count; ++i) {
       const NodeId node = neighbors[i];
       uint32_t at = Home(node);
-      // One branch, on "another node's": nearly never. Two would ask "this node's?" first, which is the coin toss.
+      // One branch, on "another node's entry", which is rare. Two branches would first ask "this node's entry?", which
+      // is unpredictable.
       for (uint32_t tries = 1; (AllOnesIf(entries[at].node != node) & AllOnesIf(entries[at].stored >= base)) != 0; ++tries) {
         at = Next(at, tries);
       }
@@ -149,28 +150,27 @@ class HashNodeMap {
  private:
   struct Entry {
     NodeId node;
-    uint32_t stored;  // base + local id; zeroed memory is empty, for base is at least 1
+    uint32_t stored;  // base + local id; zeroed memory is empty, because base is at least 1
   };
   HashNodeMap(LocalIdBase base, PageKind pages) : base_(base), pages_(pages) {}
   Entry* table() const { return reinterpret_cast<Entry*>(storage_.data()); }
-  // Eight neighboring ids share a cache line, wherever the line is: graphs are mostly numbered so that ids that are
-  // close are visited together.
+  // Eight neighboring ids share a cache line: graphs are mostly numbered so that near ids are visited together.
   uint32_t Home(NodeId node) const {
     const auto id = static_cast<uint32_t>(node);
     return ((id >> 3) * 0x9E3779B1u >> shift_) << 3 | (id & 7);
   }
-  // Around the line first, then on to the next one.
+  // Probes around the line first, then moves on to the next line.
   uint32_t Next(uint32_t at, uint32_t tries) const {
     return tries % 8 != 0 ? (at & ~7u) | ((at + 1) & 7u) : (at + 8) & mask_;
   }
 
-  // A table of at least `entries` with nodes[0 … known) in it.
+  // Makes a table of at least `entries` with nodes[0 … known) in it.
   Status Grow(int64_t entries, const NodeId* nodes, int32_t known) {
     const int bits = std::bit_width(static_cast<uint64_t>(entries - 1));
     if (bits > 32) return Status::ResourceExhausted("a batch may have at most 2^31 - 1 nodes; use a smaller batch or fanout");
     HONE_ASSIGN_OR_RETURN(HugeBuffer grown, HugeBuffer::Allocate((size_t{1} << bits) * sizeof(Entry), pages_));
     storage_ = std::move(grown);
-    shift_ = 32 - (bits - 3);  // of the hash, what numbers a line
+    shift_ = 32 - (bits - 3);  // shift of the hash that selects a line
     mask_ = static_cast<uint32_t>((uint64_t{1} << bits) - 1);
     for (int32_t local = 0; local < known; ++local) {
       uint32_t at = Home(nodes[local]);

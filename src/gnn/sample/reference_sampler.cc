@@ -10,7 +10,7 @@
 namespace hone::gnn {
 namespace {
 
-// The chosen slots of a row, in slot order.
+// Returns the chosen slots of a row, in slot order.
 std::vector<int64_t> ChooseSlots(const DrawKey& key, NodeId node, int64_t degree, int32_t fanout) {
   std::vector<int64_t> chosen;
   if (fanout == kAllNeighbors || degree <= fanout) {

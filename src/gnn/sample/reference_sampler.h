@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sampler written down as its definition reads: one row after the other, one word after the other, standard
-// containers. What the fast ones, on the CPU and on a GPU, are compared with byte for byte.
+// Implements the sampler as its definition reads: row by row, word by word, with standard containers. The fast
+// samplers, on the CPU and on a GPU, are compared with it byte for byte.
 #pragma once
 
 #include <span>

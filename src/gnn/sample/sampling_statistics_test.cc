@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is a sample uniform, and independent where it should be? Thousands of counts against their exact expectations.
+// Tests whether samples are uniform, and independent where they should be, by thousands of counts and their exact
+// expectations.
 //
 // Each count becomes a z-score, and the largest of all scores of a test must stay below the Bonferroni bound: the
 // score that the largest of that many standard normals passes once in a thousand runs. Seeds are fixed, so a pass
@@ -59,7 +60,7 @@ TestCsr Hubs(int hubs, int degree) {
   return csr;
 }
 
-// The slots each hub drew: [hubs][take].
+// Returns the slots that each hub drew: [hubs][take].
 std::vector<std::vector<int>> SlotsOfHubs(const NeighborSample& sample, int layer, int hubs) {
   const BlockView block = sample.Block(layer);
   std::vector<std::vector<int>> slots(static_cast<size_t>(hubs));
@@ -202,7 +203,7 @@ TEST(SamplingStatistics, ParallelEdgesWeighTwice) {
   scores.ExpectPlausible();
 }
 
-// The instrument must be able to fail: a Floyd whose draw stops one short (the known mistake: below `last` instead of
+// The test must be able to fail: a Floyd whose draw stops one short (the well-known mistake: below `last` instead of
 // below `last + 1`) is caught, on the same number of draws.
 TEST(SamplingStatistics, ASamplerOffByOneIsCaught) {
   constexpr int kDegree = 30, kFanout = 15, kTrials = 1500 * 32;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seed order: a permutation for every count, a different one each epoch, and no favourite places.
+// Tests the seed order: a permutation for every count, a different one each epoch, and no favourite places.
 #include <gtest/gtest.h>
 
 #include <cmath>

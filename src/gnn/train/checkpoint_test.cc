@@ -18,7 +18,7 @@ class CheckpointFormat : public testing::Test {
     header_.model = {.kind = "gin", .in_width = 3, .hidden = 4, .num_classes = 2, .layers = 2, .seed = ~uint64_t{0}};
     header_.train.fanouts = {3, kAllNeighbors};
     header_.train.frontier = FrontierRule::kNewOnly;
-    header_.train.learning_rate = 0.1 + 0.2;  // not what it prints as with few digits
+    header_.train.learning_rate = 0.1 + 0.2;  // does not survive printing with few digits
     header_.train.class_weights = {1.0 / 3, 2};
     header_.train.seed = 0xfedcba9876543210;
     header_.position = {.epoch = 3,
@@ -45,7 +45,7 @@ class CheckpointFormat : public testing::Test {
     }
     optimizer_->Step(1);
   }
-  // Through bytes, as from disk.
+  // Goes through bytes, as from disk.
   TensorFile Stored() {
     return ParseTensorFile(SerializeTensorFile(MakeCheckpoint(header_, *model_, *optimizer_)), "it").value();
   }
@@ -115,7 +115,7 @@ TEST_F(CheckpointFormat, SaysWhatIsMissing) {
   EXPECT_NE(status.message().find("'optimizer.exp_avg_sq.lin1.bias' is missing"), std::string::npos);
 }
 
-// Every key, field and kind of tensor in a file stands in the document.
+// Every key, field and kind of tensor in a file must be in the document.
 TEST_F(CheckpointFormat, IsDescribedInFull) {
   const std::string document = ReadFile(HONE_SOURCE_DIR "/docs/formats/checkpoint.md").value();
   const auto described = [&](const std::string& name) { return document.find("`" + name + "`") != std::string::npos; };

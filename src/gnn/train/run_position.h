@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a run of training stands, and the bookkeeping at an epoch's end that every trainer shares, on whatever device it
-// computes: what the epoch's sums come to, whether a validation is due, which one is the best, when the run ends early.
+// Tracks the position of a training run, and the bookkeeping at an epoch's end that all trainers share on any device:
+// the epoch's sums, whether a validation is due, which one is the best, when the run ends early.
 //
-// Values only, any thread. What a checkpoint keeps of it: docs/formats/checkpoint.md.
+// Contains values only; any thread. Fields kept in a checkpoint: docs/formats/checkpoint.md.
 #pragma once
 
 #include <cstdint>
@@ -15,45 +15,45 @@
 
 namespace hone::gnn {
 
-// Between two steps.
+// A position between two steps.
 struct RunPosition {
   int epoch = 0;
-  int64_t step = 0;  // steps of this epoch that are done; all of them: its validation is next
-  // Of this epoch so far.
+  int64_t step = 0;  // completed steps of this epoch; if all are, its validation is next
+  // Sums over this epoch so far.
   double loss_sum = 0;
   double weight_sum = 0;
   int64_t labelled = 0;
   int64_t correct = 0;
   int64_t sampled_nodes = 0;
   int64_t sampled_edges = 0;
-  // Of the run.
+  // State of the whole run.
   PlateauState plateau;
-  double best_accuracy = std::numeric_limits<double>::quiet_NaN();  // or whatever else TrainOptions::metric is
+  double best_accuracy = std::numeric_limits<double>::quiet_NaN();  // or another TrainOptions::metric
   int best_epoch = -1;
   int worse_validations = 0;  // in a row
   bool ended_early = false;
 };
 
-// The sums of the epoch so far as a report has them. Loss and accuracy are NaN where no seed had a label.
+// Writes the sums of the epoch so far to a report. Loss and accuracy are NaN if no seed had a label.
 void ReportSums(const RunPosition& position, EpochReport& report);
 
-// Whether a validation follows this epoch: every eval_every-th has one, and the last.
+// Whether a validation follows this epoch: after every eval_every-th, and after the last.
 bool ValidationIsDue(const RunPosition& position, const TrainOptions& options);
 
-// This epoch had no validation.
+// Reports that this epoch had no validation.
 void ReportNoValidation(EpochReport& report);
-// Takes what this epoch's validation counted (metrics are NaN where no node had a label), and whether it is the best by
-// the metric of `options`. Equal to the best so far is not better. `auc`: NaN where nobody measured it.
+// Records the counts of this epoch's validation (metrics are NaN if no node had a label), and whether it is the best by
+// the metric of `options`; a tie is not better. `auc`: NaN if not measured.
 void ReportValidation(const TrainOptions& options, const RunPosition& position, const ClassCounts& counts, double auc,
                       EpochReport& report);
-// What the run's metric came to; NaN: no validation.
+// Returns the value of the run's metric; NaN: no validation.
 double MetricOf(const TrainOptions& options, const EpochReport& report);
 
-// On to the beginning of the next epoch. `report`: this one's, its validation taken.
+// Moves to the beginning of the next epoch. `report`: this epoch's, with its validation.
 void FinishEpoch(const TrainOptions& options, const EpochReport& report, RunPosition& position);
 
-// The learning rate of the epoch that the position stands in, after `rate`. `validated`: whether the epoch before was;
-// false of the first one.
+// Returns the learning rate of the position's epoch, given the previous rate `rate`. `validated`: whether the previous
+// epoch was validated; false in the first epoch.
 double RateOfEpoch(const TrainOptions& options, const RunPosition& position, bool validated, double rate);
 
 }  // namespace hone::gnn

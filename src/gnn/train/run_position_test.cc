@@ -12,14 +12,14 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// Of two classes, all nodes of class 0.
+// Returns counts of two classes; all nodes are of class 0.
 ClassCounts Right(int64_t labelled, int64_t right) {
   ClassCounts counts(2);
   for (int64_t i = 0; i < labelled; ++i) counts.Add(0, i < right ? 0 : 1);
   return counts;
 }
 
-// Where a run stands after epochs with these validation accuracies (kNone: no validation).
+// Returns the position after epochs with these validation accuracies (kNone: no validation).
 RunPosition After(const std::vector<double>& accuracies, const TrainOptions& options) {
   RunPosition position;
   for (const double accuracy : accuracies) {
@@ -48,7 +48,7 @@ TEST(RunPosition, EpochsWithoutAValidationAreNeitherBetterNorWorse) {
   EXPECT_DOUBLE_EQ(position.best_accuracy, 0.7);
   EXPECT_EQ(position.worse_validations, 1);
   EXPECT_FALSE(position.ended_early);
-  // One in which no node had a label is none.
+  // A validation in which no node had a label does not count.
   EpochReport report;
   ReportValidation({}, position, Right(0, 0), kNone, report);
   EXPECT_TRUE(std::isnan(report.valid_accuracy));
@@ -56,7 +56,7 @@ TEST(RunPosition, EpochsWithoutAValidationAreNeitherBetterNorWorse) {
 }
 
 TEST(RunPosition, TheBestEpochIsChosenByTheMetricThatWasAskedFor) {
-  // The same share right: once of a class alone, once of both.
+  // The same share of right predictions: once in one class alone, once in both.
   ClassCounts one_sided(2), even(2);
   for (int i = 0; i < 8; ++i) one_sided.Add(i < 2 ? 1 : 0, 0);
   for (int i = 0; i < 8; ++i) even.Add(i < 2 ? 1 : 0, i < 3 || i == 7 ? 1 : 0);

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running statistics of a step of several virtual shards: the mean over the shards, each taken from the step's start.
+// Computes running statistics of a step of several virtual shards: the mean over shards that each begin at the step's
+// start.
 //
-// Every shard's forward pass updates the model's buffers as if it were alone, as data-parallel training would on as
-// many processes. What each made of them is handed out, to be summed over all shards wherever they ran; the mean comes
-// back.
+// Every shard's forward pass updates the model's buffers as if it were alone, like data-parallel training on as many
+// processes. EndShard returns each shard's values, to be summed over all shards on all ranks; EndStep takes the sums.
 #pragma once
 
 #include <span>
@@ -17,14 +17,14 @@ namespace hone::gnn {
 
 class ShardStatistics {
  public:
-  // The buffers among `parameters`, which are borrowed.
+  // Uses the buffers among `parameters`, which are borrowed.
   explicit ShardStatistics(const std::vector<Parameter<float>*>& parameters);
 
   size_t size() const { return size_; }  // values in all buffers
-  void BeginStep();                      // remembers the buffers
-  // values [size()] is what the shard made of them; puts the remembered ones back.
+  void BeginStep();                      // saves the buffers
+  // Writes the shard's result to values [size()] and restores the saved buffers.
   void EndShard(std::span<double> values);
-  // sums [size()] over `shards` shards; leaves the mean in the buffers.
+  // Leaves the mean in the buffers, from sums [size()] over `shards` shards.
   void EndStep(std::span<const double> sums, int shards);
 
  private:

@@ -13,7 +13,7 @@
 namespace hone::gnn {
 namespace {
 
-// Entry `column` of the centroid of a class: +1 or -1, the same in every test graph.
+// Returns entry `column` of the centroid of a class: +1 or -1, the same in every test graph.
 float CentroidEntry(int32_t label, int64_t column) {
   return Rng(9).Split(static_cast<uint64_t>(label * 1000 + column)).Uniform() < 0.5 ? -1.0f : 1.0f;
 }

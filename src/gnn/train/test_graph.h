@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small community graphs for tests: most edges stay within a class, and each feature row is its class's centroid
-// under so much noise that a single row says little.
+// Makes small community graphs for tests: most edges stay within a class, and each feature row is its class's centroid
+// plus so much noise that a single row says little.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ struct CommunityOptions {
   double train_share = 0.6, valid_share = 0.2;  // the rest is the test split
   bool labels = true;
   bool features = true;
-  int unlabelled_every = 0;  // every so many-th node has no label though its features are of a class; 0: none
-  float bad_feature = 0;     // put into every row where it is not 0
+  int unlabelled_every = 0;  // every n-th node has no label though its features are of a class; 0: none
+  float bad_feature = 0;     // value put into every row if not 0
   uint64_t seed = 1;
 };
 std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& options);
 
-// The class whose centroid is nearest to the row of `v`: the best guess from features alone.
+// Returns the class whose centroid is nearest to the row of `v`: the best guess from features alone.
 int32_t NearestCentroid(const Graph& graph, NodeId v);
 
 }  // namespace hone::gnn

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of the options of a run against its graph and model, and their form in a checkpoint.
+// Checks the options of a run against its graph and model, and converts them to and from a checkpoint.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,7 +11,7 @@
 
 namespace hone::gnn {
 
-// kInvalidArgument names the option (as the command line spells it), its value, and what would do.
+// Returns kInvalidArgument naming the option (as on the command line), its value, and what is allowed.
 Status ValidateTrainOptions(const TrainOptions& options, const ModelOptions& model, const Graph& graph);
 
 nlohmann::json TrainOptionsToJson(const TrainOptions& options);

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The training loop. RunEpoch tells an epoch on one page: batches come prepared and in order, each is one shard of a
-// step; a step is forward, loss and backward of its shards, then one update; the epoch ends with a validation.
+// Implements the training loop. RunEpoch shows an epoch on one page: batches come prepared and in order, each is one
+// shard of a step; a step is forward, loss and backward of its shards, then one update; the epoch ends with a
+// validation.
 //
 // Several ranks run the same loop, each with its part of the shards. What they must agree on (sums, whether to stop)
-// goes through the communicator, and everything after it is computed alike on each of them.
+// goes through the communicator, and everything after it is computed alike on each rank.
 #include "hone/gnn/trainer.h"
 
 #include <fmt/format.h>
@@ -33,10 +34,10 @@ namespace hone::gnn {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-// Of prepared batches that wait: the engine promises to train within the graph's memory plus 1 GiB.
+// Most memory of prepared batches that wait: the engine promises to train within the graph's memory plus 1 GiB.
 constexpr int64_t kPreparedBytes = int64_t{256} << 20;
 
-// What the shards of a step add up to besides their gradients; the running statistics follow behind.
+// Totals of a step's shards besides their gradients; the running statistics follow.
 enum Total : size_t { kLoss, kWeight, kLabelled, kCorrect, kNodes, kEdges, kStop, kTotals };
 
 class CpuTrainer final : public Trainer {
@@ -99,7 +100,7 @@ class CpuTrainer final : public Trainer {
 
   Result<TrainResult> Run(const TrainEvents& events) override {
     if (saves()) RemoveLeftovers(run_.checkpoint);
-    // Written before the first step: a folder that cannot be written must not be found out an epoch later.
+    // Saves before the first step, so that an unwritable folder is reported now and not an epoch later.
     HONE_RETURN_IF_ERROR(SaveLast());
     bool stopped = false;
     while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
@@ -109,7 +110,7 @@ class CpuTrainer final : public Trainer {
       }
       HONE_ASSIGN_OR_RETURN(stopped, std::move(epoch));
     }
-    pipeline_->Cancel();  // an epoch begun ahead of an early end
+    pipeline_->Cancel();  // discards an epoch begun before an early end
     started_epoch_ = -1;
     if (stopped) HONE_RETURN_IF_ERROR(SaveLast());
     return ResultOf(position_, stopped, run_);
@@ -119,20 +120,20 @@ class CpuTrainer final : public Trainer {
   bool saves() const { return !run_.checkpoint.empty() && ranks_.rank() == 0; }
   Status SaveLast() { return saves() ? Save(LastCheckpoint(run_.checkpoint)) : Status::Ok(); }
 
-  // Of an operation of the communicator. Its failure leaves model and position as they were after the last whole step.
+  // For a communicator operation: on failure model and position stay as after the last completed step.
   Status Heard(const Status& status) {
     rank_lost_ = rank_lost_ || !status.ok();
     return status;
   }
 
-  // Whether any rank was asked to stop.
+  // Returns whether any rank was asked to stop.
   Result<bool> Stopping(const TrainEvents& events) {
     double wanted = events.stop && events.stop() ? 1 : 0;
     HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
     return wanted > 0;
   }
 
-  // Hands an epoch to the workers, once.
+  // Gives an epoch to the workers, once.
   Status StartEpoch(int epoch) {
     if (epoch <= started_epoch_ || epoch >= options_.epochs) return Status::Ok();
     started_epoch_ = epoch;
@@ -141,7 +142,7 @@ class CpuTrainer final : public Trainer {
                              .first_step = epoch == position_.epoch ? position_.step : 0});
   }
 
-  // One epoch, or what is left of it; true: stopped on the way.
+  // Trains one epoch, or the rest of it; returns true if stopped on the way.
   Result<bool> RunEpoch(const TrainEvents& events) {
     const Stopwatch wall;
     const double cpu_before = ProcessSeconds();
@@ -150,10 +151,11 @@ class CpuTrainer final : public Trainer {
     report.epoch = position_.epoch;
     report.steps = steps;
     pipeline_->TakeTimes();
-    HONE_RETURN_IF_ERROR(StartEpoch(position_.epoch));  // unless the epoch before has
+    HONE_RETURN_IF_ERROR(StartEpoch(position_.epoch));  // unless the previous epoch has done so
     while (position_.step < steps) {
       HONE_ASSIGN_OR_RETURN(const StepEnd end, RunStep(events, report.times));
-      // Once the first batch was had, the workers may run on into the next epoch: nothing drains between the two.
+      // After the first batch the workers may continue into the next epoch, so that the pipeline does not drain in
+      // between.
       HONE_RETURN_IF_ERROR(StartEpoch(position_.epoch + 1));
       if (events.step) {
         events.step({.epoch = position_.epoch, .step = position_.step - 1, .steps = steps, .loss = end.loss});
@@ -190,11 +192,11 @@ class CpuTrainer final : public Trainer {
 
   struct StepEnd {
     double loss = 0;
-    bool stop = false;  // some rank was asked to
+    bool stop = false;  // some rank was asked to stop
   };
 
-  // Forward, loss and backward of every shard of this rank, the sum over all ranks, then the update. With several shards
-  // each one's gradient begins at zero, so that the sum has the same terms wherever the shards run.
+  // Runs forward, loss and backward of every shard of this rank, the sum over all ranks, then the update. With several
+  // shards each gradient begins at zero, so that the sum has the same terms wherever the shards run.
   Result<StepEnd> RunStep(const TrainEvents& events, EpochTimes& times) {
     const int shards = options_.shards / ranks_.size();
     const double normalizer = sum_ ? StepWeight() : 0;
@@ -237,7 +239,7 @@ class CpuTrainer final : public Trainer {
     const double loss = totals[kWeight] > 0 ? totals[kLoss] / totals[kWeight] : 0;
     const double rate = optimizer_.learning_rate();
     if (!std::isfinite(loss)) return NotANumber("loss", loss, position_, rate, run_);
-    // The loss alone does not tell: an activation may turn a NaN into a zero, and its weights' gradients keep it.
+    // The loss alone does not show it: an activation may turn a NaN into a zero, and its weights' gradients keep it.
     const double norm = GradientNorm<float>(model_->parameters(), threads_);
     if (!std::isfinite(norm)) return NotANumber("gradient norm", norm, position_, rate, run_);
     optimizer_.Step(threads_);
@@ -257,7 +259,7 @@ class CpuTrainer final : public Trainer {
     return StepEnd{loss, totals[kStop] > 0};
   }
 
-  // All gradients, one after the other, to `flat`, or from it.
+  // Copies all gradients, one after the other, to `flat`, or back.
   void CopyGradients(std::span<float> flat, bool back) {
     size_t at = 0;
     for (Parameter<float>* parameter : model_->parameters()) {
@@ -285,7 +287,7 @@ class CpuTrainer final : public Trainer {
     return sums;
   }
 
-  // Labels (or their weights) of the whole step, which every shard's gradient is divided by.
+  // Returns the labels (or their weights) of the whole step, by which every shard's gradient is divided.
   double StepWeight() const {
     const std::span<const NodeId> seeds = graph_->train_nodes();
     const auto count = static_cast<int64_t>(seeds.size());
@@ -301,7 +303,7 @@ class CpuTrainer final : public Trainer {
     return weight;
   }
 
-  // Of the epoch just trained, where one is due; true: stopped on the way.
+  // Validates the epoch just trained, if due; returns true if stopped on the way.
   Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
     ReportNoValidation(report);
     if (!ValidationIsDue(position_, options_)) return false;
@@ -324,7 +326,7 @@ class CpuTrainer final : public Trainer {
     const Result<bool> stopped = SumOverRanks(ranks_, part.stopped, part.classes);
     HONE_RETURN_IF_ERROR(Heard(stopped.status()));
     if (*stopped) return true;
-    // Scores are ordered among all nodes, which no sum over ranks can do.
+    // AUC orders scores among all nodes, which no sum over ranks can do.
     const double auc = ranks_.size() == 1 ? RocAuc(std::move(part.scores)) : kNaN;
     ReportValidation(options_, position_, part.classes, auc, report);
     report.times.evaluate = watch.Seconds();
@@ -343,7 +345,7 @@ class CpuTrainer final : public Trainer {
   const std::unique_ptr<Model<float>> model_;
   Adam<float> optimizer_;
   ShardStatistics statistics_;
-  std::unique_ptr<ShardSum> sum_;  // where a step has several shards
+  std::unique_ptr<ShardSum> sum_;  // used if a step has several shards
   const std::unique_ptr<Model<float>::State> state_;
   std::unique_ptr<BatchPipeline> pipeline_;
   int started_epoch_ = -1;

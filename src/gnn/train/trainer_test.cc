@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of the trainer on small community graphs: that it learns, that it repeats, that it goes on where it was stopped.
+// Tests the trainer on small community graphs: that it learns, repeats its results, and resumes where it was stopped.
 #include "hone/gnn/trainer.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ std::string Refusal(const std::shared_ptr<const Graph>& graph, const Setting& se
   return made.status().message();
 }
 
-// Every bit of a finished run's model.
+// Returns every bit of a finished run's model.
 std::vector<float> Weights(Trainer& trainer) {
   std::vector<float> all;
   for (const Parameter<float>* parameter : trainer.model().parameters()) {
@@ -72,7 +72,7 @@ TEST(Trainer, LearnsWhatTheFeaturesAloneDoNotTell) {
   EXPECT_LT(epochs.back().loss, 0.6 * epochs.front().loss);
   EXPECT_LT(epochs.back().learning_rate, 0.01 + 1e-12);
 
-  std::vector<int32_t> nearest;  // the best that can be done without edges: the nearest class centroid
+  std::vector<int32_t> nearest;  // the best possible without edges: the nearest class centroid
   for (NodeId v : graph->test_nodes()) nearest.push_back(NearestCentroid(*graph, v));
   const double without_edges = Accuracy(nearest, graph->test_nodes(), graph->labels());
   const Result<Predictions> exact = Predict(graph, trainer->model(), graph->test_nodes(), {.exact = true});
@@ -138,8 +138,8 @@ TEST(Trainer, FollowsItsSeed) {
   EXPECT_NE(WeightsAfter(graph, setting), first);
 }
 
-// A model without randomness in its layers and with all neighbors: two shards of a step are one step of twice the
-// seeds, but for rounding; also where a third of the seeds have no label, which the shards share unevenly.
+// The model has no randomness in its layers and uses all neighbors: two shards of a step equal one step of twice the
+// seeds, except for rounding; also if a third of the seeds have no label, unevenly divided among the shards.
 TEST(Trainer, TwoShardsOfAStepAreTheStepWithoutShards) {
   for (const int unlabelled_every : {0, 3}) {
     const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 800, .unlabelled_every = unlabelled_every});
@@ -198,7 +198,7 @@ TEST(Trainer, AveragesRunningStatisticsOverShards) {
 
 class Checkpoints : public testing::Test {
  protected:
-  // A whole run with checkpoints in `name`; the last checkpoint's bytes.
+  // Runs completely with checkpoints in `name`; returns the last checkpoint's bytes.
   std::string WholeRun(const Setting& given, const std::string& name) {
     Setting setting = given;
     setting.run.checkpoint = scratch_ / name;
@@ -219,7 +219,7 @@ TEST_F(Checkpoints, StoppedAfterAnyStepAndResumedEndsWithTheSameBytes) {
     setting.train.epochs = 3;
     const std::string whole = WholeRun(setting, "whole");
     const std::string best = ReadFile(scratch_ / "whole/best.safetensors").value();
-    // Stopped again and again, each time after two more questions (steps, or batches of a validation).
+    // Stops repeatedly, each time after two more queries (steps, or batches of a validation).
     const std::string folder = scratch_ / (std::string("stopped-") + kind);
     setting.run.checkpoint = folder;
     std::unique_ptr<Trainer> trainer = Make(graph_, setting);
@@ -266,7 +266,7 @@ TEST_F(Checkpoints, EndEarlyWhenValidationsStopGettingBetter) {
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->end, TrainResult::End::kEarlyStop);
   EXPECT_EQ(result->best_epoch, epochs - 3);
-  // The best one predicts as it was judged; resuming an ended run does nothing.
+  // The best checkpoint predicts as it was validated; resuming an ended run does nothing.
   Result<LoadedModel> best = LoadModel(scratch_ / "early", {});
   ASSERT_TRUE(best.ok()) << best.status().message();
   EXPECT_EQ(best->epoch, result->best_epoch + 1);
@@ -315,7 +315,7 @@ TEST_F(Checkpoints, AreWrittenWithinAnEpochWhereAsked) {
   setting.train.epochs = 1;
   setting.run.checkpoint = scratch_ / "often";
   setting.run.save_every = 2;
-  std::vector<int64_t> saved;  // the step that the file stands at when each step is told of
+  std::vector<int64_t> saved;  // the step in the file when each step is reported
   const auto look = [&](const StepReport& step) {
     if (step.validating) return;
     const TensorFile file = ReadTensorFile(setting.run.checkpoint + "/last.safetensors").value();

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts which classes a model predicts for the validation nodes, each rank for its part of the batches.
+// Counts the classes that a model predicts for the validation nodes; each rank counts its part of the batches.
 //
-// The batches are those of sampled inference (hone/gnn/predictor.h): the same nodes, the same draws, whoever does
-// them; so the counts of all ranks add up to what one process would count.
+// The batches are those of sampled inference (hone/gnn/predictor.h), with the same nodes and draws on any rank, so the
+// counts of all ranks add up to those of a single process.
 //
-// Where every hop asks for every neighbor there is nothing to draw, and the neighborhoods of batches overlap nearly
-// wholly: then all validation nodes are predicted at once, layer by layer, as exact inference does. Rank 0 does that
-// alone, for the rows of any part depend on nearly all nodes.
+// If every hop asks for every neighbor there is nothing to draw, and the neighborhoods of batches overlap nearly
+// completely: then all validation nodes are predicted at once, layer by layer, like exact inference. Rank 0 does that
+// alone, because the rows of any part depend on nearly all nodes.
 #pragma once
 
 #include <cstdint>
@@ -33,24 +33,24 @@ struct ValidationOptions {
   int threads = 1;
   int workers = 1;
   int rank = 0, ranks = 1;
-  std::function<bool()> stop;                                 // asked after each batch or chunk
+  std::function<bool()> stop;                                 // called after each batch or chunk
   std::function<void(int64_t done, int64_t total)> progress;  // batches of this rank's part, or rows of a layer
-  // Layer by layer only where the activations of all nodes take at most so many bytes. A bound that the machine has no
-  // part in: the two ways round differently, and a run must not depend on where it runs.
+  // Layer by layer only if the activations of all nodes take at most this many bytes. The bound does not depend on the
+  // machine: the two ways round differently, and a run must not depend on where it runs.
   int64_t exact_bytes = int64_t{8} << 30;
 };
 
 struct ValidationCounts {
   ClassCounts classes;
-  std::vector<ScoredNode> scores;  // of the labelled nodes, where there are two classes
-  bool stopped = false;  // before the end; the counts mean nothing then
+  std::vector<ScoredNode> scores;  // of the labelled nodes, if there are two classes
+  bool stopped = false;  // before the end; the counts are then meaningless
 };
 
-// Over graph->valid_nodes(). The model is used, not changed.
+// Counts over graph->valid_nodes(). The model is used, not changed.
 Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<float>& model,
                                       const ValidationOptions& options);
 
-// The sum over all ranks, in place; true: some rank has stopped. The communicator's errors.
+// Sums over all ranks, in place; returns whether some rank has stopped. The communicator's errors.
 Result<bool> SumOverRanks(Communicator& ranks, bool stopped, ClassCounts& counts);
 
 }  // namespace hone::gnn

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a validation counts, and that the ranks' parts are parts: disjoint, and the whole together.
+// Tests what a validation counts, and that the ranks' parts are disjoint and complete.
 #include "gnn/train/validation.h"
 
 #include <gtest/gtest.h>
@@ -78,8 +78,8 @@ TEST(Validation, ThePartsOfTheRanksAddUpToTheWhole) {
   }
 }
 
-// The same sums in another order: a node could only be counted otherwise if its two largest logits were as near to each
-// other as rounding is, which none of these is.
+// The sums are the same in another order: a node could be counted differently only if its two largest logits differed
+// by rounding alone, which does not occur here.
 TEST(Validation, EveryNeighborIsCountedLayerByLayerAsInBatches) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700, .width = 40, .unlabelled_every = 3});
   for (const char* kind : {"sage", "gat", "gin", "sage-ri"}) {

@@ -15,9 +15,9 @@
 namespace hone {
 namespace {
 
-constexpr double kSameTime = 0.02;  // log of the factor below which a time is the same
+constexpr double kSameTime = 0.02;  // log of the factor below which two times count as equal
 constexpr double kTellingFactor = 1.25;
-constexpr double kTellingPoints = 15;  // of percentages
+constexpr double kTellingPoints = 15;  // difference of percentages that counts
 constexpr size_t kMostCauses = 2;
 
 enum class Kind { kBytes, kCount, kPercent };
@@ -27,7 +27,7 @@ struct Count {
   const char* label;
   Kind kind;
   bool more_is_better;
-  bool of_whole_plan;  // summed over the kernels; else of the one that takes longest
+  bool of_whole_plan;  // summed over the kernels; else of the slowest kernel
 };
 
 constexpr Count kCounts[] = {
@@ -67,7 +67,7 @@ std::optional<double> ValueOf(const CaseProfile& c, const Count& count) {
 }
 
 struct Cause {
-  double weight = 0;  // how telling
+  double weight = 0;  // importance
   std::string text;
 };
 
@@ -87,14 +87,14 @@ std::vector<Cause> CausesOf(const CaseProfile& before, const CaseProfile& after,
       const double factor = std::max(*from / *to, *to / *from);
       weight = factor >= kTellingFactor ? std::log(factor) : 0;
     } else {
-      weight = 1;  // there were none, or there are none any more
+      weight = 1;  // it appeared or disappeared
     }
     if (weight > 0) causes.push_back({weight, Changed(count.label, *from, *to, count.kind)});
   }
   return causes;
 }
 
-// Of kernels that both have, by name.
+// Compares kernels that both versions have, by name.
 std::vector<Cause> CausesInResources(const Evaluation& before, const Evaluation& after, bool faster) {
   std::vector<Cause> causes;
   for (const KernelResources& now : after.resources) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a version is faster or slower than another, as far as counts tell: "loads in flight an SM fell from 184 kB
-// to 15.3 kB". Pure: from two evaluations.
+// Explains from counts why a version is faster or slower than another: "loads in flight an SM fell from 184 kB to 15.3
+// kB". Pure: from two evaluations.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace hone {
 
-// The counts that changed most and in the direction in which the time did, at the shape whose time changed most; at
-// most two. Registers and spills are compared where nothing was counted. Empty: the times are about the same, or no
-// count that both evaluations hold explains the difference.
+// Returns the counts that changed most and in the same direction as the time, at the shape whose time changed most; at
+// most two. Compares registers and spills if nothing was counted. Empty: the times are about the same, or no count in
+// both evaluations explains the difference.
 std::string CauseText(const Evaluation& before, const Evaluation& after);
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cause is told where a count moved with the time, and nowhere else.
+// Tests that a cause is named if a count changed with the time, and otherwise not.
 #include "tuner/agents/cause.h"
 
 #include <gtest/gtest.h>

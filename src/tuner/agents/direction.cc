@@ -21,7 +21,7 @@ struct Direction {
   std::string name, text;
 };
 
-// "- **Name.** what it is", to the next entry.
+// An entry is "- **Name.** description", up to the next entry.
 std::vector<Direction> MenuDirections(std::string_view menu) {
   std::vector<Direction> directions;
   for (size_t at = menu.find("- **"); at != std::string_view::npos;) {

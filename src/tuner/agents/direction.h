@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the prompts of the strategy `funnel` say: which direction an attempt takes, and what paid in earlier runs.
+// Writes texts for the prompts of the strategy `funnel`: the direction of an attempt, and what succeeded in earlier
+// runs.
 #pragma once
 
 #include <string>
@@ -11,14 +12,13 @@
 
 namespace hone {
 
-// The direction of the attempt `node`, and those that others take. Directions are, in this order, what the profile of
-// the version to start from found to cost time (three kinds at most, the dearest first), and the entries of the class's
-// menu; the first attempt takes the first, and so on around. Pure: the same log gives the same text. Empty: there are
-// none.
+// Names the direction of the attempt `node`, and those of others. Directions are, in this order, the costs that the
+// profile of the starting version shows (three kinds at most, the most expensive first), and the entries of the class's
+// menu; attempts take them in turn. Pure: the same log gives the same text. Empty: there are none.
 std::string DirectionText(const RunView& view, const RunNode& node, const Evaluation* judged, std::string_view menu);
 
-// Of the run's memory the four entries that fit best: the same limiter first, then the size nearest to `bytes`, then
-// the surer gain. Empty: there are none.
+// Returns the four best matching entries of the run's memory: the same limiter first, then the size nearest to `bytes`,
+// then the surer gain. Empty: there are none.
 std::string MemoryText(const RunView& view, std::string_view limiter, double bytes);
 
 }  // namespace hone

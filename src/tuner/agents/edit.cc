@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// What to tell somebody whose search text is not there: the first line that differs at the place that fits best.
+// Returns a hint about search text that was not found: the first line that differs at the best match.
 std::string NearMiss(const std::vector<SourceLine>& source, const std::vector<SourceLine>& search) {
   size_t best_at = 0, best_same = 0;
   for (size_t at = 0; at < source.size(); ++at) {
@@ -42,7 +42,7 @@ std::string NearMiss(const std::vector<SourceLine>& source, const std::vector<So
 LinesFound FindLines(std::string_view source, std::string_view text) {
   const std::vector<SourceLine> lines = SplitLines(source);
   std::vector<SourceLine> search = SplitLines(text);
-  // Blank lines around a search text are the writer's layout.
+  // Blank lines around a search text are layout.
   while (!search.empty() && search.front().text.empty()) search.erase(search.begin());
   while (!search.empty() && search.back().text.empty()) search.pop_back();
   LinesFound found;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edits anchored to content: search-and-replace blocks, applied to a source whose lines the writer never numbers.
+// Applies edits anchored to content: search-and-replace blocks, for a source whose lines the writer never numbers.
 //
-// A block's search text must stand in the source exactly once. White space at line ends is ignored, for models do
-// not see it; everything else must agree to the letter, for a near miss applied is worse than one reported.
+// A block's search text must occur in the source exactly once. White space at line ends is ignored, because models do
+// not see it; everything else must match exactly, because a wrongly applied near miss is worse than a reported one.
 #pragma once
 
 #include <string>
@@ -18,21 +18,21 @@ struct SearchReplace {
   std::string replace;  // whole lines; empty deletes
 };
 
-// Where whole lines stand in a source, blank lines around them left out.
+// The place of whole lines in a source; blank lines around them are ignored.
 struct LinesFound {
-  size_t times = 0;           // how often; 0 also for a text without a line
-  size_t begin = 0, end = 0;  // of the first time, newline included
-  std::string near;           // times is 0: what the source has instead
+  size_t times = 0;           // number of occurrences; 0 also for a text without a line
+  size_t begin = 0, end = 0;  // of the first occurrence, newline included
+  std::string near;           // if times is 0: similar lines of the source
 };
 LinesFound FindLines(std::string_view source, std::string_view lines);
 
 struct EditResult {
   std::string source;   // empty when a block did not apply
   std::string problem;  // search_not_found | search_not_unique | search_empty | edits_overlap; empty: applied
-  std::string detail;   // which block, and what the source has instead
+  std::string detail;   // which block, and similar lines of the source
 };
 
-// All blocks refer to the source as it was given; they apply together or not at all.
+// Applies all blocks to the source as given, or none of them.
 EditResult ApplySearchReplace(std::string_view source, const std::vector<SearchReplace>& blocks);
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source as its lines, as models see them: without the white space at their ends.
+// Splits a source into lines as models see them: without white space at line ends.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ struct SourceLine {
 };
 std::vector<SourceLine> SplitLines(std::string_view source);
 
-// Without the blanks it begins with.
+// Removes leading blanks.
 std::string_view WithoutIndent(std::string_view line);
-// Its first 100 bytes, for a message.
+// Returns the first 100 bytes of a line, for a message.
 std::string LineExcerpt(std::string_view line);
 
 }  // namespace hone

@@ -25,14 +25,14 @@ namespace hone {
 namespace {
 
 constexpr size_t kReferenceBytes = 16000;
-constexpr size_t kEchoBytes = 24000;  // of a reply that is sent back to be repaired
+constexpr size_t kEchoBytes = 24000;  // of a reply that is sent back for repair
 
-// Whether a library's matrix product can be of use to the task: its prompts tell of calls.
+// Whether a library's matrix product may help in the task: its prompts then mention calls.
 bool MayHoldAProduct(const Task& task) {
   return task.workload == WorkloadClass::kGemm || task.workload == WorkloadClass::kAttention || HasTorchModule(task);
 }
 
-// The names of a menu's entries: "- **Name.** what it is".
+// Returns the names of a menu's entries: "- **Name.** description".
 std::vector<std::string> MenuItems(const std::string& menu) {
   std::vector<std::string> items;
   for (size_t at = menu.find("- **"); at != std::string::npos; at = menu.find("- **", at + 4)) {
@@ -45,7 +45,7 @@ std::vector<std::string> MenuItems(const std::string& menu) {
   return items;
 }
 
-// Attempts that start side by side from one version get the same prompt; this is what tells them apart.
+// Distinguishes attempts that start together from one version with the same prompt.
 std::string ShareText(const RunView& view, const RunNode& node, const std::string& menu) {
   int64_t mine = 0;
   for (int64_t id = 1; id < node.id; ++id) {
@@ -60,7 +60,7 @@ std::string ShareText(const RunView& view, const RunNode& node, const std::strin
   return items[static_cast<size_t>(mine) % items.size()];
 }
 
-// Sweeps and the tester's rounds are no attempts.
+// Sweeps and the tester's rounds are not attempts.
 int64_t AttemptNumber(const RunView& view, const RunNode& node) {
   int64_t attempt = 1;
   for (int64_t id = 1; id < node.id; ++id) attempt += view.node(id).origin == "reply";
@@ -89,7 +89,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   if (!parent.source_hash.empty()) {
     HONE_ASSIGN_OR_RETURN(parent_source, in.source(parent_id));
   }
-  // The seed's evaluation may be known late when attempts start blind.
+  // When attempts start before the seed is judged, its evaluation may come late.
   const Evaluation* judged = parent_id < node.known && parent.evaluation ? &*parent.evaluation : nullptr;
 
   std::map<std::string, std::string> values;
@@ -103,7 +103,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   values["device_facts"] = DeviceText(*in.facts);
   values[in.facts->modelled ? "simulated" : "real_device"] = "yes";
   if (in.facts->sm_count <= 0) values["unknown_device"] = "yes";
-  // A run that was begun before there was a part for the simulator goes on with the texts it has.
+  // A run from before the simulator's part existed keeps its texts.
   const bool simulated = in.facts->modelled && in.library->texts().contains("part_simulated");
   const char* hardware = simulated                                            ? "part_simulated"
                          : in.facts->cc_major >= 9 || in.facts->cc_major == 0 ? "part_hopper"
@@ -136,7 +136,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
     HONE_ASSIGN_OR_RETURN(const std::string about_cute, in.library->Expanded("part_cute"));
     HONE_ASSIGN_OR_RETURN(values["cute"], FillTemplate(about_cute, values));
   }
-  // Runs that were begun before it was there go on without an example.
+  // Runs from before the example existed continue without it.
   if (target == "cute" && in.library->texts().contains("part_cute_example")) {
     values["cute_example"] = WithoutLicence(in.library->texts().at("part_cute_example"));
   }
@@ -159,7 +159,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
     if (turn.bound) values["bound"] = "yes";
     if (const Memo* diagnosis = view.FindMemo(id, "diagnosis")) values["diagnosis"] = diagnosis->text;
     if (const Memo* findings = view.FindMemo(id, "findings")) values["findings"] = findings->text;
-    // A plan that made the parent is what a repair must keep.
+    // A repair must keep the plan that made the parent.
     if (values["plan"].empty() && node.purpose == "debug") {
       if (const Memo* plan = view.FindMemo(parent_id, "plan")) values["plan"] = plan->text;
     }
@@ -178,7 +178,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   request.run = view.info.id;
   request.messages = {{"user", std::move(filled)}};
   if (turn.role == "agent") {
-    // The introduction stays the same from version to version; what changes stands in a message of its own.
+    // The introduction stays the same from version to version; the variable part is a separate message.
     HONE_ASSIGN_OR_RETURN(const std::string verdict, in.library->Expanded("part_verdict"));
     HONE_ASSIGN_OR_RETURN(std::string told, FillTemplate(verdict, values));
     request.messages.push_back({"user", std::move(told)});

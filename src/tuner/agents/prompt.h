@@ -19,18 +19,18 @@ struct PromptInputs {
   const DeviceFacts* facts = nullptr;
   const RunView* view = nullptr;
   const PromptLibrary* library = nullptr;
-  std::function<Result<std::string>(int64_t node)> source;  // of a node that has one
+  std::function<Result<std::string>(int64_t node)> source;  // returns the source of a node that has one
 };
 
-// The request of turn `turn` of node `node` (0: the tester's). It shows what the decision to open the node knew, and
-// nothing that came later: a request asked late reads like one asked at once.
+// Makes the request of turn `turn` of node `node` (0: the tester's). It shows what the decision to open the node knew,
+// and nothing later: a late request equals an immediate one.
 Result<ModelRequest> MakeRequest(const PromptInputs& inputs, int64_t node, int turn);
 
-// The node that must be profiled before this turn can be asked: its parent, when the template shows a profile, the turn
-// is to see it, and it is not known yet. -1: none.
+// Returns the node that must be profiled before this turn: its parent, if the template shows a profile, the turn may
+// see it, and it is not known yet. -1: none.
 Result<int64_t> ProfileDue(const PromptInputs& inputs, int64_t node, int turn);
 
-// The repair turn: the first request, the reply that could not be used, and what was wrong with it.
+// Makes the repair turn: the first request, the unusable reply, and what was wrong with it.
 Result<ModelRequest> MakeRepairRequest(const PromptInputs& inputs, int64_t node, int turn, const std::string& reply);
 
 }  // namespace hone

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-constexpr int kMaxDepth = 8;  // of parts within parts: beyond it, one contains itself
+constexpr int kMaxDepth = 8;  // of nested parts: beyond it, a part contains itself
 
 Result<std::string> Expand(const std::map<std::string, std::string>& texts, std::string_view text, int depth) {
   if (depth > kMaxDepth) return Status::InvalidArgument("a template contains itself");
@@ -35,7 +35,7 @@ Result<std::string> Expand(const std::map<std::string, std::string>& texts, std:
   }
 }
 
-// Whether a template can be filled, found out by filling it.
+// Checks that every template can be filled, by filling it.
 Status CheckTemplates(const std::map<std::string, std::string>& texts) {
   std::map<std::string, std::string> values;
   for (const std::string& name : PromptValues()) values[name] = "x";
@@ -146,7 +146,7 @@ Result<std::string> FillTemplate(std::string_view text, const std::map<std::stri
       return Status::InvalidArgument(fmt::format("a prompt template opens '{}' and does not close it", name));
     }
     HONE_ASSIGN_OR_RETURN(std::string_view value, value_of(name));
-    // A section that stands on lines of its own takes its line ends with it.
+    // A section on separate lines also removes its line ends.
     std::string_view section = text.substr(0, at);
     text.remove_prefix(at + end.size());
     if (section.starts_with('\n')) section.remove_prefix(1);

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The prompts: Markdown templates, one for each role and step, embedded from src/tuner/prompts and replaced file by
-// file by those of a user's folder. A run stores the texts it began with, and is continued with them.
+// Manages the prompts: Markdown templates, one per role and step, embedded from src/tuner/prompts; files in a user's
+// folder replace them one by one. A run stores the texts with which it began, and continues with them.
 //
-// In a template, {{name}} stands for a value, {{> part}} for another template, and {{#name}} … {{/name}} for text that
-// is left out when the value is empty. A name that does not exist is an error where the template is loaded.
+// In a template, {{name}} is replaced by a value, {{> part}} by another template, and {{#name}} … {{/name}} is omitted
+// when the value is empty. An unknown name is an error when the template is loaded.
 #pragma once
 
 #include <map>
@@ -20,15 +20,15 @@ namespace hone {
 
 class PromptLibrary {
  public:
-  // What the program carries.
+  // The templates compiled into the program.
   static const PromptLibrary& Embedded();
-  // The same with every NAME.md of a folder in the place of its namesake. kInvalidArgument names file and fault: a
-  // name that no template has, an unknown value, an unclosed bracket.
+  // The same with every NAME.md of a folder replacing the template of that name. kInvalidArgument names file and fault:
+  // a name without a template, an unknown value, an unclosed bracket.
   static Result<PromptLibrary> WithFolder(const std::string& directory);
-  // What a run was begun with.
+  // The templates with which a run began.
   static Result<PromptLibrary> OfRun(RunStore& store, const RunView& view);
 
-  // The template's text with its parts put in; kInvalidArgument lists the names.
+  // Returns the template's text with its parts inserted; kInvalidArgument lists the names.
   Result<std::string> Expanded(std::string_view name) const;
   const std::map<std::string, std::string>& texts() const { return texts_; }
 
@@ -36,7 +36,7 @@ class PromptLibrary {
   std::map<std::string, std::string> texts_;
 };
 
-// Names of the values a template may ask for.
+// Names of the values that a template may use.
 const std::vector<std::string>& PromptValues();
 
 // Fills values and sections of an expanded template; an unknown name is kInvalidArgument.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The templates that the program carries; the table itself is written by the build from the list in CMakeLists.txt.
+// Declares the table of embedded templates, which the build writes from the list in CMakeLists.txt.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prompts say what an agent needs and nothing that it must not know yet.
+// Tests that prompts contain what an agent needs and nothing that it must not know yet.
 #include "tuner/agents/prompt.h"
 
 #include <gmock/gmock.h>

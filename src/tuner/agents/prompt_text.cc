@@ -23,12 +23,12 @@ constexpr double kMemoryLatencySeconds = 700e-9;
 constexpr size_t kMaxFailureBytes = 10000;
 constexpr size_t kMaxFindings = 12;
 constexpr size_t kMaxLedgerShapes = 12;
-constexpr size_t kMaxProfiledCases = 3;  // whose counts are shown; findings tell of all
+constexpr size_t kMaxProfiledCases = 3;  // cases whose counts are shown; findings cover all
 
 std::string Kilobytes(double bytes) { return fmt::format("{:.0f} KiB", bytes / 1024); }
 
 std::string FindingsText(const std::vector<Finding>& findings) {
-  // What is said of several places is said once.
+  // Merges equal findings from several places.
   std::vector<std::pair<const Finding*, std::vector<std::string>>> merged;
   for (const Finding& f : findings) {
     auto same = std::find_if(merged.begin(), merged.end(),
@@ -51,7 +51,8 @@ std::string FindingsText(const std::vector<Finding>& findings) {
   return text;
 }
 
-// Counts of the cases that the findings rest on, dearest first, then of others, as room allows; all findings.
+// Shows the counts of the cases on which the findings rest, most expensive first, then of others, as space allows; and
+// all findings.
 std::string CountsText(const Profile& whole) {
   Profile shown = whole;
   shown.cases.clear();
@@ -66,7 +67,7 @@ std::string CountsText(const Profile& whole) {
     }
   }
   for (const CaseProfile& c : whole.cases) add(c);
-  // The list is ordered by what each may be worth: of a fault that several shapes show at one place, the dearest stays.
+  // The list is ordered by potential gain: of a fault that several shapes show at one place, the most expensive stays.
   shown.findings.clear();
   for (const ProfileFinding& f : whole.findings) {
     const bool told = std::any_of(shown.findings.begin(), shown.findings.end(), [&](const ProfileFinding& s) {
@@ -81,7 +82,7 @@ std::string CountsText(const Profile& whole) {
   return text;
 }
 
-// Gains by timed shape, in the order of the times, and what the tunables were: "; by shape 1.02 0.98; VEC=8 BLOCK=256".
+// Formats gains by timed shape, in the order of the times, and the tunables: "; by shape 1.02 0.98; VEC=8 BLOCK=256".
 std::string ShapesText(const RunNode& node) {
   if (!node.evaluation || node.evaluation->verdict != Verdict::kOk) return "";
   std::string gains, tuned;
@@ -96,10 +97,10 @@ std::string ShapesText(const RunNode& node) {
 
 bool IsRight(const RunNode& node) { return node.evaluation && node.evaluation->verdict == Verdict::kOk; }
 
-// A node that is shown beside the parent.
+// A node that is shown next to the parent.
 struct Relative {
   const RunNode* node = nullptr;
-  std::string head;  // what it is and what became of it
+  std::string head;  // what the node is, and its outcome
   std::string code;
 };
 
@@ -138,7 +139,7 @@ std::string CodeBlock(std::string_view before, std::string_view language, const 
   return fmt::format("{}:\n\n```{}\n{}{}```\n\n", before, language, code, code.ends_with('\n') ? "" : "\n");
 }
 
-// See ShownText. Empty: the node has no code of its own.
+// See ShownText. Empty: the node has no separate code.
 std::string CodeOf(const RunNode& node, int64_t parent_id, bool leads, const SourceOfNode& source) {
   if (node.source_hash.empty()) return "";
   const Result<std::string> mine = source(node.id);
@@ -149,7 +150,7 @@ std::string CodeOf(const RunNode& node, int64_t parent_id, bool leads, const Sou
     if (base.ok()) {
       const std::string diff = UnifiedDiff(WithoutLicence(*base), whole, fmt::format("node-{}.cu", parent_id),
                                            fmt::format("node-{}.cu", node.id));
-      // Where nearly all differs the whole reads better.
+      // Where nearly everything differs the whole source is easier to read.
       if (!diff.empty() && diff.size() < whole.size()) {
         return CodeBlock("It is the fastest here; what it has that the version to start from has not", "diff", diff);
       }
@@ -209,7 +210,7 @@ std::string DeviceText(const DeviceFacts& f) {
 
 std::string WithoutLicence(std::string_view source) {
   std::string text;
-  bool head = true;  // the licence stands among the first comments
+  bool head = true;  // the licence is among the first comments
   while (!source.empty()) {
     const size_t end = source.find('\n');
     const std::string_view line = source.substr(0, end == std::string_view::npos ? source.size() : end + 1);
@@ -219,7 +220,7 @@ std::string WithoutLicence(std::string_view source) {
         begin != std::string_view::npos && (line.substr(begin).starts_with("//") || line[begin] == '#');
     head = head && (begin == std::string_view::npos || comment);
     if (head && line.find("SPDX-") != std::string_view::npos) continue;
-    // The empty comment line that parted the licence from the rest goes with it.
+    // The empty comment line after the licence is removed too.
     if (head && text.empty() && comment && line.find_first_not_of("/# \t\r\n") == std::string_view::npos) continue;
     text += line;
   }
@@ -228,7 +229,7 @@ std::string WithoutLicence(std::string_view source) {
 
 std::string ShownTask(std::string_view toml) {
   const std::string whole = WithoutLicence(toml);
-  std::string text, comments;  // comments belong to the section that they stand above
+  std::string text, comments;  // comments belong to the section below them
   bool hand = false;
   for (std::string_view rest = whole; !rest.empty();) {
     const size_t end = rest.find('\n');
@@ -329,7 +330,7 @@ std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evalua
   if (!rules.empty()) text += "\nWhat these figures say:\n\n" + rules;
   if (evaluation.profile && !evaluation.profile->cases.empty()) {
     text += "\nCounted while each kernel ran once:\n\n```\n" + CountsText(*evaluation.profile) + "```\n";
-    // The profile says what its own findings say, and more.
+    // The profile contains its own findings in more detail.
     std::erase_if(told, [&](const Finding& f) {
       return std::any_of(evaluation.profile->findings.begin(), evaluation.profile->findings.end(),
                          [&](const ProfileFinding& p) { return p.kind == f.kind && p.location == f.location; });
@@ -388,7 +389,7 @@ std::string LastOutcomeText(const RunView& view, int64_t known) {
   std::string text;
   for (const LedgerEntry& entry : view.ledger) {
     if (entry.node >= known) continue;
-    // What a sweep made of the last version belongs to it.
+    // A sweep of the last version belongs to it.
     if (view.node(entry.node).origin == "sweep") {
       text += LedgerLine(view, entry);
     } else {

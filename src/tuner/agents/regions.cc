@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// One past the newline that follows `at`, if only blanks stand between.
+// Returns the position after the newline that follows `at`, if only blanks are between.
 size_t EndOfLine(std::string_view text, size_t at) {
   size_t end = at;
   while (end < text.size() && (text[end] == ' ' || text[end] == '\t' || text[end] == '\r')) ++end;
@@ -32,7 +32,7 @@ bool IsName(const Token& token) {
   return token.kind == TokenKind::kIdentifier && !not_names.contains(token.text);
 }
 
-// The token after a balanced <…> that opens at `i`.
+// Returns the token after a balanced <…> that opens at `i`.
 int AfterAngles(const std::vector<Token>& tokens, int i) {
   int depth = 0;
   for (; i < static_cast<int>(tokens.size()); ++i) {
@@ -46,7 +46,7 @@ int AfterAngles(const std::vector<Token>& tokens, int i) {
   return i;
 }
 
-// The name that stands before the parenthesis at `open`: f( and f<int>( and operator+(; -1: none.
+// Returns the name before the parenthesis at `open`: f( and f<int>( and operator+(; -1: none.
 int NameBefore(const std::vector<Token>& tokens, int first, int open) {
   const auto at = [&](int i) -> const Token& { return tokens[static_cast<size_t>(i)]; };
   for (int i = open - 1; i >= first && i >= open - 4; --i) {
@@ -65,8 +65,8 @@ int NameBefore(const std::vector<Token>& tokens, int first, int open) {
 
 struct Declaration {
   int last = 0;         // token
-  bool opens = false;   // a namespace or linkage block: what follows are declarations again
-  std::string name;     // a function definition
+  bool opens = false;   // a namespace or linkage block, which contains declarations
+  std::string name;     // name of a function definition
   bool kernel = false;
   int body = 0;         // its brace
 };
@@ -183,7 +183,7 @@ std::vector<Region> SplitRegions(std::string_view source) {
     }
     i = d.last + 1;
   }
-  // Blank lines and comments at the end belong to what they follow.
+  // Blank lines and comments at the end belong to the preceding region.
   if (at < source.size()) {
     if (regions.empty()) {
       regions.push_back({"prelude", "prelude", 0, source.size(), ""});
@@ -249,7 +249,7 @@ StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan) {
   for (const PlanEntry& entry : plan.entries) {
     if (!entry.is_launch() || plan.host_mode) continue;
     const std::string name = BaseName(entry.kernel);
-    // A macro may make a kernel, so only a name that stands nowhere is surely missing.
+    // A macro may make a kernel, so only a name that occurs nowhere is surely missing.
     if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
             std::string::npos ||
         identifiers.contains(name)) {
@@ -262,7 +262,7 @@ StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan) {
     return {"kernel_missing", fmt::format("line {}: the plan launches '{}', which the code does not define", entry.line,
                                           name)};
   }
-  // Under #if both branches are text, only one is code.
+  // Both branches of an #if are text, but only one is code.
   if (conditional) return {};
   for (const Token& token : tokens) {
     if (token.kind != TokenKind::kPunctuation || token.text.size() != 1 || token.match >= 0) continue;
@@ -270,7 +270,7 @@ StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan) {
     return {"unbalanced_brackets",
             fmt::format("line {}: this '{}' has no partner", LineAt(source, token.begin), token.text)};
   }
-  // Two namespaces may hold the same name.
+  // Two namespaces may contain the same name.
   if (namespaces > 1) return {};
   std::map<std::string, size_t> definitions;
   for (const Region& region : SplitRegions(source)) {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A candidate as named regions: the plan, the prelude, each kernel and each function. Plans name the regions they
-// change and coders return whole region bodies, so the text around an edit is the program's own and stays intact.
+// Divides a candidate into named regions: the plan, the prelude, each kernel and each function. Plans name the regions
+// they change and coders return whole region bodies, so the text around an edit is the program's own and stays intact.
 // (Models that count lines themselves break what they edit: four in five of the compile errors in CuTeGen's published
 // runs are such damage.)
 //
-// Regions cover a source from its first byte to its last, in order. They are found by brackets and names, not by a
-// C++ parser; what is not understood becomes part of a `prelude` region.
+// Regions cover a source from its first byte to its last, in order. They are found by brackets and names, not by a C++
+// parser; text that is not understood becomes part of a `prelude` region.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Region {
 };
 
 std::vector<Region> SplitRegions(std::string_view source);
-// "plan, prelude, rms_norm (kernel), block_sum"
+// Formats "plan, prelude, rms_norm (kernel), block_sum".
 std::string RegionList(const std::vector<Region>& regions);
 
 struct RegionBody {
@@ -36,14 +36,14 @@ struct RegionBody {
   std::string text;
 };
 struct RegionResult {
-  std::string source;   // empty when a body could not be put in place
+  std::string source;   // empty when a body could not be placed
   std::string problem;  // unknown_region | region_twice
   std::string detail;
 };
-// Puts bodies in the place of the regions they name.
+// Replaces the named regions by the given bodies.
 RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBody>& bodies);
 
-// Damage that no compiler is needed to see; empty problem: none found.
+// Damage that is visible without a compiler; empty problem: none found.
 struct StructureFault {
   std::string problem;  // unbalanced_brackets | duplicate_definition | kernel_missing
   std::string detail;   // with the line

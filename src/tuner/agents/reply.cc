@@ -19,7 +19,7 @@
 namespace hone {
 namespace {
 
-// Far above any kernel; a reply beyond it is a loop or a wrong file.
+// Far above any kernel's size; a longer reply is an endless repetition or a wrong file.
 constexpr size_t kMaxReplyBytes = 2 << 20;
 constexpr size_t kMaxReasoningBytes = 4000;
 constexpr size_t kMaxIdeaBytes = 120;
@@ -40,7 +40,7 @@ std::string_view StripMarkup(std::string_view line) {
   return line;
 }
 
-// Whether `line` reads "WORD: value", whatever marks stand around it.
+// Whether `line` reads "WORD: value", with any marks around it.
 bool IsLabelled(std::string_view line, std::string_view word, std::string_view& value) {
   line = StripMarkup(Trim(line));
   if (line.size() <= word.size()) return false;
@@ -68,7 +68,7 @@ std::string RegionName(std::string_view value) {
   return name;
 }
 
-// The reply, taken apart line by line.
+// A reply, split into its parts line by line.
 struct Parts {
   std::string prose;
   std::string idea;
@@ -76,7 +76,7 @@ struct Parts {
   std::vector<std::string> widen;
   std::vector<RegionBody> regions;
   std::vector<SearchReplace> edits;
-  std::string unclosed;  // what was left open at the end
+  std::string unclosed;  // the construct that was not closed at the end
 };
 
 bool StartsWithMark(std::string_view line, char mark, std::string_view word) {
@@ -154,8 +154,8 @@ Parts TakeApart(std::string_view text) {
   return parts;
 }
 
-// The whole file that a reply is when it comes as it would lie on a disk, with no marks around it: it begins with a comment or a
-// directive, after an IDEA at most, and has a plan. Empty: it is none. Commands behind exec: are often written so.
+// Returns the whole file if the reply is a bare file without marks: it begins with a comment or a directive, after at
+// most an IDEA, and has a plan. Empty: it is not. Commands behind exec: often reply like this.
 std::string BareFile(std::string_view text) {
   std::string_view value;
   text = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -168,7 +168,7 @@ std::string BareFile(std::string_view text) {
   return file ? std::string(text) : "";
 }
 
-// What makes a reply useless whatever its role; empty: nothing.
+// A fault that makes a reply useless for any role; empty: none.
 struct Fault {
   std::string problem, detail;
 };
@@ -283,7 +283,7 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
         fmt::format("{} is not closed{}", parts.unclosed, cut ? ": the reply was cut off at its token limit" : ""));
   }
   if (!parts.edits.empty() || !parts.regions.empty()) {
-    // Beside edits, code blocks are illustrations. A file that travels beside its own regions is ambiguous.
+    // Next to edits, code blocks are illustrations. A whole file together with regions is ambiguous.
     proposal.form = parts.regions.empty() ? "edits" : "regions";
     proposal.source = std::string(parent);
     if (!parts.regions.empty()) {
@@ -372,11 +372,11 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool 
   std::string block;
   const Region* region = nullptr;
   bool inside = false, quoted = false;
-  // Whole regions of which nothing is quoted are marked when the next one begins, or the plan ends.
+  // A region without quotes is marked whole when the next one begins, or the plan ends.
   const auto close_region = [&] {
     if (region != nullptr && !quoted) plan.spans.push_back(*RegionSpan(parent, region->name));
   };
-  // What is wrong with a block that quotes lines of the region; empty: nothing.
+  // Returns what is wrong with a block that quotes lines of the region; empty: nothing.
   const auto take_quote = [&]() -> Fault {
     const std::string_view body = parent.substr(region->begin, region->end - region->begin);
     const LinesFound found = FindLines(body, block);
@@ -411,7 +411,7 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool 
     rest.remove_prefix(whole.size());
     std::string_view value;
     if (line.starts_with("```")) {
-      // Unbound, only the first block after a region is looked at.
+      // Without `bound`, only the first block after a region counts.
       if (inside && region != nullptr && !Trim(block).empty() && (bound || !quoted)) {
         if (const Fault fault = take_quote(); !fault.problem.empty()) return fail(fault.problem, fault.detail);
         if (!bound) quoted = true;
@@ -484,7 +484,7 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
     std::map<std::string, std::string> values;
     bool sound = true;
     size_t at = 0;
-    const size_t head = std::min(value.find(':'), value.size());  // behind it stands the reason
+    const size_t head = std::min(value.find(':'), value.size());  // the reason follows it
     while (at < head) {
       const size_t equals = value.substr(0, head).find('=', at);
       if (equals == std::string_view::npos) break;

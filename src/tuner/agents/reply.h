@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model's reply amounts to, role by role: code, a plan, free text (a diagnosis, findings), or cases.
+// Parses a model's reply by role: code, a plan, free text (a diagnosis, findings), or cases.
 //
-// Anything can come back from a model. Whatever cannot be used is a problem with a name and a sentence, which the run
-// keeps and shows to the model in a repair turn; it never ends a run.
+// A model may return anything. An unusable reply becomes a problem with a name and a sentence, which the run records
+// and shows to the model in a repair turn; it never ends a run.
 //
 // Code, in one of three forms (the first two mix):
 //   REGION: silu_kernel               the region's new text, whole; any number of regions
@@ -32,31 +32,31 @@ struct Proposal {
   std::string idea_key;   // IdeaKey(idea)
   std::string reasoning;  // the reply without its code, at most 4000 bytes
   std::string source;     // the new candidate; empty when there is a problem
-  std::string form;       // file | regions | edits: how it was sent; empty when unknown
-  std::vector<std::string> widen;  // regions that it asks for, in its order, without repeats
+  std::string form;       // file | regions | edits: the form of the reply; empty when unknown
+  std::vector<std::string> widen;  // regions that the coder asks for, in order, without repeats
   // empty | empty_reply | not_text | too_long | refused | cut_off | no_code | several_files | unclosed_block |
   // search_not_found | search_not_unique | search_empty | edits_overlap | unknown_region | region_twice | no_plan |
   // same_as_parent | outside_plan | too_wide
   std::string problem;
-  std::string detail;  // what happened and what to do about it
+  std::string detail;  // what happened and what to do
 };
 
 Proposal ParseReply(const ModelReply& reply, std::string_view parent);
 
-// What a coding agent handed in: a line `IDEA: …`, an empty line, and the whole file to its end, as it stands.
+// Parses what a coding agent handed in: a line `IDEA: …`, an empty line, and then the whole file unchanged.
 Proposal ParseAgentReply(const ModelReply& reply);
 
-// A plan: `IDEA: …`, then for each place `REGION: name` with what to do there, and code blocks with the lines it means.
+// A plan: `IDEA: …`, then for each place `REGION: name` with what to do there, and code blocks that quote lines.
 //
-// The first block after a REGION quotes lines of that region; a later one quotes where its lines stand there, and is an
-// illustration where they do not. With `bound`, every quote must stand in its region once, and there must be a region:
-// the spans are what the coder may change. Without, only the first quote must stand there, and a plan that names no
-// region means the whole file.
+// The first block after a REGION quotes lines of that region; a later block quotes if its lines occur there, and
+// otherwise illustrates. With `bound`, every quote must occur in its region once, and there must be a region: the spans
+// are what the coder may change. Without `bound`, only the first quote must occur, and a plan that names no region
+// means the whole file.
 struct PlanReply {
   std::string idea, idea_key;
-  std::string text;  // what the coder is shown, at most 12000 bytes
+  std::string text;  // shown to the coder, at most 12000 bytes
   std::vector<std::string> regions;
-  std::vector<PlanSpan> spans;  // with `bound`: the quoted lines, and whole regions where nothing is quoted
+  std::vector<PlanSpan> spans;  // with `bound`: the quoted lines, and whole regions without quotes
   std::string problem;          // as above | unknown_region | anchor_not_found | anchor_not_unique | no_region
   std::string detail;
 };
@@ -69,22 +69,22 @@ struct TextReply {
 };
 TextReply ParseTextReply(const ModelReply& reply);
 
-// Lines `CASE: rows=3, d=5, x=uniform(-80, 80): why`. Every case gives every dimension of the task, and may say how
-// floating-point inputs are drawn in it: uniform(low, high), log_uniform(low, high), normal(mean, deviation),
+// Lines `CASE: rows=3, d=5, x=uniform(-80, 80): why`. Every case gives every dimension of the task, and may specify the
+// distribution of floating-point inputs: uniform(low, high), log_uniform(low, high), normal(mean, deviation),
 // NAME(scale) of another distribution of numbers, zero().
 struct CasesReply {
-  std::vector<ProposedCase> cases;  // no repeats, none the task already has
+  std::vector<ProposedCase> cases;  // without repeats, and without cases that the task already has
   std::string text;
   std::string problem, detail;  // as above | no_cases
 };
 CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t most);
 
-// The idea in lower case, words joined by '-': "Use __ldg for x!" -> "use-ldg-for-x".
+// Returns the idea in lower case, words joined by '-': "Use __ldg for x!" -> "use-ldg-for-x".
 std::string IdeaKey(std::string_view idea);
 
 // Whether `text` is valid UTF-8.
 bool IsUtf8(std::string_view text);
-// At most `bytes` bytes, cut at a character's boundary, with "…" when cut.
+// Returns at most `bytes` bytes, cut at a character's boundary, with "…" when cut.
 std::string ClipText(std::string_view text, size_t bytes);
 
 }  // namespace hone

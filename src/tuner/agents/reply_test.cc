@@ -47,7 +47,7 @@ TEST(ParseReply, TheSameFileTwiceIsOneFileButTwoDifferentAreAProblem) {
   EXPECT_THAT(p.detail, HasSubstr("2 different"));
 }
 
-// As a command prints a .cu file.
+// A reply as a command that prints a .cu file gives it.
 TEST(ParseReply, AReplyMayBeTheFileItself) {
   const std::string file = "// A kernel.\n/*hone x */\nvoid g();\n";
   EXPECT_EQ(Parse(file).source, file);

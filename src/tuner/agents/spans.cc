@@ -40,7 +40,7 @@ PlanSpan SpanOf(std::string_view source, const Region& region) {
           NumberOfLine(source, std::max(region.end, region.begin + 1) - 1), true};
 }
 
-// `line` as SplitLines gives it.
+// `line` as from SplitLines.
 bool IsMark(std::string_view line) {
   line = WithoutIndent(line);
   if (!line.starts_with(kMark) || !(line.ends_with(" begins]") || line.ends_with(" ends]"))) return false;
@@ -49,7 +49,7 @@ bool IsMark(std::string_view line) {
   return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// How many lines of `wanted` stand in `lines` from `at` on, in one run.
+// Returns how many lines of `wanted` occur in `lines` from `at` on, consecutively.
 size_t Common(const std::vector<Line>& wanted, const std::vector<Line>& lines, size_t at) {
   size_t same = 0;
   while (same < wanted.size() && at + same < lines.size() && lines[at + same].text == wanted[same].text) ++same;
@@ -116,7 +116,7 @@ std::string SpanList(const std::vector<PlanSpan>& spans) {
 }
 
 std::string OutsideSpans(std::string_view before, const std::vector<PlanSpan>& spans, std::string_view after) {
-  // What stands outside, as the runs of lines before, between and behind the spans.
+  // The lines outside, as the runs before, between and behind the spans.
   std::vector<std::vector<Line>> outside(spans.size() + 1);
   for (const Line& line : LinesWithText(before)) {
     size_t past = 0;
@@ -137,7 +137,7 @@ std::string OutsideSpans(std::string_view before, const std::vector<PlanSpan>& s
         "or lines were added beside it",
         LineExcerpt(WithoutIndent(line.text)), region);
   };
-  // The first run begins the file and the last one ends it; each of the others follows somewhere.
+  // The first run must begin the file and the last one end it; each of the others follows somewhere.
   const std::vector<Line>& head = outside.front();
   const std::vector<Line>& tail = outside.back();
   if (const size_t same = Common(head, lines, 0); same < head.size()) return fault(head[same]);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a plan marks is found to the line, and a coder that leaves it is caught.
+// Tests that a plan's marks are exact to the line, and that a coder that leaves them is caught.
 #include "tuner/agents/spans.h"
 
 #include <gmock/gmock.h>

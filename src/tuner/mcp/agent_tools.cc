@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tools of a run's own coding agent: its one task, and versions judged within its budget.
+// Implements the tools of a run's own coding agent: its single task, and versions judged within its budget.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace hone::mcp {
 namespace {
 
-constexpr int64_t kDefaultVerdictWait = 45;  // seconds; several clients give a call up after 60
+constexpr int64_t kDefaultVerdictWait = 45;  // seconds; several clients abandon a call after 60
 constexpr int64_t kMostVerdictWait = 3600;
 constexpr double kVerdictPollSeconds = 0.2;
 
@@ -48,7 +48,7 @@ ToolAnswer StandingAnswer(Json standing) {
   return answer;
 }
 
-// Until nothing is being judged, or the call's time is up.
+// Waits until nothing is being judged, or the call's time is over.
 Result<ToolAnswer> AwaitVerdict(const std::string& socket, const Json& arguments, const CallContext& context) {
   const Stopwatch watch;
   const auto limit = static_cast<double>(arguments.value("wait_seconds", kDefaultVerdictWait));

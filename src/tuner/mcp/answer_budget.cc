@@ -12,12 +12,12 @@
 namespace hone::mcp {
 namespace {
 
-constexpr size_t kShortText = 400;  // bytes: shorter ones are left whole
+constexpr size_t kShortText = 400;  // bytes: shorter texts are not cut
 constexpr size_t kShortList = 2;    // items
 
 size_t Bytes(const Json& value) { return DumpJson(value, -1).size(); }
 
-// The text or list under `value` that takes the most room; null where all are short.
+// Finds the longest text or list under `value`; null if all are short.
 Json* Largest(Json& value, const std::string& place, size_t& bytes, std::string& found) {
   Json* largest = nullptr;
   const auto consider = [&](Json& one, const std::string& at, size_t size) {

@@ -47,7 +47,7 @@ Result<pid_t> StartInBackground(const BackgroundProgram& program) {
   posix_spawn_file_actions_addchdir_np(&actions, program.folder.c_str());
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // No signal is blocked in it, and none that it should hear is ignored.
+  // The program starts with no signal blocked or ignored.
   sigset_t none, usual;
   sigemptyset(&none);
   sigemptyset(&usual);
@@ -94,7 +94,7 @@ std::string ComplaintsIn(const std::string& log) {
   std::string said;
   if (!text.ok()) return said;
   std::istringstream lines(*text);
-  constexpr std::string_view kProgram = "hone: ";  // before each message, for people at a shell
+  constexpr std::string_view kProgram = "hone: ";  // prefix of each message, for people at a shell
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(kProgram)) said += (said.empty() ? "" : "\n") + line.substr(kProgram.size());
   }
@@ -108,7 +108,7 @@ std::optional<pid_t> HolderOfRun(const std::string& store, const std::string& ru
   const Result<std::string> table = ReadFile("/proc/locks");
   if (!table.ok()) return std::nullopt;
   std::istringstream lines(*table);
-  // "1: FLOCK  ADVISORY  WRITE 15767 fe:00:5325463 0 EOF"; one that waits has "->" before its kind.
+  // A line looks like "1: FLOCK  ADVISORY  WRITE 15767 fe:00:5325463 0 EOF"; a waiting lock has "->" before its kind.
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string number, kind, advisory, mode, place;
@@ -123,7 +123,7 @@ bool StopRun(const std::string& store, const std::string& run, double seconds) {
   const Stopwatch watch;
   std::optional<pid_t> asked;
   while (const std::optional<pid_t> holder = HolderOfRun(store, run)) {
-    // Once: a second signal would end it in the middle of an evaluation.
+    // Signals only once: a second signal would interrupt an evaluation.
     if (asked != holder) {
       kill(*holder, SIGTERM);
       asked = holder;

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs that outlive the server that started them: each is a `hone optimize` of its own, in a session of its own, and
-// its run store is all that it and any server share. A server that was not there when a run began finds, watches and
-// stops it like any other.
+// Starts runs that outlive the server: each is a separate `hone optimize` in its own session, and shares only its run
+// store with any server. A later server finds, watches and stops it like any other run.
 #pragma once
 
 #include <sys/types.h>
@@ -19,29 +18,29 @@ namespace hone::mcp {
 struct BackgroundProgram {
   std::vector<std::string> argv;         // argv[0] is a path
   std::vector<std::string> environment;  // "NAME=value"
-  std::string folder;                    // where it runs
-  std::string log;                       // what it prints goes there; made, with its folder
+  std::string folder;                    // working directory
+  std::string log;                       // file for its output; made with its folder
 };
 
-// Starts a program that nothing ties to this process: it has a session of its own, none of our descriptors and no
-// standard input.
+// Starts a program independent of this process: it has its own session, none of our descriptors and no standard input.
 Result<pid_t> StartInBackground(const BackgroundProgram& program);
 
-// How a child of StartInBackground ended: its exit status, or 128 and the signal's number. nullopt: it still runs, or
-// is no child of ours.
+// Returns how a child of StartInBackground ended: its exit status, or 128 plus the signal's number. nullopt: it still
+// runs, or is not our child.
 std::optional<int> EndOfBackground(pid_t pid);
 
-// Waits until the log of a `hone optimize` says which run it is. The Status holds what the program said where it ended
-// without one.
+// Waits until the log of a `hone optimize` names its run. The Status holds the program's messages if it ended without
+// one.
 Result<std::string> WaitForRunId(pid_t pid, const std::string& log, double seconds);
 
-// What a `hone` program complained of in its log: the messages of its standard error, without the program's name.
+// Returns the errors in a `hone` program's log: the messages of its standard error, without the program's name.
 std::string ComplaintsIn(const std::string& log);
 
-// The process that holds the run now, by the system's table of locks. nullopt: none does.
+// Returns the process that holds the run now, by the system's table of locks. nullopt: none.
 std::optional<pid_t> HolderOfRun(const std::string& store, const std::string& run);
 
-// Asks the run's process to stop in order (the evaluations under way are finished), and waits. true: nobody holds it.
+// Asks the run's process to stop in order (current evaluations are finished), and waits. Returns true if no process
+// holds it.
 bool StopRun(const std::string& store, const std::string& run, double seconds);
 
 }  // namespace hone::mcp

@@ -27,7 +27,7 @@ class BackgroundRun : public testing::Test {
     ASSERT_TRUE(made.ok());
     scratch_ = std::move(*made);
   }
-  // A shell in the background; its output lies in log().
+  // Starts a shell in the background; its output is in log().
   pid_t Start(const std::string& script) {
     const Result<pid_t> pid = StartInBackground(
         {.argv = {"/bin/sh", "-c", script}, .environment = {"WORD=heard"}, .folder = scratch_.path(), .log = log()});
@@ -45,7 +45,7 @@ class BackgroundRun : public testing::Test {
 };
 
 TEST_F(BackgroundRun, HasASessionAFolderAndALogOfItsOwn) {
-  const int held = open("/dev/null", O_RDONLY);  // not close-on-exec: it must not be inherited all the same
+  const int held = open("/dev/null", O_RDONLY);  // not close-on-exec, and still must not be inherited
   const pid_t pid = Start("pwd; echo $WORD; test -e /proc/self/fd/" + std::to_string(held) +
                           " && echo inherited; test -t 0 || echo no terminal; sleep 0.2; exit 5");
   close(held);

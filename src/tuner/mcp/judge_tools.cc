@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What judges candidates and answers within the call: eval, compare, profile.
+// Implements the tools that judge candidates and answer within the call: eval, compare, profile.
 #include <fmt/format.h>
 
 #include "tuner/mcp/judged_answer.h"
@@ -15,7 +15,7 @@ namespace {
 
 Status Cancelled() { return Status::Cancelled("the call was cancelled"); }
 
-// The candidate, the choices of the call, and what it is timed against.
+// Makes the request: the candidate, the call's choices, and the baseline.
 Result<EvaluationRequest> RequestOf(const Toolbox& toolbox, const Task& task, const Json& arguments) {
   EvaluationRequest request;
   HONE_ASSIGN_OR_RETURN(Toolbox::Source candidate, CandidateOf(toolbox, arguments));

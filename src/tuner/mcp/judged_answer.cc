@@ -50,7 +50,7 @@ ToolAnswer JudgedAnswer(const Toolbox& toolbox, const Evaluator& evaluator, cons
   ToolAnswer answer;
   Evaluation told = evaluation;
   const std::string profile = told.profile ? DescribeProfile(*told.profile, "  ") : "";
-  if (told.profile) {  // the profile says what its findings say, and more
+  if (told.profile) {  // the profile contains its own findings in more detail
     std::erase_if(told.findings, [&](const Finding& f) {
       return std::any_of(told.profile->findings.begin(), told.profile->findings.end(),
                          [&](const ProfileFinding& p) { return p.kind == f.kind && p.location == f.location; });

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An evaluation as a tool answers it: text and fields, each within the budget, and the address of the whole.
+// Formats an evaluation as a tool's answer: text and fields, each within the budget, and the address of the complete
+// one.
 #pragma once
 
 #include "hone/tuner/evaluation.h"
@@ -12,12 +13,12 @@
 namespace hone::mcp {
 
 ToolAnswer JudgedAnswer(const Toolbox& toolbox, const Evaluator& evaluator, const Evaluation& evaluation);
-// What to make of a verdict: a sentence for a model.
+// Returns a sentence for a model about what to do after this verdict.
 std::string NextAfter(const Evaluation& evaluation);
-// The schema of such an answer.
+// Returns the schema of such an answer.
 Json JudgedSchema();
 
-// Tells a call's progress by what the judge is at.
+// Reports a call's progress from the judge's activity.
 EvaluationProgress TellProgress(const CallContext& context);
 
 }  // namespace hone::mcp

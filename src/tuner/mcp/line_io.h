@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines in and lines out, each with a bound: a client may send a line without an end, disappear, or never read.
+// Reads and writes bounded lines: a client may send a line without an end, disappear, or never read.
 #pragma once
 
 #include <condition_variable>
@@ -22,10 +22,10 @@ class LineReader {
   enum class Outcome { kLine, kTooLong, kEnd };
 
   LineReader(int descriptor, size_t longest);
-  // The next line without its end. kTooLong: a line of more than `longest` bytes, read to its end and thrown away.
-  // kEnd: the other side closed, nothing can be read, or Stop was called; a last line without an end counts.
+  // Reads the next line without its end. kTooLong: a line of more than `longest` bytes, read to its end and discarded.
+  // kEnd: the other side closed, reading failed, or Stop was called; a last line without an end counts.
   Outcome Next(std::string& line);
-  // Ends the present and every further call of Next.
+  // Ends the current and every further call of Next.
   void Stop();
 
  private:
@@ -37,25 +37,25 @@ class LineReader {
   UniqueFd wake_read_, wake_write_;
 };
 
-// Writes lines to a descriptor that it does not own, from a thread of its own. Thread-safe.
+// Writes lines to a descriptor that it does not own, from a separate thread. Thread-safe.
 class LineWriter {
  public:
   struct Options {
-    size_t queue_bytes = 16 << 20;  // what may wait to be written
-    double stall_seconds = 60;      // a full queue that nothing is taken from for so long is given up
+    size_t queue_bytes = 16 << 20;  // most bytes that may wait
+    double stall_seconds = 60;      // a full queue without progress for so long is abandoned
   };
-  // `failed`, which may be empty, is called once, from the writing thread, when nothing can be written any more.
+  // `failed`, which may be empty, is called once, on the writing thread, when writing has become impossible.
   LineWriter(int descriptor, const Options& options, std::function<void()> failed);
-  // Throws away what is not written yet: Finish first.
+  // Discards what is not written yet: call Finish first.
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  // Queues a line; the line end is added. Waits while the queue is full. false: nobody reads.
+  // Queues a line and adds the line end. Waits while the queue is full. Returns false if the other side does not read.
   bool Write(std::string line);
-  // Queues the line where there is room and nothing else would have to wait for it; drops it otherwise.
+  // Queues the line only if the queue has enough room that no other line has to wait for it; drops it otherwise.
   void WriteIfRoom(std::string line);
-  // Waits until everything is written; false: not within `seconds`, or nobody reads.
+  // Waits until everything is written; returns false if that takes over `seconds` or the other side does not read.
   bool Finish(double seconds);
   bool failed() const;
 

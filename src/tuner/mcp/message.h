@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON-RPC 2.0 as the Model Context Protocol speaks it: one object a line, and no batches.
+// Reads and writes JSON-RPC 2.0 for the Model Context Protocol: one object per line, no batches.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace hone::mcp {
 
 using Json = nlohmann::json;
 
-// What a request can be refused with. The first five are JSON-RPC's own.
+// Error codes for refused requests. The first five are JSON-RPC's own.
 inline constexpr int kParseError = -32700;
 inline constexpr int kInvalidRequest = -32600;
 inline constexpr int kMethodNotFound = -32601;
@@ -24,22 +24,22 @@ inline constexpr int kUnsupportedVersion = -32022;  // of revision 2026-07-28
 struct Message {
   enum class Kind {
     kRequest,
-    kNotification,  // is never answered
-    kResponse,      // to a request of ours; this server makes none
-    kInvalid,       // `code` and `problem` say what is wrong with it
+    kNotification,  // gets no answer
+    kResponse,      // answers a request of ours; this server makes none
+    kInvalid,       // `code` and `problem` say why
   };
   Kind kind = Kind::kInvalid;
-  Json id;  // null: none, or none that could be read
+  Json id;  // null: none, or unreadable
   std::string method;
   Json params = Json::object();  // an object
   int code = 0;
   std::string problem;
 };
 
-// Reads one line. Never throws, whatever the line holds; one nested deeper than kMaxJsonDepth is invalid.
+// Parses one line. Never throws, whatever the line holds; a line nested deeper than kMaxJsonDepth is invalid.
 Message ParseMessage(std::string_view line);
 
-// Messages to send, without a line end.
+// Format messages, without a line end.
 std::string ResultMessage(const Json& id, const Json& result);
 std::string ErrorMessage(const Json& id, int code, std::string_view problem, const Json& data = nullptr);
 std::string NotificationMessage(std::string_view method, const Json& params);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// new_task: a task of one's own, from a stand-alone kernel.
+// Implements new_task: makes a task from a stand-alone kernel.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -51,7 +51,7 @@ Result<ToolAnswer> NewTask(const Toolbox& toolbox, const Json& arguments, const 
   answers.lets = Texts(arguments, "let");
   answers.hidden = Texts(arguments, "hidden");
   answers.work = Texts(arguments, "work");
-  // A name is letters, digits and underscores, which PrepareTask checks; the folder is checked here all the same.
+  // PrepareTask checks that a name has only letters, digits and underscores; the folder is checked here all the same.
   HONE_ASSIGN_OR_RETURN(const std::string directory, toolbox.BelowRoot("tasks/" + o.name));
   context.progress(1, 2, "drafting the task");
   HONE_ASSIGN_OR_RETURN(PreparedTask prepared, PrepareTask(answers, kernel.text,

@@ -34,7 +34,7 @@ EraOutcome EraOf(const Message& request) {
     return outcome;
   };
   if (!stateless) {
-    // It exists in the later era alone, and there every request names its revision.
+    // The method exists only in the later era, in which every request names its revision.
     if (request.method == "server/discover") {
       return refuse(kInvalidParams, fmt::format("params._meta lacks \"{}\"", kVersionField));
     }

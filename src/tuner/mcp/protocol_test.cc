@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The server as a client meets it: lines through pipes, with tools of the test's own.
+// Tests the server like a client: lines through pipes, with the test's own tools.
 #include "tuner/mcp/protocol.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ class TwoTexts : public Resources {
   }
 };
 
-// A server in a thread, and the client's ends of its pipes.
+// A server on a thread, and the client's ends of its pipes.
 class Served {
  public:
   explicit Served(ServerOptions options = {}) {
@@ -107,7 +107,7 @@ class Served {
     }
   }
   void Send(const Json& message) { Send(message.dump()); }
-  // The next message; null where none comes within `seconds`, or no more will.
+  // Returns the next message; null if none comes within `seconds`, or the stream has ended.
   Json Next(double seconds = 20) {
     const double until = SteadySeconds() + seconds;
     while (buffer_.find('\n') == std::string::npos) {
@@ -195,7 +195,7 @@ TEST(Protocol, StatelessRequestsSayTheirRevisionAndResultsTheirType) {
   EXPECT_EQ(called.at("resultType"), "complete");
   EXPECT_EQ(called.at("structuredContent"), Json({{"text", "hi"}}));
   EXPECT_EQ(served.Ask("ping", Stateless()).at("error").at("code"), -32601) << "there is no ping in this era";
-  // Both eras through one pipe.
+  // Uses both eras through one pipe.
   EXPECT_EQ(served.Ask("initialize", {{"protocolVersion", "2025-06-18"}}).at("result").at("protocolVersion"),
             "2025-06-18");
   EXPECT_EQ(served.Ask("tools/list", Stateless()).at("result").at("resultType"), "complete");
@@ -247,7 +247,7 @@ TEST(Protocol, WhatIsNoRequestGetsTheErrorThatSaysSo) {
     EXPECT_EQ(answer.at("id"), one.id) << one.line.substr(0, 80);
     EXPECT_FALSE(answer.at("error").at("message").get<std::string>().empty());
   }
-  // Nothing of it has hurt: a notification, a response and blank lines are not answered, and the next request is.
+  // None of this does harm: notifications, responses and blank lines get no answer, and the next request does.
   served.Send(std::string(
       "\n  "
       "\r\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/strange\"}\n{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}"));
@@ -302,7 +302,7 @@ TEST(Protocol, ProgressRisesOnlyWhereItIsAskedForAndEndsWithTheAnswer) {
   while (answer.contains("method")) answer = served.Next();
   EXPECT_EQ(answer.at("id"), "c");
   EXPECT_TRUE(served.Next(0.2).is_null());
-  // Without a token there is none.
+  // Without a token no progress is reported.
   served.release = false;
   served.Send(Json{{"jsonrpc", "2.0"}, {"id", "d"}, {"method", "tools/call"}, {"params", {{"name", "count"}}}});
   EXPECT_TRUE(served.Next(0.3).is_null());
@@ -312,7 +312,7 @@ TEST(Protocol, ACancelledCallStopsAndIsNotAnswered) {
   Served served;
   served.Send(Json{{"jsonrpc", "2.0"}, {"id", 77}, {"method", "tools/call"}, {"params", {{"name", "count"}}}});
   while (served.counting == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  // Others are answered beside it, and its id is taken.
+  // Other requests are answered meanwhile, and the id of the running call is refused.
   EXPECT_EQ(served.Ask("ping").at("result"), Json::object());
   EXPECT_EQ(
       served.AskWhole(Json{{"jsonrpc", "2.0"}, {"id", 77}, {"method", "tools/call"}, {"params", {{"name", "count"}}}})

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be read by its address: documents, devices, tasks' files, runs, evaluations.
+// Implements resources that can be read by address: documents, devices, tasks' files, runs, evaluations.
 #include <fmt/format.h>
 
 #include <algorithm>

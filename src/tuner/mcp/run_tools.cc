@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Searches that outlive the call and the server: run_start, run_status, run_stop, run_best. And apply, for what they
-// found.
+// Implements searches that outlive the call and the server: run_start, run_status, run_stop, run_best; and apply, for
+// their results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,9 +30,9 @@
 namespace hone::mcp {
 namespace {
 
-constexpr double kBeginSeconds = 120;  // for a run's process to begin: a GPU's first context takes its time
+constexpr double kBeginSeconds = 120;  // time for a run's process to begin: creating a GPU's first context is slow
 
-// The processes that this server started, so that none of them stays behind as a zombie.
+// Keeps the processes that this server started, to reap them when they end.
 class Started {
  public:
   void Add(pid_t pid) {
@@ -48,8 +48,8 @@ class Started {
 
 std::string NumberText(double number) { return fmt::format("{}", number); }
 
-// A model that a request may name. Commands and addresses are the user's to choose: the one would run anything, the
-// other would be sent the user's key.
+// Checks a model that a request names. Only the user may choose commands and addresses: a command would run anything,
+// an address would be sent the user's key.
 Result<std::string> ModelOf(const Toolbox& toolbox, const std::string& model) {
   if (model == "builtin") return model;
   if (model.starts_with("mailbox:")) {
@@ -72,7 +72,7 @@ struct RunState {
 
 Result<RunState> Look(const Toolbox& toolbox, const std::string& name) {
   const std::string& path = toolbox.options().store;
-  // Looked at first: a run that ends meanwhile is told as running once more, never as stopped without having ended.
+  // Checked first: a run that ends meanwhile is reported once more as running, never as stopped without an end.
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<RunStore> store, OpenStoreToRead(path));
   HONE_ASSIGN_OR_RETURN(const RunInfo info, store->FindRun(name));
   const bool held = HolderOfRun(path, info.id).has_value();
@@ -100,7 +100,7 @@ ToolAnswer StateAnswer(const Toolbox& toolbox, const RunState& run) {
     if (node.speedup) one["speedup"] = *node.speedup;
     nodes.push_back(std::move(one));
   }
-  std::reverse(nodes.begin(), nodes.end());  // what is cut is the oldest
+  std::reverse(nodes.begin(), nodes.end());  // the oldest are cut
   fields["nodes"] = std::move(nodes);
   const std::string next =
       run.state == "running"
@@ -190,7 +190,7 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
   const std::string asked = arguments.value("device", std::string());
   if (asked.starts_with("spool:") && asked != options.evaluator.device)
     return Status::InvalidArgument("a spool is chosen when the server is started: hone mcp --device spool:DIR");
-  // A run that goes on asks for the device it began with.
+  // A resumed run uses the device with which it began.
   if (!asked.empty() || !resumes) add("--device", asked.empty() ? options.evaluator.device : asked);
   add("--store", options.store);
   program.environment = options.run_environment;
@@ -202,7 +202,7 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
   context.progress(1, std::nullopt, "waiting for the run to begin");
   HONE_ASSIGN_OR_RETURN(const std::string run, WaitForRunId(pid, program.log, kBeginSeconds));
   HONE_ASSIGN_OR_RETURN(RunState state, Look(toolbox, run));
-  // It says its id just before it takes hold of the run, and may fail to: another process may have been quicker.
+  // The process reports its id just before it locks the run, and may fail to lock it if another process was faster.
   std::optional<int> end;
   for (int look = 0; look < 100 && state.state == "stopped" && !end; ++look) {
     end = EndOfBackground(pid);
@@ -220,7 +220,7 @@ Result<ToolAnswer> RunStatus(const Toolbox& toolbox, const Json& arguments, cons
   const Stopwatch watch;
   HONE_ASSIGN_OR_RETURN(RunState run, Look(toolbox, arguments.value("run", std::string("last"))));
   const std::string id = run.view.info.id;
-  // A node that is done, or the end: whatever a reader waits for.
+  // Done when a node is done, or the run has ended.
   const auto done = [](const RunView& view) {
     return std::count_if(view.nodes.begin(), view.nodes.end(), [](const RunNode& node) { return node.done(); });
   };

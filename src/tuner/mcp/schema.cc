@@ -13,7 +13,7 @@
 namespace hone::mcp {
 namespace {
 
-// 2.0 is an integer to JSON Schema; beyond 2^53 a number with a point stands for several.
+// In JSON Schema 2.0 is an integer; beyond 2^53 a number with a point is ambiguous.
 bool IsWhole(const Json& value) {
   if (!value.is_number_float()) return value.is_number_integer();
   const double number = value.get<double>();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of JSON Schema 2020-12 that tools describe their arguments and answers with, and the check against it:
+// Implements the part of JSON Schema 2020-12 that describes tools' arguments and answers, and the check against it:
 // type, enum, minimum, maximum, minLength, maxLength, items, maxItems, properties, required, additionalProperties.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace hone::mcp {
 
-// Makers of schemas. `meaning` is the description that a model reads.
+// Functions that make schemas. `meaning` is the description that a model reads.
 Json TextSchema(std::string_view meaning);
 Json ChoiceSchema(std::string_view meaning, const std::vector<std::string>& choices);
 Json IntegerSchema(std::string_view meaning, int64_t least, int64_t most);
@@ -33,8 +33,8 @@ Json AnyObjectSchema(std::string_view meaning);
 Json ObjectSchema(std::initializer_list<std::pair<std::string, Json>> fields, std::vector<std::string> required,
                   bool open = false);
 
-// kInvalidArgument says where the value does not fit, and what was probably meant: "arguments.bind.VEC: expected an
-// integer, found a string". `where` names the value.
+// Checks a value. kInvalidArgument says where it does not fit, and what was probably meant: "arguments.bind.VEC:
+// expected an integer, found a string". `where` names the value.
 Status CheckAgainst(const Json& schema, const Json& value, const std::string& where);
 
 }  // namespace hone::mcp

@@ -28,14 +28,14 @@ namespace {
 constexpr double kLeastSecondsBetweenProgress = 0.1;
 constexpr size_t kProgressBytes = 200;  // clients cut longer messages
 
-// One call under way. Its thread and the reading thread share it.
+// One call in progress, shared by its thread and the reading thread.
 struct Call {
   Json id;
   Era era = Era::kSession;
   std::stop_source stop;
   std::mutex mutex;
   bool silent = false;  // cancelled or answered: nothing more is sent for it
-  Json progress_token;  // null: nobody asked
+  Json progress_token;  // null: progress was not requested
   double last_progress = 0, last_time = 0;
 };
 
@@ -50,7 +50,7 @@ std::string CutToCharacters(std::string text, size_t bytes) {
   return text + "...";
 }
 
-// What outlives Serve where a call does.
+// The state that outlives Serve if a call does.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(const ServerOptions& options, int input, int output)
@@ -238,7 +238,7 @@ class Session : public std::enable_shared_from_this<Session> {
           });
   }
 
-  // Runs `work`, which gives the message to send, in a thread of its own.
+  // Runs `work`, which returns the message to send, on a separate thread.
   template <typename Work>
   void Start(const Message& request, Era era, Work work) {
     auto call = std::make_shared<Call>();
@@ -273,7 +273,7 @@ class Session : public std::enable_shared_from_this<Session> {
                                       self->Progress(*call, done, total, what);
                                     }};
           message = work(*call, context);
-        } catch (const std::exception& error) {  // memory that is not there
+        } catch (const std::exception& error) {  // such as std::bad_alloc
           message = ErrorMessage(call->id, kInternalError, error.what());
         }
         self->Answered(*call, key, std::move(message));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be worked on: tasks, task.
+// Implements the tools that list and show tasks: tasks, task.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace hone::mcp {
 namespace {
 
-constexpr size_t kShownSourceBytes = 9000;  // of a seed or an oracle; the rest is a resource
+constexpr size_t kShownSourceBytes = 9000;  // largest seed or oracle shown; the rest is a resource
 
 Json TaskEntry(const Task& task) {
   Json dims = Json::array();
@@ -78,7 +78,7 @@ Result<ToolAnswer> DescribeTask(const Toolbox& toolbox, const Json& arguments) {
                                : "The seed is right and is what candidates are timed against: begin from it.");
   ToolAnswer answer;
   answer.text = TaskText(task, facts);
-  // What a person at a shell would type next is no help to who calls tools.
+  // Omits the shell commands to try next, which are useless to callers of tools.
   if (const size_t files = answer.text.find("\nFiles\n"); files != std::string::npos) answer.text.resize(files + 1);
   if (!seed.empty()) answer.text += fmt::format("\n## The seed, {}seed.cu\n\n```cuda\n{}\n```\n", base, seed);
   if (!oracle.empty())

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a server offers: tools that are called and resources that are read. Neither knows of messages or protocol
-// revisions; server.h does.
+// Defines what a server offers: tools that are called and resources that are read. Neither depends on messages or
+// protocol revisions; server.h does.
 #pragma once
 
 #include <functional>
@@ -16,20 +16,20 @@
 
 namespace hone::mcp {
 
-// Of one call: how it tells its progress, and whether its caller has lost interest. Thread-safe.
+// Context of one call: reports progress, and says whether the caller has cancelled. Thread-safe.
 struct CallContext {
   std::stop_token stop;
-  // `done` rises from call to call; `total`, where it is known, is what it will be at the end. Never empty.
+  // `done` never decreases; `total` is the final value, if known. Never empty.
   std::function<void(double done, std::optional<double> total, const std::string& what)> progress;
 };
 
-// Something that can be read by its address.
+// A resource that can be read by its address.
 struct ResourceEntry {
   std::string uri, name, description, mime_type;
 };
 
-// The answer twice, because a client may show its model one of the two alone: each is complete within its bound, and
-// `links` lead to what was left out.
+// An answer in two forms, because a client may show its model only one: each is complete within its bound, and `links`
+// lead to what was omitted.
 struct ToolAnswer {
   std::string text;
   Json structured = Json::object();  // fits the tool's output schema
@@ -40,8 +40,8 @@ struct Tool {
   std::string name, title, description;
   Json input_schema, output_schema;
   Json annotations = Json::object();
-  // Called with arguments that fit the input schema, on a thread of the call's own; several calls may overlap. A Status
-  // is what the caller did wrong or what failed, told to the model as an answer that is an error.
+  // Called with arguments that match the input schema, on the call's own thread; calls may overlap. A Status is an
+  // error of the caller or a failure; the model gets it as an answer marked as an error.
   std::function<Result<ToolAnswer>(const Json& arguments, const CallContext& context)> call;
 };
 
@@ -59,7 +59,7 @@ class Resources {
   virtual ~Resources() = default;
   virtual std::vector<ResourceEntry> List() = 0;
   virtual std::vector<ResourceTemplate> Templates() = 0;
-  // kNotFound says what there is instead.
+  // Reads a resource. kNotFound says what exists instead.
   virtual Result<ResourceText> Read(const std::string& uri) = 0;
 };
 

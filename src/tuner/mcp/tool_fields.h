@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fields that several tools take, each described once, and how they are read from a call's arguments.
+// Defines fields that several tools take, each described once, and reads them from a call's arguments.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@
 
 namespace hone::mcp {
 
-// The text of a .cu file: not empty, and within the bound of a request.
+// The text of a .cu file: not empty, and within a request's size limit.
 inline Json SourceField(std::string_view meaning) {
   Json schema = TextSchema(meaning);
   schema["minLength"] = 1;
@@ -51,21 +51,21 @@ inline Json LibrariesField() {
   return BooleanSchema("true: time the libraries of the task's baseline.toml too (on a GPU).");
 }
 
-// The arguments of a tool that judges a task's candidates: the task, the device, and `own`.
+// Returns the schema of a tool that judges a task's candidates: the task, the device, and `own`.
 inline Json JudgingSchema(std::initializer_list<std::pair<std::string, Json>> own) {
   Json schema = ObjectSchema(own, {"task"});
   schema["properties"]["task"] = TaskField();
   schema["properties"]["device"] = DeviceField();
   return schema;
 }
-// The same for a tool that judges one candidate, which is given as text or by its path.
+// Does the same for a tool that judges one candidate, given as text or by its path.
 inline Json CandidateSchema(std::initializer_list<std::pair<std::string, Json>> own) {
   Json schema = JudgingSchema(own);
   schema["properties"]["source"] = CandidateField();
   schema["properties"]["path"] = PathField();
   return schema;
 }
-// The same for a tool that times the candidate against a kernel of the caller's choice, where one is given.
+// Does the same for a tool that times the candidate against an optional kernel of the caller's choice.
 inline Json CandidateAndBaselineSchema(std::initializer_list<std::pair<std::string, Json>> own) {
   Json schema = CandidateSchema(own);
   schema["properties"]["baseline"] = SourceField("Time against this .cu text in place of the task's seed.");
@@ -75,7 +75,7 @@ inline Json CandidateAndBaselineSchema(std::initializer_list<std::pair<std::stri
 inline Result<Toolbox::Source> CandidateOf(const Toolbox& toolbox, const Json& arguments) {
   return toolbox.SourceOf(arguments, "source", "path", "the candidate");
 }
-// Nothing where the call names no baseline: the seed is the baseline then.
+// Returns nullopt if the call names no baseline: the seed is the baseline then.
 inline Result<std::optional<Toolbox::Source>> BaselineOf(const Toolbox& toolbox, const Json& arguments) {
   if (!arguments.contains("baseline") && !arguments.contains("baseline_path")) return std::optional<Toolbox::Source>();
   HONE_ASSIGN_OR_RETURN(Toolbox::Source baseline,

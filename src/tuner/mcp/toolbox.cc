@@ -20,7 +20,7 @@ namespace hone::mcp {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr size_t kEvaluationsKept = 1000;  // files; the oldest go
+constexpr size_t kEvaluationsKept = 1000;  // files; the oldest are deleted
 
 bool LiesBelow(const fs::path& path, const fs::path& folder) {
   const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
@@ -79,7 +79,7 @@ Result<Toolbox::Source> Toolbox::SourceOf(const Json& arguments, const std::stri
                   source_field == "source" ? "candidate.cu" : source_field + ".cu"};
   const std::string path = arguments.at(path_field).get<std::string>();
   Result<std::string> whole = BelowRoot(path);
-  // Seeds and oracles are there to be started from, wherever the tasks lie.
+  // Seeds and oracles are meant to be started from, wherever the tasks are.
   std::error_code error;
   for (const auto& [name, directory] : TaskDirectories()) {
     if (whole.ok()) break;
@@ -107,8 +107,7 @@ Result<std::shared_ptr<Evaluator>> Toolbox::EvaluatorFor(const std::string& aske
   options.device = device;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> made, MakeEvaluator(options));
   std::shared_ptr<Evaluator> evaluator = std::move(made);
-  // "auto" is a device with a name of its own, and one device has one evaluator, which lets one candidate on it at a
-  // time.
+  // Resolves "auto" to the device's own name: each device has one evaluator, which runs one candidate at a time on it.
   if (!device.starts_with("spool:")) {
     const auto same = evaluators_.find(evaluator->facts().id);
     if (same != evaluators_.end()) evaluator = same->second;
@@ -130,7 +129,7 @@ DeviceFacts Toolbox::Facts() const {
 std::string Toolbox::KeepEvaluation(const std::string& json) const {
   const std::string id = Sha256Hex(json).substr(0, 16);
   const fs::path folder = fs::path(options_.state_directory) / "evaluations";
-  // One that cannot be kept is told all the same; reading it later says that it is not there.
+  // An evaluation that cannot be stored is returned all the same; reading it later says that it is not there.
   const Status kept = WriteFileAtomicallyUnflushed(folder / (id + ".json"), json);
   (void)kept.ok();
   std::error_code error;

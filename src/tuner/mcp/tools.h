@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tools that a coding agent calls and the resources that it reads. docs/mcp.md describes them for users.
+// Lists the tools that a coding agent calls and the resources that it reads. docs/mcp.md describes them for users.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace hone::mcp {
 
-// All tools, in the order in which they are listed. They share the toolbox.
+// Returns all tools, in the order of listing. They share the toolbox.
 std::vector<Tool> AllTools(const std::shared_ptr<Toolbox>& toolbox);
 
 // The parts of AllTools.
@@ -24,16 +24,16 @@ std::vector<Tool> TuneTools(const std::shared_ptr<Toolbox>& toolbox);     // tun
 std::vector<Tool> RunTools(
     const std::shared_ptr<Toolbox>& toolbox);  // run_start, run_status, run_stop, run_best, apply
 
-// What `hone mcp --agent SOCKET` offers instead, to the agent of one run: task, eval, verdict. They reach the run through
-// its socket (src/tuner/model/agent/agent_channel.h) and nothing else; `eval` reads files below the toolbox's root.
+// Returns the tools of `hone mcp --agent SOCKET`, for the agent of one run: task, eval, verdict. They only reach the
+// run through its socket (src/tuner/model/agent/agent_channel.h); `eval` reads files below the toolbox's root.
 std::vector<Tool> AgentTools(const std::shared_ptr<Toolbox>& toolbox, const std::string& socket);
 
 std::unique_ptr<Resources> MakeResources(const std::shared_ptr<Toolbox>& toolbox);
 
-// What the server is for, told to a model once.
+// Explains the server's purpose to a model, once.
 std::string Instructions();
 std::string AgentInstructions();
-// How a candidate is written, for a model: the launch plan and what is judged.
+// Explains to a model how to write a candidate: the launch plan and what is judged.
 std::string CandidateGuide(bool modelled);
 
 }  // namespace hone::mcp

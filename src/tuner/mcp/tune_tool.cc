@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// tune: a sweep of a candidate's tunables, answered within the call.
+// Implements tune: a sweep of a candidate's tunables, answered within the call.
 #include <fmt/format.h>
 
 #include "base/file.h"
@@ -44,7 +44,7 @@ Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallConte
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Evaluator> evaluator, toolbox.EvaluatorFor(device));
   std::unique_ptr<TuningDatabase> database;
   if (!toolbox.options().tuning_database.empty()) {
-    // Without it the sweep measures everything, and nobody is the worse for that.
+    // Without the database the sweep measures everything, with the same result.
     if (auto opened = TuningDatabase::Open(toolbox.options().tuning_database); opened.ok()) database = std::move(*opened);
   }
   request.database = database.get();
@@ -66,7 +66,7 @@ Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallConte
                                            "`best` with bind in eval, or change the candidate."
                                          : "No binding was right: see the points' details, and mend the candidate.";
   Json fields = SweptJson(task, request.name, swept, written, evaluator->SandboxWarnings());
-  // Each point in a line; the full evaluations of many would be pages.
+  // One line per point; complete evaluations of many points would be pages.
   Json points = Json::array();
   for (const TunePoint& p : result.points) {
     Json point = {{"binding", p.binding},

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The messages format (POST …/v1/messages) of Anthropic, version 2023-06-01: system text apart from the messages,
-// events with names, token counts at the start (input) and at the end (output). Events and blocks of a kind that is
-// not known are passed over, as the service asks its clients to.
+// Implements the messages format (POST …/v1/messages) of Anthropic, version 2023-06-01: system text separate from the
+// messages, named events, token counts at the start (input) and at the end (output). Unknown events and blocks are
+// ignored, as the service asks of its clients.
 #include <algorithm>
 #include <utility>
 
@@ -62,7 +62,7 @@ class AnthropicWire : public ChatWire {
     std::string system;
     std::vector<ModelMessage> turns;
     for (const ModelMessage& m : TidyMessages(request.messages)) {
-      // Only what stands before the conversation is the system text; later remarks keep their place.
+      // Only remarks before the conversation are system text; later ones keep their place.
       if (m.role == "system" && turns.empty()) {
         system = m.text;
       } else {
@@ -90,7 +90,7 @@ class AnthropicWire : public ChatWire {
       reply.malformed = event.data.substr(0, 200);
       return;
     }
-    // The data repeats the event's name; some servers leave one of the two out.
+    // The data repeats the event's name; some servers omit one of the two.
     std::string type = TextOf(json, "type");
     if (type.empty()) type = event.event;
     if (type == "message_start") {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the wire formats share: errors, messages, careful JSON.
+// Shared parts of the wire formats: errors, messages, careful JSON.
 #include "tuner/model/chat_wire.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 Json ParseWireJson(std::string_view text) {
   Json json = ReadJsonText(text);
-  // The common case is whole; a copy is made only for what is not.
+  // Most texts are valid; a repaired copy is made only of the others.
   if (json.is_discarded()) json = ReadJsonText(RepairSurrogateEscapes(RepairUtf8(text)));
   return json;
 }
@@ -91,7 +91,7 @@ WireError ReadWireError(std::string_view body) {
 
 int64_t StreamedReply::TokensSoFar() const {
   const int64_t estimate = (static_cast<int64_t>(text.size()) + thought_bytes + 3) / 4;
-  // A count that came with the first event is of what was there then.
+  // A count in the first event covers only what was there then.
   return std::max(output_tokens.value_or(0), estimate);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wire formats fed by hand: what the services and their imitators are known to send, and the bodies we send.
+// Tests the wire formats with bytes that services and compatible servers are known to send, and checks the request
+// bodies.
 #include "tuner/model/chat_wire.h"
 
 #include <gmock/gmock.h>

@@ -13,7 +13,7 @@ namespace {
 Result<CurlLibrary> Open() {
   void* handle = nullptr;
   std::string reason;
-  // The same interface with another TLS library where the first is not there.
+  // The second name has the same interface with another TLS library.
   for (const char* name : {"libcurl.so.4", "libcurl-gnutls.so.4"}) {
     handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) break;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcurl, opened at run time: `hone` starts where it is not installed, and says so when a model needs it.
+// Opens libcurl at run time: `hone` starts without it, and reports its absence when a model needs it.
 //
 // The functions are libcurl's own; see its manual. Only http_client.cc and retry.cc use them.
 #pragma once
@@ -11,7 +11,7 @@
 
 #include "hone/base/status.h"
 
-// Macros of the header that would stand in the way of members of the same name.
+// The header's macros would conflict with members of the same name.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
@@ -37,7 +37,7 @@ struct CurlLibrary {
   decltype(&::curl_getdate) getdate;
 };
 
-// Opened once and kept for the life of the process; any thread. kUnavailable names the package to install.
+// Opens libcurl once and keeps it for the life of the process; any thread. kUnavailable names the package to install.
 Result<const CurlLibrary*> LoadCurl();
 
 }  // namespace hone

@@ -23,7 +23,7 @@ std::string Words(const WireError& error) {
   return error.type.empty() ? "no reason given" : error.type;
 }
 
-// An account that must be paid up does not heal by waiting, though it too is answered with 429.
+// An account without credit does not recover by waiting, although its status is 429 too.
 bool OutOfMoney(const WireError& error) {
   const std::string all = Lower(error.type + " " + error.code + " " + error.message);
   return Contains(all, "insufficient_quota") || Contains(all, "credit balance") || Contains(all, "billing");
@@ -79,7 +79,7 @@ AttemptFailure FailureOfStatus(const Endpoint& e, int status, const WireError& e
 }
 
 AttemptFailure FailureOfEvent(const Endpoint& e, const WireError& error) {
-  // Inside a stream the HTTP status is spent; services put the like into the type or the code.
+  // Inside a stream there is no HTTP status; services put similar text into the type or the code.
   const std::string kind = Lower(error.type + " " + error.code);
   int status = error.status;
   if (status == 0 && Contains(kind, "overloaded")) status = 529;
@@ -144,7 +144,7 @@ std::optional<WireAllowances> Concede(const WireAllowances& sent, int64_t asked_
   } else if (asked_tokens > 1024 && (Contains(message, "max_tokens") || Contains(message, "max_completion_tokens") ||
                                      Contains(message, "output tokens") || Contains(message, "completion tokens") ||
                                      Contains(message, "context length") || Contains(message, "context window"))) {
-    // Half at a time: what fits depends on the prompt, and the wording on the service.
+    // Halves the limit each time: what fits depends on the prompt, and the wording on the service.
     next.max_tokens = std::max<int64_t>(1024, asked_tokens / 2);
   } else {
     return std::nullopt;

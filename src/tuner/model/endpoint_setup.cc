@@ -28,7 +28,7 @@ std::string FirstVariable(const std::vector<std::string>& environment, std::init
 }
 
 Status FindKey(const ChatWire& wire, const ServiceModel& model, const ProviderOptions& options, Endpoint& endpoint) {
-  // A key belongs to one service: to any other address goes only a key that the user named for it.
+  // A key belongs to one service: other addresses only get a key that the user named for them.
   endpoint.key_variable = !model.key_variable.empty()     ? model.key_variable
                           : !options.key_variable.empty() ? options.key_variable
                           : endpoint.own_service          ? wire.DefaultKeyVariable()
@@ -62,7 +62,7 @@ Result<std::optional<Price>> FindPrice(const Endpoint& endpoint, const ProviderO
     HONE_ASSIGN_OR_RETURN(PriceTable table, PriceTable::Parse(text, options.prices_file));
     if (const Price* price = table.Find(endpoint.Name())) return std::optional(*price);
   }
-  // The built-in prices are those of the services themselves; a model of the same name elsewhere has another.
+  // The built-in prices are those of the services themselves; a model of the same name elsewhere has another price.
   const Price* price = endpoint.own_service ? PriceTable::BuiltIn().Find(endpoint.Name()) : nullptr;
   return price == nullptr ? std::optional<Price>() : std::optional(*price);
 }
@@ -79,7 +79,7 @@ Result<EndpointSetup> SetUpEndpoint(const ChatWire& wire, const ServiceModel& mo
     HONE_ASSIGN_OR_RETURN(endpoint.base_url, NormalizeBaseUrl(options.base_url, endpoint.provider));
   }
   if (endpoint.base_url.empty()) endpoint.base_url = wire.DefaultBaseUrl();
-  // Over plain http nobody knows who answers under that name.
+  // Over plain http the server's identity is unknown.
   endpoint.own_service =
       HostOf(endpoint.base_url) == HostOf(wire.DefaultBaseUrl()) && endpoint.base_url.starts_with("https://");
   endpoint.url = wire.Url(endpoint.base_url);

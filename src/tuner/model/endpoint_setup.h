@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what a user said (a model's name, options, environment variables) to an endpoint that can be asked: address,
-// key, proxy, time limits, price.
+// Turns a user's settings (a model's name, options, environment variables) into an endpoint: address, key, proxy, time
+// limits, price.
 #pragma once
 
 #include <optional>
@@ -18,12 +18,12 @@ namespace hone {
 
 struct EndpointSetup {
   Endpoint endpoint;
-  HttpRequest request;         // all but the body and the total time
-  std::optional<Price> price;  // empty: not known
+  HttpRequest request;         // everything except the body and the total time
+  std::optional<Price> price;  // empty: unknown
 };
 
-// kInvalidArgument for a missing key of the provider's own service, for a key that no header can carry, for a wrong
-// URL, and for what is wrong in `options.prices_file`.
+// Sets up an endpoint. kInvalidArgument for a missing key of the provider's own service, a key that no header can
+// carry, a wrong URL, and errors in `options.prices_file`.
 Result<EndpointSetup> SetUpEndpoint(const ChatWire& wire, const ServiceModel& model, const ProviderOptions& options);
 
 }  // namespace hone

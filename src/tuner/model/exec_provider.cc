@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The three streams are files in memory, not pipes: a command that reads nothing, or writes before it reads, cannot
-// block itself or us, and how far it is can be seen from a file's size.
+// deadlock, and a file's size shows its progress.
 #include "tuner/model/exec_provider.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ int64_t SizeOf(const UniqueFd& file) {
   return fstat(file.get(), &facts) == 0 ? facts.st_size : 0;
 }
 
-// The file's last `max_bytes`.
+// Returns the file's last `max_bytes`.
 std::string TailOf(const UniqueFd& file, int64_t max_bytes) {
   const int64_t size = SizeOf(file);
   std::string text(static_cast<size_t>(std::min(size, max_bytes)), '\0');
@@ -81,7 +81,7 @@ class ExecProvider : public ModelProvider {
     while (true) {
       Result<Outcome> outcome = RunOnce(request, progress, stop, watch, limit);
       if (!outcome.ok()) {
-        // An attempt that runs out of time says what went wrong before it.
+        // An attempt that runs out of time reports the earlier failures.
         if (outcome.status().code() != StatusCode::kTimedOut || attempts.notes().empty()) return outcome.status();
         return Status::TimedOut(fmt::format("{}; {} attempt{} before it failed: {}", outcome.status().message(),
                                             attempts.notes().size(), attempts.notes().size() == 1 ? "" : "s",
@@ -101,14 +101,14 @@ class ExecProvider : public ModelProvider {
   }
 
  private:
-  // What one run of the command came to: a text, or a failure.
+  // The result of one run of the command: a text, or a failure.
   struct Outcome {
     std::string text;
     Status failure;
     bool retry = true;
   };
 
-  // A Status: it was stopped, ran out of time, wrote without end, or could not be started.
+  // A Status: the command was stopped, ran out of time, wrote without end, or could not be started.
   Result<Outcome> RunOnce(const ModelRequest& request, const ModelProgressSink& progress, std::stop_token stop,
                           const Stopwatch& watch, double limit) {
     HONE_ASSIGN_OR_RETURN(UniqueFd in, MemoryFile("exec-request"));
@@ -149,7 +149,7 @@ class ExecProvider : public ModelProvider {
       Outcome failed;
       failed.failure =
           Status::Unavailable(fmt::format("{} ended with {}{}", Shown(), exit->Describe(), ErrorText(err)));
-      // The shell's own words for "not found" and "may not be run": the next attempt would say the same.
+      // 126 and 127 are the shell's codes for "not executable" and "not found": a retry would end the same way.
       failed.retry = !(exit->signal == 0 && (exit->exit_status == 126 || exit->exit_status == 127));
       return failed;
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Commands as models: real ones, well behaved and not.
+// Tests commands as models: real ones, well behaved and not.
 #include "tuner/model/exec_provider.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ ModelRequest Request(double limit_seconds = 300) {
   return request;
 }
 
-// Waits take no time: they are written down.
+// Waits take no time; they are only recorded.
 ExecOptions Retrying(int max_retries, std::vector<double>* waits = nullptr) {
   ExecOptions options;
   options.max_retries = max_retries;
@@ -50,7 +50,7 @@ Result<ModelReply> Ask(const std::string& command, double limit_seconds = 300, s
   return MakeExecProvider(command, kEnvironment, Retrying(0))->Complete(Request(limit_seconds), {}, stop);
 }
 
-// Waits until `done`; false after a hundred seconds.
+// Waits until `done`; returns false after a hundred seconds.
 bool Eventually(const std::function<bool()>& done) {
   for (int i = 0; i < 20000; ++i) {
     if (done()) return true;
@@ -59,7 +59,7 @@ bool Eventually(const std::function<bool()>& done) {
   return false;
 }
 
-// Dead, and perhaps not yet buried by whoever inherited it.
+// Whether the process is dead, even if its parent has not reaped it yet.
 bool Ended(const std::string& pid) {
   const Result<std::string> stat = ReadFile("/proc/" + pid + "/stat");
   return !stat.ok() || stat->find(") Z ") != std::string::npos;
@@ -108,7 +108,7 @@ TEST(Exec, AFailureShowsTheEndOfStandardErrorWithoutSecrets) {
   EXPECT_THAT(Ask("echo \"$SERVICE_API_KEY\"").value().text, Not(HasSubstr("sk-very-secret")));
 }
 
-// Counts its runs in a file, and fails in the first ones.
+// Returns a command that counts its runs in a file, and fails the first `times` times.
 std::string FailsTimes(const std::string& file, int times, const std::string& how = "exit 1") {
   return "echo run >> " + file + "; [ $(wc -l < " + file + ") -gt " + std::to_string(times) +
          " ] || { echo \"failed at run $(wc -l < " + file + ")\" >&2; " + how + "; }; echo answer";

@@ -13,11 +13,11 @@
 namespace hone {
 namespace {
 
-// What the callbacks of one transfer share.
+// The state that the callbacks of one transfer share.
 struct Transfer {
   const HttpEvents* events = nullptr;
   HttpResponse response;
-  std::optional<double> last_byte;  // SteadySeconds of the newest piece of the body
+  std::optional<double> last_byte;  // SteadySeconds of the latest piece of the body
   bool enough = false;
 };
 
@@ -25,7 +25,7 @@ size_t OnHeader(char* bytes, size_t size, size_t count, void* context) {
   HttpResponse& response = static_cast<Transfer*>(context)->response;
   std::string_view line(bytes, size * count);
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
-  if (line.starts_with("HTTP/")) {  // a new answer: what came before was "100 Continue"
+  if (line.starts_with("HTTP/")) {  // a new answer: the previous one was "100 Continue"
     response.headers.clear();
     const size_t space = line.find(' ');
     response.status = space == std::string_view::npos ? 0 : std::atoi(std::string(line.substr(space + 1, 3)).c_str());
@@ -71,7 +71,7 @@ HttpEnd EndOf(CURLcode code) {
   }
 }
 
-// The earliest moment at which a clock runs out, and which.
+// The earliest time limit, and which one it is.
 struct Deadline {
   double at;
   HttpEnd end;
@@ -128,7 +128,7 @@ Result<HttpResponse> HttpPost(const HttpRequest& request, const HttpEvents& even
   set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
   set(CURLOPT_HTTPHEADER, handles.headers);
   set(CURLOPT_USERAGENT, "hone");
-  set(CURLOPT_PROXY, request.proxy.c_str());  // "" too: else libcurl looks into the environment
+  set(CURLOPT_PROXY, request.proxy.c_str());  // also if "": libcurl would look into the environment otherwise
   set(CURLOPT_NOPROXY, request.no_proxy.c_str());
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set(CURLOPT_FOLLOWLOCATION, 0L);
@@ -140,7 +140,8 @@ Result<HttpResponse> HttpPost(const HttpRequest& request, const HttpEvents& even
   set(CURLOPT_HEADERDATA, &transfer);
   set(CURLOPT_WRITEFUNCTION, &OnBody);
   set(CURLOPT_WRITEDATA, &transfer);
-  // Do not wait for a slow name server when the request is cancelled (7.87 and newer; older ones refuse the number).
+  // Does not wait for a slow name server when the request is cancelled (7.87 and newer; older versions refuse the
+  // option).
   set(static_cast<CURLoption>(CURLOPTTYPE_LONG + 322), 1L);
   if (curl->multi_add_handle(handles.multi, handles.easy) != CURLM_OK) {
     return Status::Unavailable("libcurl took no transfer");

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One HTTP POST whose answer is read as it comes, under time limits that hold, and that ends at once when asked to.
+// Sends one HTTP POST and reads the answer as it arrives, with strict time limits and immediate cancellation.
 //
-// libcurl does the protocol; the clocks are ours, because its own limits know nothing of a stream that goes silent.
-// Redirects are not followed: a key must not travel to a place nobody named. No environment variable is read.
+// libcurl does the protocol; the time limits are our own, because libcurl's do not cover a stream that goes silent.
+// Redirects are not followed: a key must not be sent to an address that the user did not name. No environment variable
+// is read.
 #pragma once
 
 #include <functional>
@@ -23,7 +24,7 @@ struct HttpRequest {
   std::vector<std::string> headers;  // "Name: value"
   std::string body;
   std::string proxy;     // empty: none
-  std::string no_proxy;  // hosts that are reached without it, comma-separated
+  std::string no_proxy;  // hosts that are reached without the proxy, comma-separated
   double connect_seconds = 15;
   double first_byte_seconds = 300;  // from the start to the first byte of the answer's body
   double stall_seconds = 120;       // between two bytes of the body
@@ -31,8 +32,8 @@ struct HttpRequest {
 };
 
 enum class HttpEnd {
-  kWhole,       // the answer came to its end
-  kStopped,     // on_bytes had enough
+  kWhole,       // the answer is complete
+  kStopped,     // on_bytes returned false
   kNotReached,  // no connection: name, route, refusal, TLS
   kDropped,     // the connection broke before the end
   kSilent,      // nothing came within first_byte_seconds
@@ -43,20 +44,20 @@ enum class HttpEnd {
 
 struct HttpResponse {
   int status = 0;                              // 0: no answer line came
-  std::map<std::string, std::string> headers;  // names in lower case; of the last answer, not of a proxy's
+  std::map<std::string, std::string> headers;  // names in lower case; of the final answer, not of a proxy's
   HttpEnd end = HttpEnd::kWhole;
-  std::string detail;        // libcurl's own words when the end is kNotReached or kDropped
+  std::string detail;        // libcurl's text when the end is kNotReached or kDropped
   bool certificate = false;  // kNotReached because the server's certificate was not accepted
 };
 
 struct HttpEvents {
-  // A piece of the body, as it came; status and headers are known. False: read no further.
+  // A piece of the body as it arrived; status and headers are set. Return false to stop reading.
   std::function<bool(const HttpResponse&, std::string_view)> on_bytes;
-  std::function<bool()> on_tick;  // ten times a second or so. False: read no further
+  std::function<bool()> on_tick;  // called about ten times a second. Return false to stop reading
 };
 
-// Blocks. Any number of threads may post at once; the callbacks run on the caller's. Every end is a value; a Status
-// (kUnavailable) means that there is no libcurl.
+// Sends the request and blocks until its end. Thread-safe; callbacks run on the caller's thread. Every outcome is a
+// value; a Status (kUnavailable) means that libcurl is missing.
 Result<HttpResponse> HttpPost(const HttpRequest& request, const HttpEvents& events, std::stop_token stop);
 
 }  // namespace hone

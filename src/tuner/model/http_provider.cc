@@ -25,7 +25,7 @@ struct Attempt {
   HttpResponse response;
   std::string error_body;  // of an HTTP error status
   bool too_long = false;
-  std::string stray;  // the beginning of a body that is neither stream nor JSON
+  std::string stray;  // beginning of a body that is neither stream nor JSON
 };
 
 class HttpProvider : public ModelProvider {
@@ -40,7 +40,7 @@ class HttpProvider : public ModelProvider {
         request_seconds_(request_seconds),
         hooks_(std::move(hooks)),
         rng_(hooks_.seed) {
-    // The provider's own service has left the old name behind; compatible servers know it best.
+    // The provider's own service has dropped the old name; compatible servers support it best.
     allowances_.max_completion_tokens = endpoint_.own_service && endpoint_.provider == "openai";
   }
 
@@ -80,7 +80,7 @@ class HttpProvider : public ModelProvider {
   bool PricesReplies() const override { return price_.has_value(); }
 
  private:
-  // What attempts cost.
+  // The cost of attempts.
   struct Spending {
     TokenUsage total, discarded;
     int64_t cached_input = 0;
@@ -96,13 +96,13 @@ class HttpProvider : public ModelProvider {
       longest_input = std::max(longest_input, input);
       cached_input += reply.cached_input_tokens;
     }
-    // A broken-off answer is paid for as far as it had come. One that never began is taken to be free.
+    // Adds the cost of a broken-off answer as far as it had come. An answer that never began is assumed free.
     void Discard(const Attempt& attempt, const ModelRequest& request) {
       StreamedReply reply = attempt.reply;
       const int64_t output = reply.TokensSoFar();
       if (output == 0 && !reply.input_tokens) return;
       const TokenUsage before = total;
-      reply.output_tokens = output;  // a count from the beginning of the stream is not of its end
+      reply.output_tokens = output;  // a count from the beginning of the stream excludes its end
       Add(reply, request);
       total.estimated = true;
       discarded.input += total.input - before.input;
@@ -125,7 +125,7 @@ class HttpProvider : public ModelProvider {
     }
   };
 
-  // For a request with all its attempts.
+  // Returns the limit for a request with all its attempts.
   double LimitOf(const ModelRequest& request) const {
     return request_seconds_ > 0 ? std::min(request_seconds_, request.limit_seconds) : request.limit_seconds;
   }
@@ -197,7 +197,7 @@ class HttpProvider : public ModelProvider {
         return attempt.error_body.size() < kMaxErrorBytes;
       }
       if (body == Body::kUnknown) {
-        // By what comes, not by the type it is said to have: services get that wrong, and no event stream begins so.
+        // Decides by content, not by the stated type, which services get wrong; no event stream begins like this.
         const size_t first = bytes.find_first_not_of(" \t\r\n");
         if (first != std::string_view::npos) {
           body = bytes[first] == '{' || bytes[first] == '[' || bytes[first] == '<' ? Body::kWhole : Body::kStream;
@@ -210,7 +210,7 @@ class HttpProvider : public ModelProvider {
         if (attempt.stray.size() < 200) attempt.stray += bytes.substr(0, 200 - attempt.stray.size());
         attempt.too_long = !parser.Feed(bytes, read) || attempt.reply.text.size() > kMaxReplyBytes;
       }
-      // After the end, an error or nonsense there is nothing to wait for.
+      // After the end, an error or malformed data there is nothing to wait for.
       return !attempt.too_long && !attempt.reply.ended && !attempt.reply.error && attempt.reply.malformed.empty();
     };
     std::optional<double> complete;  // when the last word was seen
@@ -229,7 +229,7 @@ class HttpProvider : public ModelProvider {
     if (body == Body::kStream && attempt.response.end != HttpEnd::kStopped) {
       const StreamedReply before = attempt.reply;
       parser.Finish(read);
-      // A line cut off after the last word (of the token counts, say) takes nothing back.
+      // A line cut off after the last word (of the token counts, say) changes nothing.
       if (before.whole() && !attempt.reply.malformed.empty()) attempt.reply = before;
     }
     if (body == Body::kWhole && attempt.response.end == HttpEnd::kWhole) wire_->ReadWhole(whole, attempt.reply);
@@ -238,7 +238,7 @@ class HttpProvider : public ModelProvider {
 
   static bool IsReply(const Attempt& attempt) {
     const StreamedReply& reply = attempt.reply;
-    // A connection that breaks after the last word has cost nothing but the token counts.
+    // A connection that breaks after the last word loses only the token counts.
     return attempt.response.status == 200 && !attempt.too_long && !reply.error && reply.malformed.empty() &&
            reply.whole();
   }
@@ -269,7 +269,7 @@ class HttpProvider : public ModelProvider {
       return FailureOfStatus(endpoint_, response.status, ReadWireError(attempt.error_body), RetryAfter(response));
     }
     if (reply.error) return FailureOfEvent(endpoint_, *reply.error);
-    // A line cut in the middle is a dropped connection, not a server that cannot write JSON.
+    // A line cut in the middle means a dropped connection, not malformed JSON.
     const bool cut = response.end != HttpEnd::kWhole && response.end != HttpEnd::kStopped;
     if (cut) return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), reached_);
     if (!reply.malformed.empty() && response.end == HttpEnd::kStopped) return Nonsense(reply.malformed, true);
@@ -319,10 +319,10 @@ class HttpProvider : public ModelProvider {
   const double request_seconds_;
   const HttpProviderHooks hooks_;
   std::atomic<bool> reached_ = false;
-  std::mutex mutex_;  // what follows
+  std::mutex mutex_;  // guards the following members
   Rng rng_;
   WireAllowances allowances_;
-  Spending unpaid_;  // of requests that failed: the next reply carries it, so that budgets see it
+  Spending unpaid_;  // cost of failed requests: the next reply carries it, so that budgets include it
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model behind an HTTP endpoint: openai: and anthropic:. The wire format says what the bytes mean, endpoint.h what
-// a failure means; here is the loop of attempts between them.
+// Asks a model behind an HTTP endpoint, openai: or anthropic:. The wire format defines the bytes, endpoint.h classifies
+// failures; this file has the loop of attempts.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@
 
 namespace hone {
 
-// Time and chance, so that tests need not wait for the one and know the other.
+// Time and randomness, replaceable for tests.
 struct HttpProviderHooks {
   std::function<double()> unix_now;  // seconds since 1970
-  // False when `stop` was asked for meanwhile.
+  // Returns false when `stop` was requested meanwhile.
   std::function<bool(double seconds, std::stop_token stop)> sleep;
-  uint64_t seed = 0;  // of the jitter
+  uint64_t seed = 0;  // for the jitter
   BackoffOptions backoff;
-  // How long after a reply's last word its token counts and its end are waited for: some servers send neither and
-  // keep the connection.
+  // Time to wait after a reply's last word for its token counts and its end: some servers send neither and keep the
+  // connection open.
   double trailer_seconds = 5;
 };
 HttpProviderHooks SystemHooks();
 
-// Errors as SetUpEndpoint (endpoint_setup.h).
+// Makes the provider. Errors as from SetUpEndpoint (endpoint_setup.h).
 Result<std::unique_ptr<ModelProvider>> MakeHttpProvider(std::unique_ptr<ChatWire> wire, const ServiceModel& model,
                                                         const ProviderOptions& options, HttpProviderHooks hooks);
 

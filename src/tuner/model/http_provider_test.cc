@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// openai: and anthropic: against a local server that speaks both formats byte for byte and fails in every way that
-// services are known to fail. Waits between attempts are recorded, not slept.
+// Tests openai: and anthropic: with a local server that speaks both formats byte for byte and fails in every known way.
+// Waits between attempts are recorded, not slept.
 #include "tuner/model/http_provider.h"
 
 #include <gmock/gmock.h>

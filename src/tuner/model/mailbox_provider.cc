@@ -31,8 +31,7 @@ constexpr int64_t kMostFileBytes = int64_t{64} << 20;
 
 std::string NumberName(int64_t number) { return fmt::format("{:04}", number); }
 
-// Names that a request may have, the best first. Another run's requests may lie in the folder, and have taken the
-// first.
+// Returns possible names of a request, the best first. Another run's requests in the folder may have taken the first.
 std::vector<std::string> Names(const ModelRequest& request) {
   const std::string number = NumberName(request.number);
   return {number, fmt::format("{}-{}", number, request.run.substr(request.run.rfind('-') + 1)),
@@ -72,7 +71,7 @@ class MailboxProvider : public ModelProvider {
     while (true) {
       struct stat file {};
       if (::stat(reply_path.c_str(), &file) == 0) {
-        // Somebody who writes in place is given until the file stops growing.
+        // A writer that writes in place gets time until the file stops growing.
         if (last_size && *last_size == file.st_size) return Take(reply_path, request, watch.Seconds());
         last_size = file.st_size;
       } else if (errno != ENOENT) {
@@ -121,14 +120,14 @@ class MailboxProvider : public ModelProvider {
                     directory_, request.number, request.run));
   }
 
-  // By what the files hold: mailboxes from before requests were named by their numbers counted them. Empty: not posted.
+  // Searches by content, because older mailboxes counted requests instead of naming them by number. Empty: not posted.
   Result<std::string> FindPosted(const ModelRequest& request) {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/requests", error)) {
       if (entry.path().extension() != ".json") continue;
       Result<std::string> text = ReadFile(entry.path().string(), kMostFileBytes);
       if (!text.ok()) continue;
-      // Others may write here too: a request of theirs may hold anything under any name.
+      // Other programs may write here too, so a request may contain anything.
       const Json json = ReadJsonText(*text);
       if (TextOf(json, "run") == request.run && CountOf(json, "number") == request.number) {
         return entry.path().stem().string();

@@ -97,7 +97,7 @@ Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind
   std::string_view rest = url.substr(scheme + 3);
   const std::string_view authority = rest.substr(0, rest.find('/'));
   if (authority.find('@') != std::string_view::npos) {
-    // Not shown: it may hold a password.
+    // The URL is not shown: it may hold a password.
     return Status::InvalidArgument(
         "the base URL holds a user name or a password; put the key into an environment variable and name it with "
         "--key-env");
@@ -110,7 +110,7 @@ Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind
   }
   while (url.ends_with('/')) url.remove_suffix(1);
   std::string base(url);
-  // Every compatible server has the interface below /v1; "http://host:8000" is what people write.
+  // Compatible servers have this interface below /v1; people write "http://host:8000".
   if (kind == "openai" && base.find('/', scheme + 3) == std::string::npos) base += "/v1";
   return base;
 }

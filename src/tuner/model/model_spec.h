@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading `--model`: "[ROLE=]KIND[:ARGUMENT]", and for services "NAME[@URL[#VARIABLE]]".
+// Parses `--model`: "[ROLE=]KIND[:ARGUMENT]", and for services "NAME[@URL[#VARIABLE]]".
 #pragma once
 
 #include <string>
@@ -22,26 +22,26 @@ const std::vector<ProviderKind>& ProviderKinds();
 std::string ProviderList();  // "builtin, openai:NAME, …"
 
 struct ModelSpec {
-  std::string role;      // empty: for every role that has no model of its own
-  std::string kind;      // of ProviderKinds()
-  std::string argument;  // what follows the first colon; non-empty when the kind takes one
+  std::string role;      // empty: for every role without a model of its own
+  std::string kind;      // one of ProviderKinds()
+  std::string argument;  // text after the first colon; non-empty when the kind takes an argument
 };
-// One line. kInvalidArgument for an unknown kind, with the nearest and the list; for a missing argument; for a role
-// that is not in `roles`, with the nearest.
+// Parses one line. kInvalidArgument for an unknown kind, with the nearest and the list; for a missing argument; for a
+// role that is not in `roles`, with the nearest.
 Result<ModelSpec> ParseModelSpec(std::string_view text, const std::vector<std::string>& roles);
 
-// The argument of openai: and anthropic:, taken apart.
+// The parsed argument of openai: and anthropic:.
 struct ServiceModel {
   std::string name;          // "gpt-5"; never empty
-  std::string base_url;      // without a slash at its end; empty: none was named
-  std::string key_variable;  // empty: none was named
+  std::string base_url;      // without a slash at its end; empty: not given
+  std::string key_variable;  // empty: not given
 };
 Result<ServiceModel> ParseServiceModel(std::string_view kind, std::string_view argument);
 
-// An endpoint as a user may write it ("http://host:8000", "…/v1/", "…/v1/chat/completions") as a base URL for
-// `kind`. kInvalidArgument for what is no http or https URL, and for one with a password in it.
+// Converts an endpoint as a user may write it ("http://host:8000", "…/v1/", "…/v1/chat/completions") to a base URL for
+// `kind`. kInvalidArgument for a URL that is not http or https, or that contains a password.
 Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind);
-// "api.openai.com" of "https://api.openai.com:443/v1", "[::1]" of "http://[::1]:80"
+// Returns "api.openai.com" for "https://api.openai.com:443/v1", "[::1]" for "http://[::1]:80".
 std::string HostOf(std::string_view url);
 bool IsLoopback(std::string_view host);
 

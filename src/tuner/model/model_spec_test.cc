@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What --model may say, roles, prices, waits, and secrets: everything about models that needs no network.
+// Tests --model, roles, prices, waits, and secrets: everything about models that needs no network.
 #include "tuner/model/model_spec.h"
 
 #include <gmock/gmock.h>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chat completions format (POST …/chat/completions), as OpenAI documents it and as vLLM, SGLang, Ollama,
-// llama.cpp's server and routers before them speak it. Where they differ, all are understood: usage missing, or in
-// every chunk; reasoning in `reasoning_content` or `reasoning`; an error object inside a stream that began with 200;
-// a stream without "[DONE]"; a whole completion where a stream was asked for.
+// Implements the chat completions format (POST …/chat/completions), of OpenAI and of vLLM, SGLang, Ollama, llama.cpp's
+// server and routers. All their variants are accepted: usage missing, or in every chunk; reasoning in
+// `reasoning_content` or `reasoning`; an error object inside a stream that began with 200; a stream without "[DONE]"; a
+// whole completion instead of a stream.
 #include "tuner/model/chat_wire.h"
 #include "tuner/model/wire_json.h"
 

@@ -25,7 +25,7 @@ bool IsDate(std::string_view text) {
          AllDigits(text.substr(5, 2)) && AllDigits(text.substr(8, 2));
 }
 
-// "gpt-5-2025-08-07" -> "gpt-5"; the name itself when it ends in no date.
+// Removes a date: "gpt-5-2025-08-07" -> "gpt-5"; returns names without a date unchanged.
 std::string_view WithoutDate(std::string_view name) {
   if (name.ends_with("-latest")) return name.substr(0, name.size() - 7);
   if (name.size() > 11 && name[name.size() - 11] == '-' && IsDate(name.substr(name.size() - 10))) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mailbox with real files, replays, and the factory. (Whole runs: strategies/run_loop_test.cc.)
+// Tests the mailbox with real files, replays, and the factory. (Whole runs: strategies/run_loop_test.cc.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -67,8 +67,8 @@ TEST(Mailbox, AsksInFilesAndTakesTheAnswer) {
 
 TEST(Mailbox, AnAnswerThatGrowsIsTakenWhole) {
   Mailbox box;
-  // A line from one look of the provider to the next, written on its own thread: however busy the machine is, no two
-  // looks find the same size before the last line.
+  // Writes a line between two polls of the provider, on its own thread: however busy the machine is, no two polls find
+  // the same size before the last line.
   int lines = 0;
   const auto grow = [&](const ModelProgress&) {
     if (lines == 30) return;

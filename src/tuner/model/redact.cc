@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kShortest = 8;
 constexpr std::string_view kMark = "[redacted]";
 
-// Length of the longest stretch at the start of `text` that stands somewhere in `secret`.
+// Returns the length of the longest prefix of `text` that occurs anywhere in `secret`.
 size_t LongestStretch(std::string_view text, std::string_view secret) {
   size_t longest = 0;
   for (size_t i = 0; i < secret.size(); ++i) {

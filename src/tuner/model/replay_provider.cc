@@ -51,7 +51,7 @@ Result<std::unique_ptr<ModelProvider>> MakeReplayProvider(RunStore& store, const
     ModelReply reply;
     HONE_ASSIGN_OR_RETURN(reply.text, store.Source(arrived->reply.text));
     reply.finish = arrived->reply.finish;
-    // A replay costs nothing and takes no time; tokens are kept, for they describe the reply.
+    // A replay costs nothing and takes no time; tokens are kept, because they describe the reply.
     reply.usage = arrived->reply.usage;
     reply.provider = arrived->reply.provider;
     reply.model = arrived->reply.model;

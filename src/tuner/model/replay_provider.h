@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Answers with what was answered in a recorded run: request by request, in order. No network, no key.
+// Repeats the replies of a recorded run, request by request, in order. No network, no key.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A request as programs read it: what the mailbox posts and what exec: commands get on standard input
+// Writes a request as JSON for programs: what the mailbox posts and what exec: commands get on standard input
 // (docs/models.md, "The request as JSON").
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace hone {
 
-// Indented, keys sorted, a line break at the end; bytes that are no UTF-8 become U+FFFD.
+// Returns indented JSON with sorted keys and a final line break; invalid UTF-8 becomes U+FFFD.
 std::string RequestJson(const ModelRequest& request);
 
 }  // namespace hone

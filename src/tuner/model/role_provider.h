@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model for each role: a planner that thinks and a coder that writes need not be the same one.
+// Uses a different model for each role: a planner that reasons and a coder that writes need not be the same model.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace hone {
 
-// `fallback` answers for the roles that `by_role` does not name; may be null when there are none.
+// `fallback` answers for the roles that `by_role` does not name; it may be null if there are none.
 std::unique_ptr<ModelProvider> MakeRoleProvider(std::map<std::string, std::unique_ptr<ModelProvider>> by_role,
                                                 std::unique_ptr<ModelProvider> fallback);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading JSON that others wrote, where any field may be missing or of another type: a lookup gives what is there.
+// Reads untrusted JSON, in which any field may be missing or of another type: a lookup returns a default then.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,17 +11,17 @@
 
 namespace hone {
 
-// Repairs broken UTF-8 and halved surrogate escapes first; discarded() when it is no JSON even so.
+// Parses JSON after repairing broken UTF-8 and unpaired surrogate escapes; discarded() if it is no JSON even so.
 nlohmann::json ParseWireJson(std::string_view text);
 
-// The member, or null (a JSON null) when there is none or `json` is no object.
+// Returns the member, or null (a JSON null) when there is none or `json` is no object.
 const nlohmann::json& Member(const nlohmann::json& json, std::string_view key);
-// The string member, or "".
+// Returns the string member, or "".
 std::string TextOf(const nlohmann::json& json, std::string_view key);
-// The member when it is a number that is not negative.
+// Returns the member if it is a number that is not negative.
 std::optional<int64_t> CountOf(const nlohmann::json& json, std::string_view key);
 
-// One line; bytes that are no UTF-8 become U+FFFD.
+// Formats one line; invalid UTF-8 becomes U+FFFD.
 std::string DumpWireJson(const nlohmann::json& json);
 
 }  // namespace hone

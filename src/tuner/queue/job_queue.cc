@@ -14,11 +14,11 @@ namespace hone {
 namespace {
 
 constexpr const char* kGroup = "workers";
-constexpr double kLongestBlock = 5;   // seconds that one command waits at the server
-constexpr double kOtherStreamSeconds = 0.1;  // that a judge waits at one stream before it looks at the other
+constexpr double kLongestBlock = 5;   // seconds for which one command may wait at the server
+constexpr double kOtherStreamSeconds = 0.1;  // seconds for which a judge waits at one stream before it checks the other
 
-// Begins the two scripts below: whether a job is answered, or waits in either stream. Two streams may number entries
-// alike, so the id is looked at. ARGV: job, answer, state, jobs, sieved, id.
+// Common beginning of the next two scripts: whether a job is answered, or waits in either stream. Entry ids of two
+// streams may coincide, so the job's id is compared. ARGV: job, answer, state, jobs, sieved, id.
 constexpr std::string_view kKnown = R"(
 local function known()
   if redis.call('EXISTS', ARGV[2]) == 1 then return true end
@@ -34,7 +34,7 @@ end
 
 constexpr std::string_view kKnows = "if known() then return 1 end return 0";
 
-// And ARGV: bundle, seconds.
+// Further ARGV: bundle, seconds.
 constexpr std::string_view kSubmit = R"(
 if known() then return 0 end
 redis.call('SET', ARGV[1], ARGV[7], 'EX', ARGV[8])
@@ -44,7 +44,7 @@ redis.call('HSET', ARGV[3], 'state', 'waiting', 'deaths', '0', 'entry', entry)
 redis.call('EXPIRE', ARGV[3], ARGV[8])
 return 1)";
 
-// Whether the entry is still this worker's. ARGV: jobs, state, entry, worker, group, the job's new state or ''.
+// Checks whether the entry is still this worker's. ARGV: jobs, state, entry, worker, group, the job's new state or ''.
 constexpr std::string_view kHold = R"(
 local p = redis.call('XPENDING', ARGV[1], ARGV[5], ARGV[3], ARGV[3], 1)
 if #p == 0 or p[1][2] ~= ARGV[4] then return 0 end
@@ -87,7 +87,7 @@ redis.call('HSET', ARGV[3], 'state', 'waiting', 'deaths', '0', 'entry', entry, '
 redis.call('HINCRBY', ARGV[4], 'sieved', 1)
 return 1)";
 
-// A job whose lease ran out, just claimed by the caller: whether it may be tried again.
+// Decides whether a job whose lease ran out, just claimed by the caller, may be tried again.
 // ARGV: jobs, job, state, answer, said, dead, counts, entry, group, most deaths, text, seconds, id.
 constexpr std::string_view kTakeOver = R"(
 local function over()
@@ -118,7 +118,7 @@ if known and known ~= ARGV[2] then return known end
 redis.call('HSET', ARGV[1], 'name', ARGV[2], 'facts', ARGV[3])
 return '')";
 
-// ARGV: workers, worker, report. The time is the server's, so that clocks of machines need not agree.
+// ARGV: workers, worker, report. Uses the server's time, so that clocks of machines need not agree.
 constexpr std::string_view kSay = R"(
 redis.call('HSET', ARGV[1], ARGV[2], redis.call('TIME')[1] .. ' ' .. ARGV[3])
 return 1)";
@@ -127,7 +127,7 @@ constexpr double kForgottenSeconds = 24 * 3600;
 
 std::string TextOf(const RedisReply& reply) { return reply.kind == RedisReply::Kind::kText ? reply.text : ""; }
 
-// The value of `name` in what INFO or a stream's entry says.
+// Returns the value of `name` in a reply of INFO or in a stream's entry.
 std::string Field(const RedisReply& pairs, std::string_view name) {
   for (size_t i = 0; i + 1 < pairs.list.size(); i += 2) {
     if (pairs.list[i].text == name) return pairs.list[i + 1].text;
@@ -155,7 +155,7 @@ Status CheckMemoryPolicy(RedisConnection& connection) {
 
 JobQueue::JobQueue(std::unique_ptr<RedisConnection> connection, const RedisAddress& address, double lease_seconds)
     : connection_(std::move(connection)),
-      // Braces: a cluster keeps all keys of a queue on one node, where a script may touch them.
+      // Braces make a cluster keep all keys of a queue on one node, as scripts require.
       prefix_(fmt::format("hone:{{{}}}:", address.queue)),
       lease_milliseconds_(static_cast<int64_t>(lease_seconds * 1000)) {}
 
@@ -191,7 +191,7 @@ Status JobQueue::Submit(const std::string& id, const std::string& bundle) {
 
 Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id, double seconds) {
   const double block = std::clamp(seconds, 0.01, kLongestBlock);
-  // The element is pushed back: others may wait for the same answer, and a reply that is lost must not take it along.
+  // Pushes the element back: others may wait for the same answer, and a lost reply must not remove it.
   HONE_ASSIGN_OR_RETURN(
       const RedisReply said,
       connection_->Command({"BRPOPLPUSH", Key("said", id), Key("said", id), fmt::format("{:.2f}", block)}, block + 10));
@@ -213,13 +213,13 @@ Status JobQueue::Forget(const std::string& id) {
 }
 
 Result<std::optional<ClaimedJob>> JobQueue::Read(const RedisReply& entry, bool sieved) {
-  // An entry of a stream: its id, then a list of names and values.
+  // A stream's entry is its id, followed by a list of names and values.
   if (entry.list.size() != 2) return std::optional<ClaimedJob>();
   ClaimedJob job{
       .id = Field(entry.list[1], "id"), .entry = entry.list[0].text, .bundle = "", .sieved = sieved, .simulated = ""};
   HONE_ASSIGN_OR_RETURN(const RedisReply bundle, connection_->Command({"GET", Key("job", job.id)}));
   HONE_ASSIGN_OR_RETURN(const RedisReply answered, connection_->Command({"EXISTS", Key("answer", job.id)}));
-  // Answered meanwhile by a worker whose lease had run out, or an entry that stands for no job.
+  // Skips a job that a worker with an expired lease has answered meanwhile, and an entry without a job.
   if (bundle.kind != RedisReply::Kind::kText || answered.integer != 0) {
     HONE_RETURN_IF_ERROR(connection_->Command({"XACK", Stream(sieved), kGroup, job.entry}).status());
     HONE_RETURN_IF_ERROR(connection_->Command({"XDEL", Stream(sieved), job.entry}).status());
@@ -265,7 +265,7 @@ Result<std::optional<ClaimedJob>> JobQueue::TakeNext(const std::string& worker, 
   if (seconds > 0) command.insert(command.end(), {"BLOCK", std::to_string(static_cast<int64_t>(seconds * 1000))});
   command.insert(command.end(), {"STREAMS", Stream(sieved), ">"});
   HONE_ASSIGN_OR_RETURN(const RedisReply streams, connection_->Command(command, seconds + 10));
-  // A list of streams, each with its name and entries.
+  // The reply is a list of streams, each with its name and entries.
   if (streams.list.empty() || streams.list[0].list.size() != 2 || streams.list[0].list[1].list.empty())
     return std::optional<ClaimedJob>();
   return Read(streams.list[0].list[1].list[0], sieved);
@@ -284,7 +284,8 @@ Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, 
       HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> sieved, TakeNext(worker, true, 0));
       if (sieved) return sieved;
     }
-    // One command waits at one stream, or may bring a job from each of two: a judge looks at the other now and then.
+    // One command waits at one stream, or may take a job from each of two: a judge checks the other stream now and
+    // then.
     const double left_seconds = until - SteadySeconds();
     const double block = as_sieve ? left_seconds : std::min(left_seconds, kOtherStreamSeconds);
     HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> submitted, TakeNext(worker, false, std::max(block, 0.01)));
@@ -339,7 +340,7 @@ Status JobQueue::PassOn(const std::string& worker, const ClaimedJob& job, const 
 Result<std::pair<int64_t, int64_t>> JobQueue::WaitingAndClaimed(bool sieved) {
   HONE_ASSIGN_OR_RETURN(const RedisReply all, connection_->Command({"XLEN", Stream(sieved)}));
   const Result<RedisReply> pending = connection_->Command({"XPENDING", Stream(sieved), kGroup});
-  // No worker was there yet, and so no group.
+  // No worker has registered yet, so there is no group.
   if (!pending.ok() && pending.status().message().find("NOGROUP") == std::string::npos) return pending.status();
   const int64_t claimed = !pending.ok() || pending->list.empty() ? 0 : pending->list[0].integer;
   return std::pair(all.integer - claimed, claimed);

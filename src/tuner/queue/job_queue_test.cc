@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The queue over a real Redis server, which is killed and started again, with workers that die.
+// Tests the queue with a real Redis server, which is killed and restarted, and with workers that die.
 #include "tuner/queue/job_queue.h"
 
 #include <gmock/gmock.h>
@@ -70,7 +70,7 @@ class Queue : public testing::Test {
   std::unique_ptr<JobQueue> Open(const std::string& queue = "q", double lease = kShortLease) {
     return JobQueue::Open(ParseRedisAddress(server_.address(queue)).value(), lease).value();
   }
-  // The next job for a worker that waits for as long as a lease may take.
+  // Claims the next job for a worker, waiting up to the length of a lease.
   ClaimedJob ClaimOne(JobQueue& queue, const std::string& worker) {
     for (int i = 0; i < 100; ++i) {
       const std::optional<ClaimedJob> job = queue.Claim(worker, 0.1).value();
@@ -205,7 +205,7 @@ TEST(QueueServer, ThatThrowsKeysAwayIsRefused) {
   EXPECT_THAT(MakeQueueEvaluator(server.address()).status().message(), HasSubstr("set maxmemory-policy to noeviction"));
 }
 
-// Judges in no time; a candidate says what happens to it.
+// Judges without delay; marks in a candidate decide what happens to it.
 class ScriptedJudge : public Evaluator {
  public:
   const DeviceFacts& facts() const override { return facts_; }
@@ -248,7 +248,7 @@ TEST_F(Queue, EveryCandidateIsAnsweredThoughServerAndWorkersAreKilled) {
     if (child == 0) {
       ScriptedJudge judge;
       ServeQueueOptions options = Quick("w" + std::to_string(number) + "-" + std::to_string(getpid()));
-      options.lease_seconds = 2;  // a busy machine may hold a process up for a while, which is no death
+      options.lease_seconds = 2;  // long enough that a delay on a busy machine does not count as a death
       (void)ServeQueue(judge, address, options);
       _exit(0);
     }
@@ -302,7 +302,7 @@ TEST_F(Queue, AWorkerEndsWhenNothingComesAndWhenItsMachineFails) {
   const std::string bundle = [&] {
     EvaluationRequest request;
     request.source = "quick";
-    request.seed = 7;  // as a submitter may write who is no client of ours
+    request.seed = 7;  // a submitter that is not our client may set it
     return EncodeBundle(task_, request);
   }();
   const auto queue = Open();
@@ -335,17 +335,17 @@ TEST_F(Queue, JudgesTakeSievedJobsFirstAndSievesTakeNone) {
   ASSERT_TRUE(queue->PassOn("sieve", job, "what was simulated").ok());
   EXPECT_EQ(queue->WaitingSieved().value(), 1);
   EXPECT_EQ(queue->Counts()->passed_on, 1);
-  ASSERT_TRUE(queue->PassOn("sieve", job, "twice").ok());  // it holds the job no more
+  ASSERT_TRUE(queue->PassOn("sieve", job, "twice").ok());  // the sieve no longer holds the job
   EXPECT_EQ(queue->WaitingSieved().value(), 1);
   EXPECT_TRUE(queue->Knows(first).value());
-  ASSERT_TRUE(queue->Submit(first, "bundle").ok());  // it is there
+  ASSERT_TRUE(queue->Submit(first, "bundle").ok());  // the job is present already
   EXPECT_EQ(queue->Counts()->waiting, 3);
 
   ClaimedJob judged = ClaimOne(*queue, "judge");
   EXPECT_EQ(judged.id, first);
   EXPECT_TRUE(judged.sieved);
   EXPECT_EQ(judged.simulated, "what was simulated");
-  // Put back, it waits among the sieved ones again, and a judge that dies with it leaves it to another.
+  // A job that was put back waits in the sieved stream again, and if its judge dies another takes it.
   ASSERT_TRUE(queue->PutBack("judge", judged).ok());
   judged = ClaimOne(*queue, "judge");
   EXPECT_EQ(judged.id, first);
@@ -360,7 +360,7 @@ TEST_F(Queue, JudgesTakeSievedJobsFirstAndSievesTakeNone) {
   EXPECT_FALSE(ClaimOne(*queue, "judge").sieved);  // nothing is sieved any more, and a judge does not wait for a sieve
 }
 
-// As a simulated GPU and as a GPU: what the source says becomes of it.
+// Acts as a simulated GPU and as a GPU: marks in the source decide the verdict.
 class StageJudge final : public Evaluator {
  public:
   explicit StageJudge(bool modelled) {
@@ -408,7 +408,7 @@ TEST_F(Queue, ASieveAnswersWhatItRefusesAndAJudgeSimulatesNothingTwice) {
     request.simulate = source != "alone";
     ASSERT_TRUE(queue->Submit(source, EncodeBundle(task_, request)).ok());
   }
-  // No judge is there: the sieve refuses one, lets six through, and rests when four wait.
+  // Without a judge, the sieve refuses one job, passes six on, and rests while four wait.
   std::stop_source stop;
   ServeQueueOptions sieve = Quick("sieve", stop.get_token());
   sieve.sieve = true;
@@ -469,7 +469,7 @@ TEST_F(Queue, AnEntryThatStandsForNoJobIsDropped) {
   EXPECT_EQ(counts.waiting + counts.claimed, 0);
 }
 
-// The rules of docs/queue.md, from the page itself.
+// Applies the rules of docs/queue.md, read from the page itself.
 TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
   const auto root = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
   const std::string page = ReadFile(std::string(HONE_SOURCE_DIR) + "/docs/queue.md").value();
@@ -504,7 +504,7 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
              bob = JobQueue::Open(as("bob"), kShortLease).value();
   const auto worker = JobQueue::Open(as("gpu-worker"), kShortLease).value();
 
-  // What each may do.
+  // Operations that each may perform.
   ASSERT_TRUE(worker->Register("NVIDIA H200", "{}").ok());
   EXPECT_EQ(alice->Facts().value(), "{}");
   ASSERT_TRUE(alice->Submit("alice:1", "of alice").ok());
@@ -527,7 +527,7 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
   EXPECT_EQ(alice->Counts().value().answered, 1);
   ASSERT_TRUE(alice->Forget("alice:1").ok());
 
-  // What each may not.
+  // Operations that each may not perform.
   const auto refused = [](const Status& status) {
     EXPECT_THAT(status.message(),
                 testing::AnyOf(HasSubstr("NOPERM"), HasSubstr("The user executing the script can't")));

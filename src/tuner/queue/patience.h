@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long to go on without a server: pauses that grow, up to a limit.
+// Limits how long to go on without a server: growing pauses, up to a total.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace hone {
 
 inline constexpr double kPatienceSeconds = 600;
 
-// One thread's; starts afresh with every success.
+// Used by one thread; starts afresh with every success.
 class Patience {
  public:
   explicit Patience(double seconds = kPatienceSeconds) : seconds_(seconds) {}
   void Succeeded() { pause_ = 0; }
-  // Sleeps before the next attempt. False: it has been long enough, or a stop was asked for.
+  // Sleeps before the next attempt. Returns false when the time is over, or a stop was requested.
   bool Wait(std::stop_token stop = {}) {
     const double now = SteadySeconds();
     if (pause_ == 0) {

@@ -20,7 +20,7 @@
 namespace hone {
 namespace {
 
-constexpr double kLookSeconds = 5;  // after which a waiting call looks whether the job is still there
+constexpr double kLookSeconds = 5;  // interval at which a waiting call checks that the job still exists
 
 class QueueEvaluator final : public Evaluator {
  public:
@@ -36,8 +36,8 @@ class QueueEvaluator final : public Evaluator {
     EvaluationRequest request = asked;
     request.seed = 0;
     const std::string bundle = EncodeBundle(task, request);
-    // Who asks, which question of theirs it is, and what is asked: measuring again is another job, and nobody is
-    // answered with what somebody else asked.
+    // The id contains user, evaluator and request: measuring again is another job, and no one gets the answer to
+    // another user's job.
     const std::string id = fmt::format("{}:{}", address_.user.empty() ? "default" : address_.user,
                                        Sha256Hex(fmt::format("{}/{}/{}", submitter_, next_++, bundle)).substr(0, 32));
     if (progress) progress("queue", id);
@@ -57,7 +57,7 @@ class QueueEvaluator final : public Evaluator {
   }
 
  private:
-  // Submits where that is still to do, then waits a while.
+  // Submits the job if necessary, then waits a while for the answer.
   Result<std::optional<std::string>> Step(const std::string& id, const std::string& bundle, bool& submitted) {
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<JobQueue> queue, Take());
     if (submitted) {
@@ -66,7 +66,7 @@ class QueueEvaluator final : public Evaluator {
     if (!submitted) HONE_RETURN_IF_ERROR(queue->Submit(id, bundle));
     submitted = true;
     Result<std::optional<std::string>> answer = queue->WaitForAnswer(id, kLookSeconds);
-    if (answer.ok() && *answer) (void)queue->Forget(id);  // else the bundle goes with its time
+    if (answer.ok() && *answer) (void)queue->Forget(id);  // otherwise the bundle expires
     if (answer.ok()) Give(std::move(queue));
     return answer;
   }

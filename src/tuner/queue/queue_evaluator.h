@@ -12,9 +12,9 @@
 
 namespace hone {
 
-// `address` as ParseRedisAddress takes it. Evaluate waits for the answer, from any number of threads, each with a
-// connection of its own. A job that the server lost is submitted again; where the server cannot be reached for ten
-// minutes, the status is kUnavailable. The seed of a request is not heeded: the worker draws it.
+// `address` as for ParseRedisAddress. Evaluate waits for the answer; any number of threads may call it, each with its
+// own connection. A job that the server lost is submitted again; if the server cannot be reached for ten minutes, the
+// status is kUnavailable. The seed of a request is ignored: the worker draws it.
 Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& address);
 
 }  // namespace hone

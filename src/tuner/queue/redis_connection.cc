@@ -106,7 +106,7 @@ class HiredisConnection final : public RedisConnection {
     if (reply == nullptr) return Lost("went away");
     RedisReply copy = Copy(*reply, 0);
     if (reply->type == REDIS_REPLY_ERROR) {
-      // A server that is starting, or whose clients are all gone for a moment, is no mistake of the caller.
+      // A starting server, or one that temporarily refuses clients, is not the caller's error.
       const bool later = copy.text.rfind("LOADING", 0) == 0 || copy.text.rfind("READONLY", 0) == 0 ||
                          copy.text.rfind("MASTERDOWN", 0) == 0;
       const std::string message =
@@ -116,7 +116,7 @@ class HiredisConnection final : public RedisConnection {
     return copy;
   }
 
-  // The library writes and reads the protocol; the channel moves the bytes. nullptr: the connection broke, tls_error_
+  // hiredis formats and parses the protocol; the channel transfers the bytes. nullptr: the connection broke; tls_error_
   // says how.
   redisReply* AskOverTls(std::vector<const char*>& texts, const std::vector<size_t>& lengths) {
     char* command = nullptr;
@@ -148,7 +148,7 @@ class HiredisConnection final : public RedisConnection {
 
   const RedisAddress address_;
   std::unique_ptr<redisContext, Free> context_;
-  std::unique_ptr<TlsChannel> tls_;  // over the context's socket, so it goes first
+  std::unique_ptr<TlsChannel> tls_;  // uses the context's socket, so it is destroyed first
   std::string tls_error_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A connection to a Redis (or Valkey) server: where it is, and commands with their replies.
+// Connects to a Redis (or Valkey) server, and sends commands.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 
 namespace hone {
 
-// redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or rediss:// for TLS, which may add &ca_file=FILE. A password
-// is never part of an address, which others can read in the list of processes.
+// An address redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or rediss:// for TLS, which may add &ca_file=FILE.
+// A password is never part of an address, because others can read it in the list of processes.
 struct RedisAddress {
   std::string host;
   int port = 6379;
   bool tls = false;
-  std::string ca_file;        // with TLS: authorities in PEM; empty: those that the system trusts
+  std::string ca_file;        // with TLS: authorities in PEM; empty: the system's
   std::string user;           // empty: the server's default user
   std::string password_file;  // its first line is the password; empty: none
   std::string queue;          // 1 to 64 of A-Z a-z 0-9 . _ -
 };
 bool IsRedisAddress(std::string_view text);
-// kInvalidArgument says which part is wrong.
+// Parses an address. kInvalidArgument says which part is wrong.
 Result<RedisAddress> ParseRedisAddress(const std::string& text);
 
 struct RedisReply {
@@ -36,16 +36,16 @@ struct RedisReply {
   std::vector<RedisReply> list;
 };
 
-// One connection, used by one thread at a time. A connection that broke is made anew by the next command.
+// One connection, used by one thread at a time. After a failure the next command reconnects.
 class RedisConnection {
  public:
   virtual ~RedisConnection() = default;
-  // kUnavailable: the server cannot be reached, or did not answer within `seconds`; whether it carried the command out
-  // is not known then. kInvalidArgument: the server refused the command, with its words.
+  // Sends a command. kUnavailable: the server cannot be reached, or did not answer within `seconds`; whether it
+  // executed the command is unknown then. kInvalidArgument: the server refused the command, with its text.
   virtual Result<RedisReply> Command(const std::vector<std::string>& words, double seconds = 10) = 0;
 };
 
-// Connects and gives the password. kUnavailable and kInvalidArgument with the server's words and a remedy.
+// Connects and authenticates. kUnavailable and kInvalidArgument with the server's text and a remedy.
 Result<std::unique_ptr<RedisConnection>> ConnectRedis(const RedisAddress& address);
 
 }  // namespace hone

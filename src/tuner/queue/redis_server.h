@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests and benchmarks: a Redis server of one's own, to be killed and started again.
+// For tests and benchmarks: a private Redis server that can be killed and restarted.
 #pragma once
 
 #include <arpa/inet.h>
@@ -33,13 +33,13 @@ inline int FreePort() {
   return ntohs(address.sin_port);
 }
 
-// A server on this machine's loopback that writes every change to disk before it answers; it ends with this object.
+// A server on this machine's loopback that writes every change to disk before it answers; ends with this object.
 class RedisServer {
  public:
   explicit RedisServer(std::vector<std::string> options = {}) : options_(std::move(options)) {
     folder_ = MakeTemporaryDirectory().value();
     port_ = FreePort();
-    // One program under several names, of which a package without the service leaves this one out.
+    // One program has several names; packages without the service omit redis-server.
     program_ = folder_ / "redis-server";
     for (const char* found : {"/usr/bin/redis-server", "/usr/bin/redis-check-rdb", "/usr/bin/valkey-check-rdb"}) {
       if (FileExists(found)) {
@@ -55,7 +55,7 @@ class RedisServer {
     return "redis://" + user + "127.0.0.1:" + std::to_string(port_) + "/" + queue;
   }
 
-  // kUnavailable: it did not come up; its log is in the message.
+  // kUnavailable: the server did not start; its log is in the message.
   Status TryStart() {
     std::vector<std::string> words{
         program_,       "--port",    std::to_string(port_), "--bind", "127.0.0.1", "--dir", folder_.path(),

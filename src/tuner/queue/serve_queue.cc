@@ -25,9 +25,10 @@ namespace hone {
 namespace {
 
 constexpr double kClaimSeconds = 1;
-constexpr double kAheadSeconds = 0.2;  // that a sieve rests when enough is sieved
+constexpr double kAheadSeconds = 0.2;  // pause of a sieve when enough jobs are sieved
 
-// Renews a job's lease while the judgement makes progress. Has a connection of its own, for the worker's may wait.
+// Renews a job's lease while the judgement makes progress. Uses a separate connection, because the worker's may be
+// waiting.
 class Lease {
  public:
   Lease(const RedisAddress& address, const ServeQueueOptions& options, const ClaimedJob& job)
@@ -41,7 +42,7 @@ class Lease {
               queue = std::move(*opened);
             }
             const Result<bool> held = queue->Renew(options.worker, job);
-            if (held.ok() && !*held) return;  // another worker has it; whose answer comes first stays
+            if (held.ok() && !*held) return;  // another worker has the job; the first answer stays
           }
         }) {}
   void Heard() { heard_ = SteadySeconds(); }
@@ -58,7 +59,7 @@ class Worker {
 
   Result<Served> Run() {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address_, options_.lease_seconds));
-    // A sieve judges nothing that is compared, so the queue's device is not its own.
+    // A sieve's judgements are not compared, so its device is not registered as the queue's.
     if (!options_.sieve)
       HONE_RETURN_IF_ERROR(queue->Register(evaluator_.facts().name, EncodeFacts(evaluator_.facts())));
     last_job_ = began_ = SteadySeconds();
@@ -66,7 +67,7 @@ class Worker {
     std::vector<std::thread> pool;
     for (int i = 0; i < std::max(options_.judging.threads, 1); ++i) {
       pool.emplace_back([this, i] {
-        // Each thread is a worker to the queue: a lease belongs to one of them.
+        // Each thread is a separate worker in the queue, because a lease belongs to one worker.
         ServeQueueOptions own = options_;
         own.worker = fmt::format("{}-{}", options_.worker, i);
         const Status status = Work(own);
@@ -89,8 +90,8 @@ class Worker {
     return idle || !first_error_.ok() || options_.judging.stop.stop_requested();
   }
 
-  // Says now and then how this process does, for `hone workers`. Nothing rests on it: a server that is away is asked
-  // again later.
+  // Reports regularly on this process, for `hone workers`. Nothing depends on it: if the server is away, it tries again
+  // later.
   void Report(std::stop_token stop) {
     std::unique_ptr<JobQueue> queue;
     do {
@@ -143,7 +144,7 @@ class Worker {
     return Status::Ok();
   }
 
-  // Claims a job and sees it through; kUnavailable: the server went away.
+  // Claims a job and completes it; kUnavailable: the server went away.
   Status Next(const ServeQueueOptions& own, std::unique_ptr<JobQueue>& queue, int& failures) {
     if (queue == nullptr) {
       HONE_ASSIGN_OR_RETURN(queue, JobQueue::Open(address_, own.lease_seconds));
@@ -162,7 +163,7 @@ class Worker {
     HONE_ASSIGN_OR_RETURN(const bool held, queue->Begin(own.worker, *job));
     if (!held) return Status::Ok();
     Result<SpoolBundle> bundle = DecodeBundle(job->bundle, job->id);
-    if (bundle.ok()) bundle->request.seed = 0;  // whoever asks for a verdict does not choose its secrets
+    if (bundle.ok()) bundle->request.seed = 0;  // a submitter must not choose a verdict's secrets
     if (own.sieve && bundle.ok()) {
       Result<Sieved> sieved = SieveUnderLease(own, *job, *bundle);
       if (sieved.ok() && !sieved->refused) {
@@ -177,12 +178,11 @@ class Worker {
     }
     Result<Evaluation> evaluation =
         bundle.ok() ? JudgeUnderLease(own, *job, *bundle) : Result<Evaluation>(bundle.status());
-    // A bundle that this program cannot read, no worker of its version can; all else that fails is this machine's
-    // doing.
+    // If this program cannot read a bundle, no worker of its version can; every other failure is this machine's.
     return Conclude(own, queue, *job, evaluation, !bundle.ok(), failures);
   }
 
-  // Answers the job, or puts it back where this machine failed.
+  // Answers the job, or puts it back if this machine failed.
   Status Conclude(const ServeQueueOptions& own, std::unique_ptr<JobQueue>& queue, const ClaimedJob& job,
                   const Result<Evaluation>& evaluation, bool unreadable, int& failures) {
     const bool answer = evaluation.ok() || unreadable;
@@ -193,7 +193,7 @@ class Worker {
 
   Result<Evaluation> JudgeUnderLease(const ServeQueueOptions& own, const ClaimedJob& job, SpoolBundle& bundle) {
     Lease lease(address_, own, job);
-    // What a sieve has simulated is not simulated again.
+    // Skips what a sieve has simulated.
     const Result<Evaluation> simulated =
         job.simulated.empty() ? Result<Evaluation>(Status::NotFound("")) : EvaluationFromJson(job.simulated);
     if (simulated.ok()) bundle.request.simulate = false;
@@ -214,7 +214,7 @@ class Worker {
     answered_.push_back(SteadySeconds());
   }
 
-  // An answer is worth waiting for the server: a judgement takes a second, a server's restart may take a few.
+  // Retries while the server is away: a judgement takes a second, a server's restart may take a few.
   Status Deliver(const ServeQueueOptions& own, std::unique_ptr<JobQueue>& queue, const ClaimedJob& job,
                  const std::string& answer) {
     Patience patience(own.lease_seconds);
@@ -263,7 +263,7 @@ class Worker {
   std::mutex mutex_;
   int busy_ = 0;
   double last_job_ = 0, began_ = 0;
-  std::deque<double> answered_;  // when, in the last minute
+  std::deque<double> answered_;  // times of the answers in the last minute
   Served served_;
   int64_t passed_on_ = 0;
   std::string last_failure_;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a key and a certificate that signs itself, made anew.
+// For tests: generates a key and a self-signed certificate.
 #pragma once
 
 #include <openssl/evp.h>

@@ -29,7 +29,7 @@ std::string OpensslText() {
   return reason == nullptr ? "no reason was given" : reason;
 }
 
-// OpenSSL works on buffers in memory, and this class moves their bytes over the socket, so that every write can ask for
+// OpenSSL works on buffers in memory, and this class transfers their bytes over the socket, so that every write can use
 // MSG_NOSIGNAL.
 class OpensslChannel final : public TlsChannel {
  public:
@@ -54,7 +54,7 @@ class OpensslChannel final : public TlsChannel {
       BIO_free(out);
       return Status::Unavailable("no TLS: " + OpensslText());
     }
-    BIO_set_mem_eof_return(in, -1);  // an empty buffer means that more has to come
+    BIO_set_mem_eof_return(in, -1);  // an empty buffer means that more data will come
     SSL_set_bio(ssl_.get(), in, out);
     in_addr v4;
     in6_addr v6;
@@ -85,14 +85,14 @@ class OpensslChannel final : public TlsChannel {
   }
 
  private:
-  // Repeats `step` until it succeeds, moving bytes as OpenSSL asks for them.
+  // Repeats `step` until it succeeds, transferring bytes as OpenSSL requests.
   template <class Step>
   Status Run(const Step& step, const char* what) {
     while (true) {
       ERR_clear_error();
       const int done = step();
       const int error = done > 0 ? SSL_ERROR_NONE : SSL_get_error(ssl_.get(), done);
-      // What OpenSSL wrote has to go out in every case: an alert, too, that tells the server why we leave.
+      // OpenSSL's output must be sent in every case, including an alert that tells the server why we leave.
       const Status sent = Flush();
       if (error == SSL_ERROR_NONE) return sent;
       if (error == SSL_ERROR_WANT_WRITE) continue;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// TLS over a connected socket, for a server that proves who it is.
+// Speaks TLS over a connected socket, and verifies the server's identity.
 #pragma once
 
 #include <memory>
@@ -16,16 +16,16 @@ namespace hone {
 // read and write. No call raises SIGPIPE.
 class TlsChannel {
  public:
-  // Shakes hands over `socket`, which stays the caller's and must outlive the channel. The server's certificate must be
-  // valid for `host` (a name or an address) and lead to an authority in `ca_file` (PEM), or, where that is empty, to
-  // one that this system trusts. kInvalidArgument: it does not, or the other side speaks no TLS; kUnavailable: the
-  // connection broke.
+  // Performs the handshake over `socket`, which stays the caller's and must outlive the channel. The server's
+  // certificate must be valid for `host` (a name or an address) and lead to an authority in `ca_file` (PEM), or, if
+  // that is empty, to one that this system trusts. kInvalidArgument: it does not, or the other side does not speak TLS;
+  // kUnavailable: the connection broke.
   static Result<std::unique_ptr<TlsChannel>> Connect(int socket, const std::string& host, const std::string& ca_file);
   virtual ~TlsChannel() = default;
 
-  // Both give kUnavailable when the connection broke or a time limit passed.
+  // Both return kUnavailable when the connection broke or a time limit passed.
   virtual Status Write(std::string_view bytes) = 0;
-  // At least one byte.
+  // Returns at least one byte.
   virtual Result<std::string> Read() = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker's process says of itself in a queue, and what `hone workers` makes of all of it.
+// Encodes a worker process's report to its queue, and shows all reports for `hone workers`.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace hone {
 
 struct WorkerReport {
   std::string device;  // "NVIDIA H200"
-  int threads = 0;     // jobs judged at once, at most
-  int busy = 0;        // jobs under way
+  int threads = 0;     // most jobs judged at once
+  int busy = 0;        // jobs in progress
   bool sieve = false;  // simulates small cases before a judge with a GPU (sieve.h)
   int64_t passed_on = 0;  // by a sieve, to judges
   int64_t judged = 0, put_back = 0, unreadable = 0;
@@ -26,20 +26,20 @@ struct WorkerReport {
   std::string last_failure;  // of this machine; empty: none
 };
 
-// A report is one JSON object; fields that a newer worker adds are left alone.
+// A report is one JSON object; unknown fields of newer workers are ignored.
 std::string EncodeWorkerReport(const WorkerReport& report);
 Result<WorkerReport> DecodeWorkerReport(std::string_view json);
 
-// How often a worker says something, and after how long a silent one is thought to be gone.
+// Interval of a worker's reports, and the silence after which it counts as gone.
 inline constexpr double kSaySeconds = 5, kSilentSeconds = 20;
 
-// A queue at one moment.
+// The state of a queue at one moment.
 struct QueueState {
   std::string queue;
   QueueCounts counts;
   std::vector<SaidByWorker> workers;
 };
-// A table for a terminal, a line each; a report that cannot be read is shown as such.
+// Formats a table for a terminal, one line each; an unreadable report is shown as such.
 std::string QueueStateText(const QueueState& state);
 // {"queue", "waiting", "waiting_sieved", "claimed", "passed_on", "answered", "put_back", "died", "dead", "workers": [{"worker", "seconds_ago",
 // "alive", …}]}

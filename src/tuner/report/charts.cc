@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-// A round step that gives three to seven ticks.
+// Returns a round step that gives three to seven ticks.
 double TickStep(double span) {
   const double raw = span / 5;
   const double power = std::pow(10, std::floor(std::log10(raw)));
@@ -31,7 +31,7 @@ std::string Text(double x, double y, const char* anchor, const std::string& text
                      colour, EscapeMarkup(text));
 }
 
-// The same drawing for a desk and for a hand.
+// Draws the same chart for a wide screen and for a phone.
 template <typename Draw>
 std::string Both(const Draw& draw) {
   return "<div class=wide>" + draw(760.0) + "</div>\n<div class=narrow>" + draw(360.0) + "</div>\n";
@@ -47,7 +47,7 @@ std::string AttemptDrawing(const RunView& view, double width) {
     low = std::min(low, *n.speedup);
     high = std::max(high, *n.speedup);
   }
-  // Far slower attempts would flatten what matters.
+  // Far slower attempts would flatten the interesting part.
   low = std::max(low, 0.5);
   const double span = std::max(high - low, 0.1);
   low -= 0.08 * span;
@@ -118,7 +118,7 @@ std::string AttemptChart(const RunView& view) {
 }
 
 std::string_view BarClass(double low, double high) {
-  constexpr double kCounts = 0.005;  // what a run keeps a step for, by default
+  constexpr double kCounts = 0.005;  // default gain above which a run keeps a step
   if (high < 1 - kCounts) return " slow";
   return low > 1 + kCounts ? "" : " same";
 }

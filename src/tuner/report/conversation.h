@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was said to a model for a node, and what it answered, as part of a page.
+// Shows the requests to a model for a node, and its replies, as part of a page.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace hone {
 
-// Whether this exchange was made for `node`: by its own word, and in logs of version 1 by the number that led to the
+// Whether this exchange was made for `node`: by its own field, or in logs of version 1 by the request number of the
 // node.
 bool BelongsTo(const Exchange& exchange, const RunNode& node);
 
-// Each exchange of the node with every message folded and the reply open; a sentence where nothing was asked. Texts
-// come from `store` and are escaped here.
+// Shows each exchange of the node with every message folded and the reply open, or a sentence if nothing was asked.
+// Texts come from `store` and are escaped here.
 Result<std::string> ConversationHtml(RunStore& store, const RunView& view, const RunNode& node);
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one evaluation says, as parts of an HTML page. Everything is escaped; a part without content is empty.
+// Shows one evaluation as parts of an HTML page. Everything is escaped; a part without content is empty.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace hone {
 
-// One row a timed shape: time, the time of `baseline` ("the seed", "node 3"), speedup, floor, how it was timed.
+// Returns one row per timed shape: time, the time of `baseline` ("the seed", "node 3"), speedup, floor, timing method.
 std::string ShapeTable(const Evaluation& evaluation, const std::string& baseline);
 
-// What libraries took for the same shapes, where they were timed.
+// Shows the libraries' times for the same shapes, if they were timed.
 std::string LibraryTable(const Evaluation& evaluation);
 
-// Findings that the profile does not hold, then the profile with its own, folded away.
+// Shows findings outside of the profile, then the folded profile with its own findings.
 std::string FindingsAndProfile(const Evaluation& evaluation);
 
 }  // namespace hone

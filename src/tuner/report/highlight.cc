@@ -47,7 +47,7 @@ void Put(std::vector<std::string>& lines, std::string_view text, const char* tag
 
 bool IsBare(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; }
 
-// TOML, token by token. What is not TOML comes out uncoloured, for the plan's reader has refused it already.
+// Colours TOML token by token. Invalid TOML stays uncoloured; the plan's reader has refused it already.
 void PutToml(std::vector<std::string>& lines, std::string_view text) {
   bool line_start = true;
   while (!text.empty()) {
@@ -92,7 +92,7 @@ void PutToml(std::vector<std::string>& lines, std::string_view text) {
   }
 }
 
-// White space and comments, of which one may be the plan.
+// White space and comments, one of which may be the plan.
 void PutGap(std::vector<std::string>& lines, std::string_view text) {
   constexpr std::string_view kPlan = "/*hone";
   const auto plain = [&](std::string_view part) {
@@ -155,7 +155,7 @@ std::string HighlightedSource(std::string_view text) {
 std::string HighlightedDiff(std::string_view before, std::string_view after, int context) {
   const std::vector<std::string> a = HighlightCuda(before), b = HighlightCuda(after);
   const std::vector<DiffLine> lines = DiffLines(before, after);
-  // Distance to the next change decides what is left out.
+  // The distance to the next change decides what is omitted.
   std::vector<bool> shown(lines.size(), context < 0);
   for (size_t i = 0; context >= 0 && i < lines.size(); ++i) {
     if (lines[i].mark == ' ') continue;

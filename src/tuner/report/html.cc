@@ -40,8 +40,8 @@ std::string Paragraphs(const std::string& text) {
   return out;
 }
 
-// Compulsory bytes and operations of every timed shape of the seed and the best; nothing where the task or the device
-// cannot be read any more: a report is not worth failing for a chart.
+// Collects compulsory bytes and operations of every timed shape of the seed and the best; nothing if the task or the
+// device cannot be read any more, because a report must not fail for a chart.
 std::string Roofline(RunStore& store, const RunView& view, const std::vector<Event>& events) {
   Result<std::string> toml = store.Source(view.task_toml_hash);
   if (!toml.ok() || events.empty()) return "";
@@ -93,7 +93,7 @@ std::string Tiles(const RunView& view) {
               fmt::format("{} evaluation{}", view.evaluations, view.evaluations == 1 ? "" : "s"));
   const std::string tokens = TokensText(view.usage.input + view.usage.output);
   const std::string requests = fmt::format("{} request{}", view.requests, view.requests == 1 ? "" : "s");
-  // The largest letters are for what is known.
+  // The largest letters show only known figures.
   if (view.unpriced_replies > 0) {
     out += Tile(tokens, fmt::format("tokens in {}; {}", requests,
                                     view.cost_usd > 0 ? "cost " + CostText(view.cost_usd, view.unpriced_replies)

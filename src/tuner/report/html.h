@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report of a run: one HTML file that needs nothing else, no network and no script.
+// Writes the report of a run: one self-contained HTML file without network access or scripts.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace hone {
 
-// Speedup node by node, each shape with its interval and its share of the floor, the tree with every idea, every node
-// with its fate, reason, shapes, findings, profile and difference to its parent, the sweeps, the winning kernel with
-// its difference to the seed. Says "modelled" wherever the device is the simulator. `store` gives the sources. Pure
-// text: the caller writes the file.
+// Shows speedup node by node, each shape with its interval and its share of the floor, the tree with every idea, every
+// node with its fate, reason, shapes, findings, profile and difference to its parent, the sweeps, and the winning
+// kernel with its difference to the seed. Says "modelled" wherever the device is the simulator. `store` gives the
+// sources. Pure text: the caller writes the file.
 Result<std::string> HtmlReport(RunStore& store, const RunView& view);
 
 // The same without the page's frame; `links` as in node_sections.h.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kClearLine[] = "\r\x1b[K";
 
-// Columns, not bytes: continuation bytes of UTF-8 take none.
+// Counts columns, not bytes: continuation bytes of UTF-8 take none.
 std::string FitTo(const std::string& text, int columns) {
   std::string out;
   int used = 0;
@@ -53,7 +53,7 @@ void ProgressPrinter::Redraw() {
   if (deadline_ > 0) {
     line += fmt::format(", {} left", DurationText(deadline_ - now));
   } else if (const int64_t done = attempts_ - attempts_before_; done >= 2 && max_attempts_ > attempts_) {
-    // No limit was given: as long as the attempts so far took.
+    // Without a limit, estimates from the time per attempt so far.
     const double each = (now - sitting_started_) / static_cast<double>(done);
     line += fmt::format(", about {} left", DurationText(each * static_cast<double>(max_attempts_ - attempts_)));
   }
@@ -61,13 +61,13 @@ void ProgressPrinter::Redraw() {
   drawn_ = true;
 }
 
-// What became of a node, and the first line of why.
+// Prints a node's outcome, and the first line of its reason.
 void ProgressPrinter::NodeLines(const RunView& view, const RunNode& node, const std::string& why) {
   const bool ok = node.evaluation && node.evaluation->verdict == Verdict::kOk;
   const char* colour = !colour_ ? "" : node.kept ? "\x1b[32m" : ok || node.id == 0 ? "" : "\x1b[31m";
   Line(NodeLine(view, node, row_columns()), colour);
   if (why.empty()) return;
-  // A terminal gets one line of it, and is shown that there is more; a file has room.
+  // A terminal gets one line and a sign that there is more; a file gets everything.
   const std::string first = VisibleLine(why.substr(0, why.find('\n')));
   std::string fitting = terminal_ ? FitTo(first, columns_ - 9) : first;
   if (fitting != first) fitting = FitTo(first, columns_ - 10) + "…";
@@ -93,7 +93,7 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
   if (view.cost_usd > 0) figures_ += ", " + CostText(view.cost_usd, view.unpriced_replies);
   switch (event.kind) {
     case EventKind::kResumed: {
-      // What a sitting that ended in order had posted stays posted; only what was cut off is asked again.
+      // Requests posted by a sitting that ended in order stay posted; only interrupted ones are asked again.
       const auto again = std::count_if(view.pending.begin(), view.pending.end(),
                                        [](const PendingRequest& p) { return !p.suspended; });
       Line(fmt::format("      taken up again after {} of work{}", DurationText(view.seconds),
@@ -102,7 +102,7 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
     }
     case EventKind::kEvaluation: {
       const RunNode& node = view.node(event.node);
-      // The first line of the detail tells most; `hone show RUN NODE` has it all.
+      // The first line of the detail is the most important; `hone show RUN NODE` shows all of it.
       NodeLines(view, node, node.evaluation && node.evaluation->verdict != Verdict::kOk ? node.evaluation->detail : "");
       break;
     }
@@ -143,7 +143,7 @@ void ProgressPrinter::OnActivity(const std::string& what) {
   std::lock_guard lock(mutex_);
   const bool changed = what != activity_;
   activity_ = what;
-  // Twenty times a second is as much as an eye can use.
+  // Redraws at most twenty times a second.
   if (changed && now_() - last_redraw_ > 0.05) Redraw();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run as it happens: one line for each attempt, and on a terminal a last line that is redrawn.
+// Prints a run's progress: one line per attempt, and on a terminal a last line that is redrawn.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@ namespace hone {
 
 class ProgressPrinter : public RunObserver {
  public:
-  // `write` takes text as it is, control sequences included when `terminal`: the printer's own and no others, because
-  // what a model, a compiler or a task wrote is made visible first (base/visible_text.h). `now` as in RunDependencies.
-  // `columns`: the terminal's width. `colour`: what was kept in green, what failed in red; callers that honour NO_COLOR
-  // pass false, and so does everybody whose reader is no terminal.
+  // `write` takes raw text, with control sequences if `terminal`: only the printer's own, because text of a model, a
+  // compiler or a task is made visible first (base/visible_text.h). `now` as in RunDependencies. `columns`: the
+  // terminal's width. `colour`: kept in green, failed in red; pass false to honour NO_COLOR, or if the output is not a
+  // terminal.
   ProgressPrinter(std::function<void(const std::string&)> write, bool terminal, std::function<double()> now,
                   int columns = 100, bool colour = false);
   // Removes the redrawn line.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pages and tables on runs of every size: a small tree, a thousand nodes, runs side by side.
+// Tests pages and tables on runs of every size: a small tree, a thousand nodes, runs side by side.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,17 +60,17 @@ TEST(Report, HasEverySectionOfARunWithRoles) {
                               "The winning kernel", "The run"})
     EXPECT_THAT(html, HasSubstr(section));
   EXPECT_EQ(Count(html, "<details class=node "), w.view.nodes.size());
-  // Plans, the first mismatch, who was asked and what it cost.
+  // Plans, the first mismatch, the models asked and the cost.
   EXPECT_THAT(html, HasSubstr("asked: planner, coder"));
   EXPECT_THAT(html, HasSubstr("Change the loads first"));
   EXPECT_THAT(html, HasSubstr("out[3, 1020, 0] is 0, expected 0.731"));
   EXPECT_THAT(html, HasSubstr("Tokens by role"));
   EXPECT_THAT(html, AllOf(HasSubstr("class=ci"), HasSubstr("95 % confidence")));
-  // Nothing is fetched and nothing runs; what a model wrote stays text.
+  // The page loads nothing and runs nothing; a model's text stays text.
   for (const char* fetched : {"http://", "https://", "<script", "src=", "url(", "@import", "onclick"})
     EXPECT_THAT(html, Not(HasSubstr(fetched))) << fetched;
   EXPECT_THAT(html, AllOf(HasSubstr("&lt;4 bytes a thread&gt;"), Not(HasSubstr("<4 bytes"))));
-  // Every chart has a name, every target of a link exists, every id is there once.
+  // Every chart has a name, every link target exists, every id is unique.
   EXPECT_EQ(Count(html, "<svg "), Count(html, "role=img aria-label="));
   for (size_t at = 0; (at = html.find("href='#", at)) != std::string::npos; ++at) {
     const std::string id = html.substr(at + 7, html.find('\'', at + 7) - at - 7);
@@ -86,7 +86,7 @@ TEST(Report, AThousandNodesAreFastAndSmall) {
   run.nodes = 1000;
   const Written w = Write(run);
   ASSERT_EQ(w.view.nodes.size(), 1001u);
-  // Processor time: what other programs do meanwhile does not count.
+  // Processor time, which other programs do not affect.
   const double start = CpuSeconds();
   const std::string html = HtmlReport(*w.store, w.view).value();
   const double report_seconds = CpuSeconds() - start;
@@ -154,7 +154,7 @@ TEST(Highlight, ALaunchPlanIsTomlAndNotAComment) {
       ElementsAre("<i>// licence</i>", "<i>/*hone</i>", "<s>[[launch]]  </s><i># first</i>",
                   "<b>kernel</b> = <u>&quot;f&lt;4&gt;&quot;</u>", "<b>block</b> = [<u>256</u>, <u>&quot;1&quot;</u>]",
                   "<i>*/</i>", "<b>int</b> x;"));
-  // A plan that is cut short, a string without an end: every byte is there, and nothing else is.
+  // For an incomplete plan or a string without an end, every byte is shown, and nothing else.
   for (const char* broken :
        {"/*hone\nkernel = \"f", "/*hone\nkernel = \"f\n*/", "/*hone\na = \'\'\'x\n*/ y", "/*hone\n[\n*/"}) {
     std::string joined;
@@ -171,15 +171,15 @@ TEST(Tree, EveryNodeHasItsOwnRowWithItsIdea) {
   const std::string tree = TreeChart(w.view);
   EXPECT_EQ(Count(tree, "<a class='row"), w.view.nodes.size());
   for (const RunNode& n : w.view.nodes) EXPECT_THAT(tree, HasSubstr(EscapeMarkup(n.idea)));
-  // Both speedups, each under its name.
+  // Both speedups appear, each under its name.
   EXPECT_THAT(tree, AllOf(HasSubstr("over the seed</span>"), HasSubstr("over the best then</span>")));
-  // A parent stands above its children, and only a main child shares its lane.
+  // A parent is above its children, and only a main child shares its lane.
   EXPECT_EQ(Count(tree, "class='row best'"), 1u);
 }
 
 TEST(Tree, AChainIsStraightHoweverItBranches) {
   RunView view;
-  for (int i = 0; i < 9; ++i) {  // 0 - 2 - 4 - 6 - 8, each with a leaf beside it
+  for (int i = 0; i < 9; ++i) {  // 0 - 2 - 4 - 6 - 8, each with a leaf next to it
     RunNode n;
     n.id = i;
     n.parent = i == 0 ? -1 : (i - 1) / 2 * 2;
@@ -200,7 +200,7 @@ TEST(Bars, ADifferenceThatDoesNotCountIsGreyAndNoAlarm) {
   e.cases.resize(1);
   const std::string bars = SpeedupBars(e, "the seed");
   EXPECT_THAT(bars, AllOf(HasSubstr("0.999×"), HasSubstr("'fill same'"), Not(HasSubstr("slow"))));
-  // The share of the floor's speed beside what it was.
+  // The share of the floor's speed, and what it was before.
   EXPECT_THAT(bars, AllOf(HasSubstr("62 % of the floor’s speed, was 62 %"), HasSubstr("fill floored")));
 }
 
@@ -296,7 +296,7 @@ TEST(Show, SaysNothingTwice) {
   EXPECT_EQ(Count(text.substr(0, text.find("---")), node.idea), 1u) << text;
 }
 
-// A run's events, as the loop tells an observer of them.
+// Feeds a run's events to an observer, like the loop does.
 std::string Printed(bool terminal, bool colour, double max_seconds) {
   const Written w = Write({});
   std::string out;
@@ -323,7 +323,7 @@ TEST(Progress, ATerminalSeesAttemptSpendAndWhatIsLeft) {
   EXPECT_THAT(limited, Not(HasSubstr("\x1b[3")));
 }
 
-// A log has the whole line of why an attempt failed; a terminal what fits, and a sign that there is more.
+// A log has the whole line of a failure's reason; a terminal what fits, and a sign that there is more.
 TEST(Progress, AReasonIsCutForTerminalsOnly) {
   const Written w = Write({});
   const std::vector<Event> events = w.store->Events(w.view.info.id).value();
@@ -377,7 +377,7 @@ TEST(RunSummary, AFinishedRunIsToldWithoutItsFold) {
   EXPECT_EQ(json[0]["proven"], true);
 }
 
-// A sitting that was killed has no end in the log; what it took counts all the same.
+// A killed sitting has no end in the log, but its time counts.
 TEST(RunSummary, TimeOfKilledSittingsCounts) {
   const Written whole = Write({});
   const std::vector<Event> events = whole.store->Events(whole.view.info.id).value();
@@ -390,7 +390,7 @@ TEST(RunSummary, TimeOfKilledSittingsCounts) {
   double time = events[0].time + 100;
   for (size_t i = 0; i < events.size(); ++i) {
     const Event& e = events[i];
-    if (i == 3) {  // the sitting before ended without a word
+    if (i == 3) {  // the previous sitting has no end event
       ASSERT_TRUE(store->Append("killed", {EventKind::kResumed, time + 1000, -1, "{}", "", {}}).ok());
       time += 1000;
     }
@@ -465,7 +465,7 @@ TEST(RunComparison, TheFoldersOfACommandPushNoColumnAway) {
               testing::AnyOf(HasSubstr("/srv/propose.py"), HasSubstr("/agents/propose.py")));
 }
 
-// Runs that asked through folders of their own had one kind of mind and one device, and belong together.
+// Runs that used separate mailbox or spool folders had one kind of model and one device, and belong together.
 TEST(RunComparison, MailboxesAndSpoolsOfRunsAreNoModelsAndDevicesOfTheirOwn) {
   std::vector<RunSummary> runs = {One("tree", "a", 2.0), One("tree", "b", 8.0), One("team", "a", 1.5)};
   for (size_t i = 0; i < runs.size(); ++i) {

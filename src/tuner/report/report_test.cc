@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What people are shown: the difference of two kernels, progress lines, tables and the HTML report of a whole run
-// against a scripted evaluator.
+// Tests what users see: the difference of two kernels, progress lines, tables and the HTML report of a whole run with a
+// scripted evaluator.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Diff, IsTheShortestAndKeepsTheOrder) {
   EXPECT_EQ(DiffLines("", "a\n").size(), 1u);
 }
 
-// `patch` understands it: applying the hunks to the first text gives the second.
+// Applies the hunks with `patch`: the first text becomes the second.
 std::string Patch(const std::string& before, const std::string& diff) {
   std::vector<std::string> lines, out;
   for (size_t at = 0; at < before.size();) {
@@ -154,7 +154,7 @@ TEST(Report, TellsTheWholeRunAndSaysModelled) {
   EXPECT_THAT(html, testing::ContainsRegex("class=add data-n=' +[0-9]+'>\\+<i>// SPEED 25</i>"));
   EXPECT_THAT(html, HasSubstr("d=1024 rows=4096"));
   EXPECT_THAT(html, Not(HasSubstr("<script")));
-  // Self-contained: nothing is fetched.
+  // Self-contained: the page loads nothing.
   for (const char* fetched : {"src=", "href=\"", "href='h", "@import", "url("})
     EXPECT_THAT(html, Not(HasSubstr(fetched))) << fetched;
   // Every element that is opened is closed.
@@ -169,7 +169,7 @@ TEST(Report, TellsTheWholeRunAndSaysModelled) {
   }
 }
 
-// The folder of a spool says nothing to who reads the report elsewhere.
+// The folder of a spool means nothing to readers elsewhere.
 TEST(Report, ARunThroughASpoolNamesTheDeviceThatJudged) {
   FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
   EXPECT_EQ(JudgedOn(run.view), run.view.info.device);
@@ -180,7 +180,7 @@ TEST(Report, ARunThroughASpoolNamesTheDeviceThatJudged) {
   EXPECT_EQ(JudgedOn(run.view), "spool:jobs");
 }
 
-// A model may write anything. What it writes is read, and neither obeyed nor hidden.
+// A model may write anything. Its text is shown, neither obeyed nor hidden.
 constexpr char kHostile[] = "loads \x1b]0;your title\x07 \u202eedoc\u2066 \u009b2J";
 
 TEST(Progress, WhatAModelWritesReachesNoTerminalAsACommand) {
@@ -227,7 +227,7 @@ TEST(Report, AMeasuredResultComesWithItsInterval) {
   for (RunNode& n : run.view.nodes) {
     if (!n.evaluation) continue;
     n.evaluation->modelled = false;
-    n.evaluation->profile.reset();  // the scripted evaluator's comes from the simulator, whose times are modelled
+    n.evaluation->profile.reset();  // the scripted evaluator's profile is the simulator's, whose times are modelled
     for (CaseResult& c : n.evaluation->cases) c.timing.status = "stable";
   }
   EXPECT_THAT(HtmlReport(*run.store, run.view).value(), Not(HasSubstr("modelled")));

@@ -32,7 +32,7 @@ using Json = nlohmann::json;
 constexpr std::string_view kOracleNote =
     "* the task has no seed: the speedup is over its oracle made into a kernel, which is slow.";
 
-// A model as comparisons name it: "planner=mailbox:mail/a" is "planner=mailbox".
+// Returns a model's name for comparisons: "planner=mailbox:mail/a" becomes "planner=mailbox".
 std::string ComparedModel(const std::string& model) {
   constexpr std::string_view kMailbox = "mailbox:";
   std::string text;
@@ -48,7 +48,7 @@ std::string ComparedModel(const std::string& model) {
   return text;
 }
 
-// The row that each run of a comparison belongs to.
+// Returns the row to which each run of a comparison belongs.
 std::vector<std::string> RowNames(const std::vector<RunSummary>& runs) {
   std::map<std::string, std::set<std::string>> models;
   for (const RunSummary& s : runs) models[s.info.strategy].insert(ComparedModel(s.info.model));
@@ -59,8 +59,8 @@ std::vector<std::string> RowNames(const std::vector<RunSummary>& runs) {
   return names;
 }
 
-// A row's name with the folders of a command left out: "sample, exec:python propose.py". Rows whose short names are the
-// same keep their long ones.
+// Shortens rows' names by omitting the folders of commands: "sample, exec:python propose.py". Rows with equal short
+// names keep their long ones.
 std::vector<std::string> ShortNames(const std::vector<StrategyRow>& rows) {
   std::vector<std::string> names;
   for (const StrategyRow& row : rows) {
@@ -92,15 +92,15 @@ void TakeFinal(RunSummary& s, const Evaluation& e) {
   s.faster = e.modelled ? *s.speedup > 1 : gain && gain->low > 1;
 }
 
-// A run that has ended, from its events alone: only the evaluations that are needed are parsed.
+// Summarizes an ended run from its events alone; parses only the evaluations that are needed.
 std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Event>& events) {
   RunSummary s;
   s.info = info;
   s.state = info.state;
   std::map<int64_t, std::string> ideas;
   const Event* final_event = nullptr;
-  std::set<int64_t> of_sweeps;  // nodes that are no attempts
-  // As the fold counts it: a sitting that was killed has no end of its own, and lasted to its last event.
+  std::set<int64_t> of_sweeps;  // nodes that are not attempts
+  // As in the fold: a killed sitting has no end event, and lasted until its last event.
   double before = 0, start = 0;
   for (const Event& e : events) {
     if (e.kind == EventKind::kStarted || e.kind == EventKind::kResumed) {
@@ -126,7 +126,7 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
       ideas[e.node] = proposed->idea.value_or("");
     }
   }
-  // Without a final pairing, what was found is an estimate that only the fold can make.
+  // Without a final pairing, the result is an estimate that only the fold can make.
   if (final_event == nullptr) return std::nullopt;
   const Result<Evaluation> evaluation = EvaluationFromJson(final_event->evaluation);
   if (!evaluation.ok() || evaluation->verdict != Verdict::kOk) return std::nullopt;
@@ -278,7 +278,7 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
   c.runs = std::move(runs);
   std::set<std::string> devices, tasks;
   for (const RunSummary& s : c.runs) {
-    // The folder of a spool names no device.
+    // A spool's folder names no device.
     devices.insert(s.info.device.starts_with("spool:") && !s.judged_by.empty() ? s.judged_by : s.info.device);
     tasks.insert(s.info.task);
   }
@@ -365,7 +365,7 @@ std::string ComparisonText(const RunComparison& c) {
                         r.median, r.attempts, RepairedCell(r.repairs), 100 * r.structure.rate(), TokensText(r.tokens),
                         CostText(r.cost_usd, r.unpriced), DurationText(r.seconds));
   }
-  // One line a task, one column a row of the table above.
+  // One line per task, one column per row of the table above.
   std::map<std::string, std::map<std::string, std::vector<std::string>>> cells;
   const std::vector<std::string> names = RowNames(c.runs);
   for (size_t i = 0; i < c.runs.size(); ++i) cells[c.runs[i].info.task][names[i]].push_back(SpeedupCell(c.runs[i]));

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run in a few figures, and runs side by side: what `hone runs` lists and `hone report A B …` compares.
+// Summarizes a run in a few figures, and compares runs: the output of `hone runs` and `hone report A B …`.
 //
-// The comparison has the columns of the published tables: success (a right candidate was found), the share of tasks
+// The comparison has the columns of the published tables: success (a correct candidate was found), the share of tasks
 // made faster, geometric mean and median of the speedups over the seed, cost. A run that keeps nothing leaves its seed
-// in place, so its speedup is 1 exactly; one whose seed is broken has none and counts as a failure.
+// in place, so its speedup is exactly 1; a run with a broken seed has none and counts as a failure.
 #pragma once
 
 #include <optional>
@@ -22,38 +22,38 @@ namespace hone {
 
 struct RunSummary {
   RunInfo info;
-  bool known = true;  // false: the run could not be read; only `info` holds
-  int64_t attempts = 0, right = 0;  // right: of the attempts; what sweeps found is not among them
+  bool known = true;  // false: the run could not be read; only `info` is valid
+  int64_t attempts = 0, right = 0;  // right: among the attempts; results of sweeps are not counted
   int64_t evaluations = 0, requests = 0, tokens = 0;
   double cost_usd = 0, seconds = 0;
-  int64_t unpriced = 0;      // replies whose cost is not known
-  StructureCount structure;  // replies lost to form; not filled by SummarizeRuns, whose table does not show it
-  RepairCount repairs;       // failures and what became of them; not filled by SummarizeRuns either
-  std::optional<double> speedup;  // over the seed; of the final pairing where `proven`, else estimated along the chain
-  std::optional<Interval> interval;  // of a proven speedup that was measured
+  int64_t unpriced = 0;      // replies of unknown cost
+  StructureCount structure;  // replies lost to their form; SummarizeRuns does not fill it
+  RepairCount repairs;       // failures and repairs; SummarizeRuns does not fill it either
+  std::optional<double> speedup;  // over the seed; from the final pairing if `proven`, else estimated along the chain
+  std::optional<Interval> interval;  // of a proven and measured speedup
   bool proven = false;
-  bool from_oracle = false;  // the task has no seed: the speedup is over its oracle, made into a kernel
+  bool from_oracle = false;  // the task has no seed: the speedup is over a kernel made from its oracle
   bool faster = false;  // surely: the interval's lower end above 1 (modelled: the value)
-  std::string judged_by;  // the final pairing's device: behind a spool, the GPU; empty without one
+  std::string judged_by;  // device of the final pairing: behind a spool, the GPU; empty without a pairing
   std::string best_idea;
-  std::string state;  // "open", or why it ended
+  std::string state;  // "open", or the reason of its end
 };
 
 RunSummary Summarize(const RunView& view);
 
-// Every run of the store, newest first. What can be told without the whole fold is: a finished run of a thousand nodes
-// takes milliseconds, an open one is folded. A run that cannot be read is listed with known == false.
+// Summarizes every run of the store, newest first. Finished runs need no complete fold: a thousand nodes take
+// milliseconds; open runs are folded. Unreadable runs are listed with known == false.
 Result<std::vector<RunSummary>> SummarizeRuns(RunStore& store);
 
-// For a terminal of `columns`; 0: none, and a row is as wide as it needs.
+// Formats a table for a terminal of `columns`; 0: no terminal, rows are as wide as needed.
 std::string RunsTable(const std::vector<RunSummary>& runs, int columns = 0);
 std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent = 2);
 
-// Runs of one strategy and model together. The folder of a mailbox names no model: all mailboxes are one.
+// Runs of one strategy and model. A mailbox's folder names no model: all mailboxes count as one.
 struct StrategyRow {
-  std::string name;  // "refine", or "refine, openai:gpt-5" where the models differ
+  std::string name;  // "refine", or "refine, openai:gpt-5" if the models differ
   int runs = 0;
-  int successes = 0;  // runs with at least one right candidate
+  int successes = 0;  // runs with at least one correct candidate
   int faster = 0;
   double geomean = 1, median = 1;
   int64_t attempts = 0, right = 0, tokens = 0;
@@ -67,9 +67,9 @@ struct RunComparison {
   std::vector<RunSummary> runs;
   std::vector<StrategyRow> rows;  // best geometric mean first
   std::vector<std::string>
-      warnings;  // different devices, different numbers of attempts, tasks that not all were run on
+      warnings;  // different devices or numbers of attempts, tasks on which not all were run
 };
-// "3 of 4" failures repaired; "-" where there were none.
+// Formats "3 of 4" failures repaired; "-" if there were none.
 std::string RepairedCell(const RepairCount& count);
 RunComparison CompareRuns(std::vector<RunSummary> runs);
 

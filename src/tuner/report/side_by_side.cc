@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
 
-// A row of the table: indices of the lines, kNone where that side has none.
+// A row of the table: line indices; kNone for an empty side.
 struct Row {
   size_t before = kNone, after = kNone;
   bool changed = false;
@@ -31,7 +31,7 @@ std::vector<Row> PairLines(const std::vector<DiffLine>& lines) {
       ++k;
       continue;
     }
-    // A run of removals and additions in any order: the first of each stand beside one another, and so on.
+    // In a run of removals and additions in any order, the n-th removal is next to the n-th addition.
     const size_t begin = rows.size();
     size_t removed = 0, added = 0;
     for (; k < lines.size() && lines[k].mark != ' '; ++k) {

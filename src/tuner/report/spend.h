@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who was asked, what it cost: requests and replies of a run by role, out of its events.
+// Reads requests, replies and costs by role from a run's events.
 #pragma once
 
 #include <map>
@@ -14,24 +14,24 @@
 
 namespace hone {
 
-// A request with its answer. The texts lie in the store.
+// A request with its answer. The texts are in the store.
 struct Exchange {
   int64_t number = 0, node = -1, attempts = 1;
   std::string role, provider, model;
   double temperature = 0;
   std::vector<StoredMessage> messages;
-  SourceHash reply;  // empty: none came
+  SourceHash reply;  // empty: no reply came
   std::string finish, error;
   int64_t input_tokens = 0, output_tokens = 0;
   bool estimated = false;
   double cost_usd = 0, seconds = 0;
   bool cost_known = true;
-  std::vector<std::string> notes;  // what went wrong before the answer came
+  std::vector<std::string> notes;  // failures before the answer came
 };
 
-// In the order in which they were first asked.
+// Returns the exchanges in the order of their first request.
 std::vector<Exchange> ReadExchanges(const std::vector<Event>& events);
-// One share a role, the dearest first (by tokens where nothing costs anything).
+// Returns one share per role, the most expensive first (by tokens if nothing has a cost).
 std::vector<CostShare> SharesByRole(const std::vector<Exchange>& exchanges);
 
 }  // namespace hone

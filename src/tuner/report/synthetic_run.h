@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A made-up finished run of any size in a store, event by event as the loop writes them: a tree with failures, plans,
-// costs, a device and a final pairing. For tests of what people are shown, and of how fast that is.
+// Writes a made-up finished run of any size to a store, event by event like the loop: a tree with failures, plans,
+// costs, a device and a final pairing. For tests of reports and their speed.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,12 +22,12 @@ namespace hone {
 
 struct SyntheticRun {
   std::string id = "20260921-101500-0abc";
-  int64_t nodes = 24;  // the seed not counted
+  int64_t nodes = 24;  // without the seed
   std::string strategy = "tree", model = "openai:gpt-5";
   bool modelled = false;
   bool end = true;  // with a final pairing
   uint64_t seed = 7;
-  double step = 0.03;  // how much a kept step gains, about
+  double step = 0.03;  // approximate gain of a kept step
   std::string task = "rmsnorm";
 };
 
@@ -64,13 +64,13 @@ inline Evaluation SyntheticEvaluation(double over, bool modelled, double spread)
   return e;
 }
 
-// `task_toml` and `seed` as of the repository's rmsnorm task, or any text.
+// `task_toml` and `seed` as in the repository's rmsnorm task, or any text.
 inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const std::string& task_toml,
                                 const std::string& seed) {
   using Json = nlohmann::json;
   double clock = 1'790'000'000;
   uint64_t state = run.seed;
-  const auto draw = [&] {  // splitmix64 to [0, 1)
+  const auto draw = [&] {  // splitmix64, mapped to [0, 1)
     state += 0x9e3779b97f4a7c15ULL;
     uint64_t z = state;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -196,7 +196,7 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
       speed.push_back(0);
       continue;
     }
-    // A source grows where its parent's did: a line more, one changed.
+    // A source grows at the same place as its parent: one line more, one changed.
     std::string source = sources[static_cast<size_t>(parent)];
     const size_t at = source.rfind('}');
     source.insert(
@@ -244,7 +244,7 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
     }
     HONE_RETURN_IF_ERROR(append(EventKind::kEvaluation, id, {{"incumbent", best}}, EvaluationToJson(e, -1)));
     HONE_ASSIGN_OR_RETURN(const RunView now, [&]() -> Result<RunView> {
-      // The fold decides what is kept; asking it every time would be slow for a thousand nodes.
+      // The fold decides what is kept; folding every time would be slow for a thousand nodes.
       RunView view;
       const bool kept = e.verdict == Verdict::kOk && e.geomean_speedup.value_or(0) > 1.0 + options.keep_above + 0.002;
       view.best = kept ? id : best;

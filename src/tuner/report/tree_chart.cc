@@ -14,13 +14,13 @@
 namespace hone {
 namespace {
 
-constexpr double kLane = 16, kRow = 26;  // pixels; page.cc gives the rows of text the same height
+constexpr double kLane = 16, kRow = 26;  // pixels; page.cc gives rows of text the same height
 
 struct Place {
   int lane = 0, row = 0;
 };
 
-// Where every node stands. `on_path`: the nodes on the way to the best.
+// Places every node. `on_path`: the nodes on the way to the best.
 std::vector<Place> Layout(const RunView& view, const std::vector<bool>& on_path) {
   const size_t count = view.nodes.size();
   std::vector<std::vector<size_t>> children(count);
@@ -38,7 +38,7 @@ std::vector<Place> Layout(const RunView& view, const std::vector<bool>& on_path)
     const size_t node = waiting.back();
     waiting.pop_back();
     places[node].row = row++;
-    std::vector<size_t>& own = children[node];  // the newest first
+    std::vector<size_t>& own = children[node];  // newest first
     if (own.empty()) continue;
     const auto main = std::max_element(own.begin(), own.end(), [&](size_t a, size_t b) {
       return on_path[a] != on_path[b] ? on_path[b] : descendants[a] < descendants[b];

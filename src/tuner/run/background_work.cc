@@ -10,7 +10,7 @@ void BackgroundWork::Start(const std::string& key, std::function<Step()> work) {
   running_[key] = std::jthread([this, key, work = std::move(work)] {
     Step step = work();
     Put([this, key, step = std::move(step)] {
-      running_.erase(key);  // joins: the thread has nothing left to do
+      running_.erase(key);  // joins the thread, which has finished
       return step();
     });
   });

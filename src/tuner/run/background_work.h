@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work that runs in threads of its own (a request, an evaluation, a sweep), and what came of it, as steps that the
-// scheduler's thread takes one by one. So the log, the fold and every decision belong to one thread.
+// Runs work on background threads (a request, an evaluation, a sweep) and queues the results as steps that the
+// scheduler's thread executes one by one. So the log, the fold and every decision belong to one thread.
 #pragma once
 
 #include <condition_variable>
@@ -21,22 +21,23 @@ class BackgroundWork {
  public:
   using Step = std::function<Status()>;
 
-  // Runs `work` in a thread; the step that it returns is taken by TakeOne. `key` names it while it runs, and must not
-  // be running. The caller drains (TakeOne until none()) before it destroys what `work` refers to.
+  // Runs `work` on a new thread; TakeOne executes the step that it returns. `key` identifies the work while it runs,
+  // and must not be running. The caller must drain (TakeOne until none()) before it destroys anything to which `work`
+  // refers.
   void Start(const std::string& key, std::function<Step()> work);
   bool Running(const std::string& key) const { return running_.contains(key); }
   bool none() const { return running_.empty(); }
 
-  // Hands over a step. The only member that other threads may call.
+  // Queues a step. The only member that other threads may call.
   void Put(Step step);
-  // Waits for the next step, and takes it in the calling thread.
+  // Waits for the next step, and executes it on the calling thread.
   Status TakeOne();
 
  private:
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Step> steps_;
-  std::map<std::string, std::jthread> running_;  // touched by the scheduler's thread alone
+  std::map<std::string, std::jthread> running_;  // accessed only by the scheduler's thread
 };
 
 }  // namespace hone

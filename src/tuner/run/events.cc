@@ -34,7 +34,7 @@ EventDraft Draft(EventKind kind, int64_t node, const Json& payload, const Evalua
   EventDraft draft;
   draft.kind = kind;
   draft.node = node;
-  // A model's reply may hold bytes that are no UTF-8.
+  // A model's reply may contain invalid UTF-8.
   draft.payload = DumpJson(payload);
   if (evaluation != nullptr) draft.evaluation = EvaluationToJson(*evaluation, -1);
   return draft;
@@ -318,7 +318,7 @@ RunEvent ReadReplyEvent(const Json& payload) {
   r.usage.estimated = payload.value("estimated", false);
   r.cost_usd = payload.value("cost_usd", 0.0);
   r.provider = payload.value("provider", "");
-  // Logs from before this was recorded: nobody ever knew what an answer from a mailbox cost.
+  // Logs from before this field: the cost of a mailbox's answer was always unknown.
   r.cost_known = payload.value("cost_known", r.provider != "mailbox");
   r.model = payload.value("model", "");
   r.seconds = payload.value("seconds", 0.0);

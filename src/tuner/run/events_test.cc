@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events as structs and as JSON: nothing that a recorded run holds is lost on the way, and damage is told.
+// Tests events as structs and as JSON: nothing of a recorded run is lost, and damage is reported.
 #include "tuner/run/events.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ Event EventOf(EventKind kind, const std::string& payload, const std::string& eva
   return event;
 }
 
-// Fields that stand in `before` and are other ones in `after`; empty texts and lists may be left out.
+// Returns fields of `before` that differ in `after`; empty texts and lists may be omitted.
 std::string Lost(const Json& before, const Json& after) {
   std::string lost;
   for (const auto& [key, value] : before.items()) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of the reasons a reply ended for. They stand beside the store because stored events spell them.
+// Names the reasons for a reply's end. They are next to the store because stored events contain them.
 #include <array>
 #include <optional>
 #include <string_view>

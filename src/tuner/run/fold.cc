@@ -29,7 +29,7 @@ std::string OutcomeText(const RunView& view, const RunNode& node) {
                      fate);
 }
 
-// In the order of their numbers, nodes that are done become part of what decisions rest on.
+// Makes finished nodes, in the order of their numbers, visible to decisions.
 void Settle(RunView& view) {
   while (view.settled < static_cast<int64_t>(view.nodes.size())) {
     RunNode& node = view.nodes[static_cast<size_t>(view.settled)];
@@ -88,7 +88,7 @@ Status ApplyTo(RunView& view, const Event&, RunStarted& e) {
   return Status::Ok();
 }
 
-// Opens a node; the caller says what it is.
+// Opens a node; the caller fills it in.
 Status Open(RunView& view, RunNode node) {
   if (node.id != static_cast<int64_t>(view.nodes.size())) {
     return Status::Internal(fmt::format("node {} is opened where {} was due", node.id, view.nodes.size()));
@@ -195,7 +195,7 @@ Status ApplyTo(RunView& view, const Event& event, ReplyArrived& e) {
   return Status::Ok();
 }
 
-// The lowest turn of a node's requests is read: the next one is due, or its repair.
+// The reply to the current turn is read: the next turn is due, or its repair.
 Status ApplyTo(RunView& view, const Event& event, MemoMade& e) {
   const auto progress = view.open.find(event.node);
   if (progress == view.open.end()) {
@@ -229,7 +229,7 @@ Status ApplyTo(RunView& view, const Event& event, CaseVetted& e) {
   return Status::Ok();
 }
 
-// In logs of version 1 a proposal was what made a node.
+// In logs of version 1 a proposal made the node.
 void OpenByProposal(RunView& view, const NodeProposed& e) {
   RunNode fresh;
   fresh.id = static_cast<int64_t>(view.nodes.size());
@@ -295,7 +295,7 @@ Status ApplyTo(RunView& view, const Event& event, NodeJudged& e) {
   node.incumbent = e.incumbent;
   node.seconds = view.seconds;
   ++view.evaluations;
-  // A spool does not know at the start what kind of device will judge.
+  // At a run's start the kind of device behind a spool is unknown.
   view.info.modelled = view.info.modelled || node.evaluation->modelled;
   if (node.id == 0 && node.evaluation->verdict != Verdict::kOk) node.speedup.reset();
   if (node.id != 0 && node.evaluation->verdict == Verdict::kOk) {
@@ -307,7 +307,7 @@ Status ApplyTo(RunView& view, const Event& event, NodeJudged& e) {
   return Status::Ok();
 }
 
-// The times stay those of the pairing that decided about the node: profiling adds what was counted, and what follows.
+// The times stay those of the pairing that decided about the node: profiling adds counts and findings.
 Status ApplyTo(RunView& view, const Event& event, NodeProfiled& e) {
   if (!IsNode(view, event.node) || !view.node(event.node).evaluation) {
     return Status::Internal(
@@ -341,7 +341,7 @@ Status ApplyTo(RunView& view, const Event& event, FinalJudged& e) {
   }
   ++view.evaluations;
   if (e.evaluation.verdict != Verdict::kOk && event.node != 0) {
-    // Right on every case it had been judged with, wrong on fresh ones: the one before it is the best again.
+    // The version was right on all its cases and wrong on fresh ones: the previous best is the best again.
     view.nodes[static_cast<size_t>(event.node)].rejected = true;
     view.best = 0;
     for (const RunNode& node : view.nodes) {

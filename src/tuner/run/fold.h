@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fold over a run's events: what they amount to is a RunView. Pure: no store, no clock, no GPU.
+// Folds a run's events into a RunView. Pure: no store, no clock, no GPU.
 #pragma once
 
 #include "hone/tuner/run_store.h"
@@ -13,7 +13,7 @@ namespace hone {
 class RunFold {
  public:
   explicit RunFold(RunInfo info) { view_.info = std::move(info); }
-  // kInternal when an event does not fit what came before: a damaged or foreign log.
+  // Applies one event. kInternal when it does not fit the earlier events: a damaged or foreign log.
   Status Apply(const Event& event);
   const RunView& view() const { return view_; }
 

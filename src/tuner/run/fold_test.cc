@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fold over a run's events, one event at a time: what it refuses, how sittings add up, which node is the best.
+// Tests the fold over a run's events, one event at a time: what it refuses, how sittings add up, which node is the
+// best.
 #include "tuner/run/fold.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@
 namespace hone {
 namespace {
 
-// A log in the making; every event comes a second after the one before.
+// A log being written; every event comes a second after the previous one.
 class FoldedRun {
  public:
   explicit FoldedRun(int version = kRunVersion) : fold_(RunInfo{.id = "r1"}) {
@@ -95,7 +96,7 @@ TEST(RunFold, WhatIsSurelyFasterTakesThePlace) {
   EXPECT_DOUBLE_EQ(*run.view().node(3).speedup, 1.5 * 1.2);
 }
 
-// Both were timed against the seed, and the first one's time is known badly: 2.2 is not surely more than 2.0, which may
+// Both were timed against the seed, and the first one's time is uncertain: 2.2 is not surely more than 2.0, which may
 // be 2.4. Logs up to version 3 kept the first; since then the faster of two sure gains over one version is kept.
 TEST(RunFold, TheUncertaintyOfBothSidesCounts) {
   for (const int version : {3, 4}) {

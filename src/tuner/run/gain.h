@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One number for several cases: the geometric mean of the speedups, with an interval.
+// Combines several cases into one number: the geometric mean of the speedups, with an interval.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace hone {
 
-// Over the cases with a cold speedup; nullopt when there is none. Cases are timed apart, so their errors are
-// taken as independent: the half widths of the cases' 95 % intervals, in logarithms, add in squares and are
-// divided by the number of cases. Times of the simulator carry no spread, and the interval is then one point.
+// Averages the cases with a cold speedup; nullopt when there is none. Cases are timed separately, so their errors are
+// assumed independent: the half widths of the cases' 95 % intervals, in logarithms, add in squares and are divided by
+// the number of cases. Times of the simulator have no spread, and the interval is then one point.
 std::optional<Interval> GeomeanGain(const std::vector<CaseResult>& cases);
 
 }  // namespace hone

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How well planners mark what is to change, and how often coders that are held to it leave it (Turn::bound).
+// Counts how well planners mark what is to change, and how often coders bound to those marks change something else
+// (Turn::bound).
 //
-// First replies count as well as those after a repair turn, so that the repair hides nothing.
+// First replies count as well as repaired ones, so that repairs hide nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@
 namespace hone {
 
 struct GroundingCount {
-  int64_t plans = 0;      // replies of planners whose plans bind
-  int64_t misquoted = 0;  // of them, those whose regions or quotes could not be resolved
-  int64_t codes = 0;      // replies of coders that were held to a plan
-  int64_t outside = 0;    // of them, those refused for changing what the plan does not mark
-  int64_t widened = 0;    // of them, those that took in a region by asking, and were placed
+  int64_t plans = 0;      // replies of planners whose plans are binding
+  int64_t misquoted = 0;  // plans among them whose regions or quotes could not be resolved
+  int64_t codes = 0;      // replies of coders bound to a plan
+  int64_t outside = 0;    // replies among them refused for changing what the plan does not mark
+  int64_t widened = 0;    // replies among them accepted after requesting another region
   bool any() const { return plans + codes > 0; }
 };
 GroundingCount CountGrounding(const RunView& view);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans that mark badly and coders that leave their spans are counted, repairs included.
+// Tests that imprecise plans and coders that leave their spans are counted, repairs included.
 #include "tuner/run/grounding.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// An attempt whose planner and coder are bound; `problem`: of its last reply, to turn `turn`.
+// Makes an attempt with a binding plan; `problem` is that of its last reply, to turn `turn`.
 RunNode Attempt(int64_t id, int turn, const std::string& problem) {
   RunNode node;
   node.id = id;
@@ -34,9 +34,9 @@ Memo MemoOf(int64_t node, int turn, const std::string& kind, const std::string& 
 TEST(Grounding, CountsPlansAndAnswersWithTheirRepairs) {
   RunView view;
   view.nodes.resize(1);
-  view.nodes.push_back(Attempt(1, 1, ""));                   // left its spans first, then took a region in
-  view.nodes.push_back(Attempt(2, 1, "outside_plan"));       // twice
-  view.nodes.push_back(Attempt(3, 0, "anchor_not_unique"));  // ended at the planner
+  view.nodes.push_back(Attempt(1, 1, ""));                   // left its spans first, then requested a region
+  view.nodes.push_back(Attempt(2, 1, "outside_plan"));       // left its spans twice
+  view.nodes.push_back(Attempt(3, 0, "anchor_not_unique"));  // ended with the planner
   view.nodes.push_back(Attempt(4, 1, "search_not_found"));
   view.nodes.push_back(Attempt(5, 1, ""));
   for (Turn& turn : view.nodes[5].turns) turn.bound = false;

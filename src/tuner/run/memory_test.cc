@@ -25,7 +25,7 @@ Task Named(const std::string& name, const std::string& oracle, const std::string
   return task;
 }
 
-// A store with one run on the task `copy`, in which idea 1 made it 1.25x faster and idea 2 slower.
+// A store with one run on the task `copy`, in which idea 1 gave 1.25x and idea 2 was slower.
 struct Earlier {
   Earlier()
       : run("sample", [](const ModelRequest& r) -> Result<std::string> {
@@ -58,7 +58,7 @@ TEST(Memory, NothingComesFromTheSameTaskByNameReferenceOrLineage) {
   Earlier earlier;
   EXPECT_TRUE(earlier.For(Named("copy", "// another oracle\n", "another seed")).empty()) << "its name";
   EXPECT_TRUE(earlier.For(Named("scale", "// the oracle of copy\n", "another seed")).empty()) << "its reference";
-  // The task's seed is what the earlier run ended with.
+  // The task's seed equals the earlier run's last version.
   EXPECT_TRUE(earlier.For(Named("scale", "// another oracle\n", "SPEED 80")).empty()) << "its lineage";
 }
 

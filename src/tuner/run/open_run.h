@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens a run for reading, whether it lies in the store or in an exported file.
+// Opens a run for reading, from the store or from an exported file.
 #pragma once
 
 #include <memory>
@@ -17,15 +17,15 @@ struct OpenedRun {
   RunView view;
 };
 
-// Whether `name` is the path of an exported run: it ends in .jsonl, holds a slash, or is a file that is there.
+// Whether `name` is the path of an exported run: it ends in .jsonl, contains a slash, or is an existing file.
 bool NamesRunFile(const std::string& name);
 
-// The run store of this path; kNotFound where there is none: going on with a run makes neither a store nor a folder for one.
+// Opens an existing run store; kNotFound if there is none: continuing a run must not create a store or its folder.
 Result<std::unique_ptr<RunStore>> OpenStoreThatIsThere(const std::string& path);
-// The same to read from only. Works where nothing can be written for want of space, too.
+// Does the same for reading only. Works even if the disk is full or not writable.
 Result<std::unique_ptr<RunStore>> OpenStoreToRead(const std::string& path);
 
-// `name`: as RunStore::FindRun, or the path of an exported run.
+// `name`: as for RunStore::FindRun, or the path of an exported run.
 Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name);
 
 }  // namespace hone

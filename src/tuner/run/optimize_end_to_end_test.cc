@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The real program on the simulated device: what the mechanical rewrites make of every shipped seed is right, a run
-// finds a faster kernel and proves it, and a run whose process is killed goes on where its log ends.
+// Tests the real program on the simulated device: the mechanical rewrites of every shipped seed are right, a run finds
+// a faster kernel and proves it, and a run whose process is killed resumes where its log ends.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class OptimizeEndToEnd : public testing::Test {
     return {"PATH=/usr/local/bin:/usr/bin:/bin", "HONE_CACHE=" HONE_BINARY_DIR "/tests/cache",
             "HONE_STATE=" + scratch_.path()};
   }
-  // Standard output; checks the exit status.
+  // Returns standard output; checks the exit status.
   std::string Hone(std::vector<std::string> arguments, int wanted_status) {
     SubprocessOptions options;
     options.argv = {kProgram};
@@ -54,8 +54,7 @@ class OptimizeEndToEnd : public testing::Test {
   TemporaryDirectory scratch_;
 };
 
-// All rewrites that apply, on top of each other. use-fast-math is left out: that it may break a tolerance is its
-// nature.
+// Applies all rewrites, on top of each other, except use-fast-math, which may break a tolerance.
 TEST_F(OptimizeEndToEnd, AllRewritesTogetherAreRightOnEveryTask) {
   int judged = 0;
   for (const auto& entry : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/tasks")) {
@@ -101,7 +100,7 @@ TEST_F(OptimizeEndToEnd, FindsAFasterKernelAndProvesIt) {
   EXPECT_EQ(
       json::parse(Hone({"eval", "fused_add_rmsnorm", kernel, "--device", "sim", "--no-time", "--json"}, 0))["verdict"],
       "ok");
-  // The same tree again from its recorded replies, in a folder of its own.
+  // Replays the same tree from its recorded replies, in a separate folder.
   const std::string exported = scratch_ / "run.jsonl";
   Hone({"show", "last", "--export", exported}, 0);
   const json again = json::parse(Hone({"optimize", "fused_add_rmsnorm", "--device", "sim", "--model",

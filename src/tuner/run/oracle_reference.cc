@@ -39,8 +39,8 @@ std::string Elements(const TensorSpec& tensor) {
   return text.empty() ? "1" : text;
 }
 
-// The step that rounds one result into its tensor, and the kernel it launches. The workspace is dense and row-major;
-// the tensor may have strides.
+// Adds the step that rounds one result into its tensor, and the kernel it launches. The workspace is dense and
+// row-major; the tensor may have strides.
 void AddStore(const TensorSpec& tensor, int step, std::string& plan, std::string& code) {
   const std::string count = Elements(tensor);
   const ElementType type = TypeOf(tensor.dtype);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task without a seed: its oracle becomes the kernel to start from, and every strategy first writes one of its own.
+// Tests a task without a seed: its oracle becomes the starting kernel, and every strategy first writes a version.
 #include "tuner/run/oracle_reference.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A version whose profile a prompt shows is profiled first: once, and written down, so that a run that goes on or is
-// repeated shows the same.
+// Tests that a version whose profile a prompt shows is profiled first, once, and recorded, so that a resumed or
+// repeated run shows the same profile.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// On a GPU a profile costs time, and is taken when a prompt is to show it. (The simulator's come with the evaluations.)
+// On a GPU a profile costs time, and is made only for a prompt. (The simulator's come with the evaluations.)
 struct GpuRun : ScriptedRun {
   GpuRun(const std::string& strategy, Mind::Answer answer) : ScriptedRun(strategy, std::move(answer)) {
     evaluator.set_modelled(false);
@@ -28,7 +28,7 @@ struct GpuRun : ScriptedRun {
 
 bool ProfilesOnly(const EvaluationRequest& r) { return r.profile && !r.check_cases; }
 
-// How often each file was profiled by itself.
+// Counts how often each file was profiled alone.
 std::map<std::string, int>* Count(ScriptedRun& run, std::mutex& mutex, std::map<std::string, int>* counts) {
   run.evaluator.on_evaluate = [&mutex, counts](const Task&, const EvaluationRequest& r) {
     std::lock_guard lock(mutex);
@@ -91,7 +91,7 @@ TEST(ProfiledRun, ItIsInTheLogAndTheRunIsRepeatedFromIt) {
   ReplayedRun again = ReplayRun(*run.store, "r1").value();
   EXPECT_EQ(again.difference, "");
   EXPECT_EQ(again.replayed.profiles, view.profiles);
-  // Word for word the same questions.
+  // The questions must be identical.
   const auto messages = [](RunStore& store) {
     std::vector<std::string> texts;
     const std::vector<Event> events = store.Events("r1").value();

@@ -19,21 +19,21 @@ struct Fault {
   std::string problem, detail;
 };
 
-// An idea that was tried and came out right is settled. One that never ran may be tried again.
+// Refuses an idea that was tried and came out right. An idea that never ran may be tried again.
 Fault CheckIdea(const RunView& view, const RunNode& node, const std::string& key) {
-  // An agent works at one idea over several versions.
+  // An agent may use one idea for several versions.
   if (key.empty() || node.purpose == "debug" || node.turns.front().role == "agent") return {};
   for (const LedgerEntry& entry : view.ledger) {
     if (entry.node >= node.known || entry.key != key) continue;
     const RunNode& earlier = view.node(entry.node);
-    // From another version it may well pay; from the same one it would be the same again.
+    // From another version the idea may help; from the same one the result would be the same.
     if (!earlier.evaluation || earlier.evaluation->verdict != Verdict::kOk) continue;
     return {"repeated_idea", fmt::format("node {} tried this idea: {}; choose another", earlier.id, entry.outcome)};
   }
   return {};
 }
 
-// What can be said against a candidate before anything is compiled.
+// Checks a candidate before compiling.
 Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, const std::string& source,
                   int64_t& bindings) {
   const SourceHash hash = SourceHash::Of(source);
@@ -68,10 +68,10 @@ Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, co
   return {};
 }
 
-// A coder that asks for more than this has another plan.
+// A coder that requests more regions has another plan.
 constexpr size_t kMostWidened = 2;
 
-// Whether a bound coder kept to its plan's spans and to the regions that it took in beside them.
+// Checks that a bound coder kept to its plan's spans and to the regions that it requested.
 Fault CheckSpans(const std::vector<PlanSpan>& planned, const Proposal& made, const std::string& parent) {
   if (made.widen.size() > kMostWidened) {
     return {"too_wide",
@@ -124,7 +124,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     made.idea = idea;
     return made;
   };
-  // A problem's first time is a memo, after which the model may repair; its second time closes the attempt.
+  // The first occurrence of a problem gives a memo, after which the model may repair; the second closes the attempt.
   const auto fault = [&](const std::string& problem, const std::string& detail, NodeProposed about) -> ReplyReading {
     if (!progress.repair || id == 0) {
       Memo made = memo(progress.repair ? "cases" : "problem");
@@ -192,7 +192,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     made.detail = std::move(left.detail);
   }
   if (plan != nullptr) {
-    // The idea is the planner's; the coder may have put it in other words.
+    // The planner's idea counts; the coder may have worded it differently.
     made.idea = plan->idea;
     made.idea_key = IdeaKey(plan->idea);
     made.reasoning = plan->text;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A durable reply becomes an event: a memo (plan, diagnosis, findings, cases), a candidate, or a problem. Pure: the
+// Converts a durable reply to an event: a memo (plan, diagnosis, findings, cases), a candidate, or a problem. Pure: the
 // same log and reply give the same event.
 #pragma once
 
@@ -19,7 +19,7 @@ struct ReplyReading {
   std::vector<std::string> sources;  // texts that the event names
 };
 
-// Reads the reply of `node` that waits in view.open. `text` is the reply, `parent_source` the source it refers to.
+// Reads the pending reply of `node` in view.open. `text` is the reply, `parent_source` the source to which it refers.
 ReplyReading ReadReply(const RunView& view, const Task& task, int64_t node, const std::string& text,
                        const std::string& parent_source);
 

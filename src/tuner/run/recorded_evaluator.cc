@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// The name tells apart two attempts that came to the same source.
+// The name distinguishes two attempts with the same source.
 std::string Key(const std::string& name, const SourceHash& source, const Binding& binding, const SourceHash& rival,
                 bool final) {
   return fmt::format("{} {} {} {} {}", name, source.hex(), BindingKey(binding), rival.hex(), final);
@@ -23,7 +23,7 @@ std::string Key(const std::string& name, const SourceHash& source, const Binding
 std::string ProfileKey(const std::string& name, const SourceHash& source) {
   return fmt::format("profile {} {}", name, source.hex());
 }
-// A case is vetted as a task of its own, without timing.
+// A case is vetted as a separate task, without timing.
 std::string VettingKey(const std::string& toml) { return "vetting " + SourceHash::Of(toml).hex(); }
 
 class RecordedEvaluator : public Evaluator {
@@ -35,7 +35,7 @@ class RecordedEvaluator : public Evaluator {
 
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress&) override {
     const std::string& rival = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
-    // The loop asks for warm times in the final pairing alone.
+    // The loop asks for warm times only in the final pairing.
     const auto found = evaluations_.find(
         request.profile && !request.check_cases ? ProfileKey(request.name, SourceHash::Of(request.source))
         : request.time

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An evaluator that judges nothing: it repeats what was judged in a recorded run. With recorded replies beside it
-// (model/replay_provider.h) a run can be repeated to the letter on a machine without the device.
+// Repeats the evaluations of a recorded run instead of judging. Together with recorded replies
+// (model/replay_provider.h) a run can be repeated exactly on a machine without the device.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,8 @@
 
 namespace hone {
 
-// Reads all evaluations of the run at once; `store` is not kept. An evaluation is known by its candidate, its binding,
-// its rival and whether it was the final one; a question that the run never asked is answered with kNotFound.
-// Thread-safe.
+// Reads all evaluations of the run at once; `store` is not kept. An evaluation is identified by its candidate, its
+// binding, its rival and whether it was the final one; an unrecorded evaluation gives kNotFound. Thread-safe.
 Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const std::string& run);
 
 }  // namespace hone

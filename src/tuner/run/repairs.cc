@@ -34,7 +34,7 @@ RepairCount CountRepairs(const RunView& view) {
       later = later || (other.node == memo.node && other.turn == memo.turn && other.kind != "problem");
     replies.mended += later;
   }
-  // Which failure a version belongs to: itself, or that of the failed version that it was made from.
+  // The failure to which a version belongs: itself, or that of the failed version from which it was made.
   std::vector<int64_t> failure(view.nodes.size(), -1);
   std::vector<bool> repaired(view.nodes.size(), false);
   for (const RunNode& node : view.nodes) {

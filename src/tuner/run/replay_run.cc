@@ -35,14 +35,15 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeProvider("replay:" + id, provider_options));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(out.recorded.options.strategy));
   RunOptions options = out.recorded.options;
-  // Time passes otherwise here; where the record ends for it, the recorded replies end too.
+  // Time passes differently here; where a time limit ended the record, the recorded replies end too.
   options.max_seconds = 0;
   out.store = MakeMemoryRunStore();
   std::string broken_start;
   if (!out.recorded.broken_start.empty()) {
     HONE_ASSIGN_OR_RETURN(broken_start, store.Source(out.recorded.broken_start));
   }
-  // By the rules of its own log: a later version may keep another node, and would then ask for evaluations never made.
+  // Uses the rules of the log's version: a later version may keep another node, and would then ask for unrecorded
+  // evaluations.
   HONE_RETURN_IF_ERROR(
       StartRun(*out.store, task, evaluator->facts(), options, id, 0, &prompts, out.recorded.version, out.recorded.memory, broken_start).status());
   RunDependencies d;
@@ -57,7 +58,7 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   if (again.ok()) {
     out.replayed = std::move(*again);
   } else {
-    // A question that the record cannot answer: what was repeated until then can be compared.
+    // The record cannot answer a question: the part repeated so far can be compared.
     HONE_ASSIGN_OR_RETURN(out.replayed, LoadRun(*out.store, id));
     out.difference = again.status().message();
   }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A recorded run, repeated: recorded replies and recorded evaluations through the same loop and strategy, on a machine
-// that has neither the model nor the device. That it comes out the same shows that the record is whole and that
-// nothing in it was decided by chance.
+// Repeats a recorded run: recorded replies and recorded evaluations go through the same loop and strategy, on a machine
+// without the model and the device. An equal result shows that the record is complete and that nothing was decided by
+// chance.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,12 @@ namespace hone {
 struct ReplayedRun {
   RunView recorded, replayed;
   std::unique_ptr<RunStore> store;  // in memory; holds the replayed run
-  std::string difference;           // the first node that came out otherwise, and how; empty: none did
-  int64_t compared = 0;             // nodes that were done in the record
+  std::string difference;           // the first node with another result, and the difference; empty: none
+  int64_t compared = 0;             // nodes that were compared
 };
 
-// kInvalidArgument for a run that cannot be repeated (a log of version 1, one without replies); the loop's Status else.
+// Replays. kInvalidArgument for a run that cannot be repeated (a log of version 1, one without replies); otherwise the
+// loop's Status.
 Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run);
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run that is killed, stopped, suspended or starved goes on where its log ends, and comes out the same.
+// Tests that a run that is killed, stopped, suspended or starved resumes where its log ends, with the same result.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ std::vector<std::string> Lines(const std::vector<Event>& events) {
   return lines;
 }
 
-// The same run whoever continues it; slow enough that a kill that comes a while later hits every phase.
+// Makes the same run in every process; slow enough that delayed kills hit every phase.
 std::unique_ptr<ScriptedRun> KillableRun(const std::string& strategy, const std::string& store) {
   auto run = std::make_unique<ScriptedRun>(strategy, Journeyman);
   run->options.parallel = 3;
@@ -44,8 +44,8 @@ std::unique_ptr<ScriptedRun> KillableRun(const std::string& strategy, const std:
   return run;
 }
 
-// Ends the process it runs in at its `count`th question or judgement: in the middle of it, or a while later, wherever the
-// run is by then. The process does so itself, so that it is no matter of who gets the processor whether it is killed.
+// Ends its process at its `count`th question or judgement: in the middle of it, or a while later, wherever the run is
+// by then. The process kills itself, so that scheduling does not decide whether it is killed.
 class Deadly {
  public:
   Deadly(int count, useconds_t later_us) : left_(count), later_us_(later_us) {}
@@ -76,7 +76,7 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
       std::vector<std::string> before;
       bool finished = false;
       for (int sitting = 0; sitting < 60 && !finished; ++sitting) {
-        // Early enough that a run is hit several times; in the end it gets as long as it needs.
+        // Early enough to hit a run several times; in the end the run gets as long as it needs.
         const int steps = 1 + static_cast<int>(random.Below(8));
         const bool at_once = random.Below(2) == 0;
         const auto later_us = static_cast<useconds_t>(1 + random.Below(4000));
@@ -85,7 +85,7 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
           const std::unique_ptr<ScriptedRun> run = KillableRun(strategy, path);
           Deadly deadly(sitting < 10 ? steps : -1, at_once ? 0 : later_us);
           run->clock = 1000 + 1000 * sitting;
-          // A question counts from the moment it is put; one write, so that a kill leaves whole lines.
+          // A question counts when it is asked; one write, so that a kill leaves whole lines.
           run->mind.on_ask = [&](const ModelRequest& r) {
             std::ofstream(asked_path, std::ios::app) << fmt::format("{}\n", r.number) << std::flush;
             deadly.Step();
@@ -162,7 +162,7 @@ TEST(Resume, ARunIsRepeatedFromItsRecordAlone) {
   }
 }
 
-// Somebody who answers in batches: what is not in `answers` is not there yet.
+// Answers in batches: requests not in `answers` are unanswered.
 struct Desk {
   std::set<int64_t> posted;
   std::set<int64_t> answered;
@@ -206,7 +206,7 @@ TEST(Suspend, AllRequestsArePostedAtOnceAndWhatIsThereIsPickedUp) {
   ASSERT_TRUE(last.ok()) << last.message();
   view = LoadRun(*run.store, "r1").value();
   EXPECT_EQ(view.ended, "attempts_spent");
-  // The same as a run that never stopped.
+  // The result equals that of a run that never stopped.
   ScriptedRun straight("refine", Journeyman);
   straight.options = run.options;
   EXPECT_EQ(TreeText(straight.Whole()), TreeText(view));
@@ -289,7 +289,7 @@ TEST(Resume, ABestThatFailsItsFinalCheckGivesWayToTheOneBefore) {
     return FileReply(fmt::format("idea {}", r.number), fmt::format("SPEED {}", 100 - r.number));
   });
   run.options.max_attempts = 3;
-  // Fresh hidden cases (only the final run asks for warm times) catch what the attempts did not show.
+  // Fresh hidden cases (only the final run asks for warm times) catch what the attempts' cases did not.
   run.evaluator.wrong = [](const EvaluationRequest& r) { return r.warm && r.name == "node-3.cu"; };
   const RunView view = run.Whole();
   EXPECT_TRUE(view.nodes[3].rejected);
@@ -346,7 +346,7 @@ TEST(OldLogs, ANewerLogIsRefused) {
 
 // --- what a reply cost, and what went wrong before it came ---
 
-// Request 8 was answered at the second try, and nobody knows its price.
+// Request 8 was answered at the second attempt, at an unknown price.
 void SecondTry(const ModelRequest& request, ModelReply& reply) {
   if (request.number != 8) return;
   reply.cost_usd = 0;

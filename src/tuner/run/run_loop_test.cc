@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole runs against a scripted evaluator: what is kept, what is refused, and what is left after a kill, a full disk,
-// a lost device or a silent model.
+// Tests whole runs with a scripted evaluator: what is kept, what is refused, and what is left after a kill, a full
+// disk, a lost device or a silent model.
 #include "tuner/run/run_loop.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The seed with a mark in a comment: "// SPEED 20" runs in 20 us at every shape.
+// Returns the seed with a mark in a comment: "// SPEED 20" runs in 20 us at every shape.
 std::string Marked(const std::string& mark) { return std::string(kScriptedSeed) + "// " + mark + "\n"; }
 std::string FileReply(const std::string& idea, const std::string& mark) {
   return fmt::format("IDEA: {}\nbecause.\n```cuda\n{}```\n", idea, Marked(mark));
@@ -42,8 +42,8 @@ double MarkedTime(const std::string& source, const Binding&, const Dims&) {
   return at == std::string::npos ? 100.0 : std::stod(source.substr(at + 6));
 }
 
-// Replies by attempt: the first reply belongs to node 1, and a repair turn gets it once more. Beyond them it is
-// exhausted. Counts every question.
+// Replies by attempt: the first reply belongs to node 1, and a repair turn gets it once more. After the last reply the
+// provider is exhausted. Counts every question.
 class ScriptedProvider : public ModelProvider {
  public:
   explicit ScriptedProvider(std::vector<std::string> replies) : replies_(std::move(replies)) {}
@@ -96,7 +96,7 @@ struct Rig {
 
   explicit Rig(std::vector<std::string> replies) : provider(std::make_unique<ScriptedProvider>(std::move(replies))) {
     options.model = "scripted";
-    // One reply, one node: no repairs of failed steps, no end by depth.
+    // One node per reply: no repairs of failed steps, no end by depth.
     options.settings = {{"refine.fixes", 0}, {"refine.depth", 0}};
   }
   std::string Start(const std::string& id = "r1") {
@@ -117,7 +117,7 @@ struct Rig {
   Result<RunView> Continue(const std::string& id = "r1") { return ContinueRun(Dependencies(), id); }
 };
 
-// What must be equal when a run is repeated.
+// Describes everything that must be equal when a run is repeated.
 std::string Tree(const RunView& view) {
   std::string text = fmt::format("best {}\n", view.best);
   for (const RunNode& n : view.nodes) {
@@ -133,15 +133,15 @@ TEST(RunLoop, OfSiblingsThatAreSurelyFasterTheFastestLeads) {
   rig.options.rounds = true;
   rig.Start();
   const RunView view = rig.Continue().value();
-  // Which attempt gets which reply is chance; both are timed against the seed.
+  // The assignment of replies to attempts is random; both are timed against the seed.
   EXPECT_EQ(view.nodes[1].incumbent, 0);
   EXPECT_EQ(view.nodes[2].incumbent, 0);
   ASSERT_GT(view.best, 0);
   EXPECT_NEAR(view.node(view.best).gain->median, 100 / 49.9, 1e-9) << "0.2 % apart, which would not do one after the other";
 }
 
-// Until log version 4 siblings within `keep_above` of each other did not take each other's place, and where a run of then
-// is repeated they still do not.
+// Until log version 4 a sibling within `keep_above` of the best did not replace it; repeating such a run follows that
+// rule.
 TEST(RunLoop, ARunOfAnOlderVersionIsRepeatedByItsOwnRules) {
   Rig rig({FileReply("halve it", "SPEED 50"), FileReply("a hair more", "SPEED 49.9")});
   rig.options.parallel = 2;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// RunOptions as JSON: how a run's options travel in its first event.
+// Converts RunOptions from and to JSON, the form in a run's first event.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The task of a run, from the store: what a resumed or repeated run works on.
+// Loads the task of a run from the store, for resumed or repeated runs.
 #pragma once
 
 #include "hone/tuner/run_store.h"
@@ -10,7 +10,7 @@
 
 namespace hone {
 
-// The task as it was when the run began, from the store: what a resumed run works on, whatever became of the files.
+// Returns the task as it was when the run began, whatever has become of its files.
 Result<Task> LoadRunTask(RunStore& store, const RunView& view);
 
 }  // namespace hone

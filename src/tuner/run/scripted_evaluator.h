@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An evaluator for tests: a function says how long a source takes, and the verdict follows from marks in the text.
-// It parses candidates as the real one does, so a broken plan is a broken plan here too.
+// An evaluator for tests: a function gives a source's time, and the verdict follows from marks in the text. Candidates
+// are parsed as by the real evaluator, so a broken plan is a broken plan here too.
 #pragma once
 
 #include <unistd.h>
@@ -15,7 +15,7 @@
 
 namespace hone {
 
-// Microseconds of one launch of `source` with `binding` at `dims`.
+// Returns the microseconds of one launch of `source` with `binding` at `dims`.
 using ScriptedTime = std::function<double(const std::string& source, const Binding& binding, const Dims& dims)>;
 
 class ScriptedEvaluator : public Evaluator {
@@ -89,12 +89,12 @@ class ScriptedEvaluator : public Evaluator {
     return evaluation;
   }
 
-  // As a GPU says it is; its evaluations stay modelled.
+  // Reports the device as a real GPU; evaluations stay modelled.
   void set_modelled(bool modelled) { facts_.modelled = modelled; }
   void set_time(ScriptedTime time) { time_ = std::move(time); }
 
   std::function<bool(const EvaluationRequest&)> pending, wrong;  // verdicts by request
-  std::function<void(const Task&, const EvaluationRequest&)> on_evaluate;  // from the evaluating thread
+  std::function<void(const Task&, const EvaluationRequest&)> on_evaluate;  // called on the evaluating thread
   std::atomic<int> calls{0};
   int fail_after = 0;
   int pending_rounds = 0;  // above 0: every answer is pending
@@ -102,7 +102,7 @@ class ScriptedEvaluator : public Evaluator {
   double floor_us = 0.001;
 
  private:
-  // Two counts and one finding that name the candidate. `kilobytes`: of loads in flight.
+  // Adds two counts and one finding that names the candidate. `kilobytes`: loads in flight.
   static void AddProfile(Evaluation& evaluation, double kilobytes) {
     const std::string location = evaluation.candidate + ":8";
     Profile profile;
@@ -122,7 +122,7 @@ class ScriptedEvaluator : public Evaluator {
     evaluation.profile = std::move(profile);
   }
 
-  // The binding that the plan's dispatch chooses for this shape, as the real evaluator would resolve it.
+  // Returns the time at the binding that the plan's dispatch chooses for this shape, resolved like the real evaluator.
   double At(const Candidate& candidate, Binding binding, const Task& task, const Dims& dims) const {
     Result<ResolvedPlan> plan = ResolvePlan(
         candidate, task, dims, binding, facts_,

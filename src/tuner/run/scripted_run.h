@@ -20,7 +20,7 @@
 
 namespace hone {
 
-// The seed with a mark in a comment: "// SPEED 20" runs in 20 us at every shape.
+// Returns the seed with a mark in a comment: "// SPEED 20" runs in 20 us at every shape.
 inline std::string Marked(const std::string& mark) { return std::string(kScriptedSeed) + "// " + mark + "\n"; }
 inline std::string FileReply(const std::string& idea, const std::string& mark) {
   return fmt::format("IDEA: {}\nbecause.\n```cuda\n{}```\n", idea, Marked(mark));
@@ -30,7 +30,7 @@ inline double MarkedTime(const std::string& source, const Binding&, const Dims&)
   return at == std::string::npos ? 100.0 : std::stod(source.substr(at + 6));
 }
 
-// Answers by a function; remembers what was asked, and how often. With a salt, answers take a time of their own.
+// Answers by a function, and records the requests and their number. With a salt, answers take different times.
 class Mind : public ModelProvider {
  public:
   using Answer = std::function<Result<std::string>(const ModelRequest&)>;
@@ -59,7 +59,7 @@ class Mind : public ModelProvider {
   std::map<int64_t, int> asked;
   std::map<int64_t, ModelRequest> requests;
   std::function<void(const ModelRequest&)> on_ask;
-  std::function<void(const ModelRequest&, ModelReply&)> on_reply;  // may change its figures
+  std::function<void(const ModelRequest&, ModelReply&)> on_reply;  // may change the reply's figures
   uint64_t salt = 0;
 
  private:
@@ -106,7 +106,7 @@ struct ScriptedRun {
   }
 };
 
-// What must be equal when a run is repeated.
+// Describes everything that must be equal when a run is repeated.
 inline std::string TreeText(const RunView& view) {
   std::string text = fmt::format("best {}, ended {}\n", view.best, view.ended);
   for (const RunNode& n : view.nodes) {
@@ -117,7 +117,7 @@ inline std::string TreeText(const RunView& view) {
   return text;
 }
 
-// A model that plays every role, fairly badly: one reply in five is no use, one in six is wrong, one in nine does not
+// A model that plays every role, fairly badly: one reply in five is unusable, one in six is wrong, one in nine does not
 // compile; the rest changes the speed a little. A pure function of the request's number and parent.
 inline Result<std::string> Journeyman(const ModelRequest& request) {
   Rng rng = Rng(77).Split(static_cast<uint64_t>(request.number));

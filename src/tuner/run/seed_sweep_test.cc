@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seed's tunables are swept before the first prompt, so that a model starts from the seed's best binding.
+// Tests that the seed's tunables are swept before the first prompt, so that a model starts from the seed's best
+// binding.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -36,11 +36,11 @@ Status Sitting::Load() {
   return Status::Ok();
 }
 
-// To the end of the run, or of what can be done now.
+// Runs to the end of the run, or until nothing more can be done now.
 Status Sitting::Run() {
   Status status = Work();
   if (!status.ok() || d_.stop.stop_requested()) cancel_.request_stop();
-  // Threads refer to this sitting: none may outlive it. What they bring is still written down where it can be.
+  // Threads refer to this sitting, so none may outlive it. Their results are still recorded if possible.
   while (!work_.none()) {
     const Status late = work_.TakeOne();
     if (status.ok()) status = late;
@@ -103,7 +103,7 @@ std::string Sitting::WaitingText() const {
 }
 
 Status Sitting::StartWhatIsDue() {
-  // The tester's request hangs on node 0.
+  // The tester's request belongs to node 0.
   if (view().open.contains(0)) HONE_RETURN_IF_ERROR(Converse(0));
   HONE_RETURN_IF_ERROR(VetCases());
   for (int64_t id = view().settled; id < static_cast<int64_t>(view().nodes.size()); ++id) {
@@ -119,24 +119,25 @@ Status Sitting::StartWhatIsDue() {
   return Status::Ok();
 }
 
-// The seed's own judging needs no frozen cases.
+// The seed can be judged before the cases are frozen.
 bool Sitting::CasesAreFrozen() const { return !view().cases_asked || (view().cases_read && view().CasesFrozen()); }
 
-// Asks the strategy what to open, if what that decision may know is settled. True when something was begun.
+// Asks the strategy what to open, if everything that the decision may know is settled. Returns true when something
+// began.
 Result<bool> Sitting::Decide() {
   const auto next = static_cast<int64_t>(view().nodes.size());
   const int64_t known = KnownFor(view());
   if (work_.Running("final") || pending_evaluations_.contains("final")) return false;
   if (next == 1 && !view().broken_start.empty() && !view().seed_broken) {
-    // Before any strategy is asked, so that all of them find it as a version of their own.
+    // Before any strategy is asked, so that all of them see it as a normal version.
     if (view().settled == 0) return false;
     HONE_RETURN_IF_ERROR(Append(AttemptOpened{1, 0, 0, 1, "generate", "as given", {}}));
     return true;
   }
   if (next == 1 && known > 0 && (view().settled == 0 || view().options.rounds)) {
-    // While the seed is judged, what needs no knowledge of it may begin: its cases and its sweep. In rounds the sweep is
-    // decided so even where the answer about cases comes after the seed's verdict: which comes first is chance, and a
-    // recorded run must not depend on it.
+    // While the seed is judged, its cases and its sweep may begin, because they need no result. In rounds the sweep is
+    // decided with the same knowledge even if the answer about cases comes after the seed's verdict: the order is
+    // random, and a recorded run must not depend on it.
     decided_with_ = 0;
     std::optional<Action> first = d_.strategy->Next(Knowledge(view(), 0));
     if (first && (std::holds_alternative<CasesAction>(*first) || std::holds_alternative<SweepAction>(*first))) {

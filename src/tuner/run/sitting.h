@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One sitting of one run: from where the log stands to the end of the run, or of what can be done now. Asks the
-// strategy what to open, writes that down, does it in background threads, writes down what came of it.
+// Runs one sitting of a run: from the end of the log to the end of the run, or until nothing more can be done now. Asks
+// the strategy what to open, records it, does it on background threads, records the result.
 //
 // The scheduler itself is sitting.cc; sitting_requests.cc, sitting_evaluations.cc and sitting_sweeps.cc hold the three
-// kinds of work it starts. Every member is called in the thread that calls Run.
+// kinds of work. Every member must be called on the thread that calls Run.
 #pragma once
 
 #include <functional>
@@ -28,15 +28,15 @@ class Sitting {
   // `dependencies` must outlive the sitting.
   Sitting(const RunDependencies& dependencies, RunInfo info);
 
-  // Reads the log, and notes in it that the run is taken up again.
+  // Reads the log, and records that the run is resumed.
   Status Load();
-  // To the end of the run, or of what can be done now.
+  // Runs to the end of the run, or until nothing more can be done now.
   Status Run();
   const RunView& view() const { return fold_.view(); }
 
  private:
   Status Work();
-  // Makes an event durable, then part of the view. `sources`: the texts that it names.
+  // Makes an event durable, then adds it to the view. `sources`: the texts that it names.
   Status Append(const RunEvent& what, std::vector<std::string> sources = {});
   Status End(const std::string& reason);
   void Activity(const std::string& what);
@@ -79,12 +79,12 @@ class Sitting {
   PromptLibrary prompts_;
   Task frozen_;
   bool extended_ = false;
-  int64_t decided_with_ = 0;                   // what the last decision knew
+  int64_t decided_with_ = 0;                   // nodes that the last decision knew
   std::set<int64_t> waiting_requests_;         // posted, not answered in this sitting
   std::set<std::string> pending_evaluations_;  // spooled, not judged yet
   int waiting_evaluations_ = 0;
   std::string waiting_text_;
-  std::stop_source cancel_;  // of requests under way
+  std::stop_source cancel_;  // cancels requests in flight
   std::stop_callback<std::function<void()>> forward_stop_;
   BackgroundWork work_;
 };

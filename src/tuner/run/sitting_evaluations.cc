@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sitting has judged: candidates, versions to be profiled, proposed cases, and the final pairing.
+// Runs a sitting's evaluations: candidates, versions to be profiled, proposed cases, and the final pairing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace hone {
 namespace {
 
-constexpr int kProfileQuads = 20;  // of the timing beside a profile, which nothing is decided by
+constexpr int kProfileQuads = 20;  // timing during a profile, on which no decision rests
 
-// Anything that says that the environment, not the candidate, failed.
+// Turns every sign of a failed environment, as opposed to a failed candidate, into a Status.
 Result<Evaluation> Sound(Result<Evaluation> evaluation) {
   if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
     return Status::Unavailable("the device was lost: " + evaluation->detail);
@@ -27,7 +27,7 @@ Result<Evaluation> Sound(Result<Evaluation> evaluation) {
 
 }  // namespace
 
-// The task with the cases that the tester's proposals added, once they are frozen.
+// Returns the task with the tester's accepted cases, once they are frozen.
 const Task& Sitting::FrozenTask() {
   if (!extended_ && view().cases_read && view().CasesFrozen()) {
     extended_ = true;
@@ -35,20 +35,20 @@ const Task& Sitting::FrozenTask() {
     for (const ProposedCase& c : view().cases) {
       if (c.state == "accepted") accepted.push_back(c);
     }
-    // They were parsed when they were vetted.
+    // The cases were parsed when they were vetted.
     if (Result<Task> task = WithCheckCases(*d_.task, accepted); task.ok()) frozen_ = std::move(*task);
   }
   return frozen_;
 }
 
-// Judges in a thread; `done` takes a sound evaluation in the loop's thread. A pending one is waited for.
+// Judges on a thread; `done` gets a sound evaluation on the loop's thread. A pending one is awaited.
 void Sitting::Judge(const std::string& key, EvaluationRequest request, const Task& task,
                     std::function<Status(const Evaluation&)> done) {
   if (work_.Running(key) || pending_evaluations_.contains(key)) return;
   work_.Start(key, [this, key, request = std::move(request), task, done = std::move(done)]() -> BackgroundWork::Step {
     Result<Evaluation> evaluation = Sound(
         d_.evaluator->Evaluate(task, request, [this, &request](const std::string& phase, const std::string& detail) {
-          // The phase "check" of a case whose role is "check" is said once.
+          // Avoids repeating a phase: the phase "check" of a case whose role is "check".
           Activity(request.name + ": " + (detail.starts_with(phase + " ") ? detail : phase + " " + detail));
         }));
     return [this, key, evaluation = std::move(evaluation), done] {
@@ -82,8 +82,8 @@ Status Sitting::StartEvaluation(int64_t id) {
   const std::string key = fmt::format("evaluation {}", id);
   if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, incumbent, false));
-  // Where each visit to the device is waited for, a profile costs less than the visit that would fetch it later. The
-  // simulator counts at little cost, and its counts say why a version won or lost.
+  // If each visit to the device is expensive, a profile costs less than a later visit for it. The simulator counts
+  // cheaply, and its counts explain why a version won or lost.
   request.profile = view().options.profile && (view().options.device.starts_with("spool:") ||
                                                (view().version >= 5 && d_.evaluator->facts().modelled));
   Judge(key, std::move(request), id == 0 ? *d_.task : FrozenTask(), [this, id, incumbent](const Evaluation& e) {
@@ -92,8 +92,8 @@ Status Sitting::StartEvaluation(int64_t id) {
   return Status::Ok();
 }
 
-// Counts where a version's time goes, for the prompts that show it; asked once, however many attempts wait for it.
-// The version runs against itself: its times are known, and only floors and counts are wanted.
+// Profiles a version for the prompts that show it, once, however many attempts wait for it. The version runs against
+// itself: its times are known, and only floors and counts are wanted.
 Status Sitting::StartProfile(int64_t id) {
   const std::string key = fmt::format("profile {}", id);
   if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
@@ -106,7 +106,7 @@ Status Sitting::StartProfile(int64_t id) {
   return Status::Ok();
 }
 
-// Each proposed case is run on the seed by itself; what the seed gets right there, every candidate must.
+// Runs each proposed case on the seed alone; every candidate must be right on the cases on which the seed is.
 Status Sitting::VetCases() {
   if (!view().cases_read || view().CasesFrozen()) return Status::Ok();
   for (size_t i = 0; i < view().cases.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The conversation of an attempt: what is asked, what came, what it is read as.
+// Conducts an attempt's conversation: sends requests, records replies, reads them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace hone {
 
-// Reads what has come and asks what is due for one attempt.
+// Reads the replies and sends the requests that are due for one attempt.
 Status Sitting::Converse(int64_t id) {
   while (true) {
     const auto progress = view().open.find(id);
@@ -27,7 +27,7 @@ Status Sitting::Converse(int64_t id) {
   }
 }
 
-// The version that a run was told to begin with: nobody is asked for it, and nothing is held against it before it is judged.
+// Adds the version that a run was told to begin with: no model is asked, and it is not checked before it is judged.
 Status Sitting::ProposeBrokenStart(int64_t id) {
   HONE_ASSIGN_OR_RETURN(const std::string source, d_.store->Source(view().broken_start));
   NodeProposed given;
@@ -48,7 +48,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
   for (const PendingRequest& p : view().pending) {
     if (p.number == number) pending = &p;
   }
-  // Hard caps: an attempt that is half asked when the budget is spent ends there.
+  // Budgets are hard limits: an unfinished conversation ends when the budget is spent.
   if (pending == nullptr && id > 0) {
     if (const std::string spent = BudgetSpent(view()); !spent.empty()) {
       NodeProposed closed;
@@ -67,7 +67,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
   }
   Result<ModelRequest> request = Status::Internal("not made");
   if (repair) {
-    // What is repaired is the reply to the turn's first request.
+    // The repair concerns the reply to the turn's first request.
     std::string said;
     for (const Memo& memo : view().memos) {
       if (memo.node == id && memo.turn == turn && memo.kind == "problem") {
@@ -80,7 +80,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
   }
   HONE_RETURN_IF_ERROR(request.status());
   if (pending != nullptr) {
-    // Word for word what was asked before.
+    // Repeats the earlier request exactly.
     request->messages.clear();
     for (const StoredMessage& message : pending->messages) {
       HONE_ASSIGN_OR_RETURN(std::string text, d_.store->Source(message.text));
@@ -125,7 +125,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
 Status Sitting::Answered(int64_t number, const Result<ModelReply>& reply) {
   if (!reply.ok()) {
     const StatusCode code = reply.status().code();
-    // A stop in the middle of a request leaves it open; the log says so by what is missing.
+    // A stop in the middle of a request leaves it open: the log has no reply to it.
     if (code == StatusCode::kCancelled) return Status::Ok();
     if (code == StatusCode::kPending || (d_.suspend && code == StatusCode::kTimedOut)) {
       waiting_requests_.insert(number);
@@ -133,7 +133,7 @@ Status Sitting::Answered(int64_t number, const Result<ModelReply>& reply) {
     }
     return Append(RequestFailed{number, std::string(StatusCodeName(code)), reply.status().message()});
   }
-  // What went wrong on the way comes before the answer, as it did.
+  // Failures on the way are recorded before the answer, in their order.
   for (const std::string& note : reply->notes) {
     HONE_RETURN_IF_ERROR(Append(NoteTaken{{number / (2 * kMaxTurns), number, note}}));
   }

@@ -31,7 +31,7 @@ bool IsStructuralProblem(std::string_view problem) {
 
 bool IsStructuralDiagnostic(std::string_view text) {
   const size_t error = text.find("error");
-  // The first error alone: what follows it is often its echo.
+  // Only the first error: later ones often follow from it.
   const size_t begin = error == std::string_view::npos ? 0 : text.rfind('\n', error) + 1;
   const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
   return std::any_of(std::begin(kDiagnostics), std::end(kDiagnostics),
@@ -41,7 +41,7 @@ bool IsStructuralDiagnostic(std::string_view text) {
 StructureCount CountStructure(const RunView& view) {
   StructureCount count;
   for (const Memo& memo : view.memos) {
-    // First replies that a repair turn followed; of planners and testers nothing is to be compiled.
+    // First replies before a repair turn; replies of planners and testers are not compiled.
     if (memo.kind != "problem" || memo.node < 1 || memo.node >= static_cast<int64_t>(view.nodes.size())) continue;
     if (memo.turn + 1 != static_cast<int>(view.node(memo.node).turns.size())) continue;
     ++count.replies;
@@ -51,7 +51,7 @@ StructureCount CountStructure(const RunView& view) {
     if (node.origin != "reply" || node.state == NodeState::kOpen || node.request < 0) continue;
     if (node.problem == "no_more_ideas" || node.problem == "not_asked") continue;
     const int64_t turn = node.request % (2 * kMaxTurns) / 2;
-    if (!node.turns.empty() && turn + 1 != static_cast<int64_t>(node.turns.size())) continue;  // ended at the planner
+    if (!node.turns.empty() && turn + 1 != static_cast<int64_t>(node.turns.size())) continue;  // ended with the planner
     ++count.replies;
     if (node.state == NodeState::kUnusable) {
       count.not_applied += IsStructuralProblem(node.problem);

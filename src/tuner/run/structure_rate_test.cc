@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replies lost to form are told from those lost to ideas.
+// Tests that replies lost to form are distinguished from those lost to ideas.
 #include "tuner/run/structure_rate.h"
 
 #include <gtest/gtest.h>

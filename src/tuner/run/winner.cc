@@ -8,8 +8,8 @@
 namespace hone {
 namespace {
 
-// ln of how much faster `node` is than `other`, at the lower end of its 95 % interval. Both hang on chains of pairings
-// that meet, at the latest at the seed; what they share cancels.
+// Returns ln of the factor by which `node` is faster than `other`, at the lower end of its 95 % interval. Both times
+// depend on chains of pairings that meet, at the latest at the seed; the common part cancels.
 std::optional<double> LowerLogGain(const RunView& view, const RunNode& node, const RunNode& other) {
   const auto chain = [&](const RunNode& from) {
     std::vector<int64_t> ids{from.id};

@@ -1,18 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rule that decides which kernel wins. It is applied when a node settles, to its evaluation alone, so that no log
-// can disagree with its own view. Which form of the rule holds follows from the version of the log
-// (docs/formats/run-store.md).
+// Decides which kernel wins. The rule is applied when a node settles, to its evaluation alone, so that no log can
+// disagree with its own view. The version of the log selects the form of the rule (docs/formats/run-store.md).
 #pragma once
 
 #include "hone/tuner/run_view.h"
 
 namespace hone {
 
-// Whether `node`, which was judged right and has a gain, takes the place of view.best. What is surely faster does. Of
-// several that were timed against one and the same version and are surely faster than it, the fastest does: each is an
-// improvement, and which of them happens to have the lowest number says nothing.
+// Whether `node`, which was judged correct and has a gain, replaces view.best. A surely faster node does. Of several
+// nodes that were timed against the same version and are surely faster than it, the fastest does: each is an
+// improvement, and their numbers are irrelevant.
 bool TakesThePlace(const RunView& view, const RunNode& node);
 
 }  // namespace hone

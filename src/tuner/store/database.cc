@@ -48,8 +48,8 @@ std::string Statement::Text(int column) const {
 
 namespace {
 
-// A file with a write-ahead log is read by way of files beside it, which a folder that is not ours lets nobody make. With
-// no log there is nothing but the file, and SQLite is told that nobody changes it meanwhile.
+// A file with a write-ahead log is read through files next to it, which cannot be made in a folder without write
+// permission. Without a log there is only the file, and SQLite is told that it does not change.
 std::string ReadOnlyName(const std::string& path) {
   std::string name = "file:";
   for (const char c : path) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thin owner of an SQLite connection and its statements: errors become Status with the file, what was tried
-// and SQLite's own words; a full disk and a locked file get a sentence that tells the user what to do.
+// Owns an SQLite connection and its statements: errors become Status with the file, what was tried and SQLite's own
+// text; for a full disk and a locked file a sentence tells the user what to do.
 //
 // Not thread-safe: the store above it holds a lock.
 #pragma once
@@ -33,7 +33,7 @@ class Statement {
   Statement& Bind(int index, int64_t value);
   Statement& Bind(int index, double value);
 
-  // True: a row is there. False: done.
+  // Returns true if there is a row, false if done.
   Result<bool> Step();
   Status Run();  // for statements without rows
 
@@ -50,7 +50,7 @@ class Statement {
 
 class Database {
  public:
-  // `read_only`: the file must be there, and its folder need not be writable. `what` names the file's kind in errors.
+  // `read_only`: the file must exist, and its folder need not be writable. `what` names the kind of file in errors.
   static Result<std::unique_ptr<Database>> Open(const std::string& path, double lock_seconds, bool read_only = false,
                                                 const char* what = "run store");
   ~Database() { sqlite3_close_v2(handle_); }
@@ -75,7 +75,7 @@ class Transaction {
   explicit Transaction(Database& database) : database_(database) {}
   ~Transaction();
   Status Begin();
-  // Only to read: everything that is read up to the end is of one moment.
+  // Begins a read-only transaction: all reads until its end see the same state.
   Status BeginReading();
   Status Commit();
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// DeviceFacts as JSON: how a run remembers what it ran on, and how programs among the providers are told.
+// Converts DeviceFacts to and from JSON, for run stores and for providers that are programs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,7 +11,7 @@
 namespace hone {
 
 nlohmann::json DeviceFactsToJson(const DeviceFacts& facts);
-// Fields that are absent or of another type keep the value they have in `defaults`.
+// Fields that are absent or of another type keep their value in `defaults`.
 DeviceFacts DeviceFactsFromJson(const nlohmann::json& json, const DeviceFacts& defaults);
 
 }  // namespace hone

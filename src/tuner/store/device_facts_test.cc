@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// Each field has another value than by default, and than any other number.
+// Makes facts in which each field differs from its default and from every other number.
 DeviceFacts Unlike() {
   DeviceFacts facts;
   int next = 3;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run as a text file of JSON lines, to be kept beside a paper, mailed, or replayed where there is no store.
+// Writes a run as a text file of JSON lines, to archive, send, or replay without a store.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 constexpr int kExportVersion = 1;
 
-// Every 64-digit hexadecimal string in a payload that names a source.
+// Collects every 64-digit hexadecimal string in a payload that names a source.
 void CollectHashes(const Json& json, std::set<std::string>& hashes) {
   if (json.is_string()) {
     const std::string& text = json.get_ref<const std::string&>();
@@ -30,7 +30,7 @@ void CollectHashes(const Json& json, std::set<std::string>& hashes) {
   }
 }
 
-// JSON texts are UTF-8, sources (a model's reply) need not be: those travel as hexadecimal bytes.
+// JSON texts are UTF-8, but sources (a model's reply) need not be: those are written as hexadecimal bytes.
 Json SourceLine(const std::string& hash, const std::string& text) {
   if (CheckUtf8(text, hash).ok()) return {{"source", hash}, {"text", text}};
   std::string hex;
@@ -80,7 +80,7 @@ Result<std::string> ExportRun(RunStore& store, const std::string& run) {
   }
   for (const std::string& hash : hashes) {
     Result<std::string> text = store.Source(SourceHash(hash));
-    // A 64-digit string need not be a source (an evaluation's own hash field, say).
+    // A 64-digit string need not be a source (for example an evaluation's own hash field).
     if (text.ok())
       out += Line(SourceLine(hash, *text));
     else if (text.status().code() != StatusCode::kNotFound)
@@ -99,7 +99,7 @@ Result<std::string> ImportRun(RunStore& store, std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.empty()) continue;
     try {
-      // Without its own text: that would quote the line up to the fault, which may be a whole kernel.
+      // Omits the parser's own text, which would quote the line up to the fault, possibly a whole kernel.
       const Json json = ReadJsonText(line);
       if (json.is_discarded()) {
         if (id.empty()) return Status::InvalidArgument(fmt::format("line {}: not an exported run; `hone show RUN --export FILE.jsonl` writes one", number));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run store in memory: the double for tests, and where an exported run is read into.
+// Implements the run store in memory: for tests, and for reading exported runs.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -55,7 +55,7 @@ std::optional<EventKind> EventKindFromName(std::string_view name) {
 
 Result<RunInfo> MatchRun(const std::vector<RunInfo>& runs, std::string_view name, const std::string& location) {
   if (name == "last" && !runs.empty()) {
-    // A full disk may have let a run be entered and nothing of it be stored.
+    // A full disk may have left a run's entry without any of its events.
     for (const RunInfo& run : runs) {
       if (run.events > 0) return run;
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a user names a run: a full id, a prefix or suffix of one, or "last".
+// Resolves a user's name for a run: a full id, a prefix or suffix of one, or "last".
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace hone {
 
-// `runs` newest first; `location` is named in errors. kNotFound lists the newest runs, kInvalidArgument the
+// `runs` must be newest first; `location` is named in errors. kNotFound lists the newest runs, kInvalidArgument the
 // candidates of an ambiguous name.
 Result<RunInfo> MatchRun(const std::vector<RunInfo>& runs, std::string_view name, const std::string& location);
 

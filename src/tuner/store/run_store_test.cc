@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What both run stores promise, and what the SQLite one promises beyond: nothing stored is lost to a full disk, a
-// lock, or a process killed in the middle.
+// Tests the guarantees of both run stores, and those of SQLite's: nothing stored is lost to a full disk, a lock, or a
+// process killed in the middle.
 #include "hone/tuner/run_store.h"
 
 #include <fmt/format.h>
@@ -214,7 +214,7 @@ TEST(SqliteStore, RefusesAFileThatIsNotItsOwn) {
   EXPECT_EQ(OpenSqliteRunStore(foreign).status().code(), StatusCode::kInvalidArgument);
 }
 
-// As that of a colleague, or one on a disk that is mounted read-only, is opened by itself.
+// Opens a store like a colleague's, or one on a read-only disk.
 TEST(SqliteStore, OneThatMayNotBeWrittenIsReadAndStays) {
   Opened opened = OpenSqlite();
   ASSERT_TRUE(opened.store->CreateRun(Info("r1")).ok());
@@ -270,16 +270,16 @@ TEST(SqliteStore, AFullDiskLosesNothingStoredAndHalfStoresNothing) {
   EXPECT_NE(full.message().find("--resume"), std::string::npos);
   EXPECT_GT(stored, 5);
   EXPECT_EQ(opened.store->Events("r1").value().size(), static_cast<size_t>(stored));
-  // The source of the failed append went with it.
+  // The source of the failed append is gone too.
   EXPECT_FALSE(opened.store->Source(SourceHash::Of(fmt::format("{} {}", stored, std::string(3000, 'x')))).ok());
 
-  // With space again, the log goes on where it was.
+  // With space again, the log continues where it was.
   opened.store.reset();
   opened.store = OpenSqliteRunStore(opened.path).value();
   EXPECT_EQ(opened.store->Append("r1", Draft(EventKind::kNote)).value(), stored);
 }
 
-// SQLite makes files beside a store that it only looks into; what was found is read all the same.
+// SQLite makes files next to a store even for reading; reading must work without them.
 TEST(SqliteStore, IsReadWhereNothingCanBeWrittenForWantOfSpace) {
   Opened opened = OpenSqlite();
   ASSERT_TRUE(opened.store->CreateRun(Info("r1")).ok());
@@ -304,7 +304,7 @@ TEST(SqliteStore, IsReadWhereNothingCanBeWrittenForWantOfSpace) {
 }
 
 TEST(SqliteStore, AFileSizeLimitOfTheSystemIsAStatusToo) {
-  // The nearest thing to a full disk without one: RLIMIT_FSIZE in a child, SIGXFSZ ignored.
+  // Imitates a full disk: RLIMIT_FSIZE in a child, SIGXFSZ ignored.
   Opened opened = OpenSqlite();
   ASSERT_TRUE(opened.store->CreateRun(Info("r1")).ok());
   opened.store.reset();
@@ -351,7 +351,7 @@ TEST(SqliteStore, ProcessesMayMakeItAtOnce) {
       if (children.back() != 0) continue;
       close(go[1]);
       char byte;
-      (void)!read(go[0], &byte, 1);  // until the other end is closed, for all at once
+      (void)!read(go[0], &byte, 1);  // waits until the other end is closed, for all children at once
       const Result<std::unique_ptr<RunStore>> store = OpenSqliteRunStore(directory / "runs.sqlite");
       if (!store.ok()) std::cerr << store.status().message() << "\n";
       _exit(store.ok() ? 0 : 1);
@@ -429,7 +429,7 @@ TEST(SqliteStore, KilledWhileWritingItKeepsEveryAcknowledgedEvent) {
     const auto events = opened.store->Events("r1").value();
     EXPECT_GE(static_cast<int>(events.size()), acknowledged);
     EXPECT_LE(static_cast<int>(events.size()), acknowledged + 1);
-    // The claim died with its holder.
+    // The claim ended with its holder.
     EXPECT_TRUE(opened.store->Claim("r1").ok());
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run store in one SQLite file: write-ahead log, every append one transaction, flushed before it is acted on
-// (synchronous = FULL), so that neither `kill -9` nor a lost machine takes back what a run has built upon.
+// Implements the run store in one SQLite file: write-ahead log, every append one transaction, flushed before it takes
+// effect (synchronous = FULL), so that neither `kill -9` nor a power failure undoes what a run has built upon.
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kSchemaVersion = 1;
-constexpr int kApplicationId = 0x484f4e45;  // "HONE", so that `file` and we know our own
+constexpr int kApplicationId = 0x484f4e45;  // "HONE", by which `file` and this program recognize the format
 
 constexpr char kSchema[] = R"sql(
 CREATE TABLE sources (
@@ -63,7 +63,7 @@ class FileClaim : public RunClaim {
  public:
   FileClaim(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
   ~FileClaim() override {
-    // The file goes first, while the lock is still ours: nobody can hold a lock on a file that is gone.
+    // Removes the file first, while the lock is held: no process can lock a removed file.
     ::unlink(path_.c_str());
     ::close(fd_);
   }
@@ -133,7 +133,8 @@ class SqliteRunStore : public RunStore {
         if (got == LockOutcome::kImpossible) return Status::Io(fmt::format("lock {}: {}", path, strerror(error)));
         return Status::Unavailable(fmt::format("run {} is being continued by another process", run));
       }
-      // The holder before us may have removed the file between our open and our lock; then we hold nothing.
+      // The previous holder may have removed the file between our open and our lock; then the lock is on a removed
+      // file.
       if (IsFileAt(fd, path)) {
         return std::unique_ptr<RunClaim>(std::make_unique<FileClaim>(fd, path));
       }
@@ -220,9 +221,10 @@ class SqliteRunStore : public RunStore {
     return select.Text(0);
   }
 
-  // Makes the tables of a new file, or checks those of an old one.
+  // Makes the tables of a new file, or checks those of an existing one.
   Status Prepare(const SqliteStoreOptions& options) {
-    // Of one moment: tables that another process has just made, without its name on the file, would be a stranger's.
+    // Reads in one transaction: tables that another process has just made, before it set the application id, would look
+    // foreign.
     Transaction look(*database_);
     HONE_RETURN_IF_ERROR(look.BeginReading());
     HONE_ASSIGN_OR_RETURN(int64_t application, Pragma("application_id"));
@@ -248,7 +250,7 @@ class SqliteRunStore : public RunStore {
     }
     Transaction transaction(*database_);
     HONE_RETURN_IF_ERROR(transaction.Begin());
-    // Another process may have made them since we looked.
+    // Another process may have made them since the first check.
     HONE_ASSIGN_OR_RETURN(version, Pragma("user_version"));
     if (version < 1) {
       HONE_RETURN_IF_ERROR(database_->Execute(kSchema));
@@ -266,7 +268,7 @@ class SqliteRunStore : public RunStore {
     return insert.Run();
   }
 
-  // A new file is switched by whoever has it alone, and for that SQLite waits for nobody by itself.
+  // Switching a new file to the log needs exclusive access, for which SQLite does not wait by itself.
   Status WriteAhead(double lock_seconds) {
     const Stopwatch watch;
     for (;;) {
@@ -292,7 +294,7 @@ class SqliteRunStore : public RunStore {
 Result<std::unique_ptr<RunStore>> OpenSqliteRunStore(const std::string& path, const SqliteStoreOptions& asked) {
   std::error_code error;
   SqliteStoreOptions options = asked;
-  const std::string folder = fs::path(path).parent_path().string();  // where the log would be made
+  const std::string folder = fs::path(path).parent_path().string();  // the folder in which the log would be made
   options.read_only |= fs::exists(path, error) &&
                        (::access(path.c_str(), W_OK) != 0 || ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0);
   if (const fs::path parent = fs::path(path).parent_path(); !parent.empty() && !options.read_only) {

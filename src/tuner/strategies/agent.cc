@@ -17,10 +17,10 @@ class AgentStrategy : public Strategy {
   std::optional<Action> Next(const Knowledge& run) const override {
     if (run.view().seed_broken) return Close(run, "seed_broken");
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
-    // One agent does one thing at a time, whatever --parallel says.
+    // An agent does one thing at a time, whatever --parallel says.
     if (!run.everything()) return std::nullopt;
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
-    // The verdict that the agent is told is its last version's.
+    // The agent gets the verdict on its last version.
     int64_t last = 0, handed_in = 0;
     for (int64_t id = 1; id < run.known(); ++id) {
       const RunNode& node = run.node(id);

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The papers' own baselines, so that their comparisons can be repeated on equal terms:
+// The papers' own baselines, for repeating their comparisons on equal terms:
 //   sample     best of K: every attempt is written from the seed, without feedback (STARK's sampling agent)
-//   reflexion  one agent that goes on from its last version, right or wrong, and reflects on it (STARK's)
+//   reflexion  one agent that continues from its last version, right or wrong, and reflects on it (STARK's)
 //   single     one agent that tests, profiles, plans and codes in one answer (Astra's)
-// All keep the best, as everything does here; that alone is more than the published reflexion does.
+// All of them keep the best version, unlike the published reflexion.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps and their repairs: an attempt and the debug attempts that follow it until it is right or given up. Both
+// Groups attempts into chains: a step and the debug attempts that follow it until it is right or given up. Both
 // CuTeGen's chain (diagnose, then patch, a bounded number of times) and Astra's coder (which repeats until its code
-// compiles) are made of these.
+// compiles) consist of these.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 namespace hone {
 
 struct Chain {
-  int64_t first = -1;      // the attempt that began it
-  int64_t source = -1;     // the last node of it that has a source to mend; -1: none
+  int64_t first = -1;      // the attempt that began the chain
+  int64_t source = -1;     // the last node with a source to repair; -1: none
   int64_t fixes = 0;       // debug attempts opened
-  bool in_flight = false;  // its last node is not known yet
-  bool right = false;      // ended well
-  // Judged wrong, and another repair is allowed.
+  bool in_flight = false;  // the result of its last node is not known yet
+  bool right = false;      // ended with a right version
+  // Whether the chain was judged wrong, and another repair is allowed.
   bool Mendable(int64_t most) const { return !in_flight && !right && source >= 0 && fixes < most; }
   bool Failed(int64_t most) const { return !in_flight && !right && !Mendable(most); }
 };
 
-// Chains by the number of their first node.
+// Returns the chains by the number of their first node.
 std::vector<Chain> Chains(const Knowledge& run);
 
-// How many steps are over: each that ended well, and each run of `generations` failures in a row. Chains in flight
-// or under repair do not count.
+// Counts the finished steps: each chain that ended well, and each run of `generations` consecutive failures. Chains in
+// flight or under repair do not count.
 int64_t StepsDone(const std::vector<Chain>& chains, int64_t fixes, int64_t generations);
 
 }  // namespace hone

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run's options from a TOML file: `hone optimize TASK --config FILE`. Options of the run stand at the top under
+// Reads a run's options from a TOML file: `hone optimize TASK --config FILE`. Options of the run are at the top under
 // their command-line names with '_' for '-', settings of a strategy in its table:
 //   strategy = "tree"
 //   attempts = 32
 //   [tree]
 //   epsilon = 0.3
-// What is also given on the command line is taken from there. docs/strategies.md lists everything.
+// Options on the command line take precedence. docs/strategies.md lists everything.
 #pragma once
 
 #include <string>
@@ -19,13 +19,13 @@
 namespace hone {
 
 struct RunConfig {
-  RunOptions options;               // defaults where the file is silent
-  std::vector<std::string> models;  // as --model takes them; empty: not said
-  std::string prompts;              // folder; empty: not said
+  RunOptions options;               // defaults for options not in the file
+  std::vector<std::string> models;  // as for --model; empty: not given
+  std::string prompts;              // folder; empty: not given
   bool suspend = false;
 };
 
-// kInvalidArgument names file, line, field and remedy.
+// Parses a file. kInvalidArgument names file, line, field and remedy.
 Result<RunConfig> ParseRunConfig(std::string_view toml, std::string_view file);
 
 }  // namespace hone

@@ -14,19 +14,19 @@
 namespace hone {
 namespace {
 
-// Turns are known of every node that was opened.
+// The turns of every opened node are known.
 bool AskedBy(const RunNode& node, std::string_view prompt) {
   return !node.turns.empty() && node.turns.front().prompt == prompt;
 }
 
-// A version that attempts may start from.
+// Whether attempts may start from a version.
 bool Usable(const Knowledge& run, int64_t id) {
   const RunNode& node = run.node(id);
   return Right(node) && !node.rejected && InTarget(run, id);
 }
 
-// What the directions start from: the seed, or the first version written in its place; with its tunables swept, where
-// that made it faster.
+// Returns the start of all directions: the seed, or the first version written instead; with its tunables swept, if that
+// made it faster.
 int64_t Start(const Knowledge& run) {
   int64_t start = 0;
   if (run.view().from_oracle || !InTarget(run, 0)) {
@@ -42,13 +42,13 @@ int64_t Start(const Knowledge& run) {
   return best;
 }
 
-// A direction's first version and all that grew from it; `leader` is the fastest.
+// A direction's first version and everything developed from it; `leader` is the fastest.
 struct Line {
   int64_t first = 0, leader = 0;
   double speedup = 0;
 };
 
-// By their leaders, the fastest first; of equals the older.
+// Returns the lines by their leaders, the fastest first; ties go to the older.
 std::vector<Line> Lines(const Knowledge& run) {
   std::vector<Line> lines;
   for (int64_t id = 1; id < run.known(); ++id) {
@@ -68,7 +68,7 @@ std::vector<Line> Lines(const Knowledge& run) {
   return lines;
 }
 
-// A right version with choices that were never tried is judged by its best ones before anything is built upon it.
+// A right version with untried choices is judged by its best ones before attempts build upon it.
 std::optional<SweepAction> OpenChoices(const Knowledge& run) {
   if (run.options().max_sweep_points < 1 || WholeSettingOf(run.options(), "funnel.sweep") == 0) return std::nullopt;
   const std::vector<int64_t>& swept = run.view().swept;
@@ -109,7 +109,7 @@ class FunnelStrategy : public Strategy {
       const bool is_wide = AskedBy(node, kWidePrompt);
       wide += is_wide;
       deep += AskedBy(node, "funnel_deep") || AskedBy(node, "funnel_cross");
-      // A gain or a new direction begins the patience anew.
+      // A gain or a new direction resets the patience.
       if (is_wide || (run.Knows(id) && node.kept)) {
         since = 0;
       } else if (!node.turns.empty()) {
@@ -132,7 +132,7 @@ class FunnelStrategy : public Strategy {
     if (lines.size() > most) lines.resize(most);
     const int64_t every = WholeSettingOf(o, "funnel.cross");
     if (every > 0 && lines.size() > 1 && deep % every == every - 1) {
-      // The lines take turns in giving, so that the same two are not joined twice.
+      // The lines take turns as the source of the other idea, so that the same two are not joined twice.
       const Line& other = lines[1 + static_cast<size_t>(deep / every) % (lines.size() - 1)];
       AttemptAction attempt = Ask(run, lines[0].leader, "funnel_cross",
                                   fmt::format("carries node {} over to node {}", other.leader, lines[0].leader));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The strategy `funnel` over whole runs: directions, lines, crossing, patience, open choices.
+// Tests the strategy `funnel` over whole runs: directions, lines, crossing, patience, open choices.
 #include "tuner/strategies/funnel.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// Node k runs in times[k - 1] us; later ones in 100, as the seed does.
+// Node k runs in times[k - 1] us; later ones in 100, like the seed.
 Mind::Answer InTimes(std::vector<double> times) {
   return [times](const ModelRequest& r) -> Result<std::string> {
     const auto node = static_cast<size_t>(r.number / (2 * kMaxTurns));
@@ -105,7 +105,7 @@ TEST(Funnel, WhatFailsIsMendedOnceAndAllWrongDirectionsAreFollowedByMore) {
   }
 }
 
-// The model writes a template, and the sweep finds what it did not know.
+// The model writes a template, and the sweep finds the best choice.
 TEST(Funnel, OpenChoicesAreSweptBeforeAnythingIsBuiltOnThem) {
   const std::string tunable = std::string("/*hone\n[tune]\nBLOCK = [256, 128]\n") +
                               std::string(kScriptedSeed).substr(std::string("/*hone\n").size()) + "// n1 SPEED 80\n";

@@ -29,7 +29,7 @@ std::string BudgetSpent(const RunView& view) {
   if (o.max_seconds > 0 && view.seconds >= 0.75 * o.max_seconds) return "time_spent";
   if (o.max_tokens > 0 && view.usage.input + view.usage.output >= o.max_tokens) return "tokens_spent";
   if (o.max_cost_usd > 0 && view.cost_usd >= o.max_cost_usd) return "money_spent";
-  // A bound in dollars holds only while every reply has a price.
+  // A limit in dollars works only while every reply has a price.
   if (o.max_cost_usd > 0 && view.unpriced_replies > 0) return "cost_unknown";
   return "";
 }
@@ -52,8 +52,8 @@ std::string StopReason(const Knowledge& run) {
 std::optional<SweepAction> DueSweep(const Knowledge& run) {
   if (run.options().max_sweep_points < 1) return std::nullopt;
   if (run.opened() == 1 && run.node(0).bindings > 1 && !Swept(run.view(), 0)) {
-    // Where evaluations are judged in batches, the seed's own choices ride along with the first one instead of costing
-    // a batch at the end. Elsewhere they wait until the seed is known to be right.
+    // If evaluations are judged in batches, the seed's own choices join the first batch instead of costing one at the
+    // end. Otherwise they wait until the seed is known to be right.
     const RunOptions& o = run.options();
     if (o.rounds || (o.sweep_seed && !o.blind_start && run.known() > 0)) return SweepAction{0, 0};
   }
@@ -74,7 +74,7 @@ std::optional<Action> Close(const Knowledge& run, const std::string& reason) {
       view.options.max_sweep_points > 0) {
     return SweepAction{best.id, best.id};
   }
-  // The seed needs no second look at itself.
+  // The seed is not paired with itself again.
   if (view.best != 0 && (!view.final_result || view.final_result->node != view.best)) return FinalAction{view.best};
   return FinishAction{reason};
 }
@@ -98,7 +98,7 @@ AttemptAction FirstVersion(const Knowledge& run) {
 
 bool InTarget(const Knowledge& run, int64_t id) {
   if (run.options().target != "cute") return true;
-  // A reply that is not in the target has made no version, so only what the run started with may not be.
+  // A reply that is not in the target makes no version, so only the run's start may be outside.
   while (id > 0 && run.node(id).origin == "sweep") id = run.node(id).parent;
   return id > 0 || run.view().start_uses_cute;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The strategies by name.
+// Makes strategies by name.
 #include <fmt/format.h>
 
 #include <array>

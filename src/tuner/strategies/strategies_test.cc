@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each strategy does what its paper says, and all of them keep what the papers' systems lose.
+// Tests that each strategy does what its paper says, and that all of them keep what the papers' systems lose.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ std::vector<std::string> Roles(const RunNode& node) {
   return roles;
 }
 
-// A coder whose n-th file has the n-th mark; other roles say something fitting.
+// A coder whose n-th file has the n-th mark; other roles give a plausible reply.
 Mind::Answer Marks(std::vector<std::string> marks) {
   return [marks = std::move(marks), next = std::make_shared<size_t>(0)](const ModelRequest& r) -> Result<std::string> {
     if (r.role != "coder" && r.messages[0].text.find("## Your answer\n\nSend the code") == std::string::npos) {
@@ -179,7 +179,7 @@ TEST(Tree, TheRootIsThrottledAndDeadBranchesArePruned) {
   std::map<int64_t, std::vector<int64_t>> children;
   for (const RunNode& n : view.nodes) {
     if (n.id == 0) continue;
-    // A node is only grown while it is no dead branch.
+    // A node only grows while it is not a dead branch.
     int failed = 0, right = 0;
     for (const int64_t c : children[n.parent]) {
       Right(view.node(c)) ? ++right : ++failed;
@@ -229,7 +229,7 @@ TEST(Tree, RolesHaveTheirTemperaturesAndTheirWindows) {
   EXPECT_TRUE(saw_cousins);
 }
 
-// Planners quote the line that stores; coders answer as `code` says, by the number of the request's turn.
+// Planners quote the line that stores; coders answer by `code`, given the number of the request's turn.
 struct BoundRun {
   ScriptedRun run;
   explicit BoundRun(std::function<std::string(const ModelRequest&)> code)
@@ -438,7 +438,7 @@ TEST(EveryStrategy, KeepsTheBestAndStopsAtEveryBound) {
           EXPECT_LE(*n.speedup, 1.006 * *view.node(view.best).speedup);
         }
       }
-      // What was in flight when the bound was reached is all that goes beyond it.
+      // Only what was in flight when the limit was reached may exceed it.
       if (view.options.max_cost_usd > 0) {
         EXPECT_LE(view.cost_usd, view.options.max_cost_usd + 0.5 * static_cast<double>(parallel));
       }

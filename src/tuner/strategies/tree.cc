@@ -14,9 +14,9 @@
 namespace hone {
 namespace {
 
-constexpr size_t kMostShown = 8;  // of one kind of relative; the newest are kept
+constexpr size_t kMostShown = 8;  // per kind of relative; the newest are kept
 
-// How near to right a failure is: what ran and was wrong is nearer than what did not compile.
+// Rates how near to right a failure is: wrong output is nearer than a compile error.
 int Nearness(const RunNode& node) {
   if (!node.evaluation) return 0;
   switch (node.evaluation->verdict) {
@@ -58,7 +58,7 @@ class Tree {
     }
   }
 
-  // STARK's eligible nodes.
+  // Returns STARK's eligible nodes.
   std::vector<int64_t> Eligible() const {
     const RunOptions& o = run_.options();
     const auto most_failed = WholeSettingOf(o, "tree.dead_children");
@@ -73,8 +73,8 @@ class Tree {
     }
     const bool throttled =
         static_cast<int64_t>(growth_[0].children.size()) >= WholeSettingOf(o, "tree.root_children");
-    // What a run for CuTe started with in another language is no version to grow, nor is the seed of a run that began in
-    // trouble: it is there to be compared with.
+    // In a run for CuTe a start in another language is not grown, nor is the seed of a run with a broken start: both
+    // are there for comparison.
     const bool grown = !eligible.empty() && (!InTarget(run_, 0) || !run_.view().broken_start.empty());
     if ((!throttled && !grown) || eligible.empty()) eligible.insert(eligible.begin(), 0);
     return eligible;
@@ -83,7 +83,7 @@ class Tree {
   bool Leaf(int64_t id) const { return growth_[static_cast<size_t>(id)].children.empty(); }
   int64_t InFlight(int64_t id) const { return growth_[static_cast<size_t>(id)].in_flight; }
 
-  // The lowest score: the fastest right version, then the failure nearest to right.
+  // Returns the node with the lowest score: the fastest right version, then the failure nearest to right.
   int64_t Greedy(std::vector<int64_t> nodes) const {
     const int64_t width = WholeSettingOf(run_.options(), "tree.width");
     if (std::any_of(nodes.begin(), nodes.end(), [&](int64_t id) { return InFlight(id) < width; })) {
@@ -94,11 +94,11 @@ class Tree {
       const double fast_x = Right(x) || a == 0 ? x.speedup.value_or(0) : -1;
       const double fast_y = Right(y) || b == 0 ? y.speedup.value_or(0) : -1;
       if (fast_x != fast_y) return fast_x < fast_y;
-      return Nearness(x) < Nearness(y);  // of equals the first stays, so the newest comes first below
+      return Nearness(x) < Nearness(y);  // ties keep the first, and the newest comes first below
     });
   }
 
-  // Known children of a node, or of each of several; the newest kMostShown.
+  // Returns the known children of one or several nodes; the newest kMostShown.
   std::vector<int64_t> Children(const std::vector<int64_t>& of) const {
     std::vector<int64_t> found;
     for (const int64_t id : of) {
@@ -132,7 +132,7 @@ class Tree {
   std::vector<Growth> growth_;
 };
 
-// The seed, then the others without repeats.
+// Returns the seed, then the others without repeats.
 std::vector<int64_t> Window(const std::vector<std::vector<int64_t>>& parts) {
   std::vector<int64_t> window{0};
   for (const std::vector<int64_t>& part : parts) {
@@ -143,8 +143,8 @@ std::vector<int64_t> Window(const std::vector<std::vector<int64_t>>& parts) {
   return window;
 }
 
-// The newest version that was judged, right or wrong; the seed where there is none. With several attempts in flight, each
-// goes on from one of the newest.
+// Returns the newest judged version, right or wrong; the seed if there is none. With several attempts in flight, each
+// starts from a different recent one.
 int64_t Newest(const Knowledge& run) {
   const int64_t lag = run.opened() - run.known();
   int64_t newest = 0, passed = 0;
@@ -202,7 +202,7 @@ class TreeStrategy : public Strategy {
                         Window({children, tree.Leaders(WholeSettingOf(o, "tree.leaders"))})}};
       return attempt;
     }
-    // In logs up to version 5 a coder was told of the plan's regions and not held to them.
+    // In logs up to version 5 a coder saw the plan's regions but was not bound to them.
     const bool bound = run.view().version >= 6 && WholeSettingOf(o, "tree.bind") != 0;
     attempt.turns = {
         {"planner", "tree_plan", SettingOf(o, "tree.plan_temperature"), true, true,

@@ -17,11 +17,11 @@ namespace hone {
 namespace {
 
 struct Segment {
-  double low = 0, high = 0;  // values of the variable seen in it
+  double low = 0, high = 0;  // range of the variable's values
   Binding binding;
 };
 
-// Segments of equal winners along a variable; nullopt when one value has two winners.
+// Returns segments of equal winners along a variable; nullopt when one value has two winners.
 std::optional<std::vector<Segment>> Segments(const std::vector<ShapeChoice>& shapes,
                                              const std::vector<double>& values) {
   std::vector<size_t> order(shapes.size());
@@ -56,7 +56,7 @@ std::string WithText(const Binding& binding) {
   return "{ " + text + " }";
 }
 
-// Whether the entry takes the rule's one shape; nothing where that depends on the device or on where tensors lie.
+// Whether the entry takes the rule's single shape; nullopt if that depends on the device or on the tensors' alignment.
 std::optional<bool> Takes(const PlanEntry& entry, const DispatchRule& rule) {
   if (!entry.when) return true;
   std::map<std::string, int64_t> known(rule.shape->begin(), rule.shape->end());
@@ -66,13 +66,13 @@ std::optional<bool> Takes(const PlanEntry& entry, const DispatchRule& rule) {
   return holds.ok() ? std::optional<bool>(*holds != 0) : std::nullopt;
 }
 
-// The text of a launch section, with a condition and a binding of its own.
+// Returns the text of a launch section with a new condition and binding.
 std::string CopyEntry(std::string_view source, const PlanSection& section, const PlanEntry& entry,
                       const DispatchRule& rule) {
   const size_t end = section.keys.empty() ? section.end : section.keys.back().line_end;
   std::vector<TextEdit> edits;
   Binding binding = rule.binding;
-  for (const auto& [name, value] : entry.with) binding[name] = value;  // what the author bound stays
+  for (const auto& [name, value] : entry.with) binding[name] = value;  // the author's bindings stay
   const std::string when = entry.when ? fmt::format("({}) && ({})", rule.when, entry.when->text()) : rule.when;
   std::string added;
   const auto set = [&](const char* key, const std::string& value) {
@@ -93,7 +93,7 @@ std::string CopyEntry(std::string_view source, const PlanSection& section, const
 
 std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shapes, const Binding& common) {
   if (std::all_of(shapes.begin(), shapes.end(), [&](const ShapeChoice& s) { return s.binding == common; })) return {};
-  // Variables that may tell the shapes apart: each dimension, and the product of all.
+  // Variables that may separate the shapes: each dimension, and the product of all.
   std::vector<std::pair<std::string, std::vector<double>>> variables;
   std::string product;
   for (const auto& [name, first] : shapes.front().dims) {
@@ -115,7 +115,8 @@ std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shap
   std::vector<Segment> best;
   for (const auto& [name, values] : variables) {
     std::optional<std::vector<Segment>> segments = Segments(shapes, values);
-    // A winner of its own for every value is no pattern: then the shapes are named, and all others get the common one.
+    // A different winner for every value is no pattern: then shapes are named exactly, and all others get the common
+    // binding.
     if (segments && segments->size() > 2 && segments->size() == shapes.size()) continue;
     if (segments && (variable == nullptr || segments->size() < best.size())) {
       variable = &name;
@@ -128,7 +129,7 @@ std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shap
       if (best[i].binding == common) continue;
       std::string when;
       const auto between = [&](const Segment& a, const Segment& b) {
-        // Zero-size shapes exist; their middle is taken arithmetically.
+        // Zero sizes exist; their middle is arithmetic.
         const double middle = a.high > 0 ? std::sqrt(a.high * b.low) : b.low / 2;
         return static_cast<int64_t>(middle);
       };
@@ -168,7 +169,7 @@ Result<std::string> WriteDispatch(const Candidate& candidate, const Task& task, 
     }
   }
   if (!rules.empty()) {
-    // A size that one binding chose would be wrong under another.
+    // A size computed for one binding would be wrong under another.
     for (const WorkspaceSpec& w : plan.workspaces) {
       if (NamesTunable(w.bytes, plan)) {
         return Status::InvalidArgument(
@@ -188,7 +189,7 @@ Result<std::string> WriteDispatch(const Candidate& candidate, const Task& task, 
     const PlanSection* first = nullptr;
     std::string copies;
     for (const DispatchRule& rule : rules) {
-      std::set<int> served;  // steps of which an entry before surely takes the rule's shape
+      std::set<int> served;  // steps for which an earlier entry surely takes the rule's shape
       for (size_t i = 0; i < plan.entries.size(); ++i) {
         if (rule.shape && !plan.entries[i].is_memset) {
           if (served.contains(plan.entries[i].step)) continue;

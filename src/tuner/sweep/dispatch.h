@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the outcome of a sweep into a candidate: the best binding becomes every tunable's first choice, and shapes
-// with another winner get launch entries of their own, with `when` and `with`.
+// Writes a sweep's outcome into a candidate: the best binding becomes every tunable's first choice, and shapes with
+// another winner get separate launch entries, with `when` and `with`.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace hone {
 
-// What one shape wants.
+// The winner of one shape.
 struct ShapeChoice {
   Dims dims;
   Binding binding;
@@ -24,16 +24,17 @@ struct ShapeChoice {
 struct DispatchRule {
   std::string when;  // expression over the dimensions
   Binding binding;
-  std::optional<Dims> shape = std::nullopt;  // where the rule names one: entries that it cannot take are not written
+  std::optional<Dims> shape = std::nullopt;  // set if the rule names a single shape: entries that cannot take it are
+                                             // omitted
 };
 
-// Rules for the shapes whose binding is not `common`. Where one dimension, or the product of all, tells the winners
-// apart, the rules are ranges of it, split at the geometric middle between neighbours, so that shapes in between get
+// Makes rules for the shapes whose binding is not `common`. If one dimension, or the product of all, separates the
+// winners, the rules are ranges of it, split at the geometric middle between neighbours, so that shapes in between get
 // a sensible choice; else each shape is named exactly.
 std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shapes, const Binding& common);
 
-// The candidate's text with `common` first and the rules in front of its entries. The same device code, the same
-// comments. kInvalidArgument when the plan cannot carry rules (a workspace or a memset depends on a tunable).
+// Returns the candidate's text with `common` first and the rules in front of its entries; device code and comments are
+// unchanged. kInvalidArgument when the plan cannot carry rules (a workspace or a memset depends on a tunable).
 Result<std::string> WriteDispatch(const Candidate& candidate, const Task& task, const Binding& common,
                                   const std::vector<DispatchRule>& rules);
 

@@ -23,7 +23,7 @@ int Distance(const Binding& a, const Binding& b) {
   return distance;
 }
 
-// Speedup of a point in the case with these dimensions.
+// Returns the speedup of a point in the case with these dimensions.
 const Interval* SpeedupIn(const Evaluation& evaluation, const Dims& dims) {
   for (const CaseResult& c : evaluation.cases) {
     if (c.dims == dims && c.speedup) return &*c.speedup;
@@ -31,8 +31,8 @@ const Interval* SpeedupIn(const Evaluation& evaluation, const Dims& dims) {
   return nullptr;
 }
 
-// Between equals the one that was tried first wins: it is nearer to the author's choice, and a repeated sweep does not
-// waver between bindings that differ by less than any clock can tell.
+// Among equals the first tried wins: it is nearer to the author's choice, and a repeated sweep does not switch between
+// bindings whose difference cannot be measured.
 bool ClearlyAbove(double a, double b) { return a > b * 1.001; }
 
 }  // namespace
@@ -63,8 +63,8 @@ SweepChoice ChooseWinners(const std::vector<TunePoint>& points, double shape_mar
   for (const CaseResult& c : points[*choice.best].evaluation.cases) {
     if (!c.speedup) continue;
     size_t winner = *choice.best;
-    // To replace the common binding in one shape, another must be surely faster there: the best of many noisy
-    // numbers always looks good.
+    // To replace the common binding in one shape, another must be surely faster there: the best of many noisy numbers
+    // always looks good.
     const double to_beat = c.speedup->high * (1 + shape_margin);
     for (size_t i = 0; i < points.size(); ++i) {
       if (!points[i].gain) continue;
@@ -162,7 +162,7 @@ Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const C
       Result<Evaluation> evaluation = evaluator.Evaluate(task, request);
       std::lock_guard lock(mutex);
       if (evaluation.status().code() == StatusCode::kPending) {
-        // A spool has taken the point; the others go there too, so that one visit to the device judges them all.
+        // A spool has accepted the point; the others go there too, so that one visit to the device judges them all.
         pending = evaluation.status();
         continue;
       }

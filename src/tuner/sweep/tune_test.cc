@@ -58,7 +58,7 @@ TEST(SweepOrder, StartsWithTheFirstChoicesAndTheirNeighbours) {
 
 TEST(Tune, WritesOneDispatchEntryForTheShapeThatDiffersAndItStillParses) {
   const Task task = ScriptedTask();
-  // Few rows like small blocks, many rows large ones.
+  // Few rows favor small blocks, many rows large ones.
   ScriptedEvaluator evaluator([](const std::string&, const Binding& b, const Dims& dims) {
     const double block = static_cast<double>(b.at("BLOCK"));
     const double base = b.at("VEC") == 8 ? 10 : 12;
@@ -77,7 +77,7 @@ TEST(Tune, WritesOneDispatchEntryForTheShapeThatDiffersAndItStillParses) {
             std::string(kTunable).substr(std::string(kTunable).find("*/")));
   EXPECT_EQ(written.plan.entries.size(), 4u);
 
-  // Judged anew with its default binding, every shape gets its own winner.
+  // Judged again with its default binding, every shape gets its own winner.
   EvaluationRequest request;
   request.source = result.source;
   request.incumbent_source = kTunable;
@@ -133,7 +133,7 @@ TEST(Tune, AllBindingsGetTheSameInputsAndTheirOwnWithoutASeed) {
   EXPECT_THAT(seeds, testing::AllOf(testing::SizeIs(5), testing::Each(77)));
   seeds.clear();
   ASSERT_TRUE(TuneCandidate(evaluator, ScriptedTask(), Tunable(), AgainstItself()).ok());
-  EXPECT_THAT(seeds, testing::Each(0));  // the evaluator draws one for each
+  EXPECT_THAT(seeds, testing::Each(0));  // the evaluator draws a seed for each
 }
 
 TEST(Tune, ADeviceThatGoesAwayIsAStatus) {
@@ -199,7 +199,7 @@ TEST(WriteDispatch, KeepsWhatTheAuthorBoundAndJoinsConditions) {
 }
 
 TEST(WriteDispatch, ARuleForOneShapeHoldsOnlyTheEntriesThatItCanTake) {
-  // Of a vector kernel, a clustered one where the device has room, and one for every shape.
+  // Entries: a vector kernel, a clustered one if the device has room, and one for every shape.
   std::string source = kTunable;
   const size_t general = source.rfind("[[launch]]");
   std::string clustered = source.substr(general, source.find("*/") - general);
@@ -213,7 +213,7 @@ TEST(WriteDispatch, ARuleForOneShapeHoldsOnlyTheEntriesThatItCanTake) {
     const std::string text = WriteDispatch(candidate, task, {{"VEC", 4}, {"BLOCK", 128}}, {rule}).value();
     return ParseCandidate(text, "c.cu", task).value().plan.entries.size() - 3;
   };
-  EXPECT_EQ(written(64), 1u);  // the vector kernel takes it, and so nothing after it
+  EXPECT_EQ(written(64), 1u);  // the vector kernel takes it, so no later entry is needed
   EXPECT_EQ(written(5), 1u);   // neither of the two before the last
   EXPECT_EQ(written(9), 2u);   // the device decides between two
 }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies from global to shared memory that a thread starts and later waits for: what it has under way costs shared
-// memory and no registers, so that it can be far more than row_loads.cuh allows.
+// Asynchronous copies from global to shared memory: a copy in flight occupies shared memory but no registers, so far
+// more of them can be in flight than loads of row_loads.cuh.
 //
-// A thread that reads only what it copied itself needs no barrier: AwaitCopies is enough. On the emulated runtime a copy
-// is done when it is started.
+// A thread that reads only what it copied itself needs no barrier: AwaitCopies is enough. On the emulated runtime a
+// copy is complete as soon as it is started.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,22 +22,22 @@ __device__ inline void CommitCopies() {}
 template <int kLeft>
 __device__ inline void AwaitCopies() {}
 #else
-// 16 bytes, aligned to as much; past the first level of cache.
+// Copies 16 bytes, both addresses 16-byte aligned, bypassing the first-level cache.
 __device__ inline void StartCopy16(uint4* shared, const void* global) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(shared))),
                "l"(global)
                : "memory");
 }
-// What the thread has started since the last call is one group.
+// Makes one group of what the thread has started since the last call.
 __device__ inline void CommitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-// Until at most kLeft of the thread's groups are under way, the latest ones.
+// Waits until at most kLeft of the thread's groups, the latest ones, are in flight.
 template <int kLeft>
 __device__ inline void AwaitCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
 }
 #endif
 
-// That a block of the current device may have.
+// Reports the most shared memory that a thread block of the current device may have.
 inline cudaError_t MostSharedBytes(int* bytes) {
   int device = 0;
   const cudaError_t error = cudaGetDevice(&device);
@@ -45,8 +45,8 @@ inline cudaError_t MostSharedBytes(int* bytes) {
                               : cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
 }
 
-// A vector of eight; the lanes of a warp lie 16 bytes apart, and where a vector has 32 bytes its second half comes after
-// the first halves of all.
+// Copies a vector of eight elements. The lanes of a warp lie 16 bytes apart in shared memory; where a vector has 32
+// bytes, the second halves of all lanes follow the first halves.
 template <typename T>
 __device__ inline void StartVector(uint4* to, const T* from) {
   StartCopy16(to, from);

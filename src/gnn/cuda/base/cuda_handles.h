@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owners of the CUDA runtime's handles and of memory that host and device share.
+// Defines owners of the CUDA runtime's handles and of memory that host and device share.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -49,7 +49,7 @@ struct GraphExec {
   }
 };
 
-// Host memory that the device copies to without waiting.
+// Pinned host memory, to which the device copies asynchronously.
 class PinnedBytes {
  public:
   PinnedBytes() = default;
@@ -70,7 +70,7 @@ class PinnedBytes {
   unsigned char* data_ = nullptr;
 };
 
-// One T in host memory that kernels read and write in place; zero when made.
+// Owns one T in host memory that kernels read and write in place; zero-initialized.
 template <typename T>
 class MappedValue {
  public:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every file of the GPU engine needs of the CUDA runtime: errors as Status, memory with an owner.
+// Provides what every file of the GPU engine uses of the CUDA runtime: errors as Status, memory with an owner.
 //
 // The runtime is linked statically and finds the driver when it is first called, so a program with this code starts
 // on machines without a GPU; the first call then says what is missing.
@@ -18,7 +18,8 @@
 
 namespace hone::gnn::cuda {
 
-// kUnavailable without a driver or a device, kResourceExhausted for memory, else kDevice; with the runtime's text.
+// Returns kUnavailable without a driver or a device, kResourceExhausted for memory, else kDevice; with the runtime's
+// text.
 Status CudaStatus(cudaError_t error, const char* what);
 
 #define HONE_CUDA_RETURN_IF_ERROR(call)                                                        \
@@ -27,8 +28,8 @@ Status CudaStatus(cudaError_t error, const char* what);
     if (hone_cuda_error_ != cudaSuccess) return ::hone::gnn::cuda::CudaStatus(hone_cuda_error_, #call); \
   } while (false)
 
-// While one of these lives, DeviceArrays that its thread makes take no memory: they add up what they would take, by the
-// 512 bytes in which the runtime hands it out. Such arrays have a size and an address that nobody may use.
+// While an AllocationCount lives, DeviceArrays made on its thread allocate nothing: it adds up what they would take,
+// rounded to the runtime's 512-byte granularity. Such arrays have a size but an address that must not be used.
 class AllocationCount {
  public:
   AllocationCount() : before_(std::exchange(active_, this)) {}
@@ -51,7 +52,7 @@ class AllocationCount {
   alignas(512) static unsigned char nowhere_[512];
 };
 
-// Owns `count` elements of device memory; zeroed when made, so that no row is ever a NaN nobody wrote.
+// Owns `count` elements of device memory, zeroed when made, so that a row never written is not a NaN by accident.
 template <typename T>
 class DeviceArray {
  public:
@@ -100,7 +101,7 @@ class DeviceArray {
 
  private:
   void Free() {
-    if (data_ != nullptr && !AllocationCount::IsNowhere(data_)) cudaFree(data_);  // an error here is one that an earlier call has told already
+    if (data_ != nullptr && !AllocationCount::IsNowhere(data_)) cudaFree(data_);  // reported by an earlier call
     data_ = nullptr;
     count_ = 0;
   }

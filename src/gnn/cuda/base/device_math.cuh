@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code shared by the kernels: eight elements at a time in every dtype, and dropout's mask.
+// Device code that the kernels share: eight elements at a time in every dtype, and dropout's mask.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -19,7 +19,7 @@ struct Float8 {
   float v[8];
 };
 
-// 16 bytes (32 for float) at a multiple of their size.
+// Loads 16 bytes (32 for float) from an address that is a multiple of that size.
 __device__ inline Float8 Load8(const float* p) {
   const float4 a = __ldg(reinterpret_cast<const float4*>(p)), b = __ldg(reinterpret_cast<const float4*>(p) + 1);
   return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
@@ -61,22 +61,23 @@ __device__ inline void Store8(__nv_bfloat16* p, const Float8& x) {
   *reinterpret_cast<uint4*>(p) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// The mask of ops/dropout.h for eight columns of one node: multiplies by `scale` what is kept and zeroes the rest.
+// Applies the mask of ops/dropout.h to eight columns of one node: kept elements are multiplied by `scale`, the rest
+// zeroed.
 struct DropoutKey {
   uint64_t key;        // seed with the domain folded in
   uint32_t step, epoch;
   uint32_t place;      // layer << 24 | site << 16
-  uint32_t threshold;  // of 65,536; 0: nothing is dropped
+  uint32_t threshold;  // drop probability in units of 1/65,536; 0: nothing is dropped
   float scale;
 };
 __device__ inline PhiloxWords WordsOf(const DropoutKey& dropout, uint32_t node, uint32_t vector) {
   return DropoutWords(dropout.key, {node, dropout.step, dropout.epoch, dropout.place | vector});
 }
-// What is kept is left as it is: for those who have multiplied already, or will once for many.
+// Zeroes what is dropped and leaves the rest unscaled, for callers that apply the scale elsewhere.
 __device__ inline void Keep8(const DropoutKey& dropout, uint32_t node, uint32_t vector, Float8& x) {
   if (dropout.threshold == 0) return;
   const PhiloxWords words = WordsOf(dropout, node, vector);
-  const uint32_t high = dropout.threshold << 16;  // as the upper half of a word is compared in its place
+  const uint32_t high = dropout.threshold << 16;  // compares with the upper half of a word in place
 #pragma unroll
   for (size_t i = 0; i < 4; ++i) {
     x.v[2 * i] = (words[i] & 0xffffu) >= dropout.threshold ? x.v[2 * i] : 0.0f;
@@ -90,7 +91,7 @@ __device__ inline void Drop8(const DropoutKey& dropout, uint32_t node, uint32_t 
   for (float& one : x.v) one *= dropout.scale;
   Keep8(dropout, node, vector, x);
 }
-// sum += what is kept of x, likewise without the scale.
+// Adds what is kept of x to sum, likewise without the scale.
 __device__ inline void AddKept8(const DropoutKey& dropout, uint32_t node, uint32_t vector, const Float8& x,
                                 Float8& sum) {
   if (dropout.threshold == 0) {

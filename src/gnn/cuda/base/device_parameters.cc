@@ -36,15 +36,15 @@ int64_t ParameterLayout::ReserveVector(const std::string& name, int64_t size, bo
 
 namespace {
 
-// Which of a layout's tensors are meant, under which names, and which vector of theirs.
+// Selects which tensors of a layout are copied, under which names, and which of their vectors.
 struct Exchange {
   const char* prefix = "";
-  bool buffers = false;    // those that no optimizer touches, or the others
+  bool buffers = false;    // buffers, which no optimizer touches, instead of parameters
   bool gradients = false;  // the tensor's gradient instead of its value
   bool to_device = false;
 };
 
-// Between tensors and their places in `flat`. Every tensor must be covered whole.
+// Copies between tensors and their places in `flat`. Every tensor must be covered completely.
 Status Copy(const std::vector<TensorPlace>& places, const std::vector<Parameter<float>*>& parameters,
             const Exchange& what, std::vector<float>& flat) {
   std::map<std::string, Parameter<float>*> named;
@@ -158,7 +158,7 @@ Status DeviceParameters::UploadCompute(const std::vector<float>& master) {
     return compute_.Upload(reinterpret_cast<const unsigned char*>(master.data()), count * 4);
   }
   std::vector<uint16_t> half(master.size());
-  for (size_t i = 0; i < master.size(); ++i) {  // to nearest, ties to even, as the update rounds
+  for (size_t i = 0; i < master.size(); ++i) {  // rounds to nearest, ties to even, as the update does
     const auto bits = std::bit_cast<uint32_t>(master[i]);
     half[i] = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
   }

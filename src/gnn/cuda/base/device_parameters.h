@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model's parameters in device memory: flat arrays, one update for all, and the way to and from named tensors.
+// Keeps a model's parameters in device memory as flat arrays that one update covers, and copies them from and to named
+// tensors.
 //
-// Products want widths of whole 8-element vectors, stacked weights and padded column blocks; a Model has PyTorch's
-// tensors. A model's plan says once where each part of each tensor lies (ParameterLayout); what no tensor covers stays
-// zero, and so do its gradient and moments, because padded columns of every activation are zero.
-// Buffers (running statistics) lie in an array of their own, which no optimizer touches.
+// Matrix products need widths that are multiples of 8 elements, stacked weights and padded column blocks; a Model has
+// PyTorch's tensors. A model's plan states where each part of each tensor lies (ParameterLayout). What no tensor covers
+// stays zero, and so do its gradient and moments, because padded columns of every activation are zero. Buffers (running
+// statistics) lie in their own array, which no optimizer touches.
 #pragma once
 
 #include <string>
@@ -19,14 +20,15 @@
 
 namespace hone::gnn::cuda {
 
-// What is said of a model whose layers have biases, where the published models' programs alone serve: those have none.
+// Error message for a model whose layers have biases, where only the programs of the published models serve: these have
+// no biases.
 inline constexpr const char* kNoBias =
     "a GPU infers exactly and answers requests for models without a bias alone: say --device cpu, or train without --bias";
 
 int64_t ElementBytes(Element element);
 
-// A block of a tensor, [rows, cols] of it from element `from` on, with rows `tensor_stride` apart, lies at `at` with
-// rows `stride` apart.
+// Places a block of a tensor: elements [rows, cols] from element `from` on, with rows `tensor_stride` apart, lie at
+// `at` of the flat array with rows `stride` apart.
 struct TensorPlace {
   std::string name;
   bool buffer = false;
@@ -37,15 +39,15 @@ struct TensorPlace {
 
 class ParameterLayout {
  public:
-  // Room for `count` values; where it begins, a multiple of 64.
+  // Reserves `count` values and returns where they begin, a multiple of 64.
   int64_t Reserve(int64_t count);
   int64_t ReserveBuffer(int64_t count);
   void Place(TensorPlace place) { places_.push_back(std::move(place)); }
-  // A whole weight [out, in] with rows `stride` apart, and a whole vector.
+  // Places a whole weight [out, in] with rows `stride` apart, or a whole vector.
   void PlaceMatrix(const std::string& name, int64_t out, int64_t in, int64_t at, int64_t stride);
   void PlaceVector(const std::string& name, int64_t size, int64_t at, bool buffer = false);
 
-  // Room for a vector tensor, and its place there.
+  // Reserves room for a vector tensor and places it there.
   int64_t ReserveVector(const std::string& name, int64_t size, bool buffer = false);
 
   const std::vector<TensorPlace>& places() const { return places_; }
@@ -68,16 +70,16 @@ class DeviceParameters {
   float* moment1() const { return moment1_.get(); }
   float* moment2() const { return moment2_.get(); }
   float* buffers() const { return buffers_.get(); }
-  Element element() const { return element_; }  // of compute()
-  // What the products read: the master weights in `element`.
+  Element element() const { return element_; }  // dtype of compute()
+  // The weights that matrix products read: the master weights converted to `element`.
   void* compute() const { return compute_.get(); }
   const void* compute_at(int64_t at) const { return compute_.get() + at * ElementBytes(element_); }
 
-  // kInvalidArgument where the tensors are not those of the layout, naming one. `parameters` are a model's.
+  // Each returns kInvalidArgument, naming a tensor, if the tensors do not match the layout. `parameters` are a model's.
   Status ExportValues(const std::vector<Parameter<float>*>& parameters) const;
   Status ExportGradients(const std::vector<Parameter<float>*>& parameters) const;
   Status ImportValues(const std::vector<Parameter<float>*>& parameters);
-  // Both at once, from a copy in the host's memory: master [count()], moment1, moment2, buffers, one after the other.
+  // Exports values and moments from a host copy: master [count()], moment1, moment2, buffers, in this order.
   Status ExportFlat(const float* flat, const std::vector<Parameter<float>*>& parameters,
                     const std::vector<Parameter<float>*>& moments) const;
   // `moments` are Adam's: "exp_avg.NAME" and "exp_avg_sq.NAME".

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which format the elements of a matrix are stored.
+// Names the format in which the elements of a matrix are stored.
 #pragma once
 
 namespace hone::gnn::cuda {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How every kernel of the engine is launched: a function call with typed arguments instead of `<<<>>>`.
+// Launches every kernel of the engine by a function call with typed arguments instead of `<<<>>>`.
 //
-// That makes a .cu file plain C++ but for the keywords, so the same sources also compile for the emulated runtime
-// (emulated/runtime.h), where kernels run without a GPU. With nvcc it comes down to the one call of the runtime that
-// `<<<>>>` makes too, and may be captured in a graph like it. For .cu files only.
+// A .cu file is then plain C++ except for CUDA's keywords, so the same sources also compile for the emulated runtime
+// (emulated/runtime.h), where kernels run without a GPU. With nvcc a launch becomes the same runtime call that `<<<>>>`
+// makes, and a stream capture records it likewise. For .cu files only.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,8 +17,8 @@
 namespace hone::gnn::cuda {
 
 // Enqueues kernel(arguments…) on `stream`; arguments are converted to the kernel's parameters. The result also stays
-// for cudaPeekAtLastError, so that a function which launches several kernels may look once, at its end.
-// A kernel template needs its arguments spelled out: Launch(GatherKernel<float>, …).
+// for cudaPeekAtLastError, so that a function which launches several kernels may check once, at its end. A kernel
+// template needs its arguments spelled out: Launch(GatherKernel<float>, …).
 template <typename... Parameters, typename... Arguments>
 cudaError_t Launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
                    Arguments&&... arguments) {
@@ -37,7 +37,7 @@ T* DynamicShared() {
   return static_cast<T*>(emulated::DynamicSharedMemory());
 }
 #else
-// The dynamic shared memory of the block: `shared_bytes` of the launch, aligned to 16 bytes. In place of an
+// Returns the dynamic shared memory of the thread block: `shared_bytes` of the launch, aligned to 16 bytes. Replaces an
 // `extern __shared__` array, which only nvcc understands.
 template <typename T>
 __device__ T* DynamicShared() {

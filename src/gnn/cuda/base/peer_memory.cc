@@ -13,7 +13,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr unsigned kMeaning = 12000;  // the version of the driver's interface whose meaning of the functions is ours
+constexpr unsigned kMeaning = 12000;  // the driver API version for which this file is written
 
 struct Driver {
   decltype(&cuMemGetAllocationGranularity) granularity = nullptr;
@@ -63,7 +63,7 @@ const Driver& TheDriver() {
 }
 
 Status CheckDriver() {
-  HONE_CUDA_RETURN_IF_ERROR(cudaFree(nullptr));  // the functions below want the device's context to exist
+  HONE_CUDA_RETURN_IF_ERROR(cudaFree(nullptr));  // the functions below need the device's context
   if (TheDriver().missing.empty()) return Status::Ok();
   return Status::Unavailable(fmt::format("the GPU's driver lacks {}: one of CUDA 12 or newer shares memory between "
                                          "processes",
@@ -78,7 +78,7 @@ Status DriverStatus(CUresult result, const std::string& what) {
   return result == CUDA_ERROR_OUT_OF_MEMORY ? Status::ResourceExhausted(message) : Status::Device(message);
 }
 
-// Of the GPU that this thread has chosen, with handles that travel as file descriptors.
+// Allocation properties for this thread's current GPU, with handles that can be sent as file descriptors.
 Result<CUmemAllocationProp> Properties() {
   HONE_RETURN_IF_ERROR(CheckDriver());
   CUmemAllocationProp properties{};

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver's virtual memory management: memory of a GPU as a handle that another process can be given, and ranges of
-// addresses into which such memory is mapped, whichever GPU it is on.
+// Wraps the driver's virtual memory management: GPU memory as a handle that another process can receive, and address
+// ranges into which such memory is mapped, whichever GPU it is on.
 //
-// The functions are asked of the driver at run time, through the runtime, so the program links with neither. Sizes are
-// multiples of Granularity(). What is under way on the device must be done before a range goes. Not thread-safe.
+// The driver's functions are looked up at run time, through the runtime, so the program does not link with the driver.
+// Sizes are multiples of PeerMemoryGranularity(). Work on the device must be finished before a range is destroyed. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +19,24 @@
 
 namespace hone::gnn::cuda {
 
-// Of the GPU that this thread has chosen. kUnavailable where it cannot do this, saying which part of it.
+// Returns the granularity on this thread's current GPU; kUnavailable, naming the missing feature, where the GPU lacks
+// one.
 Result<int64_t> PeerMemoryGranularity();
 
-// Physical memory of one GPU, not mapped anywhere. It lives while any process has a handle of it or has it mapped, also
-// after the process that made it is gone.
+// Owns physical memory of one GPU, not mapped anywhere. The memory lives while any process has a handle of it or has it
+// mapped, even after the process that allocated it has ended.
 class PeerMemory {
  public:
-  // On the GPU that this thread has chosen. kResourceExhausted where it has not so much.
+  // Allocates on this thread's current GPU. kResourceExhausted if too little memory is free.
   static Result<PeerMemory> Make(int64_t bytes);
-  // What another process (or this one) has exported; `descriptor` stays the caller's.
+  // Imports what another process (or this one) has exported; the caller keeps `descriptor`.
   static Result<PeerMemory> Import(int descriptor, int64_t bytes);
   PeerMemory(PeerMemory&& other) noexcept
       : handle_(std::exchange(other.handle_, 0)), bytes_(std::exchange(other.bytes_, 0)) {}
   PeerMemory& operator=(PeerMemory&& other) noexcept;
   ~PeerMemory() { Close(); }
 
-  // For another process of this host.
+  // Returns a file descriptor for another process of this host.
   Result<UniqueFd> Export() const;
   int64_t bytes() const { return bytes_; }
 
@@ -46,7 +48,7 @@ class PeerMemory {
   int64_t bytes_ = 0;
 };
 
-// One range of addresses, filled piece by piece from its beginning. The mapped memory stays as long as the range.
+// One range of addresses, filled piece by piece from its beginning. Mapped memory stays as long as the range.
 class PeerRange {
  public:
   PeerRange() = default;
@@ -55,9 +57,9 @@ class PeerRange {
   ~PeerRange() { Close(); }
 
   Status Reserve(int64_t bytes);
-  // At `at` of the range, which must be free.
+  // Maps `memory` at offset `at` of the range, which must be free.
   Status Map(int64_t at, const PeerMemory& memory);
-  // The GPU that this thread has chosen may read and write all that is mapped, which must be the whole range.
+  // Lets this thread's current GPU read and write the range, which must be mapped completely.
   Status Open();
   unsigned char* get() const { return address_; }
   int64_t bytes() const { return bytes_; }
@@ -66,7 +68,7 @@ class PeerRange {
   void Close();
   unsigned char* address_ = nullptr;
   int64_t bytes_ = 0;
-  std::vector<std::pair<int64_t, int64_t>> mapped_;  // at, bytes
+  std::vector<std::pair<int64_t, int64_t>> mapped_;  // offset, bytes
 };
 
 }  // namespace hone::gnn::cuda

@@ -22,14 +22,14 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr double kSeconds = 60;         // for a message that the other side is known to have begun to send
-constexpr int64_t kMostBytes = 4096;    // of a message's text
-constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // one for all containers of a machine
+constexpr double kSeconds = 60;         // timeout for a message that the other side has begun to send
+constexpr int64_t kMostBytes = 4096;    // longest message text
+constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // the same in all containers of a machine
 
 sockaddr_un AddressOf(const std::string& name, socklen_t* bytes) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(), name.size());  // a zero first: the abstract namespace
+  std::memcpy(address.sun_path + 1, name.data(), name.size());  // a leading zero byte: the abstract namespace
   *bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   return address;
 }
@@ -60,7 +60,7 @@ Result<UniqueFd> Dial(const std::string& name) {
     failed = connect(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes);
   } while (failed != 0 && errno == EINTR);
   if (failed == 0) return made;
-  // Containers of one machine may have a network each.
+  // Containers of one machine may have separate network namespaces.
   return Status::Io(fmt::format("{}: the ranks must be able to reach one another by Unix sockets of this host (in "
                                 "containers: one network namespace)",
                                 ErrnoMessage("connect to", "a Unix socket", errno)));
@@ -106,7 +106,7 @@ Result<PeerSockets> PeerSockets::Connect(Communicator& ranks) {
                         ranks.AllGather("descriptors at once", std::to_string(MostAtOnce(ranks.size()))));
   sockets.most_ = kMaxFrameFds;
   for (const std::string& of_rank : most) sockets.most_ = std::min<size_t>(sockets.most_, std::stoul(of_rank));
-  // A connection waits in the listener's queue, its greeting in the connection, so after the next exchange all are there.
+  // A connection and its greeting wait in the listener's queue, so after the next exchange all of them are there.
   Status status = Status::Ok();
   for (int r = 0; r < ranks.rank() && status.ok(); ++r) {
     Result<UniqueFd> link = Dial(names[static_cast<size_t>(r)]);
@@ -120,7 +120,7 @@ Result<PeerSockets> PeerSockets::Connect(Communicator& ranks) {
   return sockets;
 }
 
-// Takes the connections of all later ranks from the queue.
+// Accepts the connections of all later ranks from the queue.
 Status PeerSockets::Link(int listener, const std::vector<std::string>& names) {
   size_t missing = names.size() - 1 - static_cast<size_t>(ranks_->rank());
   while (missing > 0) {
@@ -149,7 +149,7 @@ Result<std::vector<std::vector<UniqueFd>>> PeerSockets::Exchange(std::span<const
   const auto exchange = [&]() -> Status {
     if (mine.size() > most_) return Status::Internal(fmt::format("{} descriptors at once", mine.size()));
     const std::vector<int> descriptors(mine.begin(), mine.end());
-    for (const UniqueFd& link : links_) {  // far less than a socket holds, so nobody waits for a reader
+    for (const UniqueFd& link : links_) {  // the message fits a socket's buffer, so no rank waits for a reader
       if (link.valid()) HONE_RETURN_IF_ERROR(SendFrame(link.get(), "memory", {}, descriptors, kSeconds));
     }
     return Status::Ok();
@@ -162,7 +162,7 @@ Result<std::vector<std::vector<UniqueFd>>> PeerSockets::Exchange(std::span<const
     }
     return Status::Ok();
   };
-  // Agreed on before anybody waits, so that one that failed is the reason everywhere.
+  // All ranks agree on the status before any waits, so that every rank reports the failed rank's reason.
   HONE_RETURN_IF_ERROR(AgreeOnStatus(*ranks_, "memory of the ranks", exchange()));
   HONE_RETURN_IF_ERROR(AgreeOnStatus(*ranks_, "memory of the ranks", receive()));
   return all;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// File descriptors from every rank of a run to every other one, by Unix sockets of this host.
+// Passes file descriptors from every rank of a run to every other rank, through Unix sockets of this host.
 //
-// Each rank listens at an unguessable name that only processes of this host can reach (the abstract namespace); the ranks
-// tell one another these names through their Communicator, so whoever connects is one of them, and a process of another
-// user is turned away whatever it knows. Everything here is collective, and no descriptor is of any use before the call
-// has come back on all ranks.
+// Each rank listens at an unguessable name that only processes of this host can reach (the abstract namespace). The
+// ranks exchange these names through their Communicator, so every peer that connects is a rank of the run; a process of
+// another user is rejected even if it knows the name. Everything here is collective, and a descriptor must not be used
+// before the call has returned on all ranks.
 #pragma once
 
 #include <span>
@@ -20,24 +20,26 @@ namespace hone::gnn::cuda {
 
 class PeerSockets {
  public:
-  // Connects all ranks, which must be on one host; `ranks` is borrowed. kInvalidArgument names the ranks that are on
-  // different ones; kUnavailable, a rank was lost; kIo.
+  // Connects all ranks, which must be on one host; `ranks` is borrowed. Errors: kInvalidArgument names the ranks on
+  // different hosts; kUnavailable for a lost rank; kIo.
   static Result<PeerSockets> Connect(Communicator& ranks);
 
-  // How many descriptors Exchange takes at once, on every rank: what is on its way counts against the user's open files.
+  // Most descriptors that Exchange takes at once, on every rank: descriptors in flight count against the user's open
+  // files.
   size_t most() const { return most_; }
-  // Sends `mine` (which stay the caller's) to every other rank. Of each rank what it has sent, of this one nothing.
+  // Sends `mine` (which stay the caller's) to every other rank. Returns what each rank has sent; this rank's entry is
+  // empty.
   Result<std::vector<std::vector<UniqueFd>>> Exchange(std::span<const int> mine);
 
  private:
   explicit PeerSockets(Communicator& ranks) : ranks_(&ranks), links_(static_cast<size_t>(ranks.size())) {}
   Status Link(int listener, const std::vector<std::string>& names);
   Communicator* ranks_;
-  std::vector<UniqueFd> links_;  // by rank; of this one none
+  std::vector<UniqueFd> links_;  // by rank; this rank's entry is empty
   size_t most_ = 1;
 };
 
-// Collective. Ok where all ranks are on one host, else kInvalidArgument with the remedy.
+// Checks that all ranks are on one host; otherwise returns kInvalidArgument with the remedy. Collective.
 Status CheckOneHost(Communicator& ranks);
 
 }  // namespace hone::gnn::cuda

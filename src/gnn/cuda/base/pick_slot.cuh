@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which neighbors a row draws (sample/draw.h), a slot a lane: shared by every kernel that samples.
+// Decides which neighbors a row draws (sample/draw.h), one slot per lane; every kernel that samples uses it.
 #pragma once
 
 #include "gnn/cuda/base/device_math.cuh"
@@ -9,13 +9,13 @@
 
 namespace hone::gnn::cuda {
 
-// The slot of `lane` in a row of `degree` neighbors, kLanes lanes to a row, whole warps; meaningless for lanes at or
-// past min(degree, fanout).
+// Returns the neighbor index for slot `lane` of a row with `degree` neighbors. Each row has kLanes lanes; whole warps
+// must call. The result is meaningless for lanes at or past min(degree, fanout).
 //
-// Draws are independent; Floyd's rule then goes through them in slot order and gives slot j its own replacement,
-// degree - fanout + j, where an earlier slot has what it drew. So slot j is replaced if an earlier one drew the same, or
-// if its draw is the replacement of an earlier slot that was replaced: each slot looks at one other, and as many rounds
-// as such a chain is long, hardly ever more than two, settle all slots at once.
+// Draws are independent; Floyd's rule then visits the slots in order and replaces slot j's draw by degree - fanout + j
+// where an earlier slot holds the same value. So slot j is replaced if an earlier slot drew the same value, or if its
+// draw is the replacement of an earlier slot that was replaced. Each slot depends on one other slot, and as many rounds
+// as the longest such chain, hardly ever more than two, settle all slots at once.
 template <int kLanes>
 __device__ inline int32_t PickSlot(const DrawKey& key, uint32_t node, int32_t degree, int fanout, int lane) {
   const bool draws = degree > fanout && lane < fanout;
@@ -27,7 +27,7 @@ __device__ inline int32_t PickSlot(const DrawKey& key, uint32_t node, int32_t de
     const uint32_t below = static_cast<uint32_t>(first_replacement + lane + 1);
     chosen = static_cast<int32_t>(BoundedDraw(key, node, slot, DrawWord(key, node, slot, 0), below));
   }
-  const int row_lane = static_cast<int>(threadIdx.x % 32) - lane;  // of the row's slot 0
+  const int row_lane = static_cast<int>(threadIdx.x % 32) - lane;  // lane of the row's slot 0 in its warp
   const unsigned same = __match_any_sync(kFullWarp, chosen) >> row_lane;
   const bool met = draws && (same & ((1u << lane) - 1u)) != 0;
   const int32_t on = chosen - first_replacement;

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loading eight elements in two parts, the words first and the numbers later, so that a thread can have many loads
-// under way before it needs the first: what keeps the memory bus busy where rows lie anywhere.
+// Loads eight elements in two parts, first the raw words and later the numbers, so that a thread can have many loads in
+// flight before it needs the first. This keeps the memory bus busy where rows are scattered.
 #pragma once
 
 #include "gnn/cuda/base/device_math.cuh"
 
 namespace hone::gnn::cuda {
 
-// What eight elements of T are before they are numbers: 16 bytes, or 32 for float.
+// The raw form of eight elements of T: 16 bytes, or 32 for float.
 template <typename T>
 struct RawOf {
   uint4 words;

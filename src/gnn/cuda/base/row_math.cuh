@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code shared by the kernels that read rows of activations: how many rows there are, activations and their
-// slopes, and the keys of dropout.
+// Device code shared by the kernels that read rows of activations: row counts, activations and their slopes, and the
+// keys of dropout.
 #pragma once
 
 #include "gnn/cuda/base/batch_layout.h"
@@ -13,7 +13,7 @@
 
 namespace hone::gnn::cuda {
 
-// Nodes known after hop `hop`; none in a batch that is not valid.
+// Returns the number of nodes known after hop `hop`; 0 if the batch is not valid.
 __device__ inline int32_t RowsAfter(const BatchHeader* header, int hop) {
   return header->valid != 0 ? header->hop_nodes[hop] : 0;
 }
@@ -39,7 +39,7 @@ __device__ inline float Activated(Activation kind, float x) {
   }
   return x;
 }
-// Its derivative; at zero that of the side below.
+// Derivative of the activation; at zero the derivative from below.
 __device__ inline float ActivationSlope(Activation kind, float x) {
   switch (kind) {
     case Activation::kIdentity:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kernels are told of the rows that they read and write.
+// Describes to kernels the rows that they read and write.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace hone::gnn::cuda {
 
-// What a reader applies to a row of Z. threshold 0: no dropout.
+// The activation that a kernel applies as it loads a row of Z. threshold 0: no dropout.
 struct ActivationOnLoad {
-  uint32_t layer = 0;      // of the mask's key
+  uint32_t layer = 0;      // layer in the dropout mask's key
   uint32_t site = 0;
-  uint32_t threshold = 0;  // of 65,536
+  uint32_t threshold = 0;  // drop probability in units of 1/65,536
   float scale = 1;
 };
 
-// Which rows a function is about.
+// Names the rows on which a function works.
 struct RowsOnDevice {
   const RunState* state = nullptr;
   const BatchHeader* header = nullptr;
-  const int32_t* nodes = nullptr;  // global ids of the rows, for masks
-  int number = 0;                  // of the hop
+  const int32_t* nodes = nullptr;  // global ids of the rows, for dropout masks
+  int number = 0;                  // hop after which the rows are known
   int32_t padded_rows = 0;
   int32_t width = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: what needs a device is left out where there is none. Under the emulated runtime there always is one.
+// For tests: skips what needs a device where there is none. Under the emulated runtime there always is a device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,6 +16,6 @@ inline bool NoDevice() {
 
 }  // namespace hone
 
-// In a test or a fixture's SetUp.
+// Use in a test or a fixture's SetUp.
 #define HONE_REQUIRE_DEVICE() \
   if (::hone::NoDevice()) GTEST_SKIP() << "no NVIDIA GPU"

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exclusive counts over tiles in one pass: a block adds up its tile, tells the others, and takes from them what lies
-// before it (Merrill and Garland 2016). Tiles are handed out in the order in which blocks begin, so that a block waits
-// only for blocks that run; whole numbers, so that the sums do not depend on who waited for whom.
-//   words [tiles + 1], zero before the kernel: the first hands out tiles, then one a tile
+// Computes exclusive prefix sums over tiles in one pass: a thread block adds up its tile, publishes the sum, and reads
+// the sums of the tiles before it (Merrill and Garland 2016). Tiles are handed out in the order in which blocks begin,
+// so a block waits only for running blocks. Sums are integers, so they do not depend on the order of waiting.
+//   words [tiles + 1], zero before the kernel: the first word hands out tiles, then one word per tile
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,18 @@
 
 namespace hone::gnn::cuda {
 
-// A tile's word: its own count, or that of all tiles up to it, below 2^30.
+// A tile's word holds its own count, or the count of all tiles up to and including it; below 2^30.
 inline constexpr uint32_t kOwnCount = 1u << 30, kCountSoFar = 2u << 30, kCountMask = (1u << 30) - 1;
 
-// The block's tile; every thread of the block calls it, with shared memory of its own.
+// Returns the thread block's tile. Every thread of the block calls it; `shared` is one word of shared memory.
 __device__ inline int TakeTile(uint32_t* words, uint32_t* shared) {
   if (threadIdx.x == 0) *shared = atomicAdd(words, 1u);
   __syncthreads();
   return static_cast<int>(*shared);
 }
 
-// What the tiles before `tile` count, and tells that this one counts `own`. One whole warp of the block.
+// Returns the count of all tiles before `tile` and publishes this tile's count `own`. Called by one whole warp of the
+// block.
 __device__ inline uint32_t CountBefore(uint32_t* words, int tile, uint32_t own) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   ++words;

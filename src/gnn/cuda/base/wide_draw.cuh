@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which neighbors a row draws (sample/draw.h), for any fanout: what PickSlot (pick_slot.cuh) is up to 32, here by a warp
-// in shared memory.
+// Decides which neighbors a row draws (sample/draw.h), for any fanout: as PickSlot (pick_slot.cuh) does up to 32, but
+// by a warp in shared memory.
 //
-// Floyd's rule asks slot after slot whether its draw t_s is among the slots chosen before it, and if so takes the
-// bound m_s = degree - fanout + s instead. But what was chosen before s is every earlier draw, and m_i of each earlier i
-// that was taken. So t_s is taken if an earlier slot drew it too, which a table answers for all slots at once; or if
-// t_s = m_i of an earlier i that was taken, and there is but one such i, whose answer is found the same way. Slots follow
-// that chain each for itself; it is as long as a draw falls among the last `fanout` neighbors again and again.
+// Floyd's rule visits slot after slot: if slot s's draw t_s was chosen before, slot s takes m_s = degree - fanout + s
+// instead. The values chosen before s are all earlier draws, and m_i of each earlier slot i whose draw was taken. So
+// t_s is taken if an earlier slot drew it too, which a table answers for all slots at once; or if t_s = m_i for an
+// earlier slot i whose draw was taken; at most one i qualifies, and its answer is found the same way. Each slot follows
+// its chain by itself; the chain goes on while draws fall among the last `fanout` neighbors.
 #pragma once
 
 #include "gnn/cuda/base/batch_layout.h"
@@ -18,7 +18,7 @@
 
 namespace hone::gnn::cuda {
 
-// Shared memory in which a warp draws. Rows longer than a fanout above kMostDrawn cannot be (it stands for all neighbors).
+// Shared memory in which a warp draws. A fanout above kMostDrawn stands for all neighbors, so no row is longer than it.
 inline __host__ __device__ uint32_t WideDrawEntries(int fanout) {
   uint32_t entries = 32;
   while (entries < 2 * static_cast<uint32_t>(fanout)) entries *= 2;
@@ -27,26 +27,27 @@ inline __host__ __device__ uint32_t WideDrawEntries(int fanout) {
 inline __host__ __device__ size_t WideDrawBytes(int fanout) {
   return fanout > kMostDrawn ? 0 : WideDrawEntries(fanout) * 8 + (static_cast<size_t>(fanout) * 4 + 15) / 16 * 16;
 }
-// Warps of a block, so that its shared memory stays below what every block may have.
+// Returns the warps per thread block that fit the shared memory available to every block.
 inline int WideWarps(int fanout) {
   const size_t bytes = WideDrawBytes(fanout);
   return bytes * 8 <= 40960 ? 8 : static_cast<int>(40960 / bytes);
 }
 
-// What a row draws: neighbor Slot(0), Slot(1), … of those that the graph lists from `begin`.
+// The drawn neighbors of a row: Slot(0), Slot(1), … among those that the graph lists from `begin`.
 struct DrawnRow {
   int64_t begin = 0;
   int32_t count = 0;
-  const uint32_t* chosen = nullptr;  // null: all, in their order
+  const uint32_t* chosen = nullptr;  // null: all neighbors, in their order
   __device__ int32_t Source(const GraphOnDevice& graph, int32_t slot) const {
     return __ldg(graph.columns + begin + (chosen == nullptr ? slot : static_cast<int32_t>(chosen[slot])));
   }
 };
 
-// By a whole warp; `shared`: its WideDrawBytes(fanout), a multiple of 16. The row is good until the warp's next one.
+// Draws a row. A whole warp calls it; `shared` is its WideDrawBytes(fanout), a multiple of 16. The result is valid
+// until the warp's next call.
 __device__ inline DrawnRow DrawRow(const GraphOnDevice& graph, const DrawKey& key, uint32_t node, int fanout,
                                    unsigned char* shared) {
-  constexpr uint32_t kRepeats = 1u << 31;  // of a draw: an earlier slot has it too
+  constexpr uint32_t kRepeats = 1u << 31;  // flag of a draw: an earlier slot has the same draw
   constexpr unsigned long long kEmpty = ~0ull;
   DrawnRow row;
   row.begin = __ldg(graph.row_offsets + node);
@@ -55,12 +56,12 @@ __device__ inline DrawnRow DrawRow(const GraphOnDevice& graph, const DrawKey& ke
   if (degree <= fanout) return row;
 
   const int lane = static_cast<int>(threadIdx.x % 32);
-  auto* table = reinterpret_cast<unsigned long long*>(shared);  // draw << 32 | the first slot that has it
+  auto* table = reinterpret_cast<unsigned long long*>(shared);  // draw << 32 | the first slot with this draw
   const uint32_t entries = WideDrawEntries(fanout), mask = entries - 1;
   auto* draws = reinterpret_cast<uint32_t*>(shared + entries * sizeof(unsigned long long));
   const auto base = static_cast<uint32_t>(degree - fanout);
   const auto place_of = [mask](uint32_t draw) { return (draw * 0x9E3779B1u >> 7) & mask; };
-  __syncwarp();  // nobody reads the row before any more
+  __syncwarp();  // all lanes have finished with the previous row
   for (uint32_t at = static_cast<uint32_t>(lane); at < entries; at += 32) table[at] = kEmpty;
   __syncwarp();
   for (uint32_t slot = static_cast<uint32_t>(lane); slot < static_cast<uint32_t>(fanout); slot += 32) {

@@ -20,7 +20,7 @@ namespace {
 
 enum Kind { kSage, kSum, kMax, kGat, kFourHeads, kGin, kSageRi };
 enum Between { kOwn, kEluBatch, kReluNone, kLeaky };  // activation and norm
-enum Fanouts { kNarrow, kWide, kAll };                // within a warp's lanes, past them, and all neighbors
+enum Fanouts { kNarrow, kWide, kAll };                // within a warp's lanes, above them, and all neighbors
 enum Rows { kOnDevice, kStagedRows, kZeroCopyRows };
 enum Loss { kPlain, kClip, kWeights, kClipAndWeights };
 
@@ -29,7 +29,7 @@ struct Row {
   bool requests;
   int layers;
   int64_t hidden;
-  bool dropout;  // the model's own, or none
+  bool dropout;  // the model's own dropout, or none
   Between between;
   bool fp32;
   Fanouts fanouts;
@@ -38,7 +38,7 @@ struct Row {
   Loss loss;
 };
 
-// A greedy search's, kept as it was found so that stored dumps stay comparable; a test holds that all pairs are there. A
+// Found once by a greedy search and kept, so that stored dumps stay comparable; a test checks that all pairs occur. A
 // new option's rows are added at the end.
 constexpr Row kRows[] = {
     {kSage, false, 1, 32, true, kReluNone, true, kAll, 2, kOnDevice, kPlain},
@@ -123,7 +123,7 @@ DumpedEngine EngineOf(const Row& row, size_t number) {
   options.shards = row.shards;
   options.fp32 = row.fp32;
   options.clip_norm = row.loss == kClip || row.loss == kClipAndWeights ? 1 : 0;
-  if (row.loss == kWeights || row.loss == kClipAndWeights) options.class_weights = {2};  // filled up with ones
+  if (row.loss == kWeights || row.loss == kClipAndWeights) options.class_weights = {2};  // others get 1
   if (row.rows != kOnDevice) {
     options.storage.tier = FeatureTier::kCached;
     options.storage.cache_rows = 40;
@@ -134,7 +134,7 @@ DumpedEngine EngineOf(const Row& row, size_t number) {
   return engine;
 }
 
-// Ends the watching however the function that watches ends.
+// Ends watching on every way out of the function.
 struct Watching {
   explicit Watching(std::function<void(cudaGraph_t)> watch) { WatchGraphs(std::move(watch)); }
   Watching(const Watching&) = delete;
@@ -176,7 +176,7 @@ Result<EngineDump> DumpEngine(const DumpedEngine& wanted) {
   if (!made.options.class_weights.empty()) made.options.class_weights.resize(static_cast<size_t>(graph->num_classes()), 1);
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Model<float>> model, MakeModel(made.model));
 
-  // Each owner of graphs has a text of its own: what one has freed may be the other's memory.
+  // Each owner of graphs has a separate text: memory that one has freed may belong to the other.
   EngineDump dump;
   const auto add = [&](const std::function<Status()>& capture) -> Status {
     GraphText text(FindMemory);
@@ -197,7 +197,7 @@ Result<EngineDump> DumpEngine(const DumpedEngine& wanted) {
   };
   HONE_RETURN_IF_ERROR(add([&]() -> Status {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<GpuEngine> engine, MakeGpuEngine(*graph, *model, made.options));
-    // A step, which is enough to capture it.
+    // Runs one step, which is enough to capture it.
     return engine->Evaluate(graph->test_nodes().first(1), nullptr).status();
   }));
   if (made.requests) {

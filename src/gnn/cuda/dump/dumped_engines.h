@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engines whose captured steps are compared before and after a change: the four published configurations, and a
-// table of options in which every pair of values occurs.
+// Lists the engines whose captured steps are compared before and after a change: the four published configurations, and
+// a table of options that contains every pair of values.
 #pragma once
 
 #include <string>
@@ -14,19 +14,19 @@
 
 namespace hone::gnn::cuda {
 
-// Each has an engine that trains and evaluates, so its text has the steps of both.
+// One configuration. Its engine trains and evaluates, so its text has the steps of both.
 struct DumpedEngine {
   std::string name;
   std::string graph;
   ModelOptions model;
   GpuEngineOptions options;
-  bool requests = false;  // a LatencyPredictor's too
+  bool requests = false;  // also dumps a LatencyPredictor's graphs
 };
 
-// The sizes of docs/results.md on `graph`, of whose name and size the text depends: graphs of other sizes have other
-// envelopes, and so other grids and buffers. Hidden layers are as wide as published, divided by `narrower`.
+// The configurations of docs/results.md on `graph`. The text depends on its name and size: other sizes give other
+// envelopes, and so other grids and buffers. Hidden layers have the published width divided by `narrower`.
 std::vector<DumpedEngine> PublishedEngines(const std::string& graph, int64_t narrower);
-// What the emulated runtime has the time for, and the stored digests are of.
+// Sizes that the emulated runtime handles in reasonable time; the stored digests belong to them.
 inline constexpr char kSmallPublishedGraph[] = "synthetic:papers100M?scale=0.00001&seed=1";
 inline constexpr int64_t kSmallNarrower = 8;
 // Small models on a small graph.
@@ -38,7 +38,8 @@ struct EngineDump {
   size_t nodes = 0;
 };
 
-// Makes the engine on the current device and reads every graph that it captures. What the engine refuses is an error.
+// Makes the engine on the current device and reads every graph that it captures. Returns an error if the engine refuses
+// the options.
 Result<EngineDump> DumpEngine(const DumpedEngine& engine);
 
 }  // namespace hone::gnn::cuda

@@ -17,14 +17,15 @@
 
 namespace hone::gnn::cuda {
 
-// `watch` sees every graph that this process instantiates from now on, on the thread that does; an empty function ends
-// that. The engine has no part in it: on a GPU the program is linked so that the runtime's function is found here first.
+// Calls `watch` for every graph that this process instantiates from now on, on the instantiating thread; an empty
+// function ends that. The engine is not involved: on a GPU the program is linked so that this file's wrapper of the
+// runtime's function is found first.
 void WatchGraphs(std::function<void(cudaGraph_t)> watch);
 
-// The nodes in the order of their creation. kDevice with the driver's text where it cannot tell.
+// Returns the nodes in the order of their creation. kDevice with the driver's text where it cannot read them.
 Result<std::vector<GraphNodeFacts>> ReadGraph(cudaGraph_t graph);
 
-// The allocation of the device's or the host's that holds `address` and that the device can reach.
+// Finds the device or host allocation that holds `address` and that the device can reach.
 std::optional<MemoryRange> FindMemory(uint64_t address);
 
 }  // namespace hone::gnn::cuda

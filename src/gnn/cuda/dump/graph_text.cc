@@ -13,11 +13,11 @@ namespace {
 
 bool InName(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Every "name::" and "(anonymous namespace)::" is left out.
+// Removes every "name::" and "(anonymous namespace)::".
 std::string WithoutQualifiers(std::string_view name) {
   constexpr std::string_view kUnnamed = "(anonymous namespace)::";
   std::string out;
-  size_t identifier = 0;  // where the identifier that `out` ends with begins
+  size_t identifier = 0;  // start of the identifier with which `out` ends
   for (size_t i = 0; i < name.size();) {
     if (name.substr(i).starts_with(kUnnamed)) {
       i += kUnnamed.size();
@@ -37,7 +37,7 @@ std::string WithoutQualifiers(std::string_view name) {
 
 std::string ShortKernelName(std::string_view demangled) {
   std::string name = WithoutQualifiers(demangled);
-  if (name.ends_with(')')) {  // the parameters
+  if (name.ends_with(')')) {  // removes the parameters
     int depth = 0;
     for (size_t i = name.size(); i-- > 0;) {
       depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
@@ -51,7 +51,7 @@ std::string ShortKernelName(std::string_view demangled) {
 }
 
 std::string GraphText::Word(uint64_t word) {
-  // Nothing is allocated in the lowest pages, and small numbers are frequent.
+  // The lowest pages hold no allocations, and small numbers are frequent.
   const std::optional<MemoryRange> range = word < 65536 ? std::nullopt : find_(word);
   if (!range.has_value()) return fmt::format("{:#x}", word);
   const auto [place, fresh] = numbers_.try_emplace({range->begin, range->bytes}, buffers_.size());
@@ -61,7 +61,7 @@ std::string GraphText::Word(uint64_t word) {
 
 std::string GraphText::Argument(const std::vector<unsigned char>& bytes, bool padded) {
   if (padded && bytes.size() > 8) return fmt::format("{} bytes", bytes.size());
-  // Of large parameters padding is not cleared either (emulated/include/cuda_runtime.h), so that only addresses are written.
+  // Padding of large parameters is not cleared either (emulated/include/cuda_runtime.h), so only addresses are written.
   const bool large = bytes.size() > 256;
   std::string out;
   for (size_t at = 0; at < bytes.size(); at += 8) {

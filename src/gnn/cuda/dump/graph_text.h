@@ -26,19 +26,19 @@ namespace hone::gnn::cuda {
 
 // One node of a captured graph.
 struct GraphNodeFacts {
-  std::string kind;  // kernel, fill, copy, host or library; or what the runtime calls another kind
-  std::string name;  // the kernel's demangled name, or what a library's work is called
+  std::string kind;  // kernel, fill, copy, host or library; or the runtime's name of another kind
+  std::string name;  // the kernel's demangled name, or the name of a library's work
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   uint32_t shared_bytes = 0;  // dynamic shared memory
   int priority = 0;
   std::vector<std::vector<unsigned char>> arguments = {};  // each as the bytes of its parameter
-  // What lies between the members of a parameter is whatever the stack held: of parameters above eight bytes only the size
-  // is written.
+  // Padding between the members of a parameter holds random stack contents: for padded parameters above eight bytes
+  // only the size is written.
   bool padded = false;
-  std::vector<size_t> after = {};  // the nodes that this one waits for, by their index, ascending
+  std::vector<size_t> after = {};  // indexes of the nodes that this node waits for, ascending
 };
 
-// An allocation that an address lies in.
+// An allocation that contains an address.
 struct MemoryRange {
   uint64_t begin = 0, bytes = 0;
   std::string kind;  // device, host, managed, …
@@ -50,11 +50,11 @@ std::string ShortKernelName(std::string_view demangled);
 // Writes the graphs of one engine. Buffers keep their numbers from graph to graph.
 class GraphText {
  public:
-  // `find` gives the allocation that holds an address, if one does; it is asked while Add runs.
+  // `find` returns the allocation that holds an address, if any; it is called while Add runs.
   explicit GraphText(std::function<std::optional<MemoryRange>(uint64_t address)> find) : find_(std::move(find)) {}
 
   void Add(std::span<const GraphNodeFacts> nodes);
-  // The graphs in the order of Add, then the buffers with their sizes.
+  // Returns the graphs in the order of Add, then the buffers with their sizes.
   std::string Text() const;
   int graphs() const { return graphs_; }
   size_t nodes() const { return nodes_; }
@@ -64,7 +64,7 @@ class GraphText {
   std::string Argument(const std::vector<unsigned char>& bytes, bool padded);
 
   std::function<std::optional<MemoryRange>(uint64_t)> find_;
-  std::map<std::pair<uint64_t, uint64_t>, size_t> numbers_;  // of buffers, by begin and size
+  std::map<std::pair<uint64_t, uint64_t>, size_t> numbers_;  // numbers of the buffers, by begin and size
   std::vector<MemoryRange> buffers_;
   std::string text_;
   int graphs_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads graphs through the driver's interface, because the runtime's does not tell of kernels that a library launched.
+// Reads graphs through the driver's API, because the runtime's does not report kernels that a library launched.
 #include <cuda.h>
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ struct Driver {
   void Load(const char* name, Function& function) {
     void* address = nullptr;
     cudaDriverEntryPointQueryResult found{};
-    // The version of the headers: the types above are theirs.
+    // Asks for the version of the headers, which define the types above.
     const cudaError_t error = cudaGetDriverEntryPointByVersion(name, &address, CUDA_VERSION, cudaEnableDefault, &found);
     if (error == cudaSuccess && found == cudaDriverEntryPointSuccess) {
       function = reinterpret_cast<Function>(address);
@@ -110,14 +110,14 @@ Status ReadKernel(CUgraphNode node, GraphNodeFacts& facts) {
   HONE_RETURN_IF_ERROR(
       Told(driver.attribute(node, CU_KERNEL_NODE_ATTRIBUTE_PRIORITY, &value), "reading a kernel's priority"));
   facts.priority = value.priority;
-  // A library's parameters hold addresses on the stack, and bytes that mean nothing.
+  // A library's parameters hold stack addresses, and bytes without meaning.
   const bool ours = std::string_view(name).find("4hone3gnn4cuda") != std::string_view::npos;
   for (size_t i = 0; ours && parameters.kernelParams != nullptr; ++i) {
     size_t offset = 0, bytes = 0;
     const CUresult found = parameters.kern != nullptr
                                ? driver.kernel_parameter(parameters.kern, i, &offset, &bytes)
                                : driver.function_parameter(parameters.func, i, &offset, &bytes);
-    if (found != CUDA_SUCCESS) break;  // past the last one
+    if (found != CUDA_SUCCESS) break;  // past the last parameter
     const auto* first = static_cast<const unsigned char*>(parameters.kernelParams[i]);
     facts.arguments.emplace_back(first, first + bytes);
   }
@@ -195,7 +195,7 @@ std::optional<MemoryRange> FindMemory(uint64_t address) {
 
 }  // namespace hone::gnn::cuda
 
-// The linker's --wrap gives the engine's calls of cudaGraphInstantiate to this function.
+// The linker's --wrap redirects the engine's calls of cudaGraphInstantiate to this function.
 extern "C" {
 cudaError_t __real_cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags);
 cudaError_t __wrap_cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {

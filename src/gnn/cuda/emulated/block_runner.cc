@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scheduler of block_runner.h.
+// Implements the scheduler of block_runner.h.
 #include "gnn/cuda/emulated/block_runner.h"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ constexpr size_t kStackBytes = 256 << 10;
 constexpr size_t kStackBytes = 64 << 10;
 #endif
 
-// Address sanitizer must be told of every change of stacks.
+// Reports every change of stacks to address sanitizer.
 void StartSwitch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const void* bottom, [[maybe_unused]] size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(fake_stack, bottom, bytes);
@@ -60,9 +60,9 @@ std::string FileLine(const Place& place) {
 
 }  // namespace
 
-// One mapping with an inaccessible page at its low end: a thread that needs more ends the program there. A warp goes from
-// stack to stack at every shuffle, and mappings of one size lie at one offset within a way of the cache: stacks that began
-// there too would push each other out of it. Each begins a little further down than the one before.
+// One mapping with an inaccessible page at its low end: a thread that needs more stack ends the program there. A warp
+// switches stacks at every shuffle, and mappings of one size lie at one offset within a way of the cache: stacks that
+// all began there would evict each other. Each begins a little further down than the previous one.
 struct BlockRunner::Stack {
   explicit Stack(size_t number) : top(kStackBytes - number % 32 * kStaggerBytes) {
     void* const mapped = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -114,7 +114,7 @@ struct BlockRunner::Block {
   uint32_t alive = 0, at_barrier = 0;
   std::vector<Fiber> fibers;
   std::vector<WarpState> warps;
-  bool saved = false;  // it was active, and what its shared variables held stands in saved_shared
+  bool saved = false;  // it was active before, and saved_shared holds its shared variables
   std::vector<unsigned char> saved_shared;
   std::unique_ptr<unsigned char[]> dynamic_shared;
 };
@@ -183,7 +183,7 @@ std::string BlockRunner::Run(const GridSpec& spec) {
   block_ = nullptr;
   fiber_ = nullptr;
   active_ = nullptr;
-  if (!fault_.empty()) {  // fibers that are left never go on: their stacks are free
+  if (!fault_.empty()) {  // the remaining fibers never continue: their stacks are free
     free_stacks_.clear();
     for (const auto& stack : stacks_) {
       free_stacks_.push_back(stack.get());
@@ -244,7 +244,7 @@ std::unique_ptr<BlockRunner::Block> BlockRunner::Begin(uint64_t number) {
   return block;
 }
 
-// Brings the block's shared memory into place. A block that is not exchanged for another saves nothing.
+// Brings the block's shared memory into place. A block that is never exchanged for another saves nothing.
 void BlockRunner::Activate(Block* block) {
   block_ = block;
   if (active_ == block) return;
@@ -262,14 +262,14 @@ void BlockRunner::Activate(Block* block) {
     if (block->saved) {
       std::memcpy(variable.begin, block->saved_shared.data() + at, variable.bytes);
     } else {
-      std::memset(variable.begin, 0xff, variable.bytes);  // undefined at the start: a NaN in every floating-point type
+      std::memset(variable.begin, 0xff, variable.bytes);  // undefined at the start: NaN in every float type
     }
     at += variable.bytes;
   }
   active_ = block;
 }
 
-// False when nobody could run.
+// Returns false when no thread could run.
 bool BlockRunner::RunBlock(Block& block) {
   if (spec_->order == 0) {
     bool ran = false;
@@ -413,7 +413,7 @@ int BlockRunner::BlockBarrier(int kind, int predicate) {
   return static_cast<int>(f.result);
 }
 
-// Nobody can run: all must be at one barrier.
+// Called when no thread can run: all must be at one barrier.
 void BlockRunner::ReleaseBarrier(Block& block) {
   if (block.at_barrier != block.fibers.size()) {
     NoteFault(Deadlock(block));
@@ -496,7 +496,7 @@ uint64_t BlockRunner::Warp(WarpOperation operation, int kind, uint32_t mask, uin
     Complete(warp, g);
     f.spins = 0;
     spins_ = 0;
-    if (!fault_.empty() || (spec_->order != 0 && (draw_() >> 63) != 0)) SwitchOut();  // somebody else may go on first
+    if (!fault_.empty() || (spec_->order != 0 && (draw_() >> 63) != 0)) SwitchOut();  // another may run first
   } else {
     f.wait = Wait::kWarp;
     SwitchOut();

@@ -4,10 +4,10 @@
 // Runs the grid of one kernel: threads are fibers, which meet at barriers and warp operations.
 //
 // In order 0 the blocks run one after another, and in a block warps and lanes by number, each until it waits. With a
-// seed a few blocks are in progress at once, whoever can run is drawn, and a thread may be interrupted before an
-// atomic. Blocks that spin on blocks not yet begun get those to begin, as far as kMaxResident goes.
-// Everything runs on the calling OS thread. What the warp operations compute: base/simt/warp_semantics.h; how lanes meet
-// in them: device/sim/worker/worker.h, without its books.
+// seed a few blocks are in progress at once, the next runnable thread is drawn, and a thread may be interrupted before
+// an atomic. When blocks spin on blocks that have not begun, those begin too, up to kMaxResident. Everything runs on
+// the calling OS thread. What the warp operations compute: base/simt/warp_semantics.h; how lanes meet in them:
+// device/sim/worker/worker.h, without its checks.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
@@ -28,13 +28,13 @@ struct GridSpec {
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   uint32_t shared_bytes = 0;               // dynamic
   const std::function<void()>* thread = nullptr;
-  const void* kernel = nullptr;            // whose shared variables the blocks have; null: all there are
-  uint64_t order = 0;                      // 0, or a seed
+  const void* kernel = nullptr;            // kernel whose shared variables the blocks have; null: all of the program
+  uint64_t order = 0;                      // 0: by number; else a seed
 };
 
 enum class WarpOperation : uint8_t { kSync, kShuffle, kVote, kMatchAny, kMatchAll, kReduce };
 
-// Splitmix64 (Steele, Lea and Flood 2014): enough for drawing an order.
+// Splitmix64 (Steele, Lea and Flood 2014): good enough for drawing an order.
 class Draw {
  public:
   explicit Draw(uint64_t seed) : state_(seed) {}
@@ -54,14 +54,14 @@ class BlockRunner {
  public:
   BlockRunner();
   ~BlockRunner();
-  // Empty when the grid has run, else what went wrong, by thread and source line.
+  // Runs the grid. Returns an empty string, or what went wrong, by thread and source line.
   std::string Run(const GridSpec& spec);
 
   // --- called on a fiber; see device_abi.cc ---
   const uint32_t* index() const;
   void* dynamic_shared();
   int BlockBarrier(int kind, int predicate);
-  // Result of the operation; *flag as sim_abi.h says for the operation.
+  // Returns the result of the operation; *flag as sim_abi.h defines for the operation.
   uint64_t Warp(WarpOperation operation, int kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width,
                 int* flag);
   void Atomic();
@@ -78,7 +78,7 @@ class BlockRunner {
   static constexpr size_t kMaxResident = 32;
   static constexpr size_t kShuffledResident = 3;
   static constexpr uint32_t kSpinsBeforeYield = 64;
-  static constexpr uint64_t kSpinsBeforeHelp = 20'000;   // yields with nothing else going on, until another block begins
+  static constexpr uint64_t kSpinsBeforeHelp = 20'000;   // yields without other progress until another block begins
   static constexpr uint64_t kSpinsBeforeFault = 500'000;
 
   std::unique_ptr<Block> Begin(uint64_t number);
@@ -97,7 +97,7 @@ class BlockRunner {
 
   Stack* TakeStack();
 
-  std::vector<SharedVariable> shared_;       // of this OS thread
+  std::vector<SharedVariable> shared_;       // on this OS thread
   size_t shared_total_ = 0;
   std::vector<std::unique_ptr<Stack>> stacks_;
   std::vector<Stack*> free_stacks_;

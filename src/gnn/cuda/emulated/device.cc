@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors, properties and kernel launches of the emulated runtime.
+// Implements errors, properties and kernel launches of the emulated runtime.
 #include "gnn/cuda/emulated/device.h"
 
 #include <fmt/format.h>
@@ -81,7 +81,7 @@ cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t share
     GraphNodeFacts facts{.kind = "kernel", .name = KernelName(kernel), .grid = spec.grid, .block = spec.block,
                          .shared_bytes = spec.shared_bytes};
     for (const ArgumentBytes& argument : arguments) {
-      // In memory that any type may lie in.
+      // The copy is aligned for any type.
       const auto copy = std::make_unique<std::max_align_t[]>(argument.bytes / sizeof(std::max_align_t) + 8);
       std::memcpy(copy.get(), argument.data, argument.bytes);
       argument.clear_padding(copy.get());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pretended device behind the emulated runtime: its memory, its faults, and who may still do what.
+// The fake device behind the emulated runtime: its memory, its faults, and which calls are still allowed.
 //
 // One per process, used by one OS thread at a time. Only the files of the emulation include this.
 #pragma once
@@ -17,10 +17,10 @@
 
 namespace hone::gnn::cuda::emulated {
 
-enum class MemoryKind { kDevice, kPinned, kManaged, kRegistered, kMapped };  // the last two: no guards, not freed here
+enum class MemoryKind { kDevice, kPinned, kManaged, kRegistered, kMapped };  // last two: no guards, not freed here
 
 struct Allocation {
-  unsigned char* data = nullptr;  // after the guard
+  unsigned char* data = nullptr;  // after the leading guard
   size_t bytes = 0;
   MemoryKind kind = MemoryKind::kDevice;
 };
@@ -30,17 +30,17 @@ class DeviceMemory {
   static constexpr size_t kGuard = 256;  // bytes before and after
   ~DeviceMemory();
 
-  // Null when it does not fit. Filled with 0xff.
+  // Returns null when the memory does not fit. Filled with 0xff.
   void* Allocate(size_t bytes, MemoryKind kind);
-  // False when it is no allocation of this kind. `complaint`: guard bytes that are not what they were.
+  // Returns false when `pointer` is no allocation of this kind. `complaint`: overwritten guard bytes.
   bool Free(void* pointer, MemoryKind kind, std::string* complaint);
   void Register(void* pointer, size_t bytes);
-  // Mapped memory, from the time that it may be accessed until it is unmapped.
+  // Registers mapped memory, from the time that it may be accessed until it is unmapped.
   void Note(void* pointer, size_t bytes);
   void Forget(const void* pointer);
-  // The allocation that holds all of the range; null when none does.
+  // Returns the allocation that holds the whole range; null when none does.
   const Allocation* Find(const void* pointer, size_t bytes) const;
-  // Empty, or the first allocation whose guards have been written.
+  // Returns an empty string, or names the first allocation whose guards have been written.
   std::string CheckGuards() const;
 
   size_t total = size_t{16} << 30;
@@ -58,23 +58,24 @@ struct Device {
 
   DeviceMemory memory;
   BlockRunner runner;
-  uint64_t order = 0;     // SetOrder
-  uint64_t launches = 0;  // each draws its own order
-  Draw draw{0};           // of streams and graphs
+  uint64_t order = 0;     // as SetOrder
+  uint64_t launches = 0;  // each launch draws its own order
+  Draw draw{0};           // draws the order of streams and graphs
   std::map<const void*, uint32_t> dynamic_shared_limit;
 
   cudaError_t fault = cudaSuccess;
   std::string fault_text;
   cudaError_t last_error = cudaSuccess;
 
-  // Notes the first fault.
+  // Records the first fault.
   void Fail(cudaError_t error, std::string text);
 };
 
-// What every function of the runtime returns through: a fault wins, errors stay for cudaPeekAtLastError.
+// Every function of the runtime returns through this: a fault takes precedence, and errors stay for
+// cudaPeekAtLastError.
 cudaError_t Return(cudaError_t error);
 
-// True while work is recorded, not done; some calls are then refused.
+// True while work is recorded instead of done; some calls are then refused.
 bool AnyCapture();
 void InvalidateCaptures();
 

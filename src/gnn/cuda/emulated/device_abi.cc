@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C interface behind the simulated GPU's device headers (sim_abi.h), as far as the engine's kernels use it.
-// What is missing fails to link: add it here.
+// Implements the C interface behind the simulated GPU's device headers (sim_abi.h), as far as the engine's kernels use
+// it. A missing function fails to link: add it here.
 #include <fmt/format.h>
 
 #include "gnn/cuda/emulated/block_runner.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands for the device's libraries in the emulated runtime: matrix products.
+// Tests the emulated runtime's replacement of the device's matrix products.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -60,7 +60,8 @@ TEST(EmulatorLibraries, ProductsOfEveryTransposition) {
 }
 
 TEST(EmulatorLibraries, ABf16ResultIsRoundedOnceToNearestEven) {
-  // 1 x 1 x 2 products: 256 + 1 lies between the bf16 values 256 and 258 and goes to the even one; 256 + 3 goes to 260.
+  // 1 x 1 x 2 products: 256 + 1 lies between the bf16 values 256 and 258 and rounds to even, 256; 256 + 3 rounds to
+  // 260.
   for (const auto& [term, expected] : std::vector<std::pair<float, float>>{{1, 256}, {3, 260}}) {
     const std::vector<uint16_t> a = {ToBf16(256), ToBf16(term)}, b = {ToBf16(1), ToBf16(1)};
     DeviceArray<uint16_t> on_a, on_b, out;

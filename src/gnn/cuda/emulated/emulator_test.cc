@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The emulated runtime itself: kernels that are right give their results in every order, and kernels that are wrong
-// are told from them.
+// Tests the emulated runtime itself: correct kernels give their results in every order, and faulty kernels are
+// detected.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ std::vector<int> Count(int n) {
   return values;
 }
 
-// Each test in the order of the numbers, and in two drawn ones.
+// Runs each test in the order of the numbers, and in two drawn orders.
 class Emulator : public testing::TestWithParam<uint64_t> {
  protected:
   void SetUp() override { emulated::SetOrder(GetParam()); }
@@ -68,7 +68,7 @@ TEST_P(Emulator, AForgottenBarrierShowsInTheResult) {
   const DeviceArray<int> from = Upload(in);
   const DeviceArray<int> to = Upload(std::vector<int>(in.size()));
   ASSERT_EQ(EnqueueReverse(from.get(), to.get(), 5, false, false, nullptr), cudaSuccess);
-  EXPECT_THAT(Download(to), testing::Contains(-1));  // what no thread had written: 0xff in every byte
+  EXPECT_THAT(Download(to), testing::Contains(-1));  // memory that no thread had written: 0xff in every byte
 }
 
 TEST_P(Emulator, LanesExchangeVoteAndReduce) {
@@ -105,7 +105,7 @@ TEST_P(Emulator, AtomicsLoseNothingAndAreInterruptedInDrawnOrders) {
   if (GetParam() == 0) {
     EXPECT_EQ(Download(retries)[0], 0u);
   } else {
-    EXPECT_GT(Download(retries)[0], 0u);  // somebody else's turn came between reading and exchanging
+    EXPECT_GT(Download(retries)[0], 0u);  // another thread ran between reading and exchanging
   }
 }
 
@@ -119,7 +119,7 @@ TEST_P(Emulator, TheSeedGivesTheOrder) {
   emulated::SetOrder(GetParam());
   EXPECT_EQ(arrivals(), first);
   EXPECT_EQ(std::is_sorted(first.begin(), first.end()), GetParam() == 0);
-  EXPECT_EQ(first == second, GetParam() == 0);  // every launch draws anew
+  EXPECT_EQ(first == second, GetParam() == 0);  // every launch draws another order
   std::vector<unsigned> sorted = first;
   std::sort(sorted.begin(), sorted.end());
   for (unsigned i = 0; i < 256; ++i) EXPECT_EQ(sorted[i], i);
@@ -186,7 +186,7 @@ TEST_P(Emulator, BytesWrittenOutsideAnAllocationAreToldWithTheKernel) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   EXPECT_THAT(emulated::Fault(), AllOf(HasSubstr("CopyKernel"), HasSubstr("byte 120 of an allocation of 120 bytes")));
   emulated::ClearFault();
-  std::fill_n(reinterpret_cast<unsigned char*>(to.get() + 30), 4, static_cast<unsigned char>(0xab));  // as it was
+  std::fill_n(reinterpret_cast<unsigned char*>(to.get() + 30), 4, static_cast<unsigned char>(0xab));  // restored
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 #endif
@@ -235,7 +235,7 @@ TEST_P(Emulator, HostMemoryThatIsMappedIsTheDevicesToo) {
   EXPECT_EQ(cudaFreeHost(host), cudaSuccess);
 }
 
-// What a graph of two branches, joined or not, does to x = 1: main adds 10 in the end, side doubles it.
+// Captures a graph of two branches, joined or not, on x = 1: main adds 10 in the end, side doubles it.
 Status CaptureFork(cudaStream_t main, cudaStream_t side, int* x, bool join, bool wait, cudaGraphExec_t* exec) {
   Event fork, joined;
   HONE_RETURN_IF_ERROR(fork.Make());
@@ -276,7 +276,7 @@ TEST_P(Emulator, ACaptureWithTwoBranchesReplaysInAnOrderThatItsEventsAllow) {
     ASSERT_EQ(cudaStreamSynchronize(main.handle), cudaSuccess);
     EXPECT_EQ(Download(x)[0], 12);
   }
-  // The same without the wait: both orders are right for CUDA, so both must come in a drawn order.
+  // Repeats this without the wait: CUDA allows both orders, so both must occur in drawn orders.
   ASSERT_TRUE(CaptureFork(main.handle, side.handle, x.get(), true, false, &racing.handle).ok());
   for (int i = 0; i < 32; ++i) {
     ASSERT_EQ(cudaGraphLaunch(racing.handle, main.handle), cudaSuccess);
@@ -322,7 +322,7 @@ TEST_P(Emulator, StreamsRunBehindTheHostAndEventsHoldThem) {
   ASSERT_EQ(cudaEventRecord(ready.handle, first.handle), cudaSuccess);
   ASSERT_EQ(cudaStreamWaitEvent(second.handle, ready.handle, 0), cudaSuccess);
   ASSERT_EQ(EnqueueStep(x.get(), 10, 0, second.handle), cudaSuccess);
-  // Streams of the engine do not wait for the default stream, nor it for them: without a wait this sees old values.
+  // The engine's streams do not wait for the default stream, nor the reverse: without a wait this reads old values.
   EXPECT_EQ(Download(x)[0], GetParam() == 0 ? 30 : 0);
   EXPECT_EQ(cudaStreamQuery(second.handle), GetParam() == 0 ? cudaSuccess : cudaErrorNotReady);
   ASSERT_EQ(cudaStreamSynchronize(second.handle), cudaSuccess);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of emulator_test_kernels.h.
+// Implements emulator_test_kernels.h.
 #include "gnn/cuda/emulated/emulator_test_kernels.h"
 
 #include "gnn/cuda/base/launch.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels that are right, and kernels that are wrong in one way each, for emulator_test.cc.
+// Declares correct kernels, and kernels with one fault each, for emulator_test.cc.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@
 
 namespace hone::gnn::cuda {
 
-// out[i] = in[last - i] within each block of 64, through shared memory. `barrier` false: forgets to wait.
+// out[i] = in[last - i] within each block of 64, through shared memory. `barrier` false: omits the barrier.
 cudaError_t EnqueueReverse(const int* in, int* out, int blocks, bool barrier, bool dynamic, cudaStream_t stream);
 // Per warp of 32: sum, lanes with odd values, smallest, lanes with lane 0's value, value of the next lane (last: own).
 struct WarpFacts {
@@ -18,13 +18,13 @@ struct WarpFacts {
   unsigned odd, like_first;
 };
 cudaError_t EnqueueWarpFacts(const int* in, WarpFacts* out, int warps, cudaStream_t stream);
-// bins[in[i] % count] grows by one for each i; the threads beyond `items` leave at once.
+// Adds 1 to bins[in[i] % count] for each i; the threads beyond `items` return at once.
 cudaError_t EnqueueHistogram(const int* in, int items, unsigned* bins, unsigned count, cudaStream_t stream);
-// Takes a bin's value, adds one, puts it back if nobody changed it meanwhile; counts how often somebody had.
+// Reads a counter, adds one, and stores it if it has not changed meanwhile; counts the retries.
 cudaError_t EnqueueCompareAndSwap(unsigned* counter, unsigned* retries, cudaStream_t stream);
-// Threads of the block numbered in the order in which they come.
+// Numbers the threads of the block in the order of their arrival.
 cudaError_t EnqueueArrivals(unsigned* counter, unsigned* order, int blocks, cudaStream_t stream);
-// Block 0 waits until the last block has raised the flag; nobody raises it when `raise` is false.
+// Block 0 waits until the last block has raised the flag; with `raise` false the flag is never raised.
 cudaError_t EnqueueWaitForFlag(unsigned* flag, int blocks, bool raise, cudaStream_t stream);
 // out[i] = in[i] over [first, first + count).
 cudaError_t EnqueueCopy(const int* in, int* out, int first, int count, cudaStream_t stream);

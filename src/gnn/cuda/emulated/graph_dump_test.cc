@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engine's captured steps are as they were: the digests of their texts are stored beside the code that writes them.
+// Tests that the engine's captured steps are unchanged: the digests of their texts are stored next to the code that
+// writes them.
 //
-// A change that means to alter a step stores new ones: gnn_gpu_graphs_emulated > src/gnn/cuda/dump/emulated_graphs.txt.
-// Its option --output, on the commit before and on the one after, shows by diff what has changed.
+// A change that is meant to alter a step stores new ones: gnn_gpu_graphs_emulated >
+// src/gnn/cuda/dump/emulated_graphs.txt. Its option --output, run on the commit before and the commit after, shows by
+// diff what has changed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +34,7 @@ std::vector<DumpedEngine> AllEngines() {
   return engines;
 }
 
-// name → "graphs nodes digest"
+// Maps a name to "graphs nodes digest".
 std::map<std::string, std::string> Stored() {
   std::map<std::string, std::string> stored;
   std::ifstream file(HONE_SOURCE_DIR "/src/gnn/cuda/dump/emulated_graphs.txt");
@@ -66,7 +68,7 @@ TEST(GraphDump, EveryStoredDigestHasItsEngine) {
 }
 
 TEST(GraphDump, EveryPairOfOptionsOccurs) {
-  // Each option's value in a row, as a word.
+  // The value of each option in a row, as a word.
   std::vector<std::vector<std::string>> rows;
   for (const DumpedEngine& e : PairwiseEngines()) {
     rows.push_back({e.model.kind + e.model.aggregation + std::to_string(e.model.heads), std::to_string(e.requests),

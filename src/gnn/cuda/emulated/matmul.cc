@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The matrix products of matmul.h for the emulated runtime, by plain loops: operands as the device holds them, sums in
-// fp32 in the order of k, the result rounded once to the output's type.
+// Implements the matrix products of matmul.h for the emulated runtime by plain loops: operands as the device holds
+// them, sums in fp32 in the order of k, the result rounded once to the output's type.
 #include "gnn/cuda/kernels/matmul.h"
 
 #include <cuda_bf16.h>
@@ -23,7 +23,7 @@ float ValueAt(const void* data, int64_t i) {
   return static_cast<float>(static_cast<const T*>(data)[i]);
 }
 
-// [rows, cols] as fp32, transposed when asked for.
+// Returns [rows, cols] as fp32, transposed if requested.
 std::vector<float> Widened(const void* data, Element element, int64_t rows, int64_t cols, bool transpose) {
   std::vector<float> out(static_cast<size_t>(rows * cols));
   const auto fill = [&](auto value_at) {

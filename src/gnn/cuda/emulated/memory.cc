@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the pretended device: host memory, each allocation between guard bytes.
+// Implements memory of the fake device: host memory, each allocation between guard bytes.
 //
 // Under address sanitizer the guards are poisoned instead, so that the access itself is reported, with its line.
 #include <fmt/format.h>
@@ -26,11 +26,11 @@ constexpr unsigned char kGuardByte = 0xab;
 constexpr size_t kGranularity = 512;
 
 size_t Charged(size_t bytes) { return RoundUp(bytes, kGranularity); }
-// The guard behind the last byte.
+// Returns the size of the guard behind the last byte.
 size_t TailBytes(size_t bytes) { return DeviceMemory::kGuard + Charged(bytes) - bytes; }
 
-// The first byte that is no guard byte, or `bytes`. All allocations are looked at after each kernel, so they are
-// compared by the block; `bytes` is at most the longest tail's.
+// Returns the index of the first overwritten guard byte, or `bytes`. All allocations are checked after each kernel, so
+// guards are compared in blocks; `bytes` is at most the longest tail's.
 [[maybe_unused]] size_t FirstWritten(const unsigned char* guard, size_t bytes) {
   static const auto kExpected = [] {
     std::array<unsigned char, DeviceMemory::kGuard + kGranularity> expected;

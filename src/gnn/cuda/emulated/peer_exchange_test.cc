@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gather by the GPUs' own memory: what everybody then has, turn after turn and in a replayed graph, what training
-// makes of it, and that one who waits for a lost rank is let go. Ranks are processes; their kernels wait for one another.
+// Tests the gather through the GPUs' own memory: its result on every rank, turn after turn and in a replayed graph,
+// training with it, and that a rank that waits for a lost rank is released. Ranks are processes whose kernels wait for
+// one another.
 #include "gnn/cuda/update/peer_exchange.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ namespace {
 
 float ValueOf(int rank, int turn, int64_t i) { return static_cast<float>(rank * 1000 + turn * 10) + static_cast<float>(i % 7); }
 
-// What all ranks have of `turn`, which this one has gathered into `out`.
+// Returns OK if `out` holds all ranks' values of `turn`, which this rank has gathered.
 Status Expect(const DeviceArray<float>& out, int ranks, int64_t count, int turn) {
   std::vector<float> values;
   HONE_RETURN_IF_ERROR(out.Download(values));
@@ -48,7 +49,7 @@ TEST(PeerExchangeAsRanks, BringsEverybodyThePartsOfAll) {
       [](Communicator& ranks, GradientExchange&) -> Status {
         HONE_ASSIGN_OR_RETURN(const std::shared_ptr<GradientExchange> exchange, MakePeerExchange(ranks));
         int turn = 0;
-        for (const int64_t count : {int64_t{4}, int64_t{1000}, int64_t{400}}) {  // less than the blocks, more, and less again
+        for (const int64_t count : {int64_t{4}, int64_t{1000}, int64_t{400}}) {  // fewer than blocks, more, fewer
           DeviceArray<float> in, out;
           HONE_RETURN_IF_ERROR(out.Allocate(ranks.size() * count));
           for (const int last = turn + 3; turn < last; ++turn) {
@@ -93,7 +94,7 @@ TEST(PeerExchangeAsRanks, WhoWaitsForALostRankIsLetGo) {
         HONE_RETURN_IF_ERROR(out.Allocate(128));
         HONE_RETURN_IF_ERROR(exchange->AllGather(in.get(), out.get(), 64, DeviceElement::kFloat32, nullptr));
         if (ranks.rank() == 1) _exit(0);
-        // Captured, so that it can be let go only once it waits: an abort before it is enqueued would refuse it.
+        // Captured, so that the abort comes while it waits: an abort before it is enqueued would refuse it.
         Stream stream;
         HONE_RETURN_IF_ERROR(stream.Make());
         std::atomic<bool> begun = false;
@@ -143,9 +144,9 @@ TEST(PeerExchangeAsRanks, WhatStandsAgainstItShowsWhenItIsMadeOnAllRanks) {
 struct Training {
   const char* name;
   int ranks, shards;
-  double clip_norm = 0;   // a sum that is judged before the update
-  double envelope = 1.03; // below 1: steps are done again together
-  const char* model = "sage-ri";  // which has running statistics too
+  double clip_norm = 0;   // nonzero: the sum is judged before the update
+  double envelope = 1.03; // below 1: all ranks repeat steps
+  const char* model = "sage-ri";  // sage-ri has running statistics too
 };
 
 class PeerExchangeAsRanksTrains : public testing::TestWithParam<Training> {};
@@ -191,7 +192,8 @@ TEST_P(PeerExchangeAsRanksTrains, ToTheBitsOfOneRank) {
   std::filesystem::remove_all(folder);
 }
 
-// A shard a rank; several that are a branch; three, which are none, so that two nodes travel; and three ranks.
+// One shard per rank; several shards that are a branch; three, which are none, so that each rank sends two nodes; and
+// three ranks.
 INSTANTIATE_TEST_SUITE_P(Runs, PeerExchangeAsRanksTrains,
                          testing::Values(Training{"OneShardEach", 4, 4}, Training{"ABranchEach", 2, 4, 0, 0.95},
                                          Training{"NoBranchEach", 2, 6}, Training{"ThreeRanks", 3, 3, 0.3},

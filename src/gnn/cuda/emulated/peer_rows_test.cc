@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows shared by the GPUs of several ranks, each a process of its own with an emulated GPU: every rank reads all of them,
-// training has the bits of one GPU that keeps its features itself, and what is refused, on all ranks and with which words.
+// Tests rows shared by the GPUs of several ranks, each a separate process with an emulated GPU: every rank reads all
+// rows, training gives the bits of one GPU that keeps its features itself, and refusals come on all ranks with the
+// right text.
 #include "gnn/cuda/graph/peer_rows.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ TEST(PeerLayout, DealsPiecesOutToAllRanks) {
   EXPECT_EQ(papers.BytesOf(0), 424 * papers.piece);
   EXPECT_EQ(papers.BytesOf(2), 424 * papers.piece);
   EXPECT_EQ(papers.BytesOf(3), 423 * papers.piece);
-  // Its labelled nodes, the first 1.5 million rows, are 24 pieces: six for each.
+  // Its labelled nodes, the first 1.5 million rows, are 24 pieces: six per rank.
   int owned[4] = {};
   for (int64_t number = 0; number < 24; ++number) ++owned[papers.Owner(number)];
   for (const int count : owned) EXPECT_EQ(count, 6);
@@ -63,7 +64,7 @@ TEST(PeerLayout, CoversTheBytesWithWholeGranules) {
 class PeersAsRanks : public testing::Test {
  protected:
   void SetUp() override { emulated::SetOrder(0); }
-  // What rank 0 ended with; the others must have ended well, unless `expect_others` is false.
+  // Returns rank 0's result; the other ranks must have succeeded unless `expect_others` is false.
   static Status OnRanks(int count, const RankBody& body, bool expect_others = true) {
     std::vector<int> others;
     const Status status = OnRankProcesses(count, body, &others);
@@ -92,14 +93,14 @@ Status ExpectAllBytes(const PeerRows& rows, int64_t bytes) {
 }
 
 TEST_F(PeersAsRanks, EveryRankReadsWhatAllHaveWritten) {
-  constexpr int64_t kBytes = 70 * kPage + 777;  // more pieces a rank than travel in one message
+  constexpr int64_t kBytes = 70 * kPage + 777;  // more pieces per rank than fit in one message
   const size_t before = emulated::AllocatedBytes();
   const Status status = OnRanks(3, [&](Communicator& ranks, GradientExchange&) -> Status {
     {
       PeerRows rows;
       HONE_RETURN_IF_ERROR(MakeFilled(ranks, kBytes, rows));
       HONE_RETURN_IF_ERROR(ExpectAllBytes(rows, kBytes));
-      // Its own part is what a device gives.
+      // Only this rank's part takes memory of its device.
       if (emulated::AllocatedBytes() - before != static_cast<size_t>(rows.layout().BytesOf(ranks.rank()))) {
         return Status::Internal("another part than the layout says");
       }
@@ -126,7 +127,7 @@ TEST_F(PeersAsRanks, WhatALostRankHadStaysReadable) {
 }
 
 TEST_F(PeersAsRanks, GeneratedFeaturesAreTheHosts) {
-  // 384 bytes a row, so that rows begin on one GPU and end on the next.
+  // 384 bytes per row, so that rows begin on one GPU and end on the next.
   for (const char* name : {"synthetic:arxiv?nodes=900&seed=2&dtype=float32&features=96", "synthetic:papers100M?nodes=1500&seed=3"}) {
     const auto graph = OpenGraph(name).value();
     const FeatureView features = graph->features();
@@ -223,7 +224,7 @@ class PeersAsRanksTrain : public PeersAsRanks {
     gpu_.ahead = 3;
   }
 
-  // The checkpoint that `ranks` ranks leave, of which one has none but its own features.
+  // Returns the checkpoint that `ranks` ranks leave; a single rank keeps only its own features.
   std::string Trained(int ranks, const FeatureStorage& storage) {
     const std::string folder = folder_ / std::to_string(++runs_);
     std::filesystem::create_directories(folder);
@@ -311,7 +312,7 @@ TEST_F(PeersAsRanksTrain, OneRankIsRefused) {
   EXPECT_NE(last_.message().find("need several ranks"), std::string::npos) << last_.message();
 }
 
-// Between epochs, features leave the GPUs for the host, on all ranks.
+// Between epochs, features move from the GPUs to the host, on all ranks.
 TEST_F(PeersAsRanksTrain, FeaturesMayMoveOnToTheHost) {
   const auto losses = [&](Communicator* ranks, GradientExchange* gpus) -> Result<std::vector<double>> {
     ModelOptions shape = model_;

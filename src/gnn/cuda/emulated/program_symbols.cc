@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ELF symbol table of /proc/self/exe, read once.
+// Reads the ELF symbol table of /proc/self/exe, once.
 #include "gnn/cuda/emulated/program_symbols.h"
 
 #include <cxxabi.h>
@@ -24,13 +24,14 @@ struct Program {
   std::map<uint64_t, std::string> functions;  // by address in the file
   struct Variable {
     uint64_t offset, bytes;  // in the thread-local segment
-    std::string of_kernel;   // the rest of the symbol behind "_Z" when a kernel has it, else empty
+    std::string of_kernel;   // the symbol after "_Z" if the variable belongs to a kernel, else empty
   };
   std::vector<Variable> shared;
 };
 
 bool IsSharedVariable(std::string_view name) { return name.starts_with("_ZZN4hone3gnn4cuda"); }
-// Of the symbol of a function-local variable: whether the function's own name, the last of the nested ones, says "Kernel".
+// For the symbol of a function-local variable: whether the name of its function, the last nested name, ends in
+// "Kernel".
 bool IsOfKernel(std::string_view symbol) {
   std::string_view rest = symbol.substr(std::string_view("_ZZN").size()), name;
   while (!rest.empty() && rest[0] >= '0' && rest[0] <= '9') {
@@ -107,7 +108,7 @@ std::vector<SharedVariable> SharedVariablesOf(const void* kernel) {
   const Loaded loaded = LoadedProgram();
   if (loaded.thread_local_segment == nullptr) return variables;
   const auto found = TheProgram().functions.find(reinterpret_cast<uint64_t>(kernel) - loaded.base);
-  // "_ZN…v" has its variables at "_Z" "ZN…v" "E…".
+  // The variables of function "_ZN…v" have symbols "_Z" "ZN…v" "E…".
   const std::string own = found == TheProgram().functions.end() ? "" : found->second.substr(1) + "E";
   for (const Program::Variable& variable : TheProgram().shared) {
     if (!own.empty() && !variable.of_kernel.empty() && !variable.of_kernel.starts_with(own)) continue;

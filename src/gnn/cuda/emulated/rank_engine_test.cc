@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two ranks with an emulated GPU each: the same bits as one rank, checkpoints included; a stop that one is asked for;
-// and what is left when one of them is killed.
+// Tests two ranks with an emulated GPU each: the same bits as one rank, checkpoints included; a stop that one rank is
+// asked for; and what is left when one rank is killed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ class TwoRanksOnGpus : public testing::Test {
   static std::string Bytes(const std::string& folder) { return ReadFile(folder + "/last.safetensors").value(); }
 
   using Body = std::function<Result<TrainResult>(const RunOptions& run, const GpuTrainerOptions& gpu, int rank)>;
-  // Rank 0's result; `other` is how rank 1's process ended.
+  // Returns rank 0's result; `other` is the exit status of rank 1's process.
   Result<TrainResult> OnTwoRanks(const std::string& checkpoint, const Body& body, int* other) {
     std::vector<int> others;
     Result<TrainResult> result = Status::Internal("it did not run");
@@ -73,7 +73,7 @@ class TwoRanksOnGpus : public testing::Test {
     if (!also.empty()) HONE_RETURN_IF_ERROR(trainer->Save(also + "/last.safetensors"));
     return result;
   }
-  // Trains on one rank and on two, and compares what they leave.
+  // Trains on one rank and on two, and compares the checkpoints.
   void ExpectTheSameBits(const std::string& name) {
     SCOPED_TRACE(name);
     ASSERT_TRUE(Train({.checkpoint = Folder(name + "-1")}, gpu_, {}).ok());
@@ -91,10 +91,10 @@ class TwoRanksOnGpus : public testing::Test {
     EXPECT_EQ(Bytes(two), Bytes(child));
   }
 
-  // Of a run whose rank 1 is lost.
+  // For a run whose rank 1 is lost.
   void ExpectAWholeStepIsLeft(const std::string& name) {
     train_.shards = 2;
-    train_.batch = 4;  // 11 steps an epoch
+    train_.batch = 4;  // 11 steps per epoch
     ASSERT_TRUE(Train({.checkpoint = Folder(name + "whole")}, gpu_, {}).ok());
     const std::string folder = Folder(name + "lost");
     int status = 0;
@@ -124,12 +124,12 @@ class TwoRanksOnGpus : public testing::Test {
   ModelOptions model_;
   TrainOptions train_;
   GpuTrainerOptions gpu_;
-  bool shares_rows_ = false;  // ranks have one copy in the host's memory
+  bool shares_rows_ = false;  // ranks share one copy in host memory
   TemporaryDirectory folder_ = std::move(MakeTemporaryDirectory()).value();
 };
 
 TEST_F(TwoRanksOnGpus, LeaveTheBitsOfOne) {
-  for (const int shards : {2, 6}) {  // 6: three a rank, which are no whole branch of the tree
+  for (const int shards : {2, 6}) {  // 6: three per rank, which are no whole branch of the tree
     train_.shards = shards;
     ExpectTheSameBits("sage-ri-" + std::to_string(shards));
   }
@@ -143,14 +143,14 @@ TEST_F(TwoRanksOnGpus, LeaveTheBitsOfOne) {
   }
 }
 
-// A copy of the rows for each rank, or one for both; of a graph that is there, and of one that is made.
+// Tests one copy of the rows per rank, and one for both; for a loaded graph, and for a generated one.
 TEST_F(TwoRanksOnGpus, KeepFeaturesInTheHostsMemory) {
   train_.shards = 2;
   train_.epochs = 1;
   gpu_.storage = {.tier = FeatureTier::kCached, .cache_rows = 20, .misses = MissPath::kStaged};
   ExpectTheSameBits("a copy each");
   const FeatureView rows = graph_->features();
-  gpu_.storage.host_bytes = rows.num_rows * rows.stride_bytes * 3 / 2;  // no room for two
+  gpu_.storage.host_bytes = rows.num_rows * rows.stride_bytes * 3 / 2;  // no room for two copies
   shares_rows_ = true;
   ExpectTheSameBits("one for both");
   graph_ = OutlineSyntheticGraph("synthetic:arxiv?scale=0.003&seed=3").value();
@@ -184,7 +184,7 @@ TEST_F(TwoRanksOnGpus, RepeatAStepTogetherWhenOneDoesNotFit) {
   train_.epochs = 1;
   train_.batch = 32;
   train_.shards = 2;
-  gpu_.envelope = 0.9;  // of three steps in four
+  gpu_.envelope = 0.9;  // three steps in four are repeated
   ExpectTheSameBits("envelope");
 }
 
@@ -205,7 +205,7 @@ TEST_F(TwoRanksOnGpus, StopTogetherWhenOneIsAskedTo) {
       &status);
   ASSERT_TRUE(stopped.ok()) << stopped.status().message();
   EXPECT_EQ(status, 0);
-  // One rank goes on where two have stopped.
+  // One rank resumes where two have stopped.
   const auto resumed = ResumeGpuTrainer(graph_, folder, {.checkpoint = folder}, gpu_).value();
   EXPECT_EQ(resumed->next_epoch(), 0);
   EXPECT_LT(resumed->next_step(), resumed->steps_per_epoch());

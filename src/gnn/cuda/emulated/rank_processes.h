@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks with an emulated GPU each, for tests: the emulated device is one per process, so every rank but 0 is a forked
-// process. What stands for NCCL is work of the emulated streams, captured and replayed like a kernel, that exchanges
+// Runs ranks with an emulated GPU each, for tests: the emulated device is one per process, so every rank but 0 is a
+// forked process. NCCL is replaced by work of the emulated streams, captured and replayed like a kernel, that exchanges
 // bytes over a socket. A rank's host and device take turns here, and so do the ranks: only the order by number is
 // deadlock-free.
 #pragma once
@@ -40,7 +40,7 @@ class StreamExchange final : public GradientExchange {
       std::memmove(all + static_cast<size_t>(rank()) * bytes, in, bytes);
       to[static_cast<size_t>(rank())] = {};
       from[static_cast<size_t>(rank())] = {};
-      // NCCL that is aborted leaves whatever had arrived, and the stream goes on.
+      // Aborted NCCL leaves whatever had arrived, and the stream continues.
       if (!link_.Exchange("an all-gather", to, from).ok()) std::memset(out, 0x3c, to.size() * bytes);
     });
     return Status::Ok();
@@ -52,8 +52,9 @@ class StreamExchange final : public GradientExchange {
   Communicator& link_;
 };
 
-// Runs `body` as each of `count` ranks: rank 0 is this process, each other one a child, which ends with the body, with
-// status 0 where that gave Ok and its device has no fault. Rank 0's result; `others`: wait statuses of ranks 1 on.
+// Runs `body` as each of `count` ranks: rank 0 is this process, each other rank a child, which ends after the body,
+// with status 0 if that returned Ok and the child's device has no fault. Returns rank 0's result; `others`: wait
+// statuses of ranks 1 and up.
 using RankBody = std::function<Status(Communicator& ranks, GradientExchange& gpus)>;
 inline Status OnRankProcesses(int count, const RankBody& body, std::vector<int>* others) {
   std::vector<std::unique_ptr<Communicator>> hosts = ConnectedRanks(count), links = ConnectedRanks(count);
@@ -66,7 +67,7 @@ inline Status OnRankProcesses(int count, const RankBody& body, std::vector<int>*
   }
   for (size_t r = 0; r < hosts.size(); ++r) {
     if (r == rank) continue;
-    hosts[r] = nullptr;  // and with it this process's end of that one's sockets
+    hosts[r] = nullptr;  // also closes this process's end of the rank's sockets
     links[r] = nullptr;
   }
   StreamExchange exchange(*links[rank]);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams and events of the emulated runtime.
+// Implements streams and events of the emulated runtime.
 #include "gnn/cuda/emulated/stream.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace hone::gnn::cuda::emulated {
 namespace {
 
-constexpr size_t kMostQueued = 256;  // work on one stream before the host has to wait, as on a GPU
+constexpr size_t kMostQueued = 256;  // pieces of work on one stream before the host has to wait, as on a GPU
 
 std::vector<std::unique_ptr<CUstream_st>>& Streams() {
   static std::vector<std::unique_ptr<CUstream_st>> streams;
@@ -37,7 +37,7 @@ void RunFront(CUstream_st& stream) {
   if (work.work && Device::Get().fault == cudaSuccess) work.work();
 }
 
-// One piece of work of a stream that can go on; `wanted` as likely as all others together.
+// Runs one piece of work of a stream that can continue; `wanted` is as likely as all others together.
 bool RunOne(CUstream_st* wanted) {
   std::vector<CUstream_st*> ready;
   for (const auto& stream : Streams()) {
@@ -160,13 +160,13 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   CUstream_st* const stream = StreamOf(handle);
   if (handle == nullptr || stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
-  Drain(*stream);  // CUDA lets it finish later; its work must not outlive the queue here
+  Drain(*stream);  // CUDA would finish it later; here work must not outlive its queue
   auto& streams = Streams();
   std::erase_if(streams, [handle](const auto& s) { return s.get() == handle; });
   return Return(cudaSuccess);
 }
 
-// Waiting for a stream that records, or for the device while one does, breaks the capture.
+// Waiting for a stream that records, or for the device while a stream records, invalidates the capture.
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   CUstream_st* const stream = StreamOf(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
@@ -193,8 +193,8 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
     stream->capture->invalid = true;
     return Return(cudaErrorStreamCaptureUnsupported);
   }
-  RunOne(stream);  // so that asking again and again comes to an end
-  // "Not ready" is an answer, which cudaPeekAtLastError does not show.
+  RunOne(stream);  // guarantees that polling ends
+  // "Not ready" is a result, which cudaPeekAtLastError does not report.
   return Device::Get().fault == cudaSuccess && !stream->queue.empty() ? cudaErrorNotReady : Return(cudaSuccess);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* argument) {
@@ -251,7 +251,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
   }
   if (stream->capture != nullptr) {
     if (state->recorded == 0) return Return(cudaSuccess);
-    stream->capture->invalid = true;  // work outside of the capture
+    stream->capture->invalid = true;  // work outside of the capture invalidates it
     return Return(cudaErrorStreamCaptureIsolation);
   }
   if (state->recorded > state->reached) stream->queue.push_back({{}, state, state->recorded});

@@ -3,8 +3,8 @@
 //
 // Streams, events and captures of the emulated runtime. Only the files of the emulation include this.
 //
-// A stream is a queue. In order 0 it is emptied whenever something enters. With a seed, work stays until somebody
-// waits for it; then streams take turns by draw, as far as events allow.
+// A stream is a queue. In order 0 it is emptied whenever work is added. With a seed, work stays until something waits
+// for it; then streams take turns by draw, as far as events allow.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ namespace hone::gnn::cuda::emulated {
 struct GraphNode {
   std::function<void()> work;
   std::vector<size_t> after;  // earlier nodes
-  GraphNodeFacts facts;       // what was enqueued; `after` is told above
+  GraphNodeFacts facts;       // what was enqueued; its `after` is not used
 };
 
 struct Capture {
@@ -29,33 +29,34 @@ struct Capture {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   bool invalid = false;
   std::vector<GraphNode> nodes;
-  std::vector<CUstream_st*> streams;  // that record into it
+  std::vector<CUstream_st*> streams;  // streams that record into this capture
 };
 
 struct EventState {
   uint64_t recorded = 0;  // how often cudaEventRecord was called
-  uint64_t reached = 0;   // and how many of those the streams have come to
-  CUstream_st* stream = nullptr;  // of the last record
+  uint64_t reached = 0;   // how many of those records the streams have reached
+  CUstream_st* stream = nullptr;  // stream of the last record
   std::chrono::steady_clock::time_point at;
-  // Last recorded in a capture: what a stream that waits for it depends on.
+  // Set if last recorded in a capture: the dependencies of a stream that waits for this event.
   std::shared_ptr<Capture> capture;
   std::vector<size_t> after;
 };
 
 struct StreamWork {
   std::function<void()> work;
-  std::shared_ptr<EventState> event;  // to wait for, with which record; no work then
+  std::shared_ptr<EventState> event;  // event and record to wait for; then there is no work
   uint64_t record = 0;
 };
 
-// All streams made, and the one of cudaMemcpy and of null handles.
-CUstream_st* StreamOf(cudaStream_t handle);  // null when it is no stream
-// Ends when the stream is empty, or a fault has happened.
+// All streams, and the stream of cudaMemcpy and of null handles.
+CUstream_st* StreamOf(cudaStream_t handle);  // null when the handle is no stream
+// Runs the stream until it is empty or a fault has happened.
 void Drain(CUstream_st& stream);
 void DrainAll();
-// Before work on the default stream: what blocking streams still have.
+// Runs what blocking streams still have; called before work on the default stream.
 void DrainBlocking();
-// Work in the order of the stream, or a node of the graph that the stream records, which `describe` then describes.
+// Enqueues work in the order of the stream; or, if the stream records, adds a node to the graph, which `describe`
+// describes.
 cudaError_t Submit(CUstream_st& stream, std::function<void()> work, const std::function<GraphNodeFacts()>& describe = {});
 
 }  // namespace hone::gnn::cuda::emulated
@@ -66,10 +67,10 @@ struct CUgraph_st {
 
 struct CUstream_st {
   bool non_blocking = false;
-  int priority = 0;  // which changes nothing here, but is told of captured work
+  int priority = 0;  // without effect here, but reported for captured work
   std::deque<hone::gnn::cuda::emulated::StreamWork> queue;
   std::shared_ptr<hone::gnn::cuda::emulated::Capture> capture;
-  std::vector<size_t> after;  // nodes that the next one captured here depends on
+  std::vector<size_t> after;  // nodes on which the next captured one depends
 };
 
 struct CUevent_st {

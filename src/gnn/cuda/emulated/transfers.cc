@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocation, copies and fills of the emulated runtime.
+// Implements allocation, copies and fills of the emulated runtime.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -16,7 +16,7 @@ using namespace hone::gnn::cuda::emulated;
 
 namespace {
 
-// Calls that a GPU refuses while any stream records (in the modes that the engine uses).
+// Refuses calls that a GPU refuses while any stream records (in the modes that the engine uses).
 cudaError_t RefuseWhileCapturing() {
   if (!AnyCapture()) return cudaSuccess;
   InvalidateCaptures();
@@ -33,7 +33,7 @@ cudaError_t AllocateHere(void** pointer, size_t bytes, MemoryKind kind) {
 
 cudaError_t FreeHere(void* pointer, MemoryKind kind) {
   if (pointer == nullptr) return Return(cudaSuccess);
-  DrainAll();  // as cudaFree waits for the device
+  DrainAll();  // cudaFree waits for the device
   Device& device = Device::Get();
   std::string complaint;
   if (!device.memory.Free(pointer, kind, &complaint)) return Return(cudaErrorInvalidValue);
@@ -102,8 +102,8 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
   return Enqueue(nullptr, "cudaMemcpy", [to, from, bytes] { std::memmove(to, from, bytes); });
 }
 
-// Pageable memory of the host is read when the call is made and written before it returns; pinned memory is read and
-// written when the stream comes to it.
+// Pageable host memory is read when the call is made and written before it returns; pinned memory is read and written
+// when the stream reaches the copy.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t handle) {
   if (bytes == 0) return Return(cudaSuccess);
   if (!RangesExist(to, from, bytes, kind)) return Return(cudaErrorInvalidValue);

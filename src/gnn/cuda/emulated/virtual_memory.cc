@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver's virtual memory management on the pretended device: physical memory is a memfd, a range of addresses is
-// reserved pages of this process, and mapping is mmap. Another process that is handed the descriptor has the same bytes.
+// Implements the driver's virtual memory management on the fake device: physical memory is a memfd, a range of
+// addresses is reserved pages of this process, and mapping is mmap. A process that receives the descriptor sees the
+// same bytes.
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -28,7 +29,7 @@ constexpr size_t kGranularity = 4096;
 struct Physical {
   int descriptor = -1;
   size_t bytes = 0;
-  bool own = false;    // of this device, and so of its memory's count
+  bool own = false;    // allocated by this device, and counted in its memory
   int references = 0;  // the handle and the mappings
 };
 struct Mapping {
@@ -36,7 +37,7 @@ struct Mapping {
   size_t bytes = 0;
 };
 
-// One device, one OS thread at a time.
+// The state of one device, used by one OS thread at a time.
 struct VirtualMemory {
   std::map<CUmemGenericAllocationHandle, Physical> physical;
   std::map<CUdeviceptr, size_t> reserved;
@@ -65,7 +66,7 @@ CUmemGenericAllocationHandle Keep(const Physical& physical) {
   return memory.next++;
 }
 
-// The reservation that holds all of the range.
+// Whether one reservation holds the whole range.
 bool Reserved(CUdeviceptr address, size_t bytes) {
   auto after = Memory().reserved.upper_bound(address);
   if (after == Memory().reserved.begin()) return false;
@@ -122,7 +123,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const C
     close(descriptor);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
-  std::memset(bytes_of, 0xff, bytes);  // as other allocations here: undefined shows as a NaN
+  std::memset(bytes_of, 0xff, bytes);  // like other allocations here: undefined memory shows as NaN
   munmap(bytes_of, bytes);
   memory.used += bytes;
   *handle = Keep({descriptor, bytes, true, 1});
@@ -250,7 +251,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
   return Return(cudaSuccess);
 }
 
-// A process is a GPU here, and every other one a peer of its.
+// A process is a GPU here, and every other process is a peer.
 cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device) {
   const std::string own = OwnBusId();
   if (device != 0 || own.size() >= static_cast<size_t>(bytes)) return Return(cudaErrorInvalidValue);

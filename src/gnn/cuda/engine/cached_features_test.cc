@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Features in the host's memory behind a cache give the bits of features in device memory: every model, both ways for
-// misses, no cache, some, and all.
+// Tests that features in host memory behind a cache give the bits of features in device memory: every model, both ways
+// of reading misses, no cache, a partial one, and all rows.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ class CachedFeatures : public testing::Test {
     options_.batch = options_.eval_batch = 32;
     options_.seed = 17;
   }
-  // Two epochs and an evaluation.
+  // Runs two epochs and an evaluation.
   Outcome Run(const ModelOptions& shape, const FeatureStorage& storage) {
     options_.storage = storage;
     auto model = MakeModel(shape).value();
@@ -88,7 +88,7 @@ TEST_F(CachedFeatures, EveryModelTrainsAndPredictsToTheSameBits) {
   }
 }
 
-// One whose outermost hop is drawn and summed at once, and one that gathers the rows of numbered nodes.
+// Two models: one draws and sums the outermost hop at once, the other gathers the rows of numbered nodes.
 TEST_F(CachedFeatures, ModelsOfAFileTrainToTheSameBits) {
   constexpr const char* kDrawn = R"(name = "drawn"
 values = [
@@ -121,7 +121,7 @@ values = [
   }
 }
 
-// With room for all misses, for some of them, and for one; and as whoever measures chooses.
+// Staging room for all misses, for some, and for one row; and the way that the measurement chooses.
 TEST_F(CachedFeatures, StagedMissesGiveTheSameBitsWhateverRoomTheyHave) {
   for (const std::string kind : {"sage", "gin", "gat"}) {
     const Outcome expected = Run(Shape(kind), {});
@@ -137,8 +137,8 @@ TEST_F(CachedFeatures, StagedMissesGiveTheSameBitsWhateverRoomTheyHave) {
             Run(Shape("sage"), {}));
 }
 
-// Four batches are under way: where one does not fit its envelope, those before it are done and those behind it drawn
-// again; where a step has several shards, it begins in any of the buffers.
+// Four batches are in flight: when one does not fit its envelope, the batches before it are finished and those behind
+// it are drawn again; a step of several shards begins in any of the buffers.
 TEST_F(CachedFeatures, BatchesThatDoNotFitAndStepsOfSeveralShardsGiveTheSameBits) {
   const FeatureStorage staged{.tier = FeatureTier::kCached, .cache_rows = 30, .misses = MissPath::kStaged};
   options_.batch = 8;
@@ -167,7 +167,7 @@ TEST_F(CachedFeatures, StagedRowsAreBackOnTheHostWhenTheBatchIsDone) {
   EXPECT_EQ(device.view().staging.rows, 1000);
   ASSERT_TRUE(device.places().Download(after).ok());
   EXPECT_EQ(after, before);
-  // Every node was a seed of that batch, so every row that is not cached came over, once.
+  // Every node was a seed of that batch, so every row that is not cached was copied once.
   ASSERT_TRUE(device.features().Download(rows).ok());
   const FeatureView features = graph_->features();
   const auto stride = static_cast<size_t>(features.stride_bytes);
@@ -181,7 +181,7 @@ TEST_F(CachedFeatures, StagedRowsAreBackOnTheHostWhenTheBatchIsDone) {
   }
 }
 
-// A sum over one node's two rows: both are copied once, and the sum is of what the host holds.
+// A sum over one node's two rows: both are copied once, and the sum is of the host's values.
 TEST_F(CachedFeatures, TheAggregationOfOtherModelsStagesItsMissesToo) {
   DeviceGraph device;
   ASSERT_TRUE(device.UploadCached(*graph_, {}, 8).ok());
@@ -221,8 +221,8 @@ TEST_F(CachedFeatures, TheAggregationOfOtherModelsStagesItsMissesToo) {
   EXPECT_GE(drawn, 1);
 }
 
-// The places that are written down when misses are collected, instead of drawing and looking up once more: with room for
-// all misses, for some and for one, and as many neighbors as a lane group has lanes, fewer and more.
+// Recorded places are used instead of drawing and looking up again: with room for all misses, for some and for one, and
+// with as many neighbors as a lane group has lanes, fewer, and more.
 TEST_F(CachedFeatures, PlacesWrittenDownGatherToTheBitsOfDrawingAgain) {
   constexpr int32_t kSeeds = 50;
   const std::vector<NodeId> cached = {3, 4, 99, 150, 151, 152};
@@ -269,7 +269,7 @@ TEST_F(CachedFeatures, PlacesWrittenDownGatherToTheBitsOfDrawingAgain) {
       ASSERT_TRUE(expected.Download(a).ok());
       ASSERT_TRUE(found.Download(b).ok());
       EXPECT_EQ(a, b);
-      // Rows of the cache are where they were put, and no slot is invented.
+      // Rows of the cache are where they were put, and no other slot is used.
       std::vector<int32_t> places;
       ASSERT_TRUE(slots.Download(places).ok());
       for (size_t i = 0; i < ids.size(); ++i) {
@@ -282,7 +282,7 @@ TEST_F(CachedFeatures, PlacesWrittenDownGatherToTheBitsOfDrawingAgain) {
   }
 }
 
-// What it is asked for decides what is cached.
+// The requested nodes decide what is cached.
 TEST_F(CachedFeatures, AnEngineThatOnlyPredictsGivesTheSameClasses) {
   const std::vector<NodeId> nodes = {3, 11, 12, 50, 51, 52, 100, 140, 179};
   options_.trains = false;

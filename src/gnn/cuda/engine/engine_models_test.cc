@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every model on the GPU engine against its CPU version, in fp32: gradients and running statistics of a step, losses
-// of several, predictions without dropout, the same bits from run to run, and steps done again in a larger envelope.
-// The graph is small enough for the emulated runtime and has a node without neighbors, a self-loop and parallel edges.
+// Compares every model on the GPU engine with its CPU version, in fp32: gradients and running statistics of a step,
+// losses of several steps, predictions without dropout, the same bits from run to run, and steps repeated in a larger
+// envelope. The graph is small enough for the emulated runtime and has a node without neighbors, a self-loop and
+// parallel edges.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ namespace {
 struct Case {
   std::string name;
   ModelOptions model;
-  bool wide = false;  // fanouts past a warp's lanes, and of all neighbors
+  bool wide = false;  // fanouts above a warp's lanes, and all neighbors
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
@@ -63,7 +64,7 @@ ModelOptions Heads(ModelOptions shape, int heads) {
   return shape;
 }
 
-// Models of a file, whose every operation has kernels of its own.
+// Models from a file, whose every operation has its own kernels.
 ModelOptions Spec(const char* toml) {
   auto spec = std::make_shared<const ModelSpec>(ParseModelSpec(toml, "the test's").value());
   const int layers = LayersOf(*spec).value();
@@ -76,7 +77,7 @@ ModelOptions Leaky(const char* toml) {
   for (size_t at = 0; (at = text.find("\"elu\"", at)) != std::string::npos;) text.replace(at, 5, "\"leaky_relu\"");
   return Spec(text.c_str());
 }
-// Only sums of features read the outermost hop: it is drawn and summed at once.
+// Only sums of features read the outermost hop, so it is drawn and summed at once.
 constexpr const char* kGcn = R"(name = "gcn"
 values = [
   {name = "a0", op = "aggregate", of = "x", how = "sum", scale = "symmetric"},
@@ -89,7 +90,7 @@ values = [
   {name = "h2", op = "linear", of = "r1", width = "classes"},
   {name = "a2", op = "aggregate", of = "h2", how = "sum", scale = "symmetric"},
 ])";
-// A linear of "x" before the first hop: the outermost nodes have numbers, rows and gradients.
+// A linear of "x" precedes the first hop, so the outermost nodes have numbers, rows and gradients.
 constexpr const char* kResidualGat = R"(name = "residual-gat"
 values = [
   {name = "in", op = "linear", of = "x", width = 16},
@@ -117,7 +118,8 @@ values = [
   {name = "rows", op = "norm", of = "side", over = "layer"},
   {name = "logits", op = "head", of = "rows"},
 ])";
-// What stands at odd places: masks of features, a mask after a mask, sums of dropped rows, a normalisation that ends.
+// Operations in unusual places: masks of features, a mask after a mask, sums of dropped rows, a normalisation at the
+// end.
 constexpr const char* kOdd = R"(name = "odd"
 values = [
   {name = "dx", op = "drop", of = "x", probability = 0.2},
@@ -162,7 +164,7 @@ class EngineModels : public testing::TestWithParam<Case> {
     return engine.ok() ? std::move(engine).value() : nullptr;
   }
 
-  // The CPU's version of a batch: forward, loss and, in training, backward into the model's gradients.
+  // Runs a batch on the CPU: forward, loss and, in training, backward into the model's gradients.
   struct CpuBatch {
     LossSums loss;
     std::vector<int32_t> predictions;
@@ -199,7 +201,7 @@ class EngineModels : public testing::TestWithParam<Case> {
     if (training) model.Backward(sample, in, gradient, *state, context);
     return result;
   }
-  // A training step's gradients; the mean loss.
+  // Computes a training step's gradients; returns the mean loss.
   double GradientsOnCpu(Model<float>& model, uint32_t epoch, uint32_t step) const {
     const auto train = graph_->train_nodes();
     const auto count = static_cast<int64_t>(train.size());
@@ -217,8 +219,8 @@ class EngineModels : public testing::TestWithParam<Case> {
     for (const float value : values) largest = std::max(largest, std::abs(static_cast<double>(value)));
     return largest;
   }
-  // Of a Linear before a batch normalisation: the normalisation takes it out again, so its gradient is zero, and what
-  // rounding leaves of it means nothing.
+  // Whether the parameter belongs to a Linear before a batch normalisation, which cancels it: its gradient is zero, and
+  // what rounding leaves of it is noise.
   static bool IsCancelled(const std::string& name) {
     return GetParam().model.kind == "gin" && GetParam().model.norm != "none" && name.ends_with(".nn.0.bias");
   }
@@ -276,7 +278,7 @@ TEST_P(EngineModels, LossesOfFiveStepsFollowTheCpus) {
     adam.Step(1);
     const Result<double> on_gpu = engine->TrainStep(i / steps, i % steps);
     ASSERT_TRUE(on_gpu.ok()) << on_gpu.status().message();
-    // Adam divides by the gradient's own size: where that is rounding, so is the whole step.
+    // Adam divides by the gradient's own magnitude: where the gradient is rounding, so is the step.
     EXPECT_NEAR(*on_gpu, loss, (i < 3 ? 1e-4 : 1e-3) * loss) << i;
   }
 }
@@ -285,7 +287,7 @@ TEST_P(EngineModels, PredictsWhatTheCpuPredicts) {
   auto cpu = NewModel();
   auto engine = NewEngine(*cpu);
   ASSERT_NE(engine, nullptr);
-  for (uint32_t i = 0; i < 2; ++i) ASSERT_TRUE(engine->TrainStep(0, i).ok());  // running statistics of their own
+  for (uint32_t i = 0; i < 2; ++i) ASSERT_TRUE(engine->TrainStep(0, i).ok());  // different running statistics
   ASSERT_TRUE(engine->ExportTo(*cpu).ok());
   const auto nodes = graph_->valid_nodes();
   std::vector<int32_t> mine;
@@ -316,7 +318,7 @@ TEST_P(EngineModels, ASecondRunGivesTheSameBitsAndAnEnvelopeTooSmallLosesNothing
     const Result<EpochOnDevice> epoch = engine->TrainEpoch(1);
     ASSERT_TRUE(epoch.ok()) << epoch.status().message();
     losses.push_back(epoch->mean_loss);
-    if (GetParam().model.layers > 2 && !GetParam().wide) {  // envelopes are whole 128 rows: two layers of this graph need no more
+    if (GetParam().model.layers > 2 && !GetParam().wide) {  // envelopes round up to 128 rows
       EXPECT_EQ(epoch->larger > 0, envelope < 1);
     }
     ASSERT_TRUE(engine->ExportTo(*model).ok());
@@ -335,9 +337,9 @@ TEST_P(EngineModels, ASecondRunGivesTheSameBitsAndAnEnvelopeTooSmallLosesNothing
 
 class EngineModelsInBf16 : public EngineModels {};
 
-// 8 bits of mantissa in every activation and in what a product reads. ELU, because rounding moves no value across a
-// bend in it: with ReLU as much as a fifth of a gradient of so few rows depends on which values are just above zero.
-// The step is one without a logit of GAT's that rounding moves across the bend of its own.
+// bf16 keeps 8 bits of mantissa in every activation and in what a product reads. ELU, because rounding moves no value
+// across a bend in it: with ReLU as much as a fifth of a gradient of so few rows depends on which values are just above
+// zero. The chosen step has no GAT logit that rounding moves across the bend of LeakyReLU.
 TEST_P(EngineModelsInBf16, GradientsAreNearTheCpus) {
   options_.fp32 = false;
   auto cpu = NewModel();

@@ -22,7 +22,7 @@ constexpr size_t kAlign = 256;
 
 size_t Aligned(size_t bytes) { return RoundUp(bytes, kAlign); }
 
-// Pinned, so that copies run beside everything else.
+// Pinned, so that copies overlap with everything else.
 class PinnedAllocator final : public BufferAllocator {
  public:
   explicit PinnedAllocator(int device) : device_(device) {}
@@ -47,7 +47,7 @@ FedBatch::~FedBatch() {
   }
 }
 
-// A quarter more than asked for, as the pipeline's own buffers.
+// Allocates a quarter more than asked for, as the pipeline's own buffers do.
 Status FedBatch::Require(size_t structure_bytes, size_t row_bytes, int64_t outer_rows) {
   for (cudaEvent_t& event : moments_) {
     if (event == nullptr) HONE_CUDA_RETURN_IF_ERROR(cudaEventCreate(&event));
@@ -139,7 +139,7 @@ Status FedBatch::EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream) {
 
 void FedBatch::Show(BatchOnDevice& batch) const {
   GraphOnDevice& graph = batch.graph;
-  batch.drawn = {};  // nothing is staged for it
+  batch.drawn = {};  // no row of a fed batch is staged
   graph.features = rows_.get();
   graph.feature_places = places_;
   graph.host_features = nullptr;
@@ -182,7 +182,7 @@ int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_
     nodes = std::min(nodes * (1 + int64_t{fanout}), most);
   }
   structure += static_cast<int64_t>(Aligned(sizeof(BatchHeader)) + kAlign);
-  structure += 4 * nodes;  // ids of all, where rows are found by them
+  structure += 4 * nodes;  // ids of all nodes, where rows are found by id
   const int64_t one = structure + nodes * feature_stride_bytes + 12 * (outer_rows + 1);
   return static_cast<int64_t>(HostFeed::kHeld + 1) * (one + one / 4);
 }
@@ -253,7 +253,7 @@ Status HostFeed::FindRowsById(int64_t num_nodes) {
 Status HostFeed::EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const {
   const auto all = static_cast<int64_t>(graph_->train_nodes().size());
   const int64_t most = int64_t{batch_} * shards_;
-  const int64_t first = batch.key.step * most;  // as the sampler deals them (sample_kernels.cu)
+  const int64_t first = batch.key.step * most;  // as the sampler deals seeds (sample_kernels.cu)
   const int64_t of_step = std::min(most, all - first);
   HONE_RETURN_IF_ERROR(to.EnqueueCopies(
       batch, {.first = first + of_step * batch.key.shard / shards_, .of_step = of_step}, rows_by_id_.get(), copies_.handle));

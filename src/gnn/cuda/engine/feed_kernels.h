@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches that the host sampled, brought into the form in which the device samples them (batch_layout.h).
+// Converts batches that the host sampled into the layout in which the device samples them (batch_layout.h).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,8 +12,9 @@
 
 namespace hone::gnn::cuda {
 
-// A hop from compressed rows: destination i of `rows` has the local ids columns[offsets[i] … offsets[i + 1]), at most
-// out.fanout of them. Leaves what EnqueueSampleHop and EnqueueRelabel leave, so EnqueueBySource may follow.
+// Unpacks a hop from compressed rows: destination i of `rows` has the local ids columns[offsets[i] … offsets[i + 1]),
+// at most out.fanout of them. The output equals that of EnqueueSampleHop and EnqueueRelabel, so EnqueueBySource may
+// follow.
 cudaError_t EnqueueUnpackHop(const int32_t* offsets, const int32_t* columns, int32_t rows, const HopOnDevice& out,
                              cudaStream_t stream);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches that the host sampled and sliced train to the bits of those that the device samples itself.
+// Tests that batches which the host sampled and sliced train to the same bits as batches that the device samples.
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/engine/feed.h"
 
@@ -44,7 +44,7 @@ class Feed : public testing::Test {
     shape.seed = 5;
     return shape;
   }
-  // Two epochs, each of the device's own batches or of the host's.
+  // Runs two epochs, each with the device's or the host's batches.
   Outcome Run(const ModelOptions& shape, bool first_fed, bool second_fed, int64_t* larger = nullptr) {
     auto model = MakeModel(shape).value();
     Outcome outcome;
@@ -129,7 +129,7 @@ TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
   EXPECT_TRUE(second.steps.stopped);
   EXPECT_GE(second.steps.done, 3u);
   EXPECT_LE(second.steps.done, 3u + HostFeed::kHeld);
-  feed->Stop();  // as if another process went on
+  feed->Stop();  // as if another process resumed
   const FedSteps third = engine->TrainFedSteps(0, second.steps.done, steps, watch, *feed).value();
   EXPECT_EQ(third.steps.done, steps);
   ASSERT_EQ(told.size(), steps);
@@ -185,7 +185,7 @@ TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {
 }
 
 TEST_F(Feed, RoomIsCountedForTheLargestBatches) {
-  // 16, then 80 nodes, then all 180 of a graph that has no more; the rows of three batches, and a quarter more.
+  // Nodes per hop: 16, then 80, then all 180 of the graph; the rows of three batches, and a quarter more.
   EXPECT_GE(FedBatchBytes({4, 3, 2}, 16, 180, 32), 3 * 180 * 32);
   EXPECT_LE(FedBatchBytes({4, 3, 2}, 16, 180, 32), 3 * 5 / 4 * (180 * (32 + 16 + 12 + 16 + 4) + 16 * 1024));
   EXPECT_GT(FedBatchBytes({15, 10, 5}, 1024, int64_t{111} << 20, 256), int64_t{3} * 1024 * 16 * 11 * 6 * 256);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU engine against the CPU path: the same samples to the byte, the same loss and gradients to rounding, the same
-// bits from run to run, and an envelope that is too small loses nothing. Skips, saying why, where there is no GPU;
-// gnn_cuda_emulated_test runs it without one, on a smaller graph.
+// Compares the GPU engine with the CPU path: the same samples to the byte, the same loss and gradients to rounding, the
+// same bits from run to run; and tests that an envelope that is too small loses nothing. Skips, with the reason, where
+// there is no GPU; gnn_cuda_emulated_test runs this file without a GPU, on a smaller graph.
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 
@@ -48,7 +48,7 @@ class SageOnGpu : public testing::Test {
     EXPECT_TRUE(engine.ok()) << engine.status().message();
     return std::move(engine).value();
   }
-  // What the CPU path samples in this step; the last hop included.
+  // Samples this step as the CPU path does, including the last hop.
   NeighborSample CpuSample(uint32_t epoch, uint32_t step) {
     const auto train = graph_->train_nodes();
     const auto count = static_cast<int64_t>(train.size());
@@ -75,7 +75,7 @@ TEST_F(SageOnGpu, DrawsTheSameNeighborsAsTheCpu) {
       SCOPED_TRACE(std::to_string(options_.fanouts[0]) + ": " + std::to_string(epoch) + "/" + std::to_string(step));
       const NeighborSample cpu = CpuSample(epoch, step);
       const NeighborSample gpu = engine->SampleStep(epoch, step).value();
-      ASSERT_EQ(gpu.hop_nodes.size(), cpu.hop_nodes.size() - 1);  // the outermost hop is fused away
+      ASSERT_EQ(gpu.hop_nodes.size(), cpu.hop_nodes.size() - 1);  // the outermost hop is fused and not numbered
       for (size_t h = 0; h < gpu.hop_nodes.size(); ++h) EXPECT_EQ(gpu.hop_nodes[h], cpu.hop_nodes[h]) << h;
       EXPECT_TRUE(std::equal(gpu.nodes.begin(), gpu.nodes.end(), cpu.nodes.begin()));
       for (size_t h = 0; h < gpu.rows.size(); ++h) {
@@ -85,7 +85,8 @@ TEST_F(SageOnGpu, DrawsTheSameNeighborsAsTheCpu) {
     }
   };
   expect_the_cpus({{0, 0}, {0, 1}, {3, 2}, {1, last}});
-  // A row's lanes are the power of two from the fanout on: here none is left to put the seed into the table.
+  // A row uses as many lanes as the next power of two from the fanout: these fanouts leave no spare lane to insert the
+  // seed.
   for (const int32_t whole : {8, 16, 32}) {
     options_.fanouts = {whole, 3, 2};
     expect_the_cpus({{1, 1}});
@@ -120,7 +121,7 @@ TEST_F(SageOnGpu, LossAndGradientsAgreeWithTheCpu) {
     const Matrix<float> out{logits.data(), sample.num_seeds(), classes, classes};
     model->Forward(sample, in, out, *state, context);
     double cpu_loss = 0;
-    for (int32_t i = 0; i < sample.num_seeds(); ++i) {  // softmax cross-entropy in double, worked out here
+    for (int32_t i = 0; i < sample.num_seeds(); ++i) {  // softmax cross-entropy in double, computed here
       const float* row = logits.data() + i * classes;
       double largest = row[0], sum = 0;
       for (int64_t c = 1; c < classes; ++c) largest = std::max<double>(largest, row[c]);
@@ -146,7 +147,7 @@ TEST_F(SageOnGpu, LossAndGradientsAgreeWithTheCpu) {
         norm += std::pow(theirs[p]->gradient[i], 2);
       }
       EXPECT_GT(norm, 0) << theirs[p]->name;
-      // fp32: other orders of the same sums. bf16: 8 bits of mantissa in three layers each way, and ReLUs that flip;
+      // fp32: the same sums in another order. bf16: 8 bits of mantissa in three layers each way, and ReLUs that flip;
       // rounding the CPU path's values where the engine stores bf16 gives up to 5.2 %.
       EXPECT_LE(std::sqrt(difference / norm), fp32 ? 1e-4 : 0.1) << theirs[p]->name;
     }
@@ -159,7 +160,7 @@ TEST_F(SageOnGpu, EpochsLearnAndRepeatToTheBit) {
     auto model = NewModel(0.5);
     options_.learning_rate = 0.01;
     auto engine = NewEngine(*model);
-    // Bits that differ anywhere show in the losses of the next epochs: the second run need not be as long.
+    // Any differing bit shows in the losses of the next epochs, so the second run may be shorter.
     for (uint32_t epoch = 0; epoch < (run == 0 ? 8u : 3u); ++epoch) {
       const EpochOnDevice result = engine->TrainEpoch(epoch).value();
       ASSERT_TRUE(std::isfinite(result.mean_loss));
@@ -180,7 +181,7 @@ TEST_F(SageOnGpu, EpochsLearnAndRepeatToTheBit) {
       EXPECT_GT(evaluated.accuracy, 5.0 / graph_->num_classes());
     }
   }
-  EXPECT_LT(first.back(), 0.9 * first.front());  // the CPU path, with the same draws and masks, comes to 0.86
+  EXPECT_LT(first.back(), 0.9 * first.front());  // the CPU path, with the same draws and masks, reaches 0.86
 }
 
 TEST_F(SageOnGpu, AnEnvelopeThatIsTooSmallLosesNothing) {

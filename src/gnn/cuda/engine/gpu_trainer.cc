@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The training loop around the GPU engine. The engine holds weights, moments and the sums of the epoch; the model and
-// the optimizer here are what checkpoints are made of, and are filled before each one is written.
+// Runs the training loop around the GPU engine. The engine holds weights, moments and the sums of the epoch; the model
+// and the optimizer here are for checkpoints and are filled before each one is written.
 #include "gnn/cuda/engine/gpu_trainer.h"
 
 #include <fmt/format.h>
@@ -51,11 +51,11 @@ class GpuTrainer final : public Trainer {
         ranks_(run.communicator == nullptr ? *solo_ : *run.communicator) {
     optimizer_.set_steps(header.optimizer_steps);
     valid_.assign(graph_->valid_nodes().begin(), graph_->valid_nodes().end());
-    std::sort(valid_.begin(), valid_.end());  // a batch has distinct seeds, in the CPU's order
+    std::sort(valid_.begin(), valid_.end());  // the CPU's order; a batch has distinct seeds
     valid_.erase(std::unique(valid_.begin(), valid_.end()), valid_.end());
   }
 
-  // `file`: a checkpoint whose moments are taken; null: none.
+  // `file`: a checkpoint whose moments are loaded; null: none.
   Status Make(const TensorFile* file, std::string_view what, const CheckpointHeader& header) {
     if (gpu_.host_batches && (model_->options().spec != nullptr || model_->options().bias)) {
       return Status::InvalidArgument(
@@ -76,7 +76,7 @@ class GpuTrainer final : public Trainer {
     engine.class_weights = options_.class_weights;
     engine.clip_norm = options_.clip_norm;
     if (ranks_.size() > 1) {
-      // How many replays are enqueued before the ranks agree to go on must be equal, for replays wait for one another.
+      // All ranks must enqueue equally many replays before they agree to go on, because replays wait for one another.
       HONE_RETURN_IF_ERROR(ranks_.Agree("how many steps the GPUs run ahead", static_cast<uint64_t>(gpu_.ahead)));
       engine.ranks = &ranks_;
       engine.exchange = gpu_.exchange;
@@ -106,7 +106,7 @@ class GpuTrainer final : public Trainer {
     return CheckStep(position_, what, steps_per_epoch());
   }
 
-  // Slices take at most a quarter of what the host has left, shared with the ranks here.
+  // Slices take at most a quarter of the host's free memory, shared with the ranks of this host.
   Status MakeFeed(const GpuEngineOptions& engine) {
     std::shared_ptr<const Graph> whole = graph_;
     if (IsOutline(*graph_)) {
@@ -142,7 +142,7 @@ class GpuTrainer final : public Trainer {
     return Write(path);
   }
 
-  // Of what model, optimizer and position are.
+  // Writes model, optimizer and position as they are here.
   Status Write(const std::string& path) {
     const CheckpointHeader header{model_->options(),          options_,          fingerprint_, position_,
                                   optimizer_.learning_rate(), optimizer_.steps()};
@@ -151,20 +151,20 @@ class GpuTrainer final : public Trainer {
 
   Result<TrainResult> Run(const TrainEvents& events) override {
     if (saves()) RemoveLeftovers(run_.checkpoint);
-    // Written before the first step: a folder that cannot be written must not be found out an epoch later.
+    // Saves before the first step, so that an unwritable folder is reported now and not an epoch later.
     HONE_RETURN_IF_ERROR(SaveLast());
     bool stopped = false;
     while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
       Result<bool> epoch = RunEpoch(events);
       if (rank_lost_) {
         if (!saves()) return epoch.status();
-        const Status saved = SaveAfterLoss();  // moves the position back to what it saves
+        const Status saved = SaveAfterLoss();  // moves the position back to the saved step
         return SavedAfterLoss(epoch.status(), saved, position_, run_);
       }
       HONE_ASSIGN_OR_RETURN(stopped, std::move(epoch));
     }
     if (stopped) HONE_RETURN_IF_ERROR(SaveLast());
-    HONE_RETURN_IF_ERROR(Fetch());  // for whoever goes on with model()
+    HONE_RETURN_IF_ERROR(Fetch());  // for callers that use model() next
     return ResultOf(position_, stopped, run_);
   }
 
@@ -172,14 +172,14 @@ class GpuTrainer final : public Trainer {
   bool saves() const { return !run_.checkpoint.empty() && ranks_.rank() == 0; }
   Status SaveLast() { return saves() ? Save(LastCheckpoint(run_.checkpoint)) : Status::Ok(); }
 
-  // Of an operation of the communicator between steps: the device's state is good.
+  // For a communicator operation between steps, when the device's state is good.
   Status Heard(const Status& status) {
     rank_lost_ = rank_lost_ || !status.ok();
     return status;
   }
   Status SaveAfterLoss() {
     if (!lost_in_steps_) return SaveLast();
-    // What the device has may have been computed from what never arrived.
+    // The device may have computed with data that never arrived.
     uint32_t step = 0;
     HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->LastGood(*model_, optimizer_, &step));
     Take(progress);
@@ -187,7 +187,7 @@ class GpuTrainer final : public Trainer {
     return Write(LastCheckpoint(run_.checkpoint));
   }
 
-  // What the device has become, into model, optimizer and position.
+  // Copies the device's state into model, optimizer and position.
   Status Fetch() {
     HONE_RETURN_IF_ERROR(engine_->ExportTo(*model_));
     HONE_RETURN_IF_ERROR(engine_->ExportTo(optimizer_));
@@ -208,14 +208,14 @@ class GpuTrainer final : public Trainer {
     position_.correct = progress.correct;
   }
 
-  // Whether any rank was asked to stop.
+  // Returns whether any rank was asked to stop.
   Result<bool> Stopping(const TrainEvents& events) {
     double wanted = events.stop && events.stop() ? 1 : 0;
     HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
     return wanted > 0;
   }
 
-  // One epoch, or what is left of it; true: stopped on the way.
+  // Trains one epoch, or the rest of it; returns true if stopped on the way.
   Result<bool> RunEpoch(const TrainEvents& events) {
     const Stopwatch wall;
     const double cpu_before = ProcessSeconds();
@@ -259,7 +259,7 @@ class GpuTrainer final : public Trainer {
     return asked && position_.epoch < options_.epochs;
   }
 
-  // On to step `until`, with whoever's batches; adds up the stages that have times of their own.
+  // Trains up to step `until`, with the device's or the host's batches; adds up the stages that have separate times.
   Result<StepsOnDevice> TrainSteps(int64_t until, const StepWatch& watch, EpochTimes& times) {
     const auto epoch = static_cast<uint32_t>(position_.epoch), from = static_cast<uint32_t>(position_.step);
     if (feed_ == nullptr) return engine_->TrainSteps(epoch, from, static_cast<uint32_t>(until), watch);
@@ -281,7 +281,7 @@ class GpuTrainer final : public Trainer {
                            progress.ok() ? progress->learning_rate : kNaN, run_);
   }
 
-  // Of the epoch just trained, where one is due; true: stopped on the way.
+  // Validates the epoch just trained, if validation is due; returns true if stopped on the way.
   Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
     ReportNoValidation(report);
     if (!ValidationIsDue(position_, options_)) return false;
@@ -293,7 +293,7 @@ class GpuTrainer final : public Trainer {
       events.step(
           {.epoch = position_.epoch, .step = evaluated.steps - 1, .steps = evaluated.steps, .validating = true});
     }
-    // This rank's batches, over the nodes as the split lists them; the CPU's sums, which know no order.
+    // This rank's batches, over the nodes in the split's order; the sums are integers, so their order does not matter.
     const auto [first, end] = mine.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
     ClassCounts counts(graph_->num_classes());
     for (const NodeId v : graph_->valid_nodes()) {
@@ -310,7 +310,7 @@ class GpuTrainer final : public Trainer {
     return false;
   }
 
-  // Here and on the device.
+  // Moves to the next epoch, here and on the device.
   Status BeginNextEpoch(const EpochReport& report, TrainingProgress progress) {
     FinishEpoch(options_, report, position_);
     progress.learning_rate =
@@ -326,15 +326,15 @@ class GpuTrainer final : public Trainer {
   const RunOptions run_;
   const GpuTrainerOptions gpu_;
   RunPosition position_;
-  std::string fingerprint_;  // of an outline: known once the engine has made the graph
+  std::string fingerprint_;  // for an outline: known once the engine has generated the graph
   const std::unique_ptr<Model<float>> model_;
-  Adam<float> optimizer_;  // holds moments for checkpoints; the updates are the engine's
+  Adam<float> optimizer_;  // holds moments for checkpoints; the engine does the updates
   const std::unique_ptr<Communicator> solo_;
   Communicator& ranks_;
   bool rank_lost_ = false;
-  bool lost_in_steps_ = false;  // while the device was at work
+  bool lost_in_steps_ = false;  // a rank was lost while the device was at work
   std::unique_ptr<GpuEngine> engine_;
-  std::unique_ptr<HostFeed> feed_;  // of host_batches; reads what the engine may own
+  std::unique_ptr<HostFeed> feed_;  // used if host_batches; reads what the engine may own
   std::vector<NodeId> valid_;
 };
 

@@ -1,20 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Trainer (hone/gnn/trainer.h) that trains on one GPU, graph and features in its memory.
+// A Trainer (hone/gnn/trainer.h) that trains on one GPU, with graph and features in its memory.
 //
-// It keeps the CPU trainer's promises: the same draws and masks, checkpoints that either resumes, a run interrupted
-// and resumed on the GPU that ends with the bits of one that was not, on any number of ranks that the shards are dealt
-// to. fp32 follows the CPU's trajectory to rounding.
-// What differs:
-//   * events.step is told of a step some steps after it was done, and a run that is asked to stop first finishes what
-//     is enqueued: at most GpuTrainerOptions::ahead steps.
-//   * EpochReport::sampled_nodes and sampled_edges stay what a resumed CPU run had brought along: the outermost hop is
-//     drawn and used in one kernel, and nobody counts it. Of batches from the host's cores they are counted.
-//   * A stop that one of several ranks is asked for ends all of them after the same step, at most `ahead` later; and
-//     when one is lost, what rank 0 saves is the state after some step of the last two chunks of ahead / 2.
-//   * times.compute is the wall time of the steps; sampling has no time of its own, for it runs beside them. Of batches
-//     from the host's cores: times.transfer is the bus's time and .compute the device's, over all batches.
+// The CPU trainer's promises hold: the same draws and masks, checkpoints that either trainer resumes, and the same bits
+// whether or not a run was interrupted, on any number of ranks. fp32 follows the CPU's trajectory to rounding.
+// Differences:
+//   * events.step reports a step some steps late, and a run that is asked to stop first finishes what is enqueued: at
+//     most GpuTrainerOptions::ahead steps.
+//   * EpochReport::sampled_nodes and sampled_edges keep the values that a resumed CPU run brought along: the outermost
+//     hop is drawn and used in one kernel, which does not count. Batches from the host's cores are counted.
+//   * When one of several ranks is asked to stop, all stop after the same step, at most `ahead` later. When a rank is
+//     lost, rank 0 saves the state after some step of the last two chunks of ahead / 2 steps.
+//   * times.compute is the wall time of the steps; sampling overlaps with them and has no separate time. With batches
+//     from the host's cores, times.transfer is the transfer time and .compute the device time, over all batches.
 #pragma once
 
 #include <memory>
@@ -31,26 +30,27 @@ namespace hone::gnn::cuda {
 
 struct GpuTrainerOptions {
   bool fp32 = false;       // activations and products in fp32 instead of bf16; not kept in checkpoints
-  int ahead = 64;          // steps enqueued ahead of the device, at most; 1 to 512
+  int ahead = 64;          // most steps enqueued ahead of the device; 1 to 512
   double envelope = 1.03;  // see GpuEngineOptions
-  FeatureStorage storage;  // likewise
-  // Batches that the host's cores sample and slice (feed.h), in which the device only computes. The whole graph is then in the
-  // host's memory too: an outline's is copied there. RunOptions says how many cores; no bit of the result depends on it.
+  FeatureStorage storage;  // see GpuEngineOptions
+  // The host's cores sample and slice batches (feed.h), and the device only computes. The whole graph is then in host
+  // memory too; an outline is copied there. RunOptions sets the number of cores; no bit of the result depends on it.
   bool host_batches = false;
   bool pinned_batches = true;  // see HostFeedOptions
-  // Of the GPUs of the ranks in RunOptions::communicator, where there are several; borrowed. Neither their number nor
-  // how the shards are dealt to them changes a bit of the result.
+  // Gradient exchange between the GPUs of the ranks in RunOptions::communicator, if there are several; borrowed.
+  // Neither the number of ranks nor the shards' distribution changes a bit of the result.
   GradientExchange* exchange = nullptr;
 };
 
-// kInvalidArgument for options that the GPU trainer cannot do yet, as far as they show before it has graph and model.
+// Returns kInvalidArgument for options that the GPU trainer does not support, as far as graph and model are not needed
+// to tell.
 Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu = {});
 
-// As MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic one (gnn/graph/synthetic_graph.h): it is
-// then made in device memory, and checkpoints are those of the whole graph. kInvalidArgument also for what the GPU
-// cannot do yet, naming the option: the frontier rule `new`, training nodes without labels; for fanouts with which a hop
-// has more slots than can be numbered; and for ranks without a communicator of their GPUs. kUnavailable without a GPU,
-// kResourceExhausted when its memory is too small. Collective where there are several ranks.
+// As MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic graph (gnn/graph/synthetic_graph.h),
+// which is then generated in device memory; checkpoints are those of the whole graph. Further errors: kInvalidArgument
+// for what the GPU does not support, naming the option (the frontier rule `new`, unlabeled training nodes, fanouts that
+// give a hop more slots than can be numbered, ranks without an exchange); kUnavailable without a GPU;
+// kResourceExhausted when its memory is too small. Collective with several ranks.
 Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                 const TrainOptions& options, const RunOptions& run,
                                                 const GpuTrainerOptions& gpu = {}, const std::string& init = {});
@@ -58,12 +58,12 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
                                                   const RunOptions& run, const GpuTrainerOptions& gpu = {},
                                                   int epochs = 0, double learning_rate = 0);
 
-// What a trainer made by these two has on the device.
+// What a trainer made by these functions holds on the device.
 struct HeldOnDevice {
-  int64_t num_edges = 0;     // of the graph, whose outline does not know
+  int64_t num_edges = 0;     // of the graph; an outline does not know the number
   int64_t device_bytes = 0;  // graph, model, envelopes and workspaces
-  int64_t host_bytes = 0;    // of feature rows in the host's memory; 0: none are there
-  bool host_shared = false;  // with all ranks of the host
+  int64_t host_bytes = 0;    // feature rows in host memory; 0: none
+  bool host_shared = false;  // shared with all ranks of the host
 };
 HeldOnDevice HeldBy(const Trainer& trainer);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU trainer beside the CPU's: the same epochs to rounding, checkpoints that either goes on from, resumption to
-// the bit, stopping, plateau, early end, and what it says of a loss that is not a number.
+// Compares the GPU trainer with the CPU's: the same epochs to rounding, checkpoints that either resumes, resumption to
+// the bit, stopping, plateau, early end, and the report of a loss that is not a number.
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/engine/gpu_trainer.h"
 
@@ -32,7 +32,7 @@ class OnGpu : public testing::Test {
     model_.seed = 3;
     train_.fanouts = {4, 3};
     train_.eval_fanouts = {6, 6};
-    train_.batch = 32;  // 5 steps an epoch, the last one smaller
+    train_.batch = 32;  // 5 steps per epoch, the last one smaller
     train_.eval_batch = 20;
     train_.epochs = 2;
     train_.learning_rate = 0.01;
@@ -56,7 +56,7 @@ class OnGpu : public testing::Test {
     return epochs;
   }
   static std::string Bytes(const std::string& folder) { return ReadFile(folder + "/last.safetensors").value(); }
-  // The largest difference between the F32 tensors of two checkpoints, relative to the tensor's largest value.
+  // Returns the largest difference between the F32 tensors of two checkpoints, relative to the tensor's largest value.
   static double Difference(const std::string& a, const std::string& b) {
     const TensorFile first = ReadTensorFile(a + "/last.safetensors").value();
     const TensorFile second = ReadTensorFile(b + "/last.safetensors").value();
@@ -105,7 +105,7 @@ TEST_F(OnGpu, RatesByEpochAndTheChosenMetricAreTheCpuTrainers) {
   EXPECT_EQ(mine[0].learning_rate, 0.005);
   EXPECT_EQ(mine[3].learning_rate, 0.005);
 
-  // Stopped after two epochs, gone on at another rate.
+  // Stops after two epochs and resumes at another rate.
   TrainOptions half = train_;
   half.epochs = 2;
   const std::string folder = Folder("half");
@@ -123,7 +123,7 @@ TEST_F(OnGpu, EpochsFollowTheCpuTrainers) {
   train_.plateau = true;
   train_.plateau_patience = 0;
   train_.weight_decay = 1e-3;
-  train_.learning_rate = 0.03;  // so that some step's loss is not the best so far
+  train_.learning_rate = 0.03;  // makes some later step's loss worse than the best so far
   for (const char* kind : {"sage", "sage-ri"}) {
     SCOPED_TRACE(kind);
     model_.kind = kind;
@@ -150,7 +150,7 @@ TEST_F(OnGpu, ACheckpointOfEitherTrainerIsGoneOnFromByTheOther) {
     auto left = std::make_shared<int>(steps);
     return [left] { return --*left <= 0; };
   };
-  // CPU from end to end; CPU then GPU; GPU then CPU.
+  // CPU throughout; CPU then GPU; GPU then CPU.
   auto whole = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("whole")}).value();
   ASSERT_TRUE(whole->Run({}).ok());
   auto first = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("there")}).value();
@@ -169,7 +169,7 @@ TEST_F(OnGpu, ACheckpointOfEitherTrainerIsGoneOnFromByTheOther) {
   ASSERT_TRUE(fourth.ok()) << fourth.status().message();
   EXPECT_EQ((*fourth)->next_step(), 3);
   ASSERT_TRUE((*fourth)->Run({}).ok());
-  // Rounding that Adam, which divides by the gradient's own size, makes more of; another sample or mask would give 1.
+  // Adam divides by the gradient's own magnitude and so amplifies rounding; another sample or mask would give 1.
   EXPECT_LT(Difference(Folder("whole"), Folder("there")), 0.02);
   EXPECT_LT(Difference(Folder("whole"), Folder("back")), 0.02);
 }
@@ -191,7 +191,7 @@ TEST_F(OnGpu, AStoppedRunGoesOnToTheSameBits) {
     ASSERT_TRUE(result.ok()) << result.status().message();
     if (result->end == TrainResult::End::kFinished) break;
     const int64_t now = part->next_epoch() * part->steps_per_epoch() + part->next_step();
-    EXPECT_GE(now, at);          // a question may come while validating
+    EXPECT_GE(now, at);          // stop may be asked while validating
     EXPECT_LE(now, at + 2 + 2);  // the second question, and what was enqueued by then
     at = now;
     part = ResumeGpuTrainer(graph_, Folder("part"), {.checkpoint = Folder("part")}, gpu_).value();
@@ -199,8 +199,8 @@ TEST_F(OnGpu, AStoppedRunGoesOnToTheSameBits) {
   EXPECT_EQ(Bytes(Folder("part")), Bytes(Folder("whole")));
 }
 
-// Whoever made the batches, and however often the run was interrupted, the files have the same bytes; what the stages did is
-// told of the host's batches only.
+// The files have the same bytes whichever side made the batches and however often the run was interrupted; times of
+// stages are reported only for the host's batches.
 TEST_F(OnGpu, BatchesFromTheHostsCoresTrainToTheSameBits) {
   const auto whole = Make({.checkpoint = Folder("whole")});
   ASSERT_NE(whole, nullptr);
@@ -221,7 +221,7 @@ TEST_F(OnGpu, BatchesFromTheHostsCoresTrainToTheSameBits) {
     EXPECT_EQ(expected[e].sampled_nodes, 0);
   }
   EXPECT_EQ(Bytes(Folder("fed")), Bytes(Folder("whole")));
-  // Stopped after the third step or soon after it; another trainer goes on.
+  // Stops after the third step or soon after; another trainer resumes.
   const RunOptions part{.workers = 1, .checkpoint = Folder("part")};
   const auto first = Make(part);
   ASSERT_NE(first, nullptr);
@@ -261,7 +261,7 @@ TEST_F(OnGpu, TellsOfEveryStepAndSavesWhereItWasAsked) {
   std::vector<int64_t> all;
   for (int64_t i = 0; i < trainer->steps_per_epoch(); ++i) all.push_back(i);
   EXPECT_EQ(steps, all);
-  EXPECT_EQ(saved.size(), static_cast<size_t>((trainer->steps_per_epoch() + 1) / 2));  // the first one, then every two
+  EXPECT_EQ(saved.size(), static_cast<size_t>((trainer->steps_per_epoch() + 1) / 2));  // steps 1, 3, 5, …
   EXPECT_TRUE(std::filesystem::exists(folder + "/best.safetensors"));
   EXPECT_EQ(result->best_epoch, 0);
 }
@@ -269,7 +269,7 @@ TEST_F(OnGpu, TellsOfEveryStepAndSavesWhereItWasAsked) {
 TEST_F(OnGpu, EndsEarlyWhenValidationsGetNoBetter) {
   train_.epochs = 30;
   train_.early_stop = 2;
-  train_.learning_rate = 0;  // nothing ever gets better
+  train_.learning_rate = 0;  // the loss never improves
   const auto trainer = Make();
   ASSERT_NE(trainer, nullptr);
   const Result<TrainResult> result = trainer->Run({});

@@ -14,9 +14,9 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int64_t kProductsWorkspace = int64_t{64} << 20;  // matmul.cc's
+constexpr int64_t kProductsWorkspace = int64_t{64} << 20;  // as in matmul.cc
 constexpr int64_t kReserve = int64_t{256} << 20;           // a guess, not a measurement
-constexpr int64_t kPeerGranularity = int64_t{2} << 20;     // of GPUs so far
+constexpr int64_t kPeerGranularity = int64_t{2} << 20;     // of today's GPUs
 
 class CountedMatmul final : public Matmul {
  public:
@@ -31,7 +31,7 @@ class CountedMatmuls final : public MatmulLibrary {
   }
 };
 
-// What Pass makes: one batch for the envelope of the worst case, and `buffers` of them for that of observed batches,
+// Counts what Pass allocates: one batch in the worst-case envelope, and `buffers` batches in the observed envelope,
 // which is no larger.
 Result<int64_t> CountPass(const ProgramContext& context, const ModelPlan& plan, const std::vector<int32_t>& fanouts,
                           int32_t batch, bool trains, int64_t num_nodes, int buffers) {
@@ -50,10 +50,10 @@ Result<int64_t> CountPass(const ProgramContext& context, const ModelPlan& plan, 
   if (buffers > Pass::kBuffers) HONE_RETURN_IF_ERROR(one.MakeDrawn(envelope));
   const int64_t a_batch = count.bytes() - before;
   const int64_t seeds = envelope.Rows(envelope.layers() - 1);
-  bytes += 2 * seeds * (plan.padded_classes() * 8 + 8);  // logits, their gradients, and a loss and a hit a row
-  int64_t entries = 1024;                                // of the table that finds duplicates, which both share
+  bytes += 2 * seeds * (plan.padded_classes() * 8 + 8);  // logits, their gradients, and one loss and hit per row
+  int64_t entries = 1024;                                // entries of the duplicates table, which both modes share
   while (entries < 2 * int64_t{envelope.known.back()}) entries *= 2;
-  return bytes + (1 + buffers) * a_batch + 16 * entries + 8 * num_nodes;  // and the seeds and predictions, no more than all nodes
+  return bytes + (1 + buffers) * a_batch + 16 * entries + 8 * num_nodes;  // seeds and predictions too
 }
 
 std::string Gigabytes(int64_t bytes) { return fmt::format("{:.2f} GB", static_cast<double>(bytes) * 1e-9); }
@@ -75,7 +75,7 @@ Result<WorkingMemory> CountWorkingMemory(const ModelOptions& model, const GpuEng
   context.parameters = &parameters;
   context.matmuls = &matmuls;
   context.element = options.fp32 ? Element::kFloat32 : Element::kBFloat16;
-  const AllocationCount count;  // the parameters live as long as the programs that point to them
+  const AllocationCount count;  // the parameters must outlive the programs that point to them
   HONE_RETURN_IF_ERROR(parameters.Make(plan->Layout(), context.element));
   working.parameters = count.bytes();
   if (options.trains) {
@@ -92,7 +92,7 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
   const bool cached = storage.tier == FeatureTier::kCached;
   const int64_t rows = graph.num_nodes, stride = graph.feature_stride_bytes;
   const int64_t cache_rows = std::min(storage.cache_rows, rows);
-  // Of all batches under way.
+  // Staged rows of all batches in flight.
   const int64_t staged = std::min(storage.staging_rows, rows);
   const bool stages = storage.misses != MissPath::kZeroCopy && staged > 0;
   const int64_t staging = stages ? DeviceGraph::kStagingSets * staged : 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan against sums worked out by hand, against what engines then take, and against a device that is too small.
+// Compares the plan with sums worked out by hand, with what engines then take, and with a device that is too small.
 #include "gnn/cuda/engine/memory_plan.h"
 
 #include <cuda_runtime_api.h>
@@ -33,7 +33,7 @@ TEST(MemoryPlan, AddsUpWhatTheTierKeepsOnTheDevice) {
 
   const FeatureStorage storage{.tier = FeatureTier::kCached, .cache_rows = 1000000, .staging_rows = 1000};
   const MemoryPlan cached = PlanMemory(kPapers, kWorking, storage, 140 * kGigabyte);
-  // Four batches under way have room for staged rows, and a map each.
+  // Each of the four batches in flight has room for staged rows, and a map.
   EXPECT_EQ(cached.features, 1004000 * int64_t{256});
   EXPECT_EQ(cached.feature_map, 4 * 4 * (111059956 + int64_t{1000}));
   EXPECT_EQ(cached.needed, all.needed - all.features + cached.features + cached.feature_map);
@@ -75,7 +75,7 @@ TEST(MemoryPlan, PeersCountTheirPartAndARefusalNamesThem) {
   EXPECT_TRUE(PlanMemory(kPapers, kWorking, storage, 30 * kGigabyte).fits);
   ++storage.cache_rows;
   EXPECT_FALSE(PlanMemory(kPapers, kWorking, storage, 30 * kGigabyte).fits);
-  // One rank alone has no peers, and on a GPU that the structure fills four have no room for their parts either.
+  // A single rank has no peers; and if the structure fills the GPUs, four of them have no room for their parts either.
   EXPECT_LT(PlanMemory(kPapers, kWorking, {}, 30 * kGigabyte).most_cache_rows_of_peers, 0);
   EXPECT_LT(PlanMemory(kPapers, kWorking, {.processes = 4}, 24 * kGigabyte).most_cache_rows_of_peers, 0);
 }
@@ -126,15 +126,15 @@ TEST(MemoryPlan, CountsNoLessThanEveryModelsEngineTakes) {
       ASSERT_TRUE(engine.value()->Evaluate(graph->test_nodes(), nullptr).ok());
       ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
       const auto taken = static_cast<int64_t>(before) - static_cast<int64_t>(after);
-      // Without the allowances for libraries and the runtime, which the emulated one does not need.
+      // Excludes the allowances for libraries and the runtime, which the emulated runtime does not need.
       EXPECT_GE(plan.needed, taken);
-      // Programs of these have products beside others, each kind with a workspace of its own, in both envelopes.
+      // Programs of these models run products in parallel, each kind with a separate workspace, in both envelopes.
       const int64_t beside = (kind == "sage" ? 2 : kind == "gat" ? 0 : 4) * plan.working.products;
       const int64_t allowances = plan.reserve + plan.working.products + beside;
       cudaDeviceProp device;
       ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
       if (std::string(device.name) != "emulated") continue;
-      EXPECT_GE(plan.needed - allowances + 65536, taken);  // and the few fixed arrays
+      EXPECT_GE(plan.needed - allowances + 65536, taken);  // plus the few arrays of fixed size
       EXPECT_LE(plan.needed - allowances, 4 * taken) << plan.text;
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is enqueued in which order, and who waits for whom.
+// Enqueues a pass's work: in which order, on which streams, and which stream waits for which.
 #include "gnn/cuda/engine/pass.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr uint32_t kLastTag = 1u << 30;
-constexpr uint32_t kChunk = 32;  // replays of a run that nobody watches, two of which are under way
+constexpr uint32_t kChunk = 32;  // replays per chunk of an unobserved run; two chunks are in flight
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::vector<int32_t> Pass::WorstCase() const {
   int64_t nodes = options_.batch;
   for (const int32_t fanout : options_.fanouts) {
     known.push_back(static_cast<int32_t>(nodes));
-    // A batch may be larger than the graph, and no layer has fewer rows than the one after it.
+    // A batch may be larger than the graph, and no layer has fewer rows than the layer after it.
     nodes = std::min(nodes * (1 + int64_t{fanout}), std::max<int64_t>(context_.graph->view().num_nodes, options_.batch));
   }
   return known;
@@ -50,9 +50,9 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   if (!options_.trains) HONE_RETURN_IF_ERROR(predictions_.Allocate(static_cast<int64_t>(steps_) * options_.batch));
   HONE_RETURN_IF_ERROR(state_.Allocate(1));
   if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
-  // The sampling of the next batch is a chain of small kernels: where it had to wait for the compute's large ones to
-  // drain, it would end long after them. The outermost hop is large itself and fills what the compute leaves idle.
-  // Capture keeps a stream's priority with the node.
+  // Sampling the next batch is a chain of small kernels: if it had to wait until the compute's large kernels drain, it
+  // would end long after them, so it gets a higher priority. The outermost hop is large itself and fills what the
+  // compute leaves idle. Capture keeps a stream's priority with the node.
   int least = 0, greatest = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   const auto make = [](Stream& stream, int priority) -> Status {
@@ -64,7 +64,7 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(make(structure_, greatest));
   HONE_RETURN_IF_ERROR(make(outermost_, least));
   if (stages_) {
-    HONE_RETURN_IF_ERROR(make(collects_, least));  // of a batch that nobody waits for yet
+    HONE_RETURN_IF_ERROR(make(collects_, least));  // serves a batch that is not needed yet
     HONE_RETURN_IF_ERROR(make(copies_, greatest));
   }
   HONE_RETURN_IF_ERROR(fork_.Make());
@@ -94,8 +94,8 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(MakeBucket(worst, 1, large_));
   HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> observed, Observe());
   HONE_RETURN_IF_ERROR(MakeBucket(observed, buffers(), small_));
-  // Every kernel and product once outside a capture: what loads late loads here, and errors show where they arise. On
-  // batches that are not valid, which change nothing, running statistics included.
+  // Runs every kernel and product once outside a capture: lazy loading happens here, and errors appear where they
+  // arise. The batches are not valid and so change nothing, running statistics included.
   for (Bucket* bucket : {&large_, &small_}) {
     HONE_RETURN_IF_ERROR(bucket->batches[0].Invalidate(main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
@@ -106,12 +106,13 @@ Status Pass::Make(std::span<const NodeId> seeds) {
     HONE_RETURN_IF_ERROR(EnqueueUpdate(*bucket, 0, options_.trains, main_.handle));
   }
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
-  return Capture(small_);  // the larger one is never replayed
+  return Capture(small_);  // the larger bucket is never replayed
 }
 
-// The most that a few dozen batches needed, and a margin: what falls outside costs a repeated step, not a fault.
+// Observes the most that a few dozen batches needed, and adds a margin: a batch outside costs a repeated step, not a
+// fault.
 Result<std::vector<int32_t>> Pass::Observe() {
-  constexpr int kSamples = 32;  // whatever the ranks, so that envelopes do not depend on them
+  constexpr int kSamples = 32;  // independent of the ranks, so that envelopes are too
   const int steps = std::max(1, kSamples / options_.shards);
   std::vector<int32_t> known(options_.fanouts.size(), 0);
   HONE_RETURN_IF_ERROR(SetState(0, 0, true));
@@ -185,7 +186,7 @@ Status Pass::EnqueueOutermost(Bucket& bucket, int which, cudaStream_t stream) {
   return bucket.program->EnqueueOutermost(bucket.batches[static_cast<size_t>(which)].view(state_.get()), stream);
 }
 
-// A batch from its draws to its outermost hop.
+// Enqueues a batch's sampling from its draws to its outermost hop.
 Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& streams) {
   return EnqueueDraws(bucket, which, streams, [&](cudaStream_t stream) -> Status {
     if (stages_) {
@@ -196,7 +197,8 @@ Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& strea
   });
 }
 
-// What the first replay finds done: the first batch whole, and of those that come after it as much as is under way.
+// Enqueues what the first replay expects: the first batch completely, and the later batches as far as they are in
+// flight.
 Status Pass::EnqueueAhead(Bucket& bucket) {
   if (stages_) {
     HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
@@ -221,15 +223,15 @@ Status Pass::EnqueueAhead(Bucket& bucket) {
   return Status::Ok();
 }
 
-// What follows the draws of a batch whose outermost hop has to wait.
+// Returns what follows the draws of a batch whose outermost hop has to wait for rows.
 std::function<Status(cudaStream_t)> Pass::Collecting(Bucket& bucket, int which) {
   if (!stages_) return {};
   return [this, &bucket, which](cudaStream_t stream) { return EnqueueCollect(bucket, which, stream); };
 }
 
-// What comes beside the compute of the batch in buffer `which`, and begins when it does (fork_); ends on side_. The
-// outermost hop, which is most of a batch's work, is that of the next batch, whose draws are there: it waits for nothing.
-// The chain of small kernels that draws has the whole step for a batch behind it.
+// Enqueues what overlaps with the compute of the batch in buffer `which`; begins with it (fork_) and ends on side_. The
+// outermost hop, most of a batch's work, is made for the next batch, whose draws are complete, so it waits for nothing.
+// The chain of small drawing kernels, for the batch after that, has the whole step to finish.
 Status Pass::EnqueueNext(Bucket& bucket, int which) {
   const auto buffer = [&](int ahead) { return (which + ahead) % buffers(); };
   const int drawn = buffer(buffers() - 1);
@@ -273,7 +275,7 @@ Status Pass::EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t 
                               bucket.row_correct.get(), stream);
 }
 
-// `which` has the step's last batch.
+// Updates the parameters; buffer `which` holds the step's last batch.
 Status Pass::EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream) {
   const DeviceParameters& parameters = *context_.parameters;
   const BatchHeader* header = bucket.batches[static_cast<size_t>(which)].header();
@@ -310,7 +312,7 @@ Status Pass::EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t 
   return Status::Ok();
 }
 
-// A step in one go and one buffer, sampling included.
+// Enqueues a step in one buffer without overlap, sampling included.
 Status Pass::EnqueueWhole(Bucket& bucket, bool update) {
   if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
   for (int shard = 0; shard < local_shards(); ++shard) {
@@ -321,7 +323,8 @@ Status Pass::EnqueueWhole(Bucket& bucket, bool update) {
   return EnqueueUpdate(bucket, 0, update, main_.handle);
 }
 
-// A step whose first batch lies in buffer `which` and which leaves the next step's first one in the one that follows.
+// Enqueues a step whose first batch lies in buffer `which`, and leaves the next step's first batch in the following
+// buffer.
 Status Pass::EnqueueReplay(Bucket& bucket, int which) {
   if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
   for (int shard = 0; shard < local_shards(); ++shard, which = (which + 1) % buffers()) {
@@ -336,9 +339,9 @@ Status Pass::EnqueueReplay(Bucket& bucket, int which) {
   return Status::Ok();
 }
 
-// Steps of one batch of this rank each from buffer `which` on, as EnqueueReplay's, but nobody waits for the end of a step
-// who does not need to: an outermost hop begins when its batch is drawn, and its missing rows are copied, in what the step before its
-// own leaves idle; and copies follow one another, so that the bus does not wait for a step's end.
+// Enqueues steps of one batch each, from buffer `which` on. As EnqueueReplay, but with finer dependencies between
+// steps: an outermost hop begins when its batch is drawn and its missing rows are copied, in what the previous step
+// leaves idle; and copies follow one another, so that the bus does not wait for a step's end.
 Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
   const auto buffer = [&](uint32_t batch) { return static_cast<int>((static_cast<uint32_t>(which) + batch) % static_cast<uint32_t>(buffers())); };
   const auto after = [](const Event& event, cudaStream_t stream) -> Status {
@@ -349,7 +352,7 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(event.handle, stream));
     return Status::Ok();
   };
-  const auto last = static_cast<uint32_t>(buffers() - 1);  // of the batches under way
+  const auto last = static_cast<uint32_t>(buffers() - 1);  // index of the last batch in flight
   std::array<Event, 2>& ready = stages_ ? copied_ : drawn_;
   HONE_RETURN_IF_ERROR(note(fork_, main_.handle));
   for (const cudaStream_t stream : {side_.handle, outermost_.handle}) HONE_RETURN_IF_ERROR(after(fork_, stream));
@@ -361,7 +364,7 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
       HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(step + 2), copies_.handle));
       HONE_RETURN_IF_ERROR(note(copied_[now], copies_.handle));
     }
-    if (step > 0) HONE_RETURN_IF_ERROR(after(computed_[before], side_.handle));  // which had the buffer
+    if (step > 0) HONE_RETURN_IF_ERROR(after(computed_[before], side_.handle));  // the buffer's last user
     HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(step + last), {.chain = side_.handle,
                                                                     .structure = structure_.handle,
                                                                     .outermost = collects_.handle,
@@ -399,7 +402,7 @@ Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& repla
       replay);
 }
 
-// What `enqueue` enqueues, from main_ and back to it.
+// Captures what `enqueue` enqueues, from main_ and back to it.
 Status Pass::Capture(const std::function<Status()>& enqueue, GraphExec& replay) {
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
   const Status status = enqueue();
@@ -434,7 +437,8 @@ Result<RunState> Pass::ReadState() {
   return state;
 }
 
-// On the stream of the kernels that read it: a plain copy from pageable memory may return before it is done.
+// Copies on the stream of the kernels that read the state: a plain copy from pageable memory may return before it is
+// done.
 Status Pass::WriteState(const RunState& state) {
   volatile HostProgress& progress = *progress_.host();
   progress.halt = 0;
@@ -444,7 +448,7 @@ Status Pass::WriteState(const RunState& state) {
   return Status::Ok();
 }
 
-// `fresh`: sums that start at zero. The tag, Adam's count and the learning rate always go on.
+// `fresh`: sums start at zero. The tag, Adam's count and the learning rate always continue.
 Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh) {
   HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
   state.seed = options_.seed;
@@ -455,8 +459,8 @@ Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh) {
   state.steps = steps_;
   state.halt = 0;
   state.gradient_not_finite = state.failure = 0;
-  // Before tags come again. From here to the next call fewer than 2^31 seeds, and as many shards at most, begin a
-  // batch.
+  // Clear the table before tags repeat. From here to the next call fewer than 2^31 seeds, and so at most as many
+  // shards, begin a batch.
   if (state.table_tag >= kLastTag) {
     HONE_RETURN_IF_ERROR(source_.ClearTable(main_.handle));
     state.table_tag = 0;
@@ -514,7 +518,7 @@ TrainingProgress Pass::ProgressOf(const RunState& state) {
   return progress;
 }
 
-// Tells what has become known since the last time.
+// Reports the steps that have finished since the last call.
 void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* stopped) {
   while (*told < until) {
     const unsigned long long word = progress_.host()->steps[(*told + 1) % kProgressSteps];
@@ -525,8 +529,8 @@ void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* st
   }
 }
 
-// Replays for the steps from … until - 1, as far as they go: a batch that does not fit turns those behind it into
-// nothing. The state they leave.
+// Enqueues replays for the steps from … until - 1; a batch that does not fit turns the replays behind it into nothing.
+// Returns the state that they leave.
 Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told,
                                   bool* stopped) {
   if (stages_) {
@@ -534,13 +538,13 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   } else {
     HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(small_.ahead.handle, main_.handle));
   }
-  // A watched run enqueues a chunk while the one before it is under way, and waits for that one before the next.
+  // An observed run enqueues a chunk while the previous one runs, and waits for the previous one before the next chunk.
   const uint32_t chunk =
       watch == nullptr ? kChunk : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
   const bool one = watch != nullptr && watch->ahead <= 1;
-  // Of one rank: replays behind a batch that did not fit do nothing, and are not worth enqueuing.
+  // With one rank: replays behind a batch that did not fit do nothing, and are not worth enqueuing.
   const auto halted = [&] { return options_.ranks == nullptr && progress_.host()->halt != 0; };
-  // The state before the first step is known to be good, and the copy of a chunk is, once the ranks agreed after it.
+  // The state before the first step is known to be good, and so is a chunk's copy once the ranks have agreed after it.
   uint64_t snapshot = 0;
   if (keeps_copies() && watch != nullptr) {
     HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
@@ -557,14 +561,14 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
       step += several ? steps_together() : 1;
     }
     if (watch == nullptr) {
-      // Nobody waits: the host looks now and then how far the device is. Behind a batch that does not fit every replay
-      // that is enqueued already runs for nothing, all of an epoch's where the host goes as far ahead as it can.
+      // An unobserved run need not wait, but the host checks now and then how far the device is. Behind a batch that
+      // does not fit, every enqueued replay runs for nothing: the rest of the epoch if the host were not limited.
       HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(behind_[chunks % 2].handle, main_.handle));
       cudaError_t behind = chunks > 0 ? cudaErrorNotReady : cudaSuccess;
       while (behind == cudaErrorNotReady && !halted()) {
         behind = cudaEventQuery(behind_[(chunks - 1) % 2].handle);
         if (behind != cudaErrorNotReady) break;
-        (void)cudaGetLastError();  // which the runtime keeps like an error
+        (void)cudaGetLastError();  // clears cudaErrorNotReady, which the runtime keeps like an error
         std::this_thread::sleep_for(std::chrono::microseconds(20));
       }
       if (behind != cudaErrorNotReady) HONE_CUDA_RETURN_IF_ERROR(behind);
@@ -580,7 +584,7 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
     }
     Tell(*watch, until, told, stopped);
     HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", *stopped || progress_.host()->halt != 0));
-    // No rank was lost until now, so what the device did before it was waited for above is good.
+    // No rank was lost so far, so the device's work before this point, which was waited for above, is good.
     if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Confirm(confirmed));
   }
   Result<RunState> state = ReadState();
@@ -602,7 +606,7 @@ Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t unt
   return RunOn(epoch, from, until, watch);
 }
 
-// From the state as it is.
+// Runs steps from the state as it is.
 Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
   StepsOnDevice result;
   result.done = from;
@@ -610,7 +614,7 @@ Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until,
   while (result.done < until && !result.stopped) {
     HONE_ASSIGN_OR_RETURN(RunState state, RunReplays(result.done, until, watch, &told, &result.stopped));
     result.done = state.trained_steps;
-    // A rank may have met the batch that does not fit before the others have heard of it.
+    // One rank may have met the batch that does not fit before the others know of it.
     HONE_ASSIGN_OR_RETURN(const bool halted, AnyRank("a batch that does not fit", state.halt != 0));
     if (state.failure == kNoFailure && halted && result.done < until && !result.stopped) {
       ++result.larger;

@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One direction of use of a model on the GPU: the seeds, fanouts and buffers of training, or of evaluation.
+// Runs a model on the GPU in one mode, training or evaluation, with that mode's seeds, fanouts and buffers.
 //
-// A step is one CUDA-graph replay, or a few steps are. It computes on one batch, makes the outermost hop of the next,
-// whose inner hops are there, and draws the one after that: three buffers, so that neither the chain of small kernels
-// that draws nor the outermost hop keeps the compute waiting. Steps run in the envelope that sampled batches have stayed
-// in; a batch that does not fit is noticed on the device, turns the replays behind it into nothing, and is done again in
-// the envelope of the worst case.
+// A CUDA-graph replay is one step or a few steps. Each step computes on one batch, gathers the outermost hop of the
+// next batch, whose inner hops are drawn, and draws the batch after that. With three buffers neither the chain of small
+// drawing kernels nor the outermost hop delays the compute. Steps run in the envelope of observed batches; the device
+// detects a batch that does not fit, the replays behind it do nothing, and the batch is repeated in the worst-case
+// envelope.
 //
-// Where a batch's rows come from the host (staging_kernels.h), there is one buffer more, for a batch waits for them: while
-// one is computed the next is gathered, the rows of the one after that are copied, and one more is sampled. So the bus
-// has something to do all the time, and a replay takes as long as the longest of these.
+// Where rows come from the host (staging_kernels.h), there is one more buffer, because a batch waits for its rows:
+// while one batch is computed, the next is gathered, the rows of the one after that are copied, and one more is
+// sampled. The bus stays busy, and a replay takes as long as the longest of these.
 //
-// A step of several shards computes this rank's one after the other in the same buffers, adds them up (step_sum.h), and
-// updates once; a shard that does not fit undoes the whole step, on every rank. Ranks must enqueue the same replays,
-// for each replay waits for all of them: so nobody stops on what he sees by himself, and after each chunk of replays
+// A step of several shards computes this rank's shards one after the other in the same buffers, adds them up
+// (step_sum.h), and updates once; a shard that does not fit undoes the whole step, on every rank. Ranks must enqueue
+// the same replays, because each replay waits for all ranks: no rank stops on its own, and after each chunk of replays
 // the hosts agree whether to go on.
 #pragma once
 
@@ -38,50 +38,50 @@ namespace hone::gnn::cuda {
 
 struct PassOptions {
   std::vector<int32_t> fanouts;
-  int32_t batch = 1024;  // seeds a shard
-  bool trains = false;   // otherwise: inference, seeds in their order
-  int32_t shards = 1;    // of a step
-  // Of several ranks: their hosts and their devices, borrowed; null for one.
+  int32_t batch = 1024;  // seeds per shard
+  bool trains = false;   // false: inference, seeds in the given order
+  int32_t shards = 1;    // per step
+  // With several ranks: their hosts' communicator and their GPUs' exchange, borrowed; null for one rank.
   Communicator* ranks = nullptr;
   GradientExchange* exchange = nullptr;
-  std::vector<float> class_weights;  // empty: all one
-  double clip_norm = 0;              // 0: never
+  std::vector<float> class_weights;  // empty: all weights are 1
+  double clip_norm = 0;              // 0: no clipping
   uint64_t seed = 0;
   double envelope = 1.03;  // see GpuEngineOptions
   int32_t classes = 0;
   AdamOptions adam;
-  double learning_rate = 0;  // at the beginning
+  double learning_rate = 0;  // initial learning rate
 };
 
 class FedBatch;  // feed.h
 
 class Pass {
  public:
-  // Batches under way, the one that is computed included, where no rows are staged.
+  // Batches in flight, including the one that is computed, where no rows are staged.
   static constexpr int kBuffers = 3;
 
-  // All borrowed.
+  // `context` and `plan` are borrowed.
   Pass(const ProgramContext& context, const ModelPlan& plan, PassOptions options)
       : context_(context), plan_(plan), options_(std::move(options)) {}
 
   Status Make(std::span<const NodeId> seeds);
   uint32_t steps() const { return steps_; }
-  // A whole epoch, counted from its beginning; or, of inference, part `part` of its steps.
+  // Runs a whole epoch, counted from its beginning; in inference, part `part` of its steps.
   Result<EpochOnDevice> RunEpoch(uint32_t epoch, EvaluationPart part = {});
-  // Steps from … until - 1 of an epoch, whose sums go on. `watch` may be null: then nobody looks before the end.
+  // Runs steps from … until - 1 of an epoch, whose sums continue. `watch` may be null.
   Result<StepsOnDevice> RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch);
-  // Both, of batches that come from the host (pass_fed.cc).
+  // Does the same for batches that come from the host (pass_fed.cc).
   Result<FedEpoch> RunFed(uint32_t epoch, HostFeed& feed);
   Result<FedSteps> RunFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch, HostFeed& feed);
   Status SetProgress(const TrainingProgress& progress);
   Status SetTableTag(uint32_t tag);
-  // Of rank 0 of several: the state after some whole step of the latest RunSteps, in the host's memory; the device is
-  // not asked. `step`: how many of the epoch are in it. kUnavailable where there is none.
+  // On rank 0 of several: returns the state after some completed step of the latest RunSteps, from host memory without
+  // reading the device. `step`: how many steps of the epoch are completed in it. kUnavailable if there is none.
   Result<TrainingProgress> LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) const;
   Result<TrainingProgress> Progress();
   // Samples a step and does nothing else.
   Result<NeighborSample> SampleStep(uint32_t epoch, uint32_t step);
-  // One step in the envelope of the worst case; its mean loss. `update`: the parameters move.
+  // Runs one step in the worst-case envelope and returns its mean loss. `update`: whether parameters are updated.
   Result<double> OneStep(uint32_t epoch, uint32_t step, bool update);
   const DeviceArray<int32_t>& predictions() const { return predictions_; }
 
@@ -91,15 +91,15 @@ class Pass {
   struct Bucket {
     Envelope envelope;
     std::unique_ptr<Program> program;
-    std::array<BatchBuffers, kMostBuffers> batches;  // buffers() of them
+    std::array<BatchBuffers, kMostBuffers> batches;  // buffers() of them are used
     DeviceArray<float> logits, row_loss;
     DeviceArray<int32_t> row_correct;
     DeviceArray<unsigned char> grad_logits;
-    GraphExec ahead;                              // what the first of them finds done; of rows that are not staged
-    std::array<GraphExec, kMostBuffers> replays;  // begin with batch i
-    std::array<GraphExec, kMostBuffers> several;  // steps_together() of them
+    GraphExec ahead;                              // prologue: prepares the first replay's batches; unused when staging
+    std::array<GraphExec, kMostBuffers> replays;  // replay i begins with the batch in buffer i
+    std::array<GraphExec, kMostBuffers> several;  // the same for steps_together() steps in one graph
   };
-  // Between two replays the device waits for the next one's first kernels, and so does the bus; within one they do not.
+  // Between two replays, device and bus wait for the next replay's first kernels; within one replay they do not.
   uint32_t steps_together() const { return stages_ ? 8 : 4; }
 
   Status MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& bucket);
@@ -127,7 +127,7 @@ class Pass {
   int BatchOf(uint32_t step) const {
     return static_cast<int>(step * static_cast<uint32_t>(local_shards()) % static_cast<uint32_t>(buffers()));
   }
-  // Batches under way at once, the one that is computed included.
+  // Batches in flight, including the one that is computed.
   int buffers() const { return stages_ ? kMostBuffers : kBuffers; }
   bool sums() const { return options_.shards > 1; }
   bool keeps_copies() const { return options_.ranks != nullptr && options_.ranks->rank() == 0; }
@@ -154,14 +154,15 @@ class Pass {
   DeviceArray<RunState> state_;
   DeviceArray<float> class_weights_;
   DeviceArray<double> norm_partials_;
-  StepSum sum_;          // where a step has several shards
-  Snapshots snapshots_;  // of several ranks, on rank 0, which saves
+  StepSum sum_;          // used where a step has several shards
+  Snapshots snapshots_;  // with several ranks, on rank 0, which saves
   MappedValue<HostProgress> progress_;
-  // The step's compute; and of the next batch's sampling: the chain of draws, its structure, the outermost hop.
+  // The step's compute; and for the next batches: the chain of draws, their structure, the outermost hop, misses,
+  // copies.
   Stream main_, side_, structure_, outermost_, collects_, copies_;
   Event fork_, join_, fork_sample_, join_sample_;
-  std::array<Event, 2> drawn_, copied_, whole_, computed_;  // of the batches under way in EnqueueSteps
-  std::array<Event, 2> behind_;  // chunks of replays that a watched run enqueues ahead
+  std::array<Event, 2> drawn_, copied_, whole_, computed_;  // for the batches in flight in EnqueueSteps
+  std::array<Event, 2> behind_;  // chunks of replays that an observed run enqueues ahead
   Bucket small_, large_;
 };
 

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps of batches that the host prepared (feed.h): the pass's compute without its sampling.
+// Runs steps of batches that the host prepared (feed.h): the pass's compute without its sampling.
 //
-// Nothing is captured here. The host prepares and copies a hundred megabytes a batch, next to which launches are little.
-// A batch's sizes are known when it comes, so each step takes the envelope that holds it and none is done again.
+// Nothing is captured here: the host prepares and copies a hundred megabytes per batch, next to which launches cost
+// little. A batch's sizes are known when it arrives, so each step takes the envelope that holds it and none is
+// repeated.
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -30,7 +31,8 @@ struct Held {
 
 }  // namespace
 
-// Local shard `shard` of a step; with the last one the update. Shards of one step may take different envelopes.
+// Enqueues local shard `shard` of a step, and the update after the last one. Shards of one step may take different
+// envelopes.
 Status Pass::EnqueueFed(Bucket& bucket, FedBatch& fed, int shard) {
   BatchBuffers& buffers = bucket.batches[0];
   HONE_RETURN_IF_ERROR(fed.EnqueueUnpack(buffers, main_.handle));
@@ -47,11 +49,11 @@ Status Pass::EnqueueFed(Bucket& bucket, FedBatch& fed, int shard) {
   return shard + 1 < local_shards() ? Status::Ok() : EnqueueUpdate(bucket, 0, true, main_.handle);
 }
 
-// From the state as it is. As RunReplays: ranks enqueue the same steps, and agree after each chunk of them to go on.
+// Runs from the state as it is. As in RunReplays, ranks enqueue the same steps, and agree after each chunk to go on.
 Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch, HostFeed& feed) {
   FedSteps result;
   result.steps.done = from;
-  (void)feed.TakeTimes();  // of batches that nobody trained on
+  (void)feed.TakeTimes();  // discards the times of batches that were not trained on
   std::deque<Held> held;
   const auto let_go = [&]() -> Status {
     const FedBatch& batch = *held.front().batch;
@@ -69,7 +71,7 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
   const auto tell = [&] {
     if (watch != nullptr) Tell(*watch, until, &told, &stopped);
   };
-  // One rank ends where it likes, for nobody waits for its steps.
+  // A single rank ends at any step, because no other rank waits for its steps.
   const auto ends = [&] { return options_.ranks == nullptr && (stopped || progress_.host()->halt != 0); };
   const auto step = [&]() -> Status {
     for (int shard = 0; shard < local_shards(); ++shard, ++taken) {
@@ -106,19 +108,19 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
       if (keeps_copies()) {
         HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
       }
-      // Where ranks agree that none was lost, what all of them have done is good.
+      // Once ranks agree that none was lost, the work that all of them have done is good.
       while (options_.ranks != nullptr && !held.empty()) HONE_RETURN_IF_ERROR(let_go());
       tell();
       HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", stopped || progress_.host()->halt != 0));
       if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Confirm(snapshot));
     }
     while (!held.empty()) HONE_RETURN_IF_ERROR(let_go());
-    // The epoch's end is told once more than there are batches.
+    // The feed reports the epoch's end by one extra call after the last batch.
     if (next == steps_) HONE_RETURN_IF_ERROR(feed.Next().status());
     return Status::Ok();
   };
   const Status ran = run();
-  (void)cudaDeviceSynchronize();  // copies too, where something failed on the way
+  (void)cudaDeviceSynchronize();  // also waits for copies, where something failed on the way
   held.clear();
   if (!ran.ok()) {
     feed.Stop();

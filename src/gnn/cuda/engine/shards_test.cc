@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps of several virtual shards on one GPU: every model follows the CPU's trainer with the same shards, whatever
-// their number; an envelope that is too small loses nothing; class weights and clipping are the CPU's; and the table
-// that finds duplicates forgets its tags before they come again.
+// Tests steps of several virtual shards on one GPU: every model follows the CPU's trainer with the same shards,
+// whatever their number; an envelope that is too small loses nothing; class weights and clipping match the CPU's; and
+// the table that finds duplicates is cleared before its tags repeat.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ class ShardsOnGpu : public testing::Test {
   }
   struct Ran {
     EpochReport last;
-    std::vector<double> losses;  // of the steps
+    std::vector<double> losses;  // one per step
     Weights weights;
   };
   static Ran RunAll(Result<std::unique_ptr<Trainer>> made) {
@@ -81,8 +81,8 @@ class ShardsOnGpu : public testing::Test {
   Ran OnCpu() const { return RunAll(MakeTrainer(graph_, model_, train_, {.threads = 1})); }
   Ran OnGpu() const { return RunAll(MakeGpuTrainer(graph_, model_, train_, {}, gpu_)); }
 
-  // Losses and running statistics to rounding; the update is Adam's, which makes steps of rounding where a gradient is
-  // nothing else.
+  // Compares losses and running statistics to rounding, but not weights: where a gradient is only rounding, Adam makes
+  // full steps of it.
   static void ExpectSame(const Ran& mine, const Ran& theirs) {
     ASSERT_EQ(mine.losses.size(), theirs.losses.size());
     for (size_t s = 0; s < mine.losses.size(); ++s) {
@@ -114,7 +114,7 @@ class ShardsOnGpu : public testing::Test {
 
 TEST_F(ShardsOnGpu, EveryModelFollowsTheCpusWithAnyNumberOfShards) {
   for (const char* kind : {"sage", "gat", "gin", "sage-ri"}) {
-    for (const int shards : {2, 3, 4}) {  // 3: steps begin in either buffer, and the tree is lopsided
+    for (const int shards : {2, 3, 4}) {  // 3: steps begin in any buffer, and the summation tree is lopsided
       SCOPED_TRACE(std::string(kind) + " with " + std::to_string(shards) + " shards");
       model_.kind = kind;
       train_.shards = shards;
@@ -126,7 +126,7 @@ TEST_F(ShardsOnGpu, EveryModelFollowsTheCpusWithAnyNumberOfShards) {
 TEST_F(ShardsOnGpu, AShardMayHaveNoSeed) {
   train_.shards = 5;
   train_.batch = 17;
-  ASSERT_EQ(graph_->train_nodes().size() % (5 * 17), 3u);  // of the last step
+  ASSERT_EQ(graph_->train_nodes().size() % (5 * 17), 3u);  // seeds of the last step
   for (const char* kind : {"sage", "gat", "gin", "sage-ri"}) {
     SCOPED_TRACE(kind);
     model_.kind = kind;
@@ -174,7 +174,7 @@ TEST_F(ShardsOnGpu, AnEnvelopeTooSmallForAShardLosesNothing) {
     EXPECT_EQ(epochs[1].steps, epochs[0].steps);
     EXPECT_NEAR(epochs[1].mean_loss, epochs[0].mean_loss, 1e-3 * epochs[0].mean_loss);
     EXPECT_EQ(epochs[1].accuracy, epochs[0].accuracy);
-    ExpectStatistics(weights[1], weights[0]);  // of no shard twice
+    ExpectStatistics(weights[1], weights[0]);  // no shard counted twice
   }
 }
 
@@ -183,7 +183,7 @@ TEST_F(ShardsOnGpu, ATagThatComesAgainFindsNothingOfItsFirstTime) {
   const GpuEngineOptions options = Engine();
   const auto engine = MakeGpuEngine(*graph_, *model, options).value();
   const auto other = MakeGpuEngine(*graph_, *model, options).value();
-  // Tags from 1 on are used, and then the same ones once more by way of the wrap.
+  // Uses the tags from 1 on, and then the same tags again after the wrap.
   ASSERT_TRUE(engine->TrainEpoch(0).ok());
   ASSERT_TRUE(other->TrainEpoch(0).ok());
   for (const uint32_t tag : {0xffffffffu, 0xfffffffdu, (1u << 30) - 2}) {

@@ -15,7 +15,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int64_t kPiece = 1 << 14;  // nodes
+constexpr int64_t kPiece = 1 << 14;  // nodes per piece of work
 
 template <typename Work>
 void ForNodes(int threads, int64_t count, const Work& work) {
@@ -41,9 +41,9 @@ std::vector<double> InclusionProbabilities(const CsrView& graph, std::span<const
   }
   const uint64_t as_seed = FixedLog(seed);
 
-  std::vector<double> drawn(count, 0.0);  // of each slot of a node
-  std::vector<uint64_t> sent(count);      // what that counts
-  std::vector<uint64_t> received(count);  // over the slots that hold a node
+  std::vector<double> drawn(count, 0.0);  // probability per slot of a node
+  std::vector<uint64_t> sent(count);      // the fixed-point log of each slot's draw
+  std::vector<uint64_t> received(count);  // sums over the slots that list a node
   for (const int32_t fanout : shape.fanouts) {
     ForNodes(threads, graph.num_nodes, [&](NodeId node) {
       const auto v = static_cast<size_t>(node);

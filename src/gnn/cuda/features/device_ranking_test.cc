@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device ranks is what the host ranks, and what it counts is what the sampler draws.
+// Tests that the device's ranking equals the host's, and that its counts equal what the sampler draws.
 #include "gnn/cuda/features/device_ranking.h"
 
 #include <cuda_runtime_api.h>
@@ -46,7 +46,7 @@ TEST_F(DeviceRanking, ProbabilitiesAreTheHostsInBothDirectionsOverTheEdges) {
   for (const bool symmetric : {true, false}) {
     const auto found = Host(InclusionOnGpu(device_, graph_->train_nodes(), shape_, symmetric));
     ASSERT_EQ(found.size(), expected.size());
-    // Sums are of words of 2^-40 and equal but for the rounding of single ones.
+    // Sums are of words of 2^-40 and equal except for the rounding of single words.
     for (size_t v = 0; v < found.size(); ++v) EXPECT_NEAR(found[v], expected[v], 1e-9) << v;
   }
 }
@@ -64,7 +64,7 @@ TEST_F(DeviceRanking, CountsOfMoreNeighborsThanAWarpHasLanesAreTheHosts) {
             CountInclusions(graph_->structure(), graph_->train_nodes(), wide, 1).value());
 }
 
-// Counts have many ties, which the number of slots and the id decide.
+// Counts have many ties, which the number of slots and then the id decide.
 TEST_F(DeviceRanking, TheLikeliestAreTheHostsWhateverTheNumber) {
   const int64_t nodes = graph_->structure().num_nodes;
   for (const int64_t rows : {int64_t{0}, int64_t{1}, nodes / 100, nodes / 3, nodes - 1, nodes, nodes + 5}) {
@@ -101,8 +101,8 @@ TEST_F(DeviceRanking, AnEpochsReadsAreCountedWithAndWithoutACache) {
   EXPECT_EQ(some.hits, hits);
 }
 
-// The map also has the places of rows that batches under way have had copied, and of the last batch's until the next:
-// they made a small cache look almost twice as good.
+// The map also has the places of staged rows of batches in flight, and of the last batch until the next. Counting them
+// made a small cache look almost twice as good.
 TEST_F(DeviceRanking, RowsThatABatchHasStagedAreNoHits) {
   const auto counts = CountInclusions(graph_->structure(), graph_->train_nodes(), shape_, 1).value();
   const std::vector<NodeId> cached = {3, 4, 99, 150};
@@ -129,7 +129,7 @@ TEST_F(DeviceRanking, RowsThatABatchHasStagedAreNoHits) {
   EXPECT_EQ(CountCacheReads(behind, graph_->train_nodes(), shape_, 0).value().hits, hits);
 }
 
-// An outline's features are made on the device and sent to the host a piece at a time, or moved there later.
+// An outline's features are made on the device and sent to host memory piece by piece, or moved there later.
 TEST_F(DeviceRanking, AnOutlineTrainsToTheSameBitsWhereverItsFeaturesAre) {
   const auto outline = OutlineSyntheticGraph(graph_->name()).value();
   ModelOptions shape;

@@ -12,9 +12,10 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// Copies run beside everything else; a hop that reads for itself keeps multiprocessors waiting. Where both took the same
-// time alone, an epoch took 1.04 times its bound with the first (10 % of the rows cached, and 5 %) and 1.13 and 1.49 times
-// with the second (2 % and 20 %; papers100M's shape on an H200). How much faster the second must be was not measured.
+// How much slower staging may be alone and still be chosen: copies overlap with everything else, while a hop that reads
+// for itself keeps multiprocessors waiting. Where both took the same time alone, an epoch took 1.04 times its bound
+// with staging (10 % of the rows cached, and 5 %) and 1.13 and 1.49 times with zero-copy (2 % and 20 %; papers100M's
+// shape on an H200). How much faster zero-copy must be to win was not measured.
 constexpr double kStagingsWorth = 1.5;
 
 Status Check(const FeatureStorage& storage) {
@@ -22,7 +23,7 @@ Status Check(const FeatureStorage& storage) {
   return Status::InvalidArgument("a feature cache: its rows cannot be below 0, nor the pre-sampled epochs below 1");
 }
 
-// On the device, or where that has no room for the scores, by the host's cores.
+// Ranks on the device, or, if the scores do not fit there, on the host's cores.
 Result<DeviceArray<int32_t>> Likeliest(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                        const DeviceGraph& device) {
   Result<DeviceArray<int32_t>> ranked =
@@ -49,7 +50,7 @@ Result<StorageFacts> ShareWithPeers(const Graph& graph, const FeatureStorage& st
   if (storage.cache_rows == 0) return facts;
   HONE_ASSIGN_OR_RETURN(const DeviceArray<int32_t> cached, Likeliest(graph, storage, shape, device));
   facts.cached_rows = cached.size();
-  // Nothing is staged: what a batch misses comes from the peers as fast as it could be copied.
+  // Nothing is staged: peer reads are as fast as copies would be.
   HONE_RETURN_IF_ERROR(device.FillCache(cached.get(), cached.size(), 0));
   return facts;
 }

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the engine keeps feature rows. Structure and labels are in device memory whatever the tier.
+// Decides where the engine keeps feature rows. Structure and labels are in device memory in every tier.
 //
 //   kDevice  all rows in device memory
-//   kPeers   a part of the rows in the memory of each of several GPUs of one host, which read one another's
-//            (peer_rows.h); the likeliest of the others' may be in a cache like the next one's
-//   kCached  all rows in the host's memory, registered with the device; the likeliest ones also in a static cache on
-//            the device (SALIENT++, Kaler et al. 2023, arXiv 2305.03152; GNNLab, Yang et al. 2022, for counting)
+//   kPeers   each of several GPUs of one host holds a part of the rows, and the GPUs read one another's memory
+//            (peer_rows.h); the likeliest rows of other GPUs may be cached as in kCached
+//   kCached  all rows in host memory, registered with the device; the likeliest ones also in a static cache on the
+//            device (SALIENT++, Kaler et al. 2023, arXiv 2305.03152; GNNLab, Yang et al. 2022, for counting)
 //
 // The tier changes no bit of any result.
 #pragma once
@@ -25,7 +25,7 @@ namespace hone::gnn::cuda {
 
 enum class FeatureTier { kDevice, kPeers, kCached };
 
-// What makes a row likely (cache_ranking.h).
+// How the likelihood of a row is estimated (cache_ranking.h).
 enum class CacheRanking {
   kInclusion,    // the probability that a batch needs it, computed along the edges
   kPresampling,  // how many batches of the first epochs need it
@@ -33,25 +33,25 @@ enum class CacheRanking {
 
 // How rows that are not in the cache reach the device.
 enum class MissPath {
-  kFastest,   // staged, unless what is measured when the graph is loaded (miss_path.h) speaks clearly against it
-  kZeroCopy,  // read through the bus by whoever wants them, as often as they are wanted
-  kStaged,    // each copied once into device memory, by a few blocks, before the batch's kernels read them
+  kFastest,   // kStaged, unless a measurement when the graph is loaded (miss_path.h) clearly favors kZeroCopy
+  kZeroCopy,  // kernels read rows through the bus, as often as they need them
+  kStaged,    // a few thread blocks copy each row once into device memory, before the batch's kernels read it
 };
 
 struct FeatureStorage {
   FeatureTier tier = FeatureTier::kDevice;
-  int64_t cache_rows = 0;  // more than the graph has: all of them
+  int64_t cache_rows = 0;  // if larger than the graph: all rows
   CacheRanking ranking = CacheRanking::kInclusion;
   int presampled_epochs = 2;
   MissPath misses = MissPath::kFastest;
-  int64_t staging_rows = int64_t{1} << 19;  // of a batch's misses that are staged; the others are read by zero-copy
-  int threads = 0;                          // of the host, for what it does here; 0: all the process may use
-  int processes = 1;                        // peers that keep the rows together; of a plan (memory_plan.h)
-  int64_t host_bytes = 0;                   // of the host's memory that rows may take, of all ranks here; 0: what is free
-  Communicator* ranks = nullptr;            // of the run, where there are several; borrowed
+  int64_t staging_rows = int64_t{1} << 19;  // most misses per batch that are staged; the others are read by zero-copy
+  int threads = 0;                          // host threads for the work here; 0: all the process may use
+  int processes = 1;                        // ranks that hold the rows together; only read by a plan (memory_plan.h)
+  int64_t host_bytes = 0;                   // host memory for rows, over all ranks of this host; 0: what is free
+  Communicator* ranks = nullptr;            // ranks of the run, if several; borrowed
 };
 
-// What one epoch's batches read, a row once a batch, and how much of that is in the device's memory.
+// Rows that one epoch's batches read, each counted once per batch, and how many of them are in device memory.
 struct CacheReads {
   int64_t batches = 0;
   int64_t rows = 0;
@@ -61,24 +61,24 @@ struct CacheReads {
 class DeviceGraph;
 struct BatchShape;
 
-// What became of the wish.
+// The storage that was set up.
 struct StorageFacts {
   int64_t cached_rows = 0;
   bool staged = false;
-  bool managed = false;  // how the host's memory was made (host_rows.h)
-  bool shared = false;   // one copy of the rows in the host's memory, of all ranks
-  MissTimes measured;  // zeros where there was nothing to measure
+  bool managed = false;  // how host memory was allocated (host_rows.h)
+  bool shared = false;   // all ranks share one copy of the rows in host memory
+  MissTimes measured;  // zeros if nothing was measured
 };
 
-// Copies to the device what `storage` says belongs there, or generates it there where `graph` is an outline; `shape`, of
-// training or of what is predicted, decides what is likely. In the cached tier a `graph` with features must outlive `device`. kInvalidArgument
-// for options out of range, and for GPUs that cannot share rows. With kPeers and kCached collective over
-// `storage.ranks`; when it has come back, all rows are there for all of them.
+// Copies to the device what `storage` says belongs there, or generates it there if `graph` is an outline; `shape`, of
+// training or inference, decides which rows are likely. In the cached tier a `graph` with features must outlive
+// `device`. kInvalidArgument for options out of range, and for GPUs that cannot share rows. With kPeers and kCached,
+// collective over `storage.ranks`: when the function has returned, all rows are available to all ranks.
 Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                       DeviceGraph& device);
-// The same for a `device` that has the graph already, and features on either side: they move to the host's memory, and
-// another cache takes the place of what there was. kInvalidArgument for the other tiers.
-Status CheckStorageChange(const FeatureStorage& storage);  // what of it is known before anything is done
+// Does the same for a `device` that has the graph already, with features on either side: they move to host memory, and
+// a new cache replaces the old one. kInvalidArgument for the other tiers.
+Status CheckStorageChange(const FeatureStorage& storage);  // the checks that are possible beforehand
 Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                    DeviceGraph& device);
 

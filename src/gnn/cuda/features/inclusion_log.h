@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Probabilities as sums of logarithms in fixed point, so that whoever adds them up, in whatever order, gets the same
-// bits (cache_ranking.h).
+// Represents probabilities as fixed-point sums of logarithms, so that any order of addition gives the same bits
+// (cache_ranking.h).
 #pragma once
 
 #include <cmath>
@@ -24,12 +24,13 @@ HONE_HOST_DEVICE inline uint64_t FixedLog(double p) {
   return value < static_cast<double>(kMostOfASlot) ? static_cast<uint64_t>(value + 0.5) : kMostOfASlot;
 }
 
-// What a sum of them stands for.
+// Converts a sum of such units back to a probability.
 HONE_HOST_DEVICE inline double ProbabilityOf(uint64_t sum) {
   return -expm1(-(static_cast<double>(sum < kEnough ? sum : kEnough) / kLogUnit));
 }
 
-// The share of a node's slots that are drawn in one more hop, when `known` says how likely the node is known.
+// Returns the share of a node's slots that are drawn after one more hop, where `known` is the probability that the node
+// is known.
 HONE_HOST_DEVICE inline double DrawnAfter(double drawn, double known, int32_t fanout, int64_t degree) {
   if (degree <= 0) return drawn;
   const double share = static_cast<double>(fanout) / static_cast<double>(degree);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which way misses come faster on this machine (feature_storage.h, MissPath).
+// Measures which way of reading misses is faster on this machine (feature_storage.h, MissPath).
 #pragma once
 
 #include "hone/base/status.h"
@@ -11,15 +11,15 @@ namespace hone::gnn::cuda {
 class DeviceGraph;
 
 struct MissTimes {
-  // Medians, of the same rows: the outermost hop that reads them itself; and their copies alone, for the rest of a hop
-  // whose rows are staged runs beside the next batch's copies.
+  // Medians for the same rows: the outermost hop that reads the rows itself; and the copies alone, because the rest of
+  // a hop with staged rows overlaps with the next batch's copies.
   double zero_copy_ms = 0;
   double staged_ms = 0;
-  int64_t rows = 0;  // that were copied
+  int64_t rows = 0;  // rows copied
 };
 
-// Runs the outermost hop of some thousand nodes, drawn from all, both ways, on an otherwise idle device. The graph is left
-// as it was. kInvalidArgument for one that has no staging room.
+// Runs the outermost hop of some thousand nodes, drawn from all, both ways, on an otherwise idle device. The graph is
+// left unchanged. kInvalidArgument for a graph without staging rows.
 Result<MissTimes> MeasureMissPaths(DeviceGraph& graph, int fanout);
 
 }  // namespace hone::gnn::cuda

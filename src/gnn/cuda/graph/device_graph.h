@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph with its labels in device memory, and its features there, in that of several devices, or in the host's
-// (feature_storage.h).
+// Holds a graph and its labels in device memory, and its features in the same memory, across several devices, or in
+// host memory (feature_storage.h).
 #pragma once
 
 #include <array>
@@ -20,57 +20,59 @@
 
 namespace hone::gnn::cuda {
 
-// Whether `graph` is an outline (gnn/graph/synthetic_graph.h), whose edges and features nobody has made yet.
+// Whether `graph` is an outline (gnn/graph/synthetic_graph.h), whose edges and features are not generated yet.
 bool IsOutline(const Graph& graph);
 
 class DeviceGraph {
  public:
-  // Batches that may have staged rows at the same time: one that is trained on, and those under way to it.
+  // Most batches that may have staged rows at the same time: one that is trained on, and the batches being prepared.
   static constexpr int kStagingSets = 4;
 
-  // Copies everything; `graph` may go. kInvalidArgument when it lacks features or labels, kResourceExhausted when
-  // memory does not suffice.
+  // Copies everything; `graph` need not stay. kInvalidArgument when it lacks features or labels, kResourceExhausted
+  // when memory does not suffice.
   Status Upload(const Graph& graph);
-  // Likewise, but features stay with `graph`, which must outlive this; FillCache comes next.
+  // Does the same, but features stay with `graph`, which must outlive this object; call FillCache next.
   Status UploadForCache(const Graph& graph, const HostRowsOptions& options = {});
-  // Makes a synthetic graph where it is wanted, with the bytes that the host would make: seconds of the host's cores
-  // become fractions of one here, and nothing crosses the bus. Needs four bytes a slot more while it works.
+  // Generates a synthetic graph on the device, with the bytes that the host would make: seconds of the host's cores
+  // become fractions of a second, and nothing crosses the bus. Temporarily needs four bytes more per slot.
   Status Generate(const SyntheticRequest& request);
-  // The structure and labels alone, for who puts the features where he wants them (generate_features.h).
+  // Generates only structure and labels, for callers that place the features themselves (generate_features.h).
   Status GenerateStructure(const SyntheticRequest& request);
-  // As Generate, but features go to the host's memory as they are made, a piece at a time; FillCache comes next.
+  // Works like Generate, but features go to host memory piece by piece as they are made; call FillCache next.
   Status GenerateForCache(const SyntheticRequest& request, const HostRowsOptions& options = {});
-  // Likewise both, but each rank's GPU keeps a part of the features, and reads those of all others (peer_rows.h).
-  // Collective; when it has come back, all are there. CheckPeers' errors beside the others.
+  // Works like Upload and Generate, but each rank's GPU keeps a part of the features and reads the other ranks' parts
+  // (peer_rows.h). Collective; on return all parts are available. Also returns the errors of CheckPeers.
   Status UploadOverPeers(const Graph& graph, Communicator& ranks);
   Status GenerateOverPeers(const SyntheticRequest& request, Communicator& ranks);
-  // Features that are all here go to memory of the host; FillCache comes next. Nothing where they are there already.
+  // Moves features that are all on the device to host memory; call FillCache next. No effect if they are there already.
   Status MoveFeaturesToHost(int threads);
-  // Of features in the host's memory, or the peers': those of `cached` [count] (distinct ids, on the device) are copied, with room behind
-  // them for `staging_rows` more in each of the staging sets. Replaces what was cached before.
+  // For features in host memory or on peers: copies the rows of `cached` [count] (distinct ids, on the device), with
+  // room behind them for `staging_rows` rows in each of the staging sets. Replaces the previous cache.
   Status FillCache(const int32_t* cached, int64_t count, int64_t staging_rows);
-  // The graph of an outline, in the host's memory; features that are there already stay this object's.
+  // Copies the graph of an outline to host memory; features that are there already stay owned by this object.
   Result<std::shared_ptr<const Graph>> Download(const Graph& outline) const;
-  // UploadForCache and FillCache, for ids of the host.
+  // UploadForCache and FillCache, for ids in host memory.
   Status UploadCached(const Graph& graph, std::span<const NodeId> cached, int64_t staging_rows);
-  // For the fingerprint of a graph that only this device holds. Borrows this; each read waits for the device.
+  // Returns a reader for the fingerprint of a graph that only this device holds. Borrows this object; each read waits
+  // for the device.
   GraphReader Reader() const;
 
-  // `set`: of the batch that looks; all are one where nothing is staged.
+  // `set`: the batch's staging set; all views are equal where nothing is staged.
   const GraphOnDevice& view(int set = 0) const { return views_[static_cast<size_t>(set)]; }
   Element feature_element() const { return feature_element_; }
   int64_t num_edges() const { return columns_.size(); }
-  // To the host, for tests and fingerprints.
+  // Device arrays, which tests and fingerprints copy to the host.
   const DeviceArray<int64_t>& row_offsets() const { return row_offsets_; }
   const DeviceArray<int32_t>& columns() const { return columns_; }
   const DeviceArray<int32_t>& labels() const { return labels_; }
   const DeviceArray<unsigned char>& features() const { return features_; }
-  // Null where no other GPU has any of the features.
+  // Null where no other GPU holds any of the features.
   const PeerRows* peer_rows() const { return peer_rows_.get(); }
-  // Of the cached tier: rows of features() that are a cache, and those behind them; both 0 where all rows are there.
+  // In the cached tier: rows of features() that are the cache, and staging rows behind them; both 0 where all rows are
+  // on the device.
   int64_t cached_rows() const { return cached_rows_; }
   int64_t staging_rows() const { return staging_rows_; }
-  // Whether misses are staged from now on, where there is room; not while work is under way that was enqueued otherwise.
+  // Switches staging of misses on or off, where there is room; not while enqueued work relies on the old setting.
   void SetStaging(bool staged) {
     for (GraphOnDevice& view : views_) view.staging.rows = staged ? static_cast<int32_t>(staging_rows_) : 0;
   }
@@ -81,14 +83,14 @@ class DeviceGraph {
   const DeviceArray<int32_t>& places() const { return sets_[0].places; }
 
  private:
-  // Where a batch's rows are.
+  // The arrays that locate a batch's rows.
   struct StagingSet {
     DeviceArray<int32_t> places, nodes, count;
   };
   void SetView(const FeatureView& features, int64_t num_nodes);
   Status UploadStructure(const Graph& graph);
   Status TakePeerRows(std::unique_ptr<PeerRows> rows, Status filled, Communicator& ranks);
-  // All rows by id, where the device reads those that it has no copy of; null where it has all.
+  // All rows by id, for reading the rows without a copy on the device; null where it has all rows.
   const void* elsewhere() const {
     if (peer_rows_ != nullptr) return peer_rows_->get();
     return host_rows_ != nullptr ? host_rows_->device() : nullptr;
@@ -101,7 +103,7 @@ class DeviceGraph {
   std::unique_ptr<HostRows> host_rows_;
   std::unique_ptr<PeerRows> peer_rows_;
   int64_t cached_rows_ = 0, staging_rows_ = 0;
-  FeatureView shape_;  // of the rows, wherever they are; its `rows` means nothing
+  FeatureView shape_;  // shape of the rows; its `rows` pointer is not used
   std::array<GraphOnDevice, kStagingSets> views_{};
   Element feature_element_ = Element::kFloat32;
 };

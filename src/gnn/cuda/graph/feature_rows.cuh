@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a kernel finds the feature row of a node, by storage tier (feature_storage.h).
+// Finds the feature row of a node in a kernel, by storage tier (feature_storage.h).
 //
-// A kernel that reads features is a template over one of these. A lane that has a node's id asks once for the row's
-// place and hands that round; lanes that read ask for the address of a place. With everything on the device the place
-// is the id itself, and both steps compile to nothing.
+// A kernel that reads features is a template over one of these classes. A lane that has a node's id asks once for the
+// row's place and passes it to the other lanes; lanes that read ask for the address of a place. With everything on the
+// device the place is the id itself, and both steps compile to nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace hone::gnn::cuda {
 
-// One instruction, where a compiler that has widened `b` before a loop makes it four.
+// Forces one instruction, where a compiler that has widened `b` before a loop would use four.
 __device__ inline int64_t WideProduct(int32_t a, int32_t b) {
 #if defined(__CUDA_ARCH__) && !defined(HONE_SIM)
   int64_t product;
@@ -26,8 +26,8 @@ __device__ inline int64_t WideProduct(int32_t a, int32_t b) {
 #endif
 }
 
-// Every row is in device memory, at its id. Ids keep their type: one that is known not to be negative takes fewer
-// registers to make an address of.
+// Every row is in device memory, at its id. Ids keep their type: an unsigned id takes fewer registers to form an
+// address.
 template <typename T>
 struct DeviceRows {
   const T* rows;
@@ -39,7 +39,7 @@ struct DeviceRows {
   __device__ Id Place(Id node) const {
     return node;
   }
-  // The place that lane `from` asked for, when the node's id has been handed round already.
+  // Returns the place that lane `from` asked for, if the lanes have exchanged node ids already.
   template <typename Id>
   __device__ static Id HandRound(Id node, Id, int) {
     return node;
@@ -50,7 +50,7 @@ struct DeviceRows {
   }
 };
 
-// Some rows are in device memory; the others are read where they are, in the host's, through the bus.
+// Some rows are in device memory; the others are read in place from host memory, through the bus.
 template <typename T>
 struct CachedRows {
   const T* cache;
@@ -63,7 +63,7 @@ struct CachedRows {
         host(static_cast<const T*>(graph.host_features)),
         places(graph.feature_places),
         stride(static_cast<int32_t>(graph.feature_stride)) {}
-  // A row of the cache, or below zero the complement of an id.
+  // Returns a row of the cache, or, below zero, the complement of an id.
   __device__ int32_t Place(uint32_t node) const {
     const int32_t place = __ldg(places + node);
     return place >= 0 ? place : ~static_cast<int32_t>(node);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Feature rows of a synthetic graph, made on the device wherever they are wanted: the bytes that the host would make.
+// Generates feature rows of a synthetic graph on the device, with the bytes that the host would make.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace hone::gnn::cuda {
 
-// The shape of the rows; `rows` is null.
+// Returns the shape of the rows; `rows` is null.
 FeatureView FeaturesOf(const SyntheticRequest& request);
 
 class FeatureGenerator {
  public:
   explicit FeatureGenerator(const SyntheticRequest& request) : request_(request) {}
 
-  // Rows first … end - 1 to memory of the device, or that it may write, at `to`. Enqueues on the default stream; this must
-  // outlive the work.
+  // Writes rows first … end - 1 to `to`, in device memory or memory that the device may write. Enqueues on the default
+  // stream; this object must outlive the work.
   Status Enqueue(int64_t first, int64_t end, unsigned char* to);
-  // Its share of all rows into `host`, which has been allocated and has room for them, until they may be read. Waits for the
-  // device. Collective where the host's ranks share the memory.
+  // Writes this process's share of all rows into `host`, which is allocated and large enough, and makes the rows
+  // readable. Waits for the device. Collective where the host's ranks share the memory.
   Status FillHost(HostRows& host);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of generate_kernels.h.
+// Implements generate_kernels.h.
 #include "gnn/cuda/graph/generate_kernels.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int kTile = 256;  // nodes, and threads of a block
+constexpr int kTile = 256;  // nodes per tile, and threads per block
 constexpr int kLevels = 3;
 
 __device__ int64_t BlockBegin(const SyntheticSpec& s, int64_t block) {
@@ -22,20 +22,21 @@ __device__ uint32_t CountOf(const SlotCounts& slots, int level) {
   return level == kLevelBlock ? slots.block : level == kLevelRegion ? slots.region : slots.global;
 }
 
-// What a tile's nodes have: before[level][i], the slots of the tile's nodes before the i-th; [kTile], all of them.
+// Slot counts of a tile's nodes: before[level][i] is the number of slots of the nodes before the i-th; [kTile] of all
+// nodes.
 struct Tile {
   uint32_t before[kLevels][kTile + 1];
 };
 
-// By all threads. A node past `end` has none.
+// Called by all threads. A node past `end` has no slots.
 __device__ void CountTile(const SyntheticSpec& spec, const DegreeTableView& table, int64_t first, int64_t end, Tile& tile) {
   const int t = static_cast<int>(threadIdx.x);
   SlotCounts mine{0, 0, 0};
   if (first + t < end) mine = SlotsOf(spec, table, first + t);
-  __syncthreads();  // the tile before may still be read
+  __syncthreads();  // the previous tile may still be in use
   for (int level = 0; level < kLevels; ++level) tile.before[level][t + 1] = CountOf(mine, level);
   if (t < kLevels) tile.before[t][0] = 0;
-  for (int offset = 1; offset < kTile; offset *= 2) {  // Hillis and Steele
+  for (int offset = 1; offset < kTile; offset *= 2) {  // prefix sum (Hillis and Steele)
     __syncthreads();
     uint32_t add[kLevels];
     for (int level = 0; level < kLevels; ++level) add[level] = t >= offset ? tile.before[level][t + 1 - offset] : 0;
@@ -45,7 +46,7 @@ __device__ void CountTile(const SyntheticSpec& spec, const DegreeTableView& tabl
   __syncthreads();
 }
 
-// The node of the tile to which slot `slot` of those counted in `before` belongs: the last i with before(i) <= slot.
+// Returns the node of the tile that owns slot `slot` counted by `before`: the last i with before(i) <= slot.
 template <typename Before>
 __device__ int NodeOfSlot(const Before& before, uint32_t slot) {
   int low = 0, high = kTile - 1;
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(kTile) OwnersKernel(SyntheticSpec spec, Degree
   }
 }
 
-// Which slots a level's permutation pairs: those from `first` on, `permutation.count` of them.
+// The slots that a level's permutation pairs: `permutation.count` of them from `first` on.
 struct Pairing {
   KeyedPermutation permutation;
   uint64_t first;
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(kTile) ColumnsKernel(SyntheticSpec spec, Degre
                                                        const int32_t* block_owners, const int32_t* region_owners,
                                                        const int32_t* global_owners, int32_t* columns) {
   __shared__ Tile tile;
-  __shared__ uint64_t pairing_words[kLevels * sizeof(Pairing) / 8];  // not of Pairing: its members have initial values
+  __shared__ uint64_t pairing_words[kLevels * sizeof(Pairing) / 8];  // raw: Pairing's members have initial values
   Pairing* const pairing = reinterpret_cast<Pairing*>(pairing_words);
   const int64_t block = blockIdx.x;
   const int32_t* const owners[kLevels] = {block_owners, region_owners, global_owners};
@@ -143,7 +144,8 @@ __global__ void __launch_bounds__(kTile) ColumnsKernel(SyntheticSpec spec, Degre
     const uint32_t slots = before(kTile);
     for (uint32_t slot = threadIdx.x; slot < slots; slot += kTile) {
       const int i = NodeOfSlot(before, slot);
-      uint32_t within = slot - before(i);  // of the node: its block's slots, then its region's, then the global ones
+      uint32_t within = slot - before(i);  // index in the node: its block's slots, then its region's, then the global
+                                           // ones
       int level = 0;
       for (; level < kLevels - 1; ++level) {
         const uint32_t count = tile.before[level][i + 1] - tile.before[level][i];
@@ -163,7 +165,7 @@ __global__ void CentroidsKernel(SyntheticSpec spec, int32_t quads, PhiloxWords* 
   if (i < spec.num_classes * quads) centroids[i] = CentroidWords(spec, i / quads, i % quads);
 }
 
-// A thread four elements, padding included; `quads` of a row's stride.
+// Runs one thread per four elements, padding included; `quads` per row.
 template <Element kElement>
 __global__ void FeaturesKernel(SyntheticSpec spec, int32_t quads, const PhiloxWords* centroids, int64_t row_quads,
                                int64_t first, int64_t count, unsigned char* rows) {

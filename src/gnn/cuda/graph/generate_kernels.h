@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The synthetic graphs of graph/synthetic_core.h, made in device memory: the host generator's bytes.
+// Generates the synthetic graphs of graph/synthetic_core.h in device memory, with the host generator's bytes.
 //
-// A thread block takes a class block of the graph, in tiles of consecutive nodes: it draws their slot counts, sums them
-// up to the tile's places, and then its threads take the tile's slots one by one, whatever node each belongs to, so
-// that a hub is shared by all of them. Functions enqueue on `stream`.
+// A thread block handles a class block of the graph, in tiles of consecutive nodes: it draws their slot counts and sums
+// them to offsets; then its threads handle the tile's slots one by one, whatever node each belongs to, so that a hub is
+// shared by all threads. Functions enqueue on `stream`.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,29 +17,29 @@
 
 namespace hone::gnn::cuda {
 
-// Of a class block, by level: slots before it over the whole graph, in block order; [num_blocks + 1] each.
+// Slots before each class block, by level, over the whole graph in block order; [num_blocks + 1] each.
 struct SlotStarts {
   const uint64_t* level[3];
 };
 
-// slots [3][num_blocks]: how many slots of each level a class block has. `table` points to device memory.
+// Writes slots [3][num_blocks]: the number of slots of each level in each class block. `table` points to device memory.
 cudaError_t EnqueueCountSlots(const SyntheticSpec& spec, const DegreeTableView& table, uint64_t* slots,
                               cudaStream_t stream);
 
-// row_offsets [num_nodes + 1]; owners of each level: the node of every slot, in SlotStarts' order.
+// Writes row_offsets [num_nodes + 1] and the owners of each level: the node of every slot, in SlotStarts' order.
 cudaError_t EnqueueOwners(const SyntheticSpec& spec, const DegreeTableView& table, const SlotStarts& starts,
                           int64_t* row_offsets, int32_t* const owners[3], cudaStream_t stream);
 
-// columns [row_offsets[num_nodes]]. `owners` as filled above.
+// Writes columns [row_offsets[num_nodes]]. `owners` as filled above.
 cudaError_t EnqueueColumns(const SyntheticSpec& spec, const DegreeTableView& table, const SlotStarts& starts,
                            const int32_t* const owners[3], int32_t* columns, cudaStream_t stream);
 
-// Of nodes first … first + count - 1: rows [count, stride_bytes], padding zero; stride_bytes is a multiple of 64.
-// centroids: scratch of [num_classes, (width + 3) / 4] PhiloxWords.
+// Writes the rows of nodes first … first + count - 1: [count, stride_bytes], padding zero; stride_bytes is a multiple
+// of 64. centroids: scratch of [num_classes, (width + 3) / 4] PhiloxWords.
 cudaError_t EnqueueFeatures(const SyntheticSpec& spec, Element element, int64_t stride_bytes, void* centroids,
                             int64_t first, int64_t count, void* rows, cudaStream_t stream);
 
-// labels [num_nodes], kNoLabel where a node is not labelled.
+// Writes labels [num_nodes]; kNoLabel for unlabelled nodes.
 cudaError_t EnqueueLabels(const SyntheticSpec& spec, int32_t* labels, cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

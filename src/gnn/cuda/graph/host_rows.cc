@@ -22,17 +22,17 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int64_t kPiece = int64_t{4} << 20;  // a few huge pages of one thread's
+constexpr int64_t kPiece = int64_t{4} << 20;  // a few huge pages, written by one thread
 constexpr int64_t kBounce = int64_t{64} << 20;
 
-// Work(first, end) for pieces of [0, bytes) on several threads.
+// Calls work(first, end) for pieces of [0, bytes) on several threads.
 template <typename Work>
 void InPieces(int64_t bytes, int threads, const Work& work) {
   ParallelPieces(ThreadCount(threads), (bytes + kPiece - 1) / kPiece,
                  [&](int64_t piece) { work(piece * kPiece, std::min(bytes, (piece + 1) * kPiece)); });
 }
 
-// Whether kernels may read managed memory where it is while the host reads it too.
+// Whether kernels may read managed memory in place while the host reads it too.
 Result<bool> ReadsManagedInPlace(int* device) {
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(device));
   int concurrent = 0;
@@ -50,7 +50,7 @@ cudaError_t Advise(void* memory, size_t bytes, cudaMemoryAdvise advice, bool hos
 }
 
 std::string ThisHost() {
-  const Result<std::string> boot = ReadFile("/proc/sys/kernel/random/boot_id");  // one for all containers of a machine
+  const Result<std::string> boot = ReadFile("/proc/sys/kernel/random/boot_id");  // one per machine
   return boot.ok() && !boot->empty() ? *boot : HostName();
 }
 
@@ -106,13 +106,14 @@ HostRowsPlan PlanHostRows(int64_t bytes, int ranks, int64_t available) {
   return plan;
 }
 
-// The same on all ranks of a host: what the one sees that sees least. `one_host`: whether that is all ranks.
+// Makes the same plan on all ranks of a host, from the smallest amount that any of them sees. `one_host`: whether all
+// ranks are here.
 Result<HostRowsPlan> HostRows::Plan(int64_t bytes, const HostRowsOptions& options, bool* one_host) const {
   int64_t available = AvailableMemoryBytes();
   if (options.most_bytes > 0) available = std::min(available, options.most_bytes);
   *one_host = true;
   if (options.ranks == nullptr) return PlanHostRows(bytes, 1, available);
-  // Before anybody takes any of it, for nobody comes back from here before all have told.
+  // Measured before any rank allocates: no rank returns from here until all have reported.
   const std::string host = ThisHost();
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
                         options.ranks->AllGather("room for features on the host", host + " " + std::to_string(available)));
@@ -124,17 +125,17 @@ Result<HostRowsPlan> HostRows::Plan(int64_t bytes, const HostRowsOptions& option
   }
   *one_host = here == options.ranks->size();
   HostRowsPlan plan = PlanHostRows(bytes, here, available);
-  if (!*one_host && here > 1 && !plan.managed) {  // which a segment of all ranks cannot help
+  if (!*one_host && here > 1 && !plan.managed) {  // a shared segment does not work across hosts
     plan.needed = here * bytes;
     plan.fits = false;
   }
   return plan;
 }
 
-// Managed memory on every rank, or on none.
+// Allocates managed memory on every rank, or on none.
 Result<bool> HostRows::ManageOnAll(int64_t bytes, const HostRowsOptions& options) {
   double refused = Manage(bytes).ok() ? 0 : 1;
-  cudaGetLastError();  // told here by doing it another way
+  cudaGetLastError();  // the failure is handled by another way
   if (options.ranks != nullptr) {
     HONE_RETURN_IF_ERROR(options.ranks->AllReduceSum("managed memory", std::span(&refused, 1)));
   }
@@ -143,7 +144,7 @@ Result<bool> HostRows::ManageOnAll(int64_t bytes, const HostRowsOptions& options
   return false;
 }
 
-// A segment of rank 0's, mapped by all.
+// Opens a segment that rank 0 makes and all ranks map.
 Status HostRows::OpenShared(int64_t bytes, Communicator& ranks) {
   UniqueFd mine;
   const auto make = [&]() -> Status {
@@ -180,7 +181,7 @@ Status HostRows::Allocate(int64_t bytes, const HostRowsOptions& options) {
   bool one_host = true;
   HONE_ASSIGN_OR_RETURN(const HostRowsPlan plan, Plan(bytes, options, &one_host));
   const bool several = options.ranks != nullptr && options.ranks->size() > 1;
-  // A rank by itself is not refused: what is available is a guess.
+  // A single rank is not refused: what is available is only an estimate.
   if (plan.managed || !several) {
     HONE_ASSIGN_OR_RETURN(const bool managed, ManageOnAll(bytes, options));
     if (managed) return Status::Ok();
@@ -207,7 +208,7 @@ Status HostRows::FillFromDevice(int64_t at, const unsigned char* device, int64_t
     buffer = std::make_unique<PinnedBytes>();
     HONE_RETURN_IF_ERROR(buffer->Make(static_cast<size_t>(kBounce)));
   }
-  // One piece is on its way while threads take the one before it to its place.
+  // One piece is in transit while threads write the previous piece to its place.
   const auto begin = [&](int64_t first) -> Status {
     HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(bounce_[static_cast<size_t>(first / kBounce % 2)]->get(), device + first,
                                               static_cast<size_t>(std::min(kBounce, bytes - first)),
@@ -272,7 +273,7 @@ Status HostRows::Open(const FeatureView& features, const HostRowsOptions& option
     return Ready();
   }
   const auto bytes = static_cast<size_t>(size);
-  auto* rows = const_cast<std::byte*>(features.rows);  // nobody writes: kernels have it as const
+  auto* rows = const_cast<std::byte*>(features.rows);  // never written: kernels access it as const
   if (cudaHostRegister(rows, bytes, cudaHostRegisterMapped) == cudaSuccess) {
     registered_ = rows;
   } else {

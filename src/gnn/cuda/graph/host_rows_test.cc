@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What rows take of the host's memory, and that they are there. Ranks that share them: emulated/rank_engine_test.cc.
+// Tests how much host memory rows take, and their contents. Ranks that share rows: emulated/rank_engine_test.cc.
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/graph/host_rows.h"
 
@@ -16,7 +16,7 @@ namespace hone::gnn::cuda {
 namespace {
 
 TEST(HostRows, ACopyForEachRankWhereThereIsRoomElseOneForAll) {
-  // 1000 bytes, and an eighth that stays free.
+  // 1000 bytes per copy, and an eighth stays free.
   const HostRowsPlan roomy = PlanHostRows(1000, 4, 4500);
   EXPECT_TRUE(roomy.managed);
   EXPECT_TRUE(roomy.fits);

@@ -19,7 +19,8 @@ constexpr int64_t kPiece = int64_t{16} << 20;
 constexpr int64_t kPiecesARank = 8;     // at least, where there is enough
 constexpr int64_t kMostPieces = 4096;
 
-// "0000:1b:00.0": what a GPU is called in every process of the host, whatever its number there.
+// Returns the GPU's name, such as "0000:1b:00.0", which is the same in every process of the host, whatever its index
+// there.
 Result<std::string> BusId() {
   int device = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
@@ -32,7 +33,7 @@ Status CanRead(Communicator& ranks, int rank, const std::string& bus_id) {
   int device = 0, peer = 0, can = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
   if (cudaDeviceGetByPCIBusId(&peer, bus_id.c_str()) != cudaSuccess) {
-    cudaGetLastError();  // told here
+    cudaGetLastError();  // clears the error, which is reported here
     return Status::InvalidArgument(
         fmt::format("{} does not see the GPU of {} ({}), whose memory it is to read: let every rank see all of them "
                     "(CUDA_VISIBLE_DEVICES; with --gpus N they do), or use --features device or host",
@@ -47,7 +48,7 @@ Status CanRead(Communicator& ranks, int rank, const std::string& bus_id) {
                   ranks.Name(ranks.rank()), ranks.Name(rank), bus_id));
 }
 
-// The largest of the ranks' GPUs: theirs are alike, or powers of two.
+// Returns the largest granularity of the ranks' GPUs: all are equal, or powers of two.
 Result<int64_t> Granularity(Communicator& ranks) {
   const Result<int64_t> mine = PeerMemoryGranularity();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "memory that GPUs share", mine.status()));
@@ -80,7 +81,7 @@ Status CheckPeers(Communicator& ranks) {
   for (size_t r = 0; r < ids.size() && status.ok(); ++r) {
     if (static_cast<int>(r) != ranks.rank()) status = CanRead(ranks, static_cast<int>(r), ids[r]);
   }
-  // Which names both ranks already.
+  // The message names both ranks already.
   const std::string text = status.ok() ? "" : status.message();
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all, ranks.AllGather("which GPUs read which", text));
   const auto refused = std::find_if(all.begin(), all.end(), [](const std::string& t) { return !t.empty(); });

@@ -13,26 +13,27 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int kBlock = 256;
-// Enough to keep a bus busy (random rows: 8 blocks 42 GB/s, 32 blocks 46, 132 blocks 50), few of the multiprocessors.
+// Enough to keep the bus busy (random rows: 8 blocks 42 GB/s, 32 blocks 46, 132 blocks 50), on few of the
+// multiprocessors.
 constexpr int kCopyBlocks = 64;
-// Where there is time, it need not be done as fast as it can be, and what is computed beside has more room.
+// Used when the copy need not be as fast as possible, to leave concurrent kernels more room.
 constexpr int kFewBlocks = 16;
-constexpr int kFillBlocks = 264;  // of a cache, while nothing else runs
+constexpr int kFillBlocks = 264;  // fills a cache, while nothing else runs
 constexpr int kLanesARow = 16;
-constexpr int kInFlight = 4;  // rows that half a warp has on their way
+constexpr int kInFlight = 4;  // rows that half a warp has in flight
 
-constexpr int32_t kOnHost = -1;  // in the map of places
+constexpr int32_t kOnHost = -1;  // marks a node in the map of places
 constexpr int32_t kClaimed = -2;
 
-// Where the row will lie once misses are copied (DrawnPlaces). Of those that miss the same row one claims it; who comes
-// before it has said where learns it from the map, later.
+// Returns where the row will lie once misses are copied (DrawnPlaces). Of several threads that miss the same row one
+// claims it; a thread that comes before the place is published learns it from the map later.
 __device__ int32_t PlaceOrClaim(const StagingOnDevice& staging, int32_t node) {
   const int32_t place = staging.places[node];
   if (place >= 0) return place;
   if (place != kOnHost || atomicCAS(staging.places + node, kOnHost, kClaimed) != kOnHost) return ~node;
   const int32_t at = atomicAdd(staging.count, 1);
   if (at >= staging.rows) {
-    staging.places[node] = kOnHost;  // no room
+    staging.places[node] = kOnHost;  // no room left
     return ~node;
   }
   staging.nodes[at] = node;
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(kBlock)
   if (lane < fanout) drawn.slots[static_cast<int64_t>(row) * fanout + lane] = place;
 }
 
-// For fanouts past a warp's lanes; a warp a row.
+// Handles fanouts above a warp's lanes, one warp per row.
 __global__ void CollectWideMissesKernel(GraphOnDevice graph, int hop, int fanout, const RunState* state,
                                         const BatchHeader* header, const int32_t* nodes) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
@@ -75,8 +76,8 @@ __global__ void CollectWideMissesKernel(GraphOnDevice graph, int hop, int fanout
   for (int32_t slot = lane; slot < drawn.count; slot += 32) PlaceOrClaim(graph.staging, drawn.Source(graph, slot));
 }
 
-// Rows nodes[0 … count - 1] of `host` to the rows of `to`, by the first `blocks` blocks. Half a warp takes kInFlight at a
-// time, 16 bytes a lane: 256 bytes are a row of 128 elements.
+// Copies rows nodes[0 … count - 1] of `host` to the rows of `to`, with the first `blocks` blocks. Half a warp handles
+// kInFlight rows at a time, 16 bytes per lane: 256 bytes are a row of 128 elements.
 template <typename Count>
 __device__ void CopyRows(unsigned blocks, const int32_t* nodes, Count count, int32_t parts, const void* host, void* to) {
   const int lane = static_cast<int>(threadIdx.x % kLanesARow);
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(kBlock) ReleasePlacesKernel(StagingOnDevice st
   }
 }
 
-// For `rows` rows at once, at most `most`.
+// Returns the grid for `rows` concurrent rows, at most `most` blocks.
 unsigned Blocks(int64_t rows, int most) {
   constexpr int64_t kRowsABlock = kBlock / kLanesARow * kInFlight;
   return static_cast<unsigned>(std::min<int64_t>((rows + kRowsABlock - 1) / kRowsABlock, most));

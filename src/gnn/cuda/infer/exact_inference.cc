@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loop over layers and blocks of exact_inference.h: what is computed for which nodes, and who waits for whom.
+// Runs the loop over layers and blocks of exact_inference.h: what is computed for which nodes, and which stream waits
+// for which.
 #include "gnn/cuda/infer/exact_inference.h"
 
 #include <fmt/format.h>
@@ -47,8 +48,8 @@ Status Check(const Graph& graph, const ModelOptions& model, std::span<const Node
   return Status::Ok();
 }
 
-// Nodes that each layer must compute, for the last one as they were asked for; an empty list means all. Of a graph
-// whose edges only the device has, the layers before the last compute all.
+// Returns the nodes that each layer must compute, for the last layer in the requested order; an empty list means all.
+// If only the device has the edges, the layers before the last compute all.
 std::vector<std::vector<NodeId>> RowsOfLayers(const CsrView& graph, std::span<const NodeId> wanted, size_t layers,
                                               bool without_edges) {
   std::vector<std::vector<NodeId>> rows(layers);
@@ -65,16 +66,16 @@ std::vector<std::vector<NodeId>> RowsOfLayers(const CsrView& graph, std::span<co
       if (mark[v] != 0) rows[l - 1].push_back(static_cast<NodeId>(v));
     }
     if (rows[l - 1].size() * 2 >= mark.size()) {
-      rows[l - 1].clear();  // all, and so for every earlier layer
+      rows[l - 1].clear();  // all nodes, and so for every earlier layer
       break;
     }
   }
   return rows;
 }
 
-// What a layer's loop needs of its rows, on the device.
+// What a layer's loop needs to know of its rows, on the device.
 struct PassRows {
-  std::span<const NodeId> ids;  // empty: all
+  std::span<const NodeId> ids;  // empty: all nodes
   int64_t count = 0;
   const LongRowList* long_rows = nullptr;
   DeviceArray<int32_t> device_ids, positions, piece_rows;
@@ -115,7 +116,7 @@ class ExactRun {
  public:
   ExactRun(const Graph& graph, std::span<const NodeId> nodes, const ExactOptions& options)
       : graph_(graph), csr_(graph.structure()), nodes_(nodes), options_(options) {}
-  // Nothing is freed that work under way still uses.
+  // Waits, so that nothing in use is freed.
   ~ExactRun() {
     if (main_.handle != nullptr) (void)cudaStreamSynchronize(main_.handle);
     if (copies_.handle != nullptr) (void)cudaStreamSynchronize(copies_.handle);
@@ -167,7 +168,7 @@ class ExactRun {
         HONE_RETURN_IF_ERROR(output_->Make(csr_.num_nodes, model_.layers[l].out() * size_, memory_.on_device[l + 1], order_,
                                            "a layer's activations"));
       }
-      // New memory is cleared on another stream than the one that fills it.
+      // New memory is cleared on another stream than the stream that fills it.
       HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
       const Status status = RunLayer(l, pass, result);
       // Also after an error: `pass` must outlive the work.
@@ -183,12 +184,12 @@ class ExactRun {
   }
 
  private:
-  // One of the two places that finished blocks of logits leave from.
+  // One of the two buffers through which finished blocks of logits are copied.
   struct Staging {
     DeviceArray<float> logits;
     DeviceArray<int32_t> predicted;
     MappedBytes host;              // logits, then classes, of one block
-    int64_t first = 0, count = 0;  // of the block
+    int64_t first = 0, count = 0;  // rows of the block
   };
   struct Sizes {
     int64_t gathered = 0, out = 0, own = 0, heads = 0, partial = 0;
@@ -211,7 +212,8 @@ class ExactRun {
     return pieces;
   }
 
-  // The device makes the structure; the host learns its degrees. Features come when it is known where they belong.
+  // The device generates the structure, and the host reads its degrees. Features come once it is known where they
+  // belong.
   Status Generate() {
     HONE_ASSIGN_OR_RETURN(request_, ParseSyntheticName(graph_.name()));
     HONE_RETURN_IF_ERROR(made_.GenerateStructure(request_));
@@ -225,7 +227,7 @@ class ExactRun {
   Status PlanMemory() {
     size_t free = 0, total = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
-    free += static_cast<size_t>(made_bytes_);  // of the plan, not in its way
+    free += static_cast<size_t>(made_bytes_);  // part of the plan, so it counts as free
     int64_t available = static_cast<int64_t>(free) - std::min<int64_t>(int64_t{256} << 20, static_cast<int64_t>(free / 20));
     if (options_.device_bytes > 0) available = std::min(available, options_.device_bytes);
     product_rows_ = std::clamp<int64_t>(options_.product_rows, 1, RoundUp(csr_.num_nodes, 128));
@@ -244,13 +246,13 @@ class ExactRun {
     sizes.ranks_bytes = csr_.num_nodes * 4;
     const auto fixed = [&] {
       const int64_t a_row = (most.gathered + 2 * most.out + most.own) * size_ + 2 * (model_.classes + 1) * 4;
-      // 512 bytes: what an allocation may be rounded up by; some twenty are made.
+      // 512 bytes: the most by which an allocation may be rounded up; there are some twenty.
       return (csr_.num_nodes + 1) * 8 + num_edges_ * 4 + static_cast<int64_t>(model_.weights.size()) * size_ +
              static_cast<int64_t>(model_.vectors.size()) * 4 + csr_.num_nodes * 2 * most.heads * 4 + pass_bytes +
              block_ * a_row + MostPieces() * most.partial * 4 + 32 * 512;
     };
     block_ = RoundUp(std::clamp<int64_t>(options_.block_rows, 1, RoundUp(csr_.num_nodes, product_rows_)), product_rows_);
-    // A smaller block is slower and nothing else.
+    // A smaller block is only slower.
     while (fixed() > available && block_ > product_rows_) block_ = RoundUp(block_ / 2, product_rows_);
     sizes.block_rows = block_;
     sizes.fixed_bytes = fixed();
@@ -260,7 +262,7 @@ class ExactRun {
     return CheckHostMemory(sizes);
   }
 
-  // Features that are there already may stay where they are.
+  // Features that are in host memory already may stay where they are.
   Status CheckHostMemory(const ExactSizes& sizes) const {
     const bool there = !IsOutline(graph_) && memory_.on_device[0] < csr_.num_nodes;
     const int64_t needed = memory_.host_bytes - (there ? csr_.num_nodes * sizes.row_bytes[0] : 0);
@@ -272,7 +274,7 @@ class ExactRun {
         graph_.name(), static_cast<double>(needed) * 1e-9, static_cast<double>(available) * 1e-9));
   }
 
-  // Which rows the device has of tables that it does not hold whole.
+  // Decides which rows of partial tables the device holds.
   Status RankRows() {
     if (!memory_.split) return Status::Ok();
     {
@@ -291,7 +293,7 @@ class ExactRun {
       HONE_RETURN_IF_ERROR(row_offsets_.Upload(csr_.row_offsets.data(), csr_.num_nodes + 1));
       HONE_RETURN_IF_ERROR(columns_.Upload(csr_.columns.data(), num_edges_));
     }
-    // Before the buffers, for counting readers and making rows of the host's take some device memory for a while.
+    // Before the buffers, because counting readers and making host rows temporarily take device memory.
     HONE_RETURN_IF_ERROR(RankRows());
     HONE_RETURN_IF_ERROR(IsOutline(graph_) ? GenerateFeatures() : OpenFeatures());
     HONE_RETURN_IF_ERROR(UploadWeights());
@@ -334,7 +336,7 @@ class ExactRun {
       return weights_.Upload(reinterpret_cast<const unsigned char*>(model_.weights.data()), count * 4);
     }
     std::vector<uint16_t> half(model_.weights.size());
-    for (size_t i = 0; i < half.size(); ++i) {  // to nearest, ties to even
+    for (size_t i = 0; i < half.size(); ++i) {  // rounds to nearest, ties to even
       const auto bits = std::bit_cast<uint32_t>(model_.weights[i]);
       half[i] = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
     }
@@ -343,7 +345,8 @@ class ExactRun {
 
   const float* Vector(int64_t at) const { return at == kNowhere ? nullptr : vectors_.get() + at; }
 
-  // to [rows, out] = from [rows, in] times weight^T, in products of product_rows_ rows, the last one past the end.
+  // to [rows, out] = from [rows, in] times weight^T, in products of product_rows_ rows; the last product reaches past
+  // the end.
   Status Product(int64_t rows, int64_t in, int64_t out, int64_t weight, Element result, const void* from, void* to) {
     std::unique_ptr<Matmul>& plan = products_[{in, out, result}];
     if (plan == nullptr) {
@@ -369,7 +372,7 @@ class ExactRun {
     int64_t done = 0;
     int turn = 0;
     for (int64_t first = 0; first < pass.count; first += block_, turn = 1 - turn) {
-      // Its staging is free: the block before the last one has been collected.
+      // The block's staging buffer is free: the block before the previous one has been collected.
       HONE_RETURN_IF_ERROR(EnqueueBlock(l, pass, first, std::min(block_, pass.count - first), turn, in_element));
       HONE_RETURN_IF_ERROR(EnqueueLeaving(turn, last));
       if (first > 0) HONE_RETURN_IF_ERROR(Collect(l, 1 - turn, pass.count, &done, result));
@@ -445,8 +448,8 @@ class ExactRun {
     return Status::Ok();
   }
 
-  // Where the block's rows go: side by side into device memory, or, where they are not neighbors there, row by row to
-  // wherever each belongs.
+  // Destination of the block's rows: contiguous in device memory or, if they are not neighbors there, row by row by
+  // node.
   RowsOut NextRows(const PassRows& pass, int64_t first, int64_t row_bytes) const {
     RowsOut out;
     out.block_stride_bytes = row_bytes;
@@ -463,7 +466,7 @@ class ExactRun {
     return Status::Ok();
   }
 
-  // A block of logits leaves for host memory on a stream of its own.
+  // Copies a block of logits to host memory on a separate stream.
   Status EnqueueLeaving(int turn, bool last) {
     Staging& staging = staging_[static_cast<size_t>(turn)];
     const cudaEvent_t computed = computed_[static_cast<size_t>(turn)].handle;
@@ -481,7 +484,7 @@ class ExactRun {
     return Status::Ok();
   }
 
-  // Waits for a block, takes what it leaves, and tells.
+  // Waits for a block, takes its logits, and reports progress.
   Status Collect(size_t l, int turn, int64_t total, int64_t* done, ExactOnDevice& result) {
     const Staging& staging = staging_[static_cast<size_t>(turn)];
     HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(copied_[static_cast<size_t>(turn)].handle));
@@ -518,9 +521,9 @@ class ExactRun {
   }
 
   const Graph& graph_;
-  CsrView csr_;  // of an outline without columns
+  CsrView csr_;  // graph structure of an outline, without columns
   int64_t num_edges_ = 0;
-  DeviceGraph made_;  // of an outline, without its features
+  DeviceGraph made_;  // the generated graph of an outline, without its features
   SyntheticRequest request_;
   std::vector<int64_t> made_offsets_;
   int64_t made_bytes_ = 0;
@@ -530,12 +533,12 @@ class ExactRun {
   Element element_ = Element::kBFloat16;
   int64_t size_ = 2, block_ = 0, product_rows_ = 0;
   ExactMemory memory_;
-  std::vector<int32_t> places_;  // where some table is not whole on the device
+  std::vector<int32_t> places_;  // used where a table is not completely on the device
   DeviceArray<int32_t> ranks_;
   SplitTable::Order order_;
   std::vector<std::vector<NodeId>> rows_;
   LongRowList all_long_rows_;
-  std::vector<LongRowList> long_rows_;  // of the layers that do not compute all rows
+  std::vector<LongRowList> long_rows_;  // for the layers that do not compute all rows
   std::unique_ptr<MatmulLibrary> matmuls_;
   std::map<std::tuple<int64_t, int64_t, Element>, std::unique_ptr<Matmul>> products_;
   DeviceArray<int64_t> row_offsets_;

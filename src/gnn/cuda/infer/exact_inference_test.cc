@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact inference on the GPU against the model in double over the whole graph, for every model; the same bits for
-// every division into blocks and of memory. The graph has a node without neighbors, a self-loop, parallel edges and
-// a hub whose row is cut into three pieces.
+// Compares exact inference on the GPU with the model in double over the whole graph, for every model, and tests that
+// every division into blocks and of memory gives the same bits. The graph has a node without neighbors, a self-loop,
+// parallel edges and a hub whose row is cut into three pieces.
 #include "gnn/cuda/infer/exact_inference.h"
 
 #include <cuda_runtime_api.h>
@@ -106,7 +106,7 @@ class ExactOnGpu : public testing::TestWithParam<Case> {
     ModelOptions shape = GetParam().model;
     shape.in_width = GetParam().width;
     model_ = MakeModel(shape).value();
-    // Statistics, biases and eps as if trained: at their initial values mistakes with them would not show.
+    // Statistics, biases and eps look trained: at their initial values mistakes with them would not show.
     Rng rng(11);
     for (Parameter<float>* p : model_->parameters()) {
       const bool variance = p->name.ends_with("running_var");
@@ -118,7 +118,7 @@ class ExactOnGpu : public testing::TestWithParam<Case> {
     options_.fp32 = true;
   }
 
-  // Logits of all nodes, in double.
+  // Computes the logits of all nodes, in double.
   std::vector<double> Reference() {
     ModelOptions shape = GetParam().model;
     shape.in_width = GetParam().width;
@@ -228,7 +228,7 @@ TEST_P(ExactOnGpu, SomeNodesGetTheRowsTheyHaveAmongAll) {
   }
 }
 
-// 8 bits of mantissa through three layers.
+// bf16: 8 bits of mantissa through three layers.
 TEST_P(ExactOnGpu, InBf16LogitsAreNear) {
   options_.fp32 = false;
   const std::vector<double> expected = Reference();
@@ -344,7 +344,7 @@ TEST_F(ExactInference, RefusesWhatDoesNotFit) {
   ASSERT_FALSE(memory.ok());
   EXPECT_EQ(memory.status().code(), StatusCode::kResourceExhausted);
   EXPECT_NE(memory.status().message().find("4096"), std::string::npos) << memory.status().message();
-  // With room for what it needs anyway and half of the features, all of them are refused.
+  // With room for the fixed part and half of the features, a request for all of them is refused.
   const std::string needs = memory.status().message();
   options_.device_bytes = std::stoll(needs.substr(needs.find("needs ") + 6)) + kNodes / 2 * graph_->features().stride_bytes;
   EXPECT_TRUE(InferExactly(*graph_, *model_, {}, options_).ok());
@@ -355,20 +355,20 @@ TEST_F(ExactInference, RefusesWhatDoesNotFit) {
 
 TEST(ExactMemoryPlan, NeighboringTablesShareWhatThereIs) {
   ExactSizes sizes{.nodes = 1000, .block_rows = 100, .row_bytes = {10, 20, 40}, .sums_row_bytes = 8, .fixed_bytes = 500};
-  // 60 bytes a node for the last two tables, 8 for the sums.
+  // 60 bytes per node for the last two tables, 8 for the sums.
   const ExactMemory roomy = PlanExactMemory(sizes, 500 + 68000).value();
   EXPECT_EQ(roomy.on_device, (std::vector<int64_t>{1000, 1000, 1000}));
   EXPECT_EQ(roomy.sums_on_device, 1000);
   EXPECT_EQ(roomy.device_bytes, 500 + 68000);
   EXPECT_EQ(roomy.host_bytes, 0);
-  // 30,000: each may have 15,000; the first leaves 5,000 over for the second, which takes all 20,000 only where the
-  // third leaves it: 15,000 stay for either.
+  // 30,000 bytes: each table may have 15,000; the first leaves 5,000 over for the second, which takes all 20,000 only
+  // if the third leaves its share: 15,000 stay for either.
   const ExactMemory tight = PlanExactMemory(sizes, 500 + 30000).value();
   EXPECT_EQ(tight.on_device, (std::vector<int64_t>{1000, 750, 375}));
   EXPECT_LE(tight.device_bytes, 500 + 30000);
   EXPECT_EQ(tight.host_bytes, (250 * 20 + 625 * 40) + (1000 - tight.sums_on_device) * 8);
   EXPECT_TRUE(tight.split);
-  // Their order takes room too, but only then.
+  // The order takes room too, but only then.
   sizes.ranks_bytes = 4000;
   EXPECT_EQ(PlanExactMemory(sizes, 500 + 68000).value().on_device, roomy.on_device);
   EXPECT_FALSE(roomy.split);
@@ -413,7 +413,7 @@ TEST(ExactRanks, WhoHasTheMostReadersComesFirst) {
   EXPECT_TRUE(FirstByRank(ranks, 0).empty());
 }
 
-// 0 -> 1, 0 -> 2, 1 -> 2, 2 -> 2: named by others is not what a node names.
+// The graph 0 -> 1, 0 -> 2, 1 -> 2, 2 -> 2: readers and neighbors of a node differ.
 TEST(ExactRanks, ReadersOfADirectedGraphAreCountedOnTheDevice) {
   HONE_REQUIRE_DEVICE();
   const std::vector<int64_t> offsets = {0, 2, 3, 4};

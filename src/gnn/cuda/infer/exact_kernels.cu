@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of exact_kernels.h. Rows narrower than a warp's 32 vectors are read several at a time, side by side.
+// Implements exact_kernels.h. Rows narrower than a warp's 32 vectors are read several at a time, side by side.
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/row_math.cuh"
 #include "gnn/cuda/infer/exact_kernels.h"
@@ -17,7 +17,8 @@ __host__ unsigned Blocks(int64_t warps) { return static_cast<unsigned>((warps + 
 
 __device__ int64_t WarpOfGrid() { return (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32; }
 
-// Where a node's row is: in device memory from 0 on, below that in the host's. Found once for many vectors of a row.
+// Returns where a node's row is: from 0 on in device memory, below 0 in host memory. Found once for all vectors of a
+// row.
 __device__ int32_t PlaceOf(const RowTable& table, int32_t v) {
   if (table.ranks == nullptr) return v;
   const int32_t rank = __ldg(table.ranks + v);
@@ -49,7 +50,7 @@ __device__ Float8 Filled8(float value) {
   return x;
 }
 
-// How the lanes of a warp share rows of `vectors` vectors.
+// How the lanes of a warp share a row of `vectors` vectors.
 struct Lanes {
   int parts, side, sides, part;
   __device__ explicit Lanes(int32_t vectors) {
@@ -62,9 +63,10 @@ struct Lanes {
   }
 };
 
-constexpr int kInFlight = 8;  // rows that a part of a warp asks for before it adds the first
+constexpr int kInFlight = 8;  // rows that a part of a warp loads before it adds the first
 
-// Of slots begin … end - 1, column vector `vector`; the same in all lanes of one part. Whole warps.
+// Sums column vector `vector` over slots begin … end - 1; the result is the same in all lanes of one part. Whole warps
+// call this.
 template <typename In>
 __device__ Float8 ReduceSlots(Reduction reduction, const int32_t* columns, int64_t begin, int64_t end,
                               const RowTable& x, const Lanes& lanes, int32_t vector, bool reads) {
@@ -99,7 +101,7 @@ __device__ Float8 ReduceSlots(Reduction reduction, const int32_t* columns, int64
   return sum;
 }
 
-// What becomes of a row's reduced neighbors, and of the row itself.
+// Writes a row from its reduced neighbors and the row itself.
 template <typename In, typename Out>
 __device__ void PutAggregate(const FullAggregate& what, int64_t degree, Float8 sum, const In* self, const Lanes& lanes,
                              int32_t vector, int32_t vectors, Out* to) {
@@ -135,7 +137,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-// Where a piece's slots are.
+// The slots of a piece.
 struct Piece {
   int64_t node, begin, end;
 };
@@ -215,8 +217,8 @@ __device__ float Logit(const FullAttention& what, const float* scores, int64_t s
   return sum > 0.0f ? sum : what.negative_slope * sum;
 }
 
-// Of some of a node's slots, those that are the node itself left out: the largest logit and the sum of
-// exp(logit - largest).
+// The largest logit and the sum of exp(logit - largest) over some of a node's slots, without slots that name the node
+// itself.
 struct Softmax {
   float largest, sum;
 };
@@ -239,7 +241,7 @@ __device__ Softmax SoftmaxOf(const FullAttention& what, const int32_t* columns, 
   return result;
 }
 
-// Sum of exp(logit - largest) times the source's row, likewise.
+// Sums exp(logit - largest) times the source's row, over the same slots.
 template <typename In>
 __device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* columns, int64_t begin, int64_t end,
                                 int64_t node, const float* scores, int head, float largest, const RowTable& x,
@@ -272,7 +274,7 @@ __device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* column
   return sum;
 }
 
-// The neighbors' part and the node's own, each relative to the larger of the largest logits.
+// Combines the neighbors' part and the node's own, each relative to the larger of the largest logits.
 template <typename In, typename Out>
 __device__ void PutAttention(const Softmax& of_slots, float own_logit, Float8 sum, const In* self, const Lanes& lanes,
                              int32_t vector, Out* to) {
@@ -373,7 +375,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-// ---- after the products: a vector a thread ----
+// ---- after the products: one vector per thread ----
 
 template <typename T>
 __global__ void __launch_bounds__(kBlock)
@@ -420,7 +422,7 @@ __global__ void __launch_bounds__(kBlock)
   const int lane = static_cast<int>(threadIdx.x % 32);
   const float* more = adds ? reinterpret_cast<const float*>(RowAt(sums, NodeOf(rows, row))) : nullptr;
   float best = -INFINITY;
-  int32_t where = classes;  // nowhere yet
+  int32_t where = classes;  // no class yet
   for (int32_t c = lane; c < classes; c += 32) {
     float value = x[row * stride + c];
     if (more != nullptr) value += more[c];

@@ -15,7 +15,7 @@ namespace hone::gnn::cuda {
 
 namespace {
 
-constexpr int64_t kIdsAtOnce = int64_t{1} << 20;  // of rows that the device's part is filled with
+constexpr int64_t kIdsAtOnce = int64_t{1} << 20;  // ids of rows per piece when the device's part is filled
 
 Result<ExactMemory> Divide(const ExactSizes& sizes, int64_t available) {
   const int64_t free = available - sizes.fixed_bytes;
@@ -34,7 +34,7 @@ Result<ExactMemory> Divide(const ExactSizes& sizes, int64_t available) {
         "the host's memory, where they are read",
         sizes.fixed_bytes + whole(0), available));
   }
-  // Of the first table no more than the wish.
+  // The first table has at most the requested rows.
   const auto most_of = [&](size_t t) {
     return t == 0 && sizes.most_first_rows >= 0 ? std::min(sizes.nodes, sizes.most_first_rows) * sizes.row_bytes[0] : whole(t);
   };
@@ -58,7 +58,7 @@ Result<ExactMemory> Divide(const ExactSizes& sizes, int64_t available) {
   for (size_t t = 0; t < tables; ++t) {
     most = std::max(most, bytes[t] + bytes[t + 1]);
     const int64_t next = t + 1 < tables ? whole(t + 1) - bytes[t + 1] : 0;
-    // Features that the device does not have all of are all on the host.
+    // If the device does not hold all features, all of them are on the host.
     const int64_t host = t > 0 ? whole(t) - bytes[t] : plan.on_device[0] < sizes.nodes ? whole(0) : 0;
     most_host = std::max(most_host, host + next);
   }
@@ -129,7 +129,7 @@ Status SplitTable::Make(int64_t rows, int64_t row_bytes, int64_t on_device, cons
   return host_->Ready();
 }
 
-// The device's part, from the host's.
+// Copies the device's part from the host.
 Status SplitTable::FillDevice(const Order& order) {
   ranks_ = order.ranks;
   host_by_id_ = true;
@@ -141,7 +141,7 @@ Status SplitTable::FillDevice(const Order& order) {
     HONE_RETURN_IF_ERROR(ids.Upload(nodes.data() + first, count));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyRows(ids.get(), count, static_cast<int32_t>(row_bytes_ / 16), host_->device(),
                                               device_.get() + first * row_bytes_, nullptr));
-    HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());  // before other ids take their place
+    HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());  // before other ids replace these
   }
   return Status::Ok();
 }

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where exact inference keeps its rows: planned before anything is allocated, and the tables that follow the plan.
+// Plans where exact inference keeps its rows, before anything is allocated, and makes the tables of the plan.
 //
-// A layer reads one table (what the layer before it left of every node; the features at first) and writes another. Both
-// lie in device memory where they fit. Otherwise the rows that are read most do (exact_ranks.h), and the others lie in the
-// host's memory as HostRows makes it, and are written and read row by row through the bus: on an H200 at 51 GB/s either way,
-// where the driver's copies into such memory reach 15, and rows of plainly pinned memory come at 7.6 out of 28 GB.
+// A layer reads one table (the previous layer's output for every node; the features at first) and writes another. Both
+// lie in device memory where they fit. Otherwise the most-read rows do (exact_ranks.h), and the others lie in host
+// memory as HostRows makes it, and are written and read row by row through the bus: on an H200 at 51 GB/s either way,
+// where the driver's copies into such memory reach 15, and rows of plainly pinned memory come at 7.6 GB/s out of 28 GB.
 #pragma once
 
 #include <cstddef>
@@ -25,29 +25,29 @@ namespace hone::gnn::cuda {
 
 struct ExactSizes {
   int64_t nodes = 0;
-  int64_t block_rows = 0;  // for what a refusal says
+  int64_t block_rows = 0;  // for error messages
   std::vector<int64_t> row_bytes;  // of each layer's input table
   int64_t sums_row_bytes = 0;      // of the partial logits; 0: none
-  int64_t fixed_bytes = 0;         // structure, weights and working memory
-  int64_t ranks_bytes = 0;         // what is fixed too, where a table does not fit
-  int64_t most_first_rows = -1;    // of the first table, in device memory; below 0: as fit
-  bool all_first = false;          // all of it there, whatever that leaves the others
+  int64_t fixed_bytes = 0;         // structure, weights and workspaces
+  int64_t ranks_bytes = 0;         // additional fixed bytes where a table does not fit
+  int64_t most_first_rows = -1;    // most rows of the first table in device memory; below 0: as many as fit
+  bool all_first = false;          // all rows of the first table must be there
 };
 
 struct ExactMemory {
   std::vector<int64_t> on_device;  // rows of each layer's input table
   int64_t sums_on_device = 0;
   int64_t device_bytes = 0;  // the most at any time
-  int64_t host_bytes = 0;    // likewise; of features that are not all on the device, all
-  bool split = false;        // some table is in the host's memory too
+  int64_t host_bytes = 0;    // the most at any time; if some features are not on the device, includes all features
+  bool split = false;        // some table is partly in host memory
 };
 
-// Two neighboring tables are alive at a time. Each gets half of `available` (less what is fixed), and what its
-// neighbors leave over; the sums, which are read once a layer and in order, get the rest. kResourceExhausted when the
-// fixed part alone, or with it a first table that must be there, does not fit, with both figures.
+// Plans memory. Two neighboring tables are alive at a time. Each gets half of `available` (less the fixed bytes), and
+// what its neighbors leave over; the sums, read once per layer and in order, get the rest. kResourceExhausted, with
+// both figures, when the fixed part alone, or together with a first table that must be on the device, does not fit.
 Result<ExactMemory> PlanExactMemory(const ExactSizes& sizes, int64_t available);
 
-// Pinned host memory that the device sees too.
+// Pinned host memory that is mapped for the device.
 class MappedBytes {
  public:
   MappedBytes() = default;
@@ -64,22 +64,23 @@ class MappedBytes {
   unsigned char* device_ = nullptr;
 };
 
-// The rows of all nodes, on the device or in two parts.
+// Rows of all nodes, on the device or in two parts.
 class SplitTable {
  public:
-  // The order by which the device has rows; null: it has all. Borrowed as long as tables of it.
+  // The order in which rows are chosen for the device; null: all rows are there. Borrowed as long as tables with this
+  // order.
   struct Order {
     const int32_t* ranks = nullptr;   // [nodes], on the device
     std::span<const int32_t> places;  // the same, on the host
   };
-  // To be written.
+  // Makes a table to be written.
   Status Make(int64_t rows, int64_t row_bytes, int64_t on_device, const Order& order, const char* what_for);
-  // To be read only: the features. Those that the device does not have are as HostRows has them, which may be where they
-  // lie, so they must outlive this.
+  // Makes a read-only table of the features. Rows outside the device are as HostRows keeps them, possibly in place, so
+  // `rows` must outlive this object.
   Status Open(const FeatureView& rows, int64_t on_device, const Order& order);
-  // Likewise, of a synthetic graph, made here.
+  // Does the same for a synthetic graph, whose features are generated here.
   Status Generate(const SyntheticRequest& request, int64_t on_device, const Order& order);
-  // The first bytes of a row of Generate's, to the host.
+  // Copies the first bytes of a row of a generated table to the host.
   Status Download(int64_t v, std::span<std::byte> values) const;
   void Free();
   RowTable view() const;
@@ -102,9 +103,9 @@ struct LongRowList {
 
   // `ids`: the pass's nodes; empty: all.
   static LongRowList Of(const CsrView& graph, std::span<const NodeId> ids);
-  // Indexes of the first long row at or past a position.
+  // Returns the index of the first long row at or past a position.
   int64_t LowerBound(int64_t position) const;
-  // The most pieces of `block` consecutive positions from a multiple of it on.
+  // Returns the most pieces of any `block` consecutive positions that start at a multiple of `block`.
   int64_t MostPieces(int64_t block) const;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From PyTorch's tensors to the padded, stacked and folded ones of exact_model.h. Whatever is folded is computed in
-// double and rounded once.
+// Converts PyTorch's tensors to the padded, stacked and folded tensors of exact_model.h. Whatever is folded is computed
+// in double and rounded once.
 #include "gnn/cuda/infer/exact_model.h"
 
 #include <fmt/format.h>
@@ -72,7 +72,7 @@ class Planner {
           }
         }
       }
-      // One product for all heads: blocks on a diagonal where they are concatenated, side by side for their mean.
+      // One product for all heads: blocks on a diagonal if heads are concatenated, side by side if averaged.
       ExactStep step;
       step.in = heads * layer.in;
       step.out = RoundUp(last ? width : heads * width, 8);
@@ -160,7 +160,7 @@ class Planner {
     return std::move(plan_);
   }
 
-  // An empty vector, and status_ set, where the model has no such tensor.
+  // Returns an empty vector, and sets status_, if the model has no such tensor.
   const std::vector<float>& Tensor(const std::string& name, int64_t size) {
     static const std::vector<float> none;
     const auto found = tensors_.find(name);
@@ -178,7 +178,7 @@ class Planner {
     pool.resize(At(at + RoundUp(count, 64)), 0.0f);
     return at;
   }
-  // Rows `stride` apart.
+  // Copies a matrix to rows `stride` apart.
   void Put(const std::vector<float>& tensor, int64_t rows, int64_t cols, int64_t tensor_stride, int64_t at,
            int64_t stride) {
     for (int64_t r = 0; r < rows && Fine(); ++r) {
@@ -200,7 +200,7 @@ class Planner {
     if (bias) step.shift = Vector(name + ".bias", out);
     return step;
   }
-  // SAGEConv: [lin_l | lin_r].
+  // SAGEConv's step: [lin_l | lin_r].
   ExactStep BesideSelf(int l, int64_t out, ExactLayer& layer) {
     const int64_t in = Width(l);
     layer.in = RoundUp(in, 8);
@@ -214,7 +214,7 @@ class Planner {
     }
     return step;
   }
-  // `linear_bias`: of the Linear before it, which only moves the mean; empty: none.
+  // `linear_bias`: bias of the preceding Linear, which only shifts the mean; empty: none.
   void Normalise(const std::string& name, const std::string& linear_bias, int64_t width, ExactStep& step) {
     step.shift = Vector(name + "bias", width);
     step.mean = Vector(name + "running_mean", width);
@@ -228,7 +228,7 @@ class Planner {
       if (bias != nullptr) plan_.vectors[At(step.mean + c)] -= (*bias)[At(c)];
     }
   }
-  // head_ = V1 V0 [classes, collected] and the bias V1 c0 + c1.
+  // Computes head_ = V1 V0 [classes, collected] and the bias V1 c0 + c1.
   void FoldHead(int64_t collected, int64_t middle) {
     const std::string name = "mlp.module_list.";
     const std::vector<float>& v0 = Tensor(name + "0.weight", middle * collected);
@@ -250,7 +250,7 @@ class Planner {
       plan_.vectors[At(plan_.logits_bias + c)] = static_cast<float>(bias);
     }
   }
-  // Columns from … from + count - 1 of the head as a weight of rows `stride` wide, from column `at` on.
+  // Copies columns from … from + count - 1 of the head as a weight with rows `stride` wide, from column `at` on.
   int64_t Part(int64_t from, int64_t count, int64_t stride, int64_t at) {
     const int64_t place = Reserve(plan_.weights, plan_.padded_classes * stride);
     for (int64_t c = 0; c < plan_.classes && Fine(); ++c) {

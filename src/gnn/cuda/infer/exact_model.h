@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trained model as exact inference runs it: layers over the whole graph, each a gathering followed by products.
+// Converts a trained model to the form that exact inference runs: layers over the whole graph, each a gather followed
+// by products.
 //
 // Every model's layer has one form, so that one loop serves all of them:
 //
@@ -9,9 +10,9 @@
 //   for each step:  X = activation(((X W^T) - mean) * scale + shift), beginning with X = A
 //   after the last step SAGE-RI adds the node's own row, or a product of it
 //
-// SAGE-RI's head reads the input and every layer's output, which nobody can keep for all nodes. It is two Linears with
-// nothing between, hence one, and a sum over its parts: each layer adds its part to a table of partial logits as soon
-// as the rows are there (`contributions`), and the widest thing kept is `classes` columns.
+// SAGE-RI's head reads the input and every layer's output, which is too much to keep for all nodes. The head is two
+// Linears with nothing between, hence one Linear, and a sum over its parts: each layer adds its part to a table of
+// partial logits as soon as the rows are there (`contributions`), and the widest kept table has `classes` columns.
 //
 // Evaluation only: dropout is gone, normalisation uses running statistics. Weights are read once, when the plan is
 // made; widths are padded to multiples of 8, and padding is zero.
@@ -28,7 +29,7 @@ namespace hone::gnn::cuda {
 
 inline constexpr int64_t kNowhere = -1;
 
-// X (of `in` columns) to activation(normalised X W^T). Places are in ExactModel::weights and ::vectors.
+// Maps X (of `in` columns) to activation(normalised X W^T). Offsets refer to ExactModel::weights and ::vectors.
 struct ExactStep {
   int64_t in = 0, out = 0;
   int64_t weight = kNowhere;                  // [out, in]
@@ -39,22 +40,22 @@ struct ExactStep {
 
 // A part of the logits: rows times weight^T.
 struct ExactContribution {
-  bool of_gathered = false;  // of A; otherwise of what the layer puts out
+  bool of_gathered = false;  // rows of A; otherwise of the layer's output
   int64_t in = 0;
   int64_t weight = kNowhere;  // [padded_classes, in]
 };
 
 struct ExactLayer {
-  int64_t in = 0;  // columns of the rows that it gathers
+  int64_t in = 0;  // columns of the gathered rows
   bool attends = false;
   FullAggregate aggregate;
   int32_t heads = 1;
   float negative_slope = 0.2f;
   int64_t folded = kNowhere;  // [2 * heads, in] in vectors
   std::vector<ExactStep> steps;
-  // SAGE-RI: what the last step's rows are added to. The node's own row lies in A from column `in` on.
+  // SAGE-RI: whether the last step's rows get the node's own row added, which lies in A from column `in` on.
   bool adds_own = false;
-  int64_t own_weight = kNowhere;  // first through a product of A: [out, gathered()]
+  int64_t own_weight = kNowhere;  // weight of a product that is applied to A first: [out, gathered()]
   int64_t own_bias = kNowhere;
   std::vector<ExactContribution> contributions;
 
@@ -65,14 +66,14 @@ struct ExactLayer {
 struct ExactModel {
   std::vector<ExactLayer> layers;
   int64_t classes = 0, padded_classes = 0;
-  // The logits are the last layer's rows, or, where layers contribute, the sum of contributions and this bias.
+  // The logits are the last layer's rows; or, if layers contribute, the sum of contributions and this bias.
   bool contributes = false;
   int64_t logits_bias = kNowhere;
-  std::vector<float> weights;  // in the products' dtype on the device
+  std::vector<float> weights;  // converted to the products' dtype on the device
   std::vector<float> vectors;  // in fp32
 };
 
-// kInvalidArgument for a kind that is not one of the four, or a tensor that is missing, naming it.
+// Plans the model. kInvalidArgument for a kind that is not one of the four, or a missing tensor, naming it.
 Result<ExactModel> PlanExactModel(Model<float>& model);
 
 }  // namespace hone::gnn::cuda

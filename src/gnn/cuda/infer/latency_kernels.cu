@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of latency_kernels.h.
+// Implements latency_kernels.h.
 #include "gnn/cuda/base/fanouts.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/pick_slot.cuh"
@@ -21,7 +21,7 @@ __device__ int32_t DrawsOf(const GraphOnDevice& graph, int32_t node, int32_t fan
   return degree < fanout ? static_cast<int32_t>(degree) : fanout;
 }
 
-// What a warp draws for `row`: local ids from `at` on. Whole warps, rows at or past `rows` draw nothing.
+// Draws `row` by a warp: local ids from `at` on. Whole warps; rows at or past `rows` draw nothing.
 __device__ void DrawRow(const GraphOnDevice& graph, const DrawKey& key, const HopOnDevice& out, int32_t row, bool active,
                         int32_t node, int32_t count, int32_t at, int32_t* nodes) {
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -32,7 +32,7 @@ __device__ void DrawRow(const GraphOnDevice& graph, const DrawKey& key, const Ho
     const int32_t id = at + lane;
     const bool fits = id < out.sources;
     const int32_t drawn = __ldg(graph.columns + begin + slot);
-    // Attention knows a node's edge to itself by the id.
+    // Attention recognizes a node's edge to itself by the id.
     out.columns[static_cast<int64_t>(row) * out.fanout + lane] = drawn == node ? row : fits ? id : 0;
     if (fits) nodes[id] = drawn;
   }
@@ -44,7 +44,8 @@ __device__ void CountNodes(int32_t total, const HopOnDevice& out, int hop, Laten
   if (total > out.sources) wish->overflow = 1;
 }
 
-// One block of a warp for two seeds. The request is read once, by one instruction, for the host's memory is far away.
+// One thread block, one warp per two seeds. The request is read once, by one instruction, because host memory is far
+// away.
 __global__ void __launch_bounds__(kBeginBlock)
     BeginRequestKernel(const LatencyRequest* request, GraphOnDevice graph, HopOnDevice out, const RunState* state,
                        LatencyWish* wish, BatchHeader* header, int32_t* nodes) {
@@ -79,8 +80,8 @@ __global__ void __launch_bounds__(kBeginBlock)
   }
 }
 
-// A warp a row. Where a row's draws begin is counted anew by every block, from the degrees before it: a few thousand
-// reads of memory that the caches hold, instead of another kernel.
+// Runs one warp per row. Every block computes where its rows' draws begin from the degrees before it: a few thousand
+// cached reads instead of another kernel.
 __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
                                                         const RunState* state, LatencyWish* wish,
                                                         BatchHeader* header, int32_t* nodes) {
@@ -110,12 +111,12 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
 
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
   DrawRow(graph, key, out, row, active, node, count, at, nodes);
-  // The last block that has rows; here `at` is its first draw.
+  // In the last block that has rows, `at` is its first draw.
   if (first + kWarps >= known && threadIdx.x == 0) CountNodes(at + in_block, out, hop, wish, header);
 }
 
-// Fanouts that a warp's lanes do not hold: hops may then have rows by the hundred thousand, and nobody counts all that are
-// before his own. A block counts the draws of kTile rows.
+// For fanouts above a warp's lanes: hops may then have hundreds of thousands of rows, too many for every block to count
+// those before it. A block counts the draws of kTile rows.
 __global__ void __launch_bounds__(kBlock)
     CountDrawsKernel(GraphOnDevice graph, int hop, HopOnDevice out, const BatchHeader* header, const int32_t* nodes) {
   __shared__ int32_t sums[kWarps];
@@ -137,7 +138,7 @@ __global__ void __launch_bounds__(kBlock)
   out.tile_words[blockIdx.x] = static_cast<uint32_t>(sum);
 }
 
-// Then a warp a row.
+// Draws after the counts; one warp per row.
 __global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out, const RunState* state, LatencyWish* wish,
                                   BatchHeader* header, int32_t* nodes) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
@@ -158,13 +159,13 @@ __global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
   for (int32_t slot = lane; slot < drawn.count; slot += 32) {
     const int32_t id = at + slot, source = drawn.Source(graph, slot);
     const bool fits = id < out.sources;
-    out.columns[static_cast<int64_t>(row) * out.fanout + slot] = source == node ? row : fits ? id : 0;  // as DrawRow
+    out.columns[static_cast<int64_t>(row) * out.fanout + slot] = source == node ? row : fits ? id : 0;  // as in DrawRow
     if (fits) nodes[id] = source;
   }
   if (row + 1 == known && lane == 0) CountNodes(at + drawn.count, out, hop, wish, header);
 }
 
-// A warp a seed; the block that is last to finish says so.
+// Runs one warp per seed; the last block to finish publishes the reply.
 __global__ void __launch_bounds__(kBlock)
     ReplyKernel(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, uint32_t* finished,
                 volatile LatencyReply* reply, volatile float* to) {
@@ -173,7 +174,7 @@ __global__ void __launch_bounds__(kBlock)
   if (row < wish->count) {
     const bool wanted = wish->logits != 0;
     float best = 0;
-    int32_t where = classes;  // nowhere yet
+    int32_t where = classes;  // no class yet
     for (int32_t c = lane; c < classes; c += 32) {
       const float value = logits[static_cast<int64_t>(row) * stride + c];
       if (wanted) to[static_cast<int64_t>(row) * classes + c] = value;
@@ -194,7 +195,7 @@ __global__ void __launch_bounds__(kBlock)
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
-  __threadfence_system();  // for all of the block, which the barrier put before it
+  __threadfence_system();  // covers the whole block, after the barrier
   if (atomicAdd(finished, 1u) + 1 != gridDim.x) return;
   *finished = 0;
   reply->overflow = wish->overflow;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What latency_mode.h prepares and what a call does with it.
+// Implements latency_mode.h: what is prepared, and what a call does with it.
 #include "gnn/cuda/infer/latency_mode.h"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ Status Check(const Graph& graph, const ModelOptions& model, const LatencyOptions
   return Status::Ok();
 }
 
-// Buffers for requests of one envelope, and the way through them as one graph.
+// Buffers for requests of one envelope, and the captured graph that uses them.
 class Lane {
  public:
   Status Make(const ProgramContext& context, const ModelPlan& plan, const std::vector<int32_t>& fanouts,
@@ -102,7 +102,7 @@ class Lane {
     HONE_RETURN_IF_ERROR(program_->EnqueueOutermost(batch, stream));
     return program_->EnqueueForward(batch, logits_.get(), stream);
   }
-  // Nodes after each hop, of what was sampled last.
+  // Returns the nodes after each hop of the latest sample.
   Result<BatchHeader> Header() const {
     std::vector<BatchHeader> header;
     HONE_RETURN_IF_ERROR(header_.Download(header));
@@ -194,7 +194,7 @@ class Predictor final : public LatencyPredictor {
 
  private:
   struct Size {
-    // Either may be missing: the usual one where it would be no smaller, the worst case's where it would be too large.
+    // Either may be missing: `usual` if it would be no smaller than `worst`, `worst` if it would be too large.
     std::unique_ptr<Lane> usual, worst;
   };
 
@@ -225,7 +225,8 @@ class Predictor final : public LatencyPredictor {
     return Status::Ok();
   }
 
-  // Nodes after each hop, of `seeds` that have as many neighbors as the fanouts allow; the most slots of a hop.
+  // Returns the nodes after each hop for `seeds` nodes with as many neighbors as the fanouts allow; and the most slots
+  // of a hop.
   std::vector<int32_t> WorstCase(int32_t seeds, int64_t* slots) const {
     std::vector<int32_t> known;
     int64_t nodes = seeds;
@@ -256,7 +257,7 @@ class Predictor final : public LatencyPredictor {
       if (s == 0) of_one_ = observed;
       usual = Usual(observed, 1, worst);
       HONE_RETURN_IF_ERROR(Capture(*size.worst));
-      // Buffers are whole 128 rows to the products: where that makes no difference, one lane serves both.
+      // Products see buffers in multiples of 128 rows: if the two sizes are equal then, one lane serves both.
       bool differs = false;
       for (size_t h = 0; h < usual.size(); ++h) {
         differs = differs || RoundUp<int64_t>(usual[h], 128) < RoundUp<int64_t>(worst[h], 128);
@@ -266,7 +267,7 @@ class Predictor final : public LatencyPredictor {
       usual = Usual(of_one_, kSizes[s], {});
       for (size_t h = 0; h < usual.size(); ++h) {
         const int64_t most = std::min<int64_t>(4 * options_.most_slots, kNewRank);
-        if (int64_t{usual[h]} * options_.fanouts[h] >= most) return Status::Ok();  // always in halves
+        if (int64_t{usual[h]} * options_.fanouts[h] >= most) return Status::Ok();  // always answered in halves
       }
     }
     size.usual = std::make_unique<Lane>();
@@ -283,13 +284,13 @@ class Predictor final : public LatencyPredictor {
   }
   const LatencyRequest* DeviceRequest() const { return const_cast<const LatencyRequest*>(request_.device()); }
 
-  // Of what requests of arbitrary nodes need after each hop: mean and variance.
+  // Mean and variance of the nodes after each hop, over requests of arbitrary nodes.
   struct Observed {
     std::vector<double> mean, variance;
   };
-  // In a lane of the worst case, which all of them fit.
+  // Measures in a worst-case lane, which every request fits.
   Result<Observed> Observe(const Lane& lane) {
-    // A size of one node also stands for those of several that have no such lane.
+    // The size of one node also stands for larger sizes without a worst-case lane.
     const uint32_t requests = lane.seeds() == 1 ? 128 : 32;
     const size_t hops = lane.known().size();
     Observed observed{std::vector<double>(hops, 0), std::vector<double>(hops, 0)};
@@ -299,7 +300,7 @@ class Predictor final : public LatencyPredictor {
     for (uint32_t r = 0; r < requests; ++r) {
       std::vector<NodeId> nodes;
       for (int32_t i = 0; i < lane.seeds(); ++i) {
-        arbitrary = arbitrary * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX
+        arbitrary = arbitrary * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX generator
         nodes.push_back(static_cast<NodeId>((arbitrary >> 32) % all));
       }
       Write(nodes, false);
@@ -318,8 +319,8 @@ class Predictor final : public LatencyPredictor {
     }
     return observed;
   }
-  // For `times` such requests in one, the mean and five standard deviations: what a request needs is a sum over its nodes,
-  // of which none can need more than its share of the worst case.
+  // Returns the mean plus five standard deviations for `times` observed requests in one: what a request needs is a sum
+  // over its nodes, none of which can need more than its share of the worst case.
   std::vector<int32_t> Usual(const Observed& of, int32_t times, const std::vector<int32_t>& worst) const {
     std::vector<int32_t> known = {times * static_cast<int32_t>(std::lround(of.mean[0]))};
     if (!worst.empty()) known[0] = worst[0];
@@ -341,7 +342,7 @@ class Predictor final : public LatencyPredictor {
     return Status::Ok();
   }
 
-  // Once outside of the capture: what loads late loads here, and errors show where they arise.
+  // Runs once before the capture: lazy loading happens here, and errors appear where they arise.
   Status Capture(Lane& lane) {
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
     const std::vector<NodeId> first = {0};
@@ -367,7 +368,7 @@ class Predictor final : public LatencyPredictor {
     const uint32_t sequence = request_.host()->sequence;
     HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(lane.replay().handle, stream_.handle));
     if (options_.spin) {
-      // A device that fails never writes: the driver is asked now and then. A request takes some 10^5 turns at most.
+      // A failed device never writes, so the driver is asked now and then. A request takes at most some 10^5 turns.
       constexpr int kTurns = 1 << 22, kTurnsAQuestion = 1 << 10;
       for (int turn = 1; turn < kTurns && reply_.host()->sequence != sequence; ++turn) {
         if (turn % kTurnsAQuestion != 0) continue;
@@ -381,7 +382,7 @@ class Predictor final : public LatencyPredictor {
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
       if (reply_.host()->sequence != sequence) return Status::Internal("the device finished a request without a reply");
     }
-    std::atomic_thread_fence(std::memory_order_acquire);  // the logits are not read before the sequence
+    std::atomic_thread_fence(std::memory_order_acquire);  // keeps reads of the logits after the read of the sequence
     return Status::Ok();
   }
 
@@ -401,7 +402,7 @@ class Predictor final : public LatencyPredictor {
   float* device_logits_ = nullptr;
   Stream stream_;
   std::array<Size, kSizes.size()> sizes_;
-  Observed of_one_;  // requests of one node
+  Observed of_one_;  // measured with requests of one node
   std::mutex mutex_;
   std::atomic<int64_t> repeated_{0};
 };

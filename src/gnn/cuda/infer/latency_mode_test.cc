@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Latency mode against the CPU path with the same draws, for every model and every size of a request; buffers that are
-// too small lose nothing, and threads may ask at once.
+// Compares latency mode with the CPU path with the same draws, for every model and every request size; tests that
+// buffers that are too small lose nothing, and that threads may call at once.
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/infer/latency_mode.h"
 
@@ -58,7 +58,7 @@ class LatencyMode : public testing::TestWithParam<Case> {
     EXPECT_TRUE(predictor.ok()) << predictor.status().message();
     return predictor.ok() ? std::move(predictor).value() : nullptr;
   }
-  // `nodes` distinct.
+  // `nodes` must be distinct.
   std::vector<float> OnCpu(std::span<const NodeId> nodes) {
     auto sampler = MakeNeighborSampler(graph_->structure(), {options_.fanouts, FrontierRule::kAllSoFar}).value();
     NeighborSample sample;
@@ -72,7 +72,7 @@ class LatencyMode : public testing::TestWithParam<Case> {
                     {logits.data(), sample.num_seeds(), classes, classes}, *state, {.nodes = sample.nodes});
     return logits;
   }
-  // Distinct nodes, all over the graph.
+  // Returns distinct nodes, all over the graph.
   static std::vector<NodeId> Nodes(int count, int from = 0) {
     std::vector<NodeId> nodes;
     for (int i = 0; i < count; ++i) nodes.push_back((from + 7 * i) % 180);
@@ -84,7 +84,7 @@ class LatencyMode : public testing::TestWithParam<Case> {
   LatencyOptions options_;
 };
 
-// Sums of a few dozen floats in another order, three times: as engine_models_test.cc.
+// Sums of a few dozen floats in another order, three times: as in engine_models_test.cc.
 void ExpectNear(const std::vector<float>& found, const std::vector<float>& expected) {
   float largest = 0;
   for (const float value : expected) largest = std::max(largest, std::abs(value));
@@ -97,7 +97,7 @@ TEST_P(LatencyMode, EveryRequestIsTheCpusWithTheSameDraws) {
   ASSERT_NE(predictor, nullptr);
   const auto classes = static_cast<size_t>(predictor->num_classes());
   for (const int count : {1, 2, 3, 8, 17, 64}) {
-    const std::vector<NodeId> nodes = Nodes(count);  // node 0 is one of them
+    const std::vector<NodeId> nodes = Nodes(count);  // includes node 0
     const Result<LatencyAnswer> answer = predictor->Predict(nodes);
     ASSERT_TRUE(answer.ok()) << answer.status().message();
     ExpectNear(answer->logits, OnCpu(nodes));
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Models, LatencyMode,
                                          Case{"Gin", Shape("gin", 3, 13)}, Case{"SageRi", Shape("sage-ri", 3, 16)}),
                          [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
-// Fanouts that a warp's lanes do not hold, of nodes that have more neighbors and of others that have fewer.
+// Fanouts above a warp's lanes, for nodes that have more neighbors and for nodes that have fewer.
 class LatencyModeOfMany : public LatencyMode {
  protected:
   void SetUp() override {
@@ -142,7 +142,7 @@ TEST_P(LatencyModeOfMany, EveryRequestIsTheCpusWithTheSameDraws) {
   for (const std::vector<int32_t>& fanouts : all) {
     SCOPED_TRACE(testing::PrintToString(fanouts));
     options_.fanouts = fanouts;
-    // The second time larger requests have no buffers of the worst case, and some must be answered in halves.
+    // The second time larger requests have no worst-case buffers, and some must be answered in halves.
     for (const int64_t most_slots : {options_.most_slots, int64_t{1}}) {
       options_.most_slots = most_slots;
       options_.envelope = most_slots == 1 ? 0.7 : 1;
@@ -192,7 +192,7 @@ TEST_P(LatencyModeOfSage, RequestsThatDoNotFitAreDoneAgainAndLoseNothing) {
 TEST_P(LatencyModeOfSage, WhatHasNoRoomForItsWorstCaseIsAnsweredInHalves) {
   options_.fanouts.assign(static_cast<size_t>(model_->options().layers), 6);
   options_.envelope = 0.5;
-  options_.most_slots = 6 * 7 * 5;  // of 4 nodes no more
+  options_.most_slots = 6 * 7 * 5;  // no room for 4 nodes
   const auto predictor = NewPredictor();
   ASSERT_NE(predictor, nullptr);
   const std::vector<NodeId> nodes = Nodes(64, 1);

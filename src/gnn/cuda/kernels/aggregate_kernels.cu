@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of aggregate_kernels.h but for the outermost hop (outermost_kernels.cu): a warp a row, 16 or 32 bytes a lane.
+// Implements aggregate_kernels.h except the outermost hop (outermost_kernels.cu): one warp per row, 16 or 32 bytes per
+// lane.
 #include "gnn/cuda/kernels/aggregate_kernels.h"
 
 #include <algorithm>
@@ -26,8 +27,8 @@ __device__ void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// A warp has a strip of 32 vectors of a row: blockIdx.y is the strip's. All of the row's neighbors are copied at once, a
-// lane's part of them where no other lane looks.
+// Each warp handles a strip of 32 vectors of a row; blockIdx.y selects the strip. All of the row's neighbors are copied
+// at once, each lane's part to where no other lane reads.
 template <typename T>
 __global__ void __launch_bounds__(kForwardBlock)
     AggregateKernel(AggregateKind kind, HopOnDevice hop, int number, AggregateInput input, int32_t vectors,
@@ -35,7 +36,8 @@ __global__ void __launch_bounds__(kForwardBlock)
   constexpr int kStride = 32 * static_cast<int>(sizeof(RawOf<T>) / sizeof(uint4));
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int32_t row = static_cast<int32_t>(blockIdx.x * (blockDim.x / 32)) + warp;
-  // All at once, so that one wait is enough; rows of the envelope have columns and counts, if old ones.
+  // Loads everything at once, so that one wait is enough; rows of the envelope have valid (perhaps old) columns and
+  // counts.
   const bool exists = row < hop.rows;
   const int32_t drawn = exists && lane < hop.fanout ? hop.columns[static_cast<int64_t>(row) * hop.fanout + lane] : 0;
   const int32_t count = exists ? hop.counts[row] : 0;
@@ -132,7 +134,7 @@ __global__ void __launch_bounds__(kBlock)
     const int32_t vector = first + lane;
     const bool mine = vector < vectors;
     Float8 sum = {};
-    for (int32_t from = begin; from < end; from += 32) {  // 32 slots at a time, one a lane, then handed round
+    for (int32_t from = begin; from < end; from += 32) {  // 32 slots at a time, one per lane, then broadcast
       int32_t row = 0;
       float weight = 1;
       if (from + lane < end) {

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of attention_kernels.h.
+// Implements attention_kernels.h.
 //
-// A row of up to 256 columns is held by a group of 16 or 32 lanes, eight columns each, which takes a destination: it loads
-// up to six items at once, sums up their logits, and uses the rows again while they are in its registers. Wider rows are
-// taken in column blocks by whole warps, which read them once for the logits and again for the sums.
+// A group of 16 or 32 lanes holds a row of up to 256 columns, eight columns each, and handles one destination: it loads
+// up to six items at once, sums up their logits, and uses the rows again while they are in its registers. Whole warps
+// handle wider rows in column blocks, reading them once for the logits and again for the sums.
 //
-// Every sum has one order, whatever the envelope: that of items within a destination, and for `folded` that of the
-// destinations of a group, of the groups of a block, and of the blocks, whose number is fixed.
+// Every sum has one order, whatever the envelope: items within a destination; and for `folded`, the destinations of a
+// group, the groups of a block, and the blocks, whose number is fixed.
 #include "gnn/cuda/kernels/attention_kernels.h"
 
 #include <algorithm>
@@ -26,18 +26,18 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
-constexpr int kBlockColumns = 256;  // that a warp reads at once
-constexpr int kBitsBlocks = 132;     // that make dropout's bits, whatever there are of them
-constexpr int kJoinLanes = 32;      // that add up the partials of a column
+constexpr int kBlockColumns = 256;  // columns that a warp reads at once
+constexpr int kBitsBlocks = 132;     // blocks that make dropout's bits, whatever their number
+constexpr int kJoinLanes = 32;      // lanes that add up the partials of a column
 
-// Sources that a warp has under way at once.
+// Sources that a warp has in flight.
 template <typename T>
 constexpr int SourcesAWarp(bool one_head) {
   return !one_head ? 2 : sizeof(T) == 2 ? 4 : 2;
 }
 int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
 __host__ __device__ int GroupsABlock(int32_t width) { return kBlock / (width <= 128 ? 16 : 32); }
-// Blocks, at most, that share out the destinations of a backward pass: as many as 132 multiprocessors hold at once.
+// Most blocks that share the destinations of a backward pass: as many as 132 multiprocessors hold at once.
 __host__ __device__ constexpr int GradientBlocks(int32_t width) { return width <= 128 ? 396 : 264; }
 
 __device__ float WarpSum(float x) {
@@ -52,19 +52,19 @@ __device__ float WarpMax(float x) {
 }
 __device__ float LeakyRelu(float slope, float x) { return x > 0.0f ? x : slope * x; }
 
-// One destination as its group of lanes sees it, all looked up at once; a group past the batch's rows has no items, and
-// does what others do.
+// One destination as its group of lanes sees it, with all look-ups done at once; a group past the batch's rows has no
+// items, but executes the same steps.
 template <typename Rows, typename Group, int kItems>
 struct GroupRow {
   Items items;
-  int32_t source = -1;  // of the lane's item of the first kItems
+  int32_t source = -1;  // source of the lane's item among the first kItems
   __device__ GroupRow(const Rows& rows, const Slots& slots, const Group& group, int32_t row, bool active)
       : items{slots.sources, 0, 0} {
     if (!active) return;
     items = ItemsOf(slots, row, rows.Self(row));
     if (group.item > 0 && group.item < kItems && group.item <= slots.fanout) source = __ldg(items.sources + group.item - 1);
   }
-  // Item first + the lane's own: its place, and whether it is attended to.
+  // Returns the place of item first + the lane's own, and whether it is attended to.
   __device__ int32_t Place(const Rows& rows, const Group& group, int32_t first, bool* counts) const {
     const int32_t item = first + group.item;
     *counts = group.item < kItems && item < items.count;
@@ -73,7 +73,7 @@ struct GroupRow {
     *counts = item == 0 || of != items.self;
     return rows.Place(of);
   }
-  // Items first, first + 1, … all on their way before the first is needed; zeros where there is none.
+  // Loads items first, first + 1, …, all in flight before the first is needed; zeros where there is none.
   __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool mine, int32_t (&at)[kItems],
                        typename Rows::Made (&x)[kItems]) const {
     typename Rows::Fetched fetched[kItems];
@@ -87,18 +87,18 @@ struct GroupRow {
     for (int i = 0; i < kItems; ++i) x[i] = rows.Make(fetched[i]);
   }
 };
-// Whether a destination's rows are copied to shared memory while the one before it is worked on, where they lie anywhere:
-// the graph's, of two bytes an element, all of a destination's at once.
+// Whether a destination's rows are copied to shared memory while the previous one is processed. Done for scattered
+// rows: the graph's, of two bytes per element, all of a destination's at once.
 template <typename Rows, bool kWhole>
 constexpr bool kCopied = Rows::kOfGraph && kWhole && sizeof(typename Rows::Made) == sizeof(uint4);
-// A lane's part of them, 16 bytes an item and as much for the row's gradient; lanes lie 16 bytes apart.
+// A lane's part of the copied rows, 16 bytes per item and 16 for the row's gradient; lanes lie 16 bytes apart.
 template <int kItems>
 constexpr int kCopyStride = (kItems + 1) * 32;
 template <int kItems>
 constexpr int kCopyBytes = kWarps * 2 * kCopyStride<kItems> * static_cast<int>(sizeof(uint4));
 
-// The destinations of a group, one turn after another, with what it takes to copy a turn's rows while those of the turn
-// before are worked on: the look-ups of the turn after it are under way by then.
+// Walks over the destinations of a group, one per turn, and copies a turn's rows while the previous turn's are
+// processed; the look-ups of the next turn are then in flight.
 template <typename Rows, typename Group, int kItems>
 struct CopiedTurns {
   const Rows& rows;
@@ -106,9 +106,9 @@ struct CopiedTurns {
   const Group& group;
   int32_t all_rows, stride, vectors;
   uint4* ring;
-  int32_t row;  // of the turn that is copied
+  int32_t row;  // row of the turn being copied
   GroupRow<Rows, Group, kItems> copied, later;
-  bool counts = false;  // of the turn that is copied, by lane
+  bool counts = false;  // for the turn being copied, by lane
   int which = 0;        // half of the ring that it is copied to
 
   __device__ CopiedTurns(const Rows& of, const Slots& slots_of, const Group& by, int32_t first_row, int32_t end, int32_t step,
@@ -117,7 +117,7 @@ struct CopiedTurns {
         copied(of, slots_of, by, first_row, first_row < end),
         later(of, slots_of, by, first_row + step, first_row + step < end) {}
   __device__ bool mine() const { return row < all_rows && group.part < vectors; }
-  // `grad`: of the row, or null.
+  // `grad`: the row's gradient, or null.
   __device__ void Start(const __nv_bfloat16* grad) {
     const int32_t place = copied.Place(rows, group, 0, &counts);
     uint4* to = ring + which * kCopyStride<kItems>;
@@ -129,14 +129,14 @@ struct CopiedTurns {
     if (mine() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
     CommitCopies();
   }
-  // To the next turn, which is to be started.
+  // Moves to the next turn, whose copy is to be started.
   __device__ void Advance() {
     row += stride;
     copied = later;
     later = {rows, slots, group, row + stride, row + stride < all_rows};
     which ^= 1;
   }
-  // Of the turn before the one that is copied, where there is such an item; else zeros.
+  // Returns an item of the turn before the one being copied; zeros if there is no such item.
   __device__ typename Rows::Made Item(bool has, int i) const {
     typename Rows::Made x;
     if (has) x.words = ring[(which ^ 1) * kCopyStride<kItems> + i * 32];
@@ -147,15 +147,15 @@ struct CopiedTurns {
   }
 };
 
-// Of the one or two groups of a warp.
+// The sum over the one or two groups of a warp.
 template <int kParts>
 __device__ int32_t MostOfWarp(int32_t count) {
   return kParts == 32 ? count : max(count, __shfl_xor_sync(kFullWarp, count, 16));
 }
 constexpr int MostItems(int items) { return items <= 8 ? 8 : 16; }
 
-// Softmax over a destination's items as they come, and their weighted sum: one pass over rows that stay in registers
-// while their weights are found, kItems at a time. kWhole: these are all.
+// Computes the softmax over a destination's items and their weighted sum in one pass: rows stay in registers while
+// their weights are found, kItems at a time. kWhole: these are all items.
 template <typename Rows, typename Out, int kParts, int kItems, bool kWhole>
 __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     AttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     const float* as_source = folded + static_cast<int64_t>(h) * shape.width + group.part * 8;
     const Float8 by_source = mine ? Load8(as_source) : Float8{};
     const Float8 by_destination = mine ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
-    float own = 0, top = -INFINITY, total = 0;  // own: what the destination gives to each of its logits
+    float own = 0, top = -INFINITY, total = 0;  // own: the destination's part of each of its logits
     Float8 sum = {};
     for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
       bool counts = false;
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     if (!kWhole) {
       const float inverse = 1.0f / total;
       for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
-        float& value = kept.At(item, h);  // by the lane that has kept it
+        float& value = kept.At(item, h);  // written by the lane that stored it
         const float alpha = of.items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, value) - top) * inverse : 0.0f;
         value = value > 0.0f ? alpha : -alpha;
       }
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
   }
 }
 
-// The same where rows are copied ahead: a group takes one destination after another.
+// Does the same where rows are copied ahead: a group handles one destination after another.
 template <typename Rows, typename Out, int kParts, int kItems>
 __global__ void __launch_bounds__(kBlock, 3)
     CopiedAttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
@@ -242,7 +242,7 @@ __global__ void __launch_bounds__(kBlock, 3)
   const int32_t vectors = shape.width / 8;
   const int32_t first_row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kParts);
   const int32_t stride = static_cast<int32_t>(gridDim.x) * (kBlock / kParts);
-  int32_t warp_row = first_row - lane / kParts;  // the same turns for all of a warp
+  int32_t warp_row = first_row - lane / kParts;  // equally many turns for all lanes of a warp
   if (warp_row >= all_rows) return;
   CopiedTurns<Rows, Group, kItems> turns(rows, slots, group, first_row, all_rows, stride, vectors,
                                          DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane);
@@ -283,7 +283,7 @@ __global__ void __launch_bounds__(kBlock, 3)
   }
 }
 
-// A block's share of `folded`'s gradient in column block `vectors_before`, from its warps' shares.
+// Stores a block's share of `folded`'s gradient in column block `vectors_before`, from its warps' shares.
 __device__ void StoreShare(float (&shares)[kWarps][kBlockColumns], const Float8& share, bool stores, int part, int32_t columns,
                            float* partial) {
   if (stores) Store8(&shares[threadIdx.x / 32][part * 8], share);
@@ -296,8 +296,9 @@ __device__ void StoreShare(float (&shares)[kWarps][kBlockColumns], const Float8&
   __syncthreads();
 }
 
-// The gradients of the logits of every destination, and each block's share of `folded`'s. With d the products of grad_out
-// with the items, e their mean by weight, and s the slopes of leaky_relu, the gradient of a logit is alpha (d - e) s.
+// Computes the gradients of the logits of every destination, and each block's share of `folded`'s. With d the products
+// of grad_out with the items, e their mean by weight, and s the slopes of leaky_relu, a logit's gradient is alpha (d -
+// e) s.
 template <typename Rows, typename Grad, int kParts, int kItems, bool kWhole>
 __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
     LogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
@@ -311,7 +312,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
   const Group group(lane);
   const int32_t vectors = shape.width / 8, heads = shape.heads;
   const int32_t first_row = static_cast<int32_t>(blockIdx.x * kGroups + threadIdx.x / kParts);
-  const int32_t warp_row = first_row - lane / kParts;  // the same turns for all of a warp
+  const int32_t warp_row = first_row - lane / kParts;  // equally many turns for all lanes of a warp
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
 
   for (int32_t h = 0; h < heads; ++h) {
@@ -329,7 +330,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
       const Float8 g =
           mine ? Load8(grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width + group.part * 8) : Float8{};
       float expected = 0, total = 0;
-      Float8 slopes = {};                // of several chunks: the items' sum by alpha s,
+      Float8 slopes = {};                // with several chunks: the items' sum by alpha s,
       typename Rows::Made itself = {};  // and item 0
       for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
         bool counts = false;
@@ -372,7 +373,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
         AddScaled8(-expected, slopes, by_source);
         for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
           const float alpha = alphas.At(item, h);
-          float& value = gradient.At(item, h);  // by the lane that has kept it
+          float& value = gradient.At(item, h);  // written by the lane that stored it
           value = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f) * (value - expected);
           total += value;
         }
@@ -393,7 +394,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
   }
 }
 
-// The same where rows are copied ahead.
+// Does the same where rows are copied ahead.
 template <typename Rows, typename Grad, int kParts, int kItems>
 __global__ void __launch_bounds__(kBlock, 3)
     CopiedLogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
@@ -408,7 +409,7 @@ __global__ void __launch_bounds__(kBlock, 3)
   const Group group(lane);
   const int32_t vectors = shape.width / 8, heads = shape.heads;
   const int32_t first_row = static_cast<int32_t>(blockIdx.x * kGroups + threadIdx.x / kParts);
-  const int32_t warp_row = first_row - lane / kParts;  // the same turns for all of a warp
+  const int32_t warp_row = first_row - lane / kParts;  // equally many turns for all lanes of a warp
   const int32_t stride = GradientBlocks(shape.width) * kGroups;
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
   uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane;
@@ -424,7 +425,7 @@ __global__ void __launch_bounds__(kBlock, 3)
         turns.Start(nullptr);
       }
     };
-    const auto alpha_of = [&] {  // of the turn that is copied
+    const auto alpha_of = [&] {  // for the turn being copied
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, turns.row, heads);
       return group.item < kItems && group.item < turns.copied.items.count ? alphas.At(group.item, h) : 0.0f;
     };
@@ -450,7 +451,7 @@ __global__ void __launch_bounds__(kBlock, 3)
       for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, Widened(turns.Item(mine && i < count, i)));
       const float dot = group.SumByItem(dots);
       const float expected = group.SumOfItems(fabsf(alpha) * dot);
-      AwaitCopies<1>();  // so that the items are read once more: registers are worth more
+      AwaitCopies<1>();  // items are read again below, because registers are worth more
       const float value = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f) * (dot - expected);
       if (group.speaks() && group.item < kItems && group.item < count) gradient.At(group.item, h) = value;
       const float total = group.SumOfItems(value);
@@ -462,7 +463,7 @@ __global__ void __launch_bounds__(kBlock, 3)
       }
       if (active && group.part == 0) gradient.self[heads + h] = total;
     }
-    AwaitCopies<0>();  // before the next head's
+    AwaitCopies<0>();  // before the next head's copies
 #pragma unroll
     for (int i = 0; i < 8 && kParts == 16; ++i) {
       by_source.v[i] += __shfl_xor_sync(kFullWarp, by_source.v[i], 16);
@@ -483,8 +484,8 @@ __device__ Float8 WideValue(const Rows& rows, int32_t place, int32_t vector) {
   return x;
 }
 
-// values.At(item, h) = v . x_item for all items of the row, for rows wider than a warp; `columns_of(vector)` gives eight
-// columns of v.
+// values.At(item, h) = v . x_item for all items of the row, for rows wider than a warp; `columns_of(vector)` returns
+// eight columns of v.
 template <typename Rows, typename Columns>
 __device__ void DotItems(const Rows& rows, const Items& items, int32_t vectors, int lane, const ItemValues& values, int32_t h,
                          const Columns& columns_of) {
@@ -514,7 +515,7 @@ __global__ void __launch_bounds__(kBlock)
   for (int32_t h = 0; h < shape.heads; ++h) {
     const float* as_source = folded + static_cast<int64_t>(h) * shape.width;
     const float* as_destination = as_source + static_cast<int64_t>(shape.heads) * shape.width;
-    float own = 0;  // what the destination gives to each of its logits
+    float own = 0;  // the destination's part of each of its logits
     const int32_t self_place = rows.Place(items.self);
     for (int32_t vector = lane; vector < vectors; vector += 32) {
       own += Dot8(Load8(as_destination + vector * 8), WideValue(rows, self_place, vector));
@@ -617,7 +618,7 @@ struct JoinedLayers {
   FoldedGradient layers[kMaxHops];
 };
 
-// folded = the sum of the blocks' partials, in one order whatever the envelope; a row of blocks a layer.
+// Sets folded to the sum of the blocks' partials, in one order whatever the envelope; one row of blocks per layer.
 __global__ void JoinPartialsKernel(JoinedLayers of, const BatchHeader* header) {
   __shared__ float sums[kJoinLanes][33];
   const FoldedGradient& layer = of.layers[blockIdx.y];
@@ -640,7 +641,7 @@ __global__ void JoinPartialsKernel(JoinedLayers of, const BatchHeader* header) {
   layer.folded[column] = sum;
 }
 
-// Eight columns of a gradient of z, but for the columns that nothing passes through.
+// Stores eight columns of a gradient of z, with zeros in columns that did not pass.
 __device__ void StorePassing(float* p, uint32_t bits, Float8 x) {
   Keep8(bits, 1.0f, x);
   Store8(p, x);
@@ -655,9 +656,9 @@ __device__ void StorePassing(__nv_bfloat16* p, uint32_t bits, const Float8& x) {
   *reinterpret_cast<uint4*>(p) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// A warp takes kSources sources that follow one another: what their slots, themselves and their logits pass on. Lane
-// e * kSources + s looks up slot e of source s; the first of each has its row of grad_out on its way before any is
-// summed up, and most sources have no other.
+// Each warp handles kSources consecutive sources and sums what their slots, themselves and their logits pass on. Lane e
+// * kSources + s looks up slot e of source s; each source's first row of grad_out is in flight before any is summed up,
+// and most sources have no other.
 template <typename T, bool kOneHead>
 __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
     SourceGradientKernel(HopOnDevice hop, int number, AttentionShape shape, const float* folded, AttentionInput input,
@@ -670,7 +671,7 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int32_t vectors = shape.width / 8, heads = kOneHead ? 1 : shape.heads, fanout = hop.fanout;
   const int32_t sources = RowsAfter(header, number + 1), destinations = RowsAfter(header, number);
-  const bool by_bits = input.activation == Activation::kRelu && weights.passes != nullptr;  // no need to look at z
+  const bool by_bits = input.activation == Activation::kRelu && weights.passes != nullptr;  // z need not be read
   const uint8_t* bits = weights.passes != nullptr ? weights.passes : input.kept;
   const float scale = bits != nullptr ? input.scale : 1.0f;
   const T* z = static_cast<const T*>(input.z);
@@ -693,7 +694,7 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
                        ? __ldg(bits + static_cast<int64_t>(base + s) * vectors + vector)
                        : 0xffu;
     }
-    Float8 sums[kSources] = {};  // of the heads before
+    Float8 sums[kSources] = {};  // sums over the previous heads
     for (int32_t h = 0; h < heads; ++h) {
       const T* grad = grad_out + static_cast<int64_t>(h) * shape.width + vector * 8;
       const int64_t stride = static_cast<int64_t>(heads) * shape.width;
@@ -735,7 +736,7 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
             const float w = __shfl_sync(kFullWarp, weight, e * kSources + s);
             if (e < slots && mine) AddScaled8(w, Load8(grad + r * stride), sum);
           }
-          for (int32_t some = from + kSlots; some < from + slots; some += 32) {  // 32 at a time, one a lane, then handed round
+          for (int32_t some = from + kSlots; some < from + slots; some += 32) {  // 32 at a time, then broadcast
             int32_t row_of = 0;
             float weight_of = 0, score_of = 0;
             if (some + lane < from + slots) {
@@ -783,8 +784,8 @@ struct MaskedLayers {
   MaskedLayer layers[kMaxHops];
 };
 
-// Eight lanes along a row, four bytes each at a time. A block a multiprocessor: this is arithmetic to be done beside a
-// kernel that waits for memory, and must leave it room.
+// Eight lanes per row, four bytes each at a time. One block per multiprocessor: this arithmetic runs next to a kernel
+// that waits for memory, and must leave it room.
 __global__ void __launch_bounds__(kBlock)
     DropoutBitsKernel(MaskedLayers of, int layers, const RunState* state, const BatchHeader* header, const int32_t* nodes) {
   const int32_t stride = static_cast<int32_t>(gridDim.x * blockDim.x / 8);
@@ -839,7 +840,7 @@ struct UnfoldedLayers {
   UnfoldedLayer layers[kMaxHops];
 };
 
-// A block takes 32 columns of one of the 2 * heads vectors of a layer; its rows of threads share the columns of the head.
+// A block computes 32 columns of one of a layer's 2 * heads vectors; its rows of threads share the columns of the head.
 __global__ void FoldKernel(FoldedLayers of) {
   __shared__ float sums[kJoinLanes][33];
   const FoldedLayer& layer = of.layers[blockIdx.z];
@@ -862,7 +863,7 @@ __global__ void FoldKernel(FoldedLayers of) {
   layer.folded[static_cast<int64_t>(vector) * width + column] = sum;
 }
 
-// A warp a row of a layer's weight.
+// Runs one warp per row of a layer's weight.
 __global__ void UnfoldKernel(UnfoldedLayers of) {
   const UnfoldedLayer& layer = of.layers[blockIdx.y];
   const FoldedLayer& forward = layer.forward;
@@ -888,8 +889,8 @@ __global__ void UnfoldKernel(UnfoldedLayers of) {
   layer.grad_att_dst[row] = destination;
 }
 
-// Calls launch.template operator()<kParts, kItems, kWhole>() with what suits the rows' width and the fanout, and the
-// rows in question: inner hops of two-byte rows are worth more registers, and more code.
+// Calls launch.template operator()<kParts, kItems, kWhole>() with the values that suit the rows' width, the fanout and
+// the row type: inner hops of two-byte rows deserve more registers, and more code.
 template <typename Rows, int kParts, typename With>
 cudaError_t WithItems(int32_t fanout, const With& with) {
   if constexpr (std::is_same_v<Rows, PlainRows>) {
@@ -905,7 +906,7 @@ cudaError_t WithGroups(int32_t width, int32_t fanout, const With& with) {
   return GroupsABlock(width) == kWarps ? WithItems<Rows, 32>(fanout, with) : WithItems<Rows, 16>(fanout, with);
 }
 
-// With `shared` bytes of dynamic shared memory, which may be more than a kernel has unasked.
+// Launches with `shared` bytes of dynamic shared memory, also above the default limit.
 template <typename Kernel, typename... Arguments>
 cudaError_t LaunchShared(Kernel kernel, int blocks, int shared, cudaStream_t stream, Arguments&&... arguments) {
   if (shared > 0) {
@@ -984,7 +985,7 @@ cudaError_t WithRowsOf(const T*, const AttentionInput& input, const AttentionSha
   return with(HiddenRows<T>{z, shape.width / 8, input.activation, input.scale, kept});
 }
 
-// The layers as a kernel's argument, and the largest of some number of theirs.
+// The layers as a kernel's argument, and their largest size.
 template <typename Argument, typename Layer>
 Argument Together(std::span<const Layer> layers) {
   Argument all;

@@ -1,27 +1,27 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graph attention (Velickovic et al. 2018) over a sampled hop on the GPU, forward and backward, as ops/attention.h
-// computes it on the CPU: by linearity, over rows that are not projected yet.
+// Computes graph attention (Velickovic et al. 2018) over a sampled hop on the GPU, forward and backward, as
+// ops/attention.h does on the CPU: by linearity, over rows that are not projected yet.
 //
 //   folded[h]          = W_h^T att_src_h,   folded[heads + h] = W_h^T att_dst_h            (EnqueueFoldAttention)
 //   logit of j -> i, h = leaky_relu(folded[h] . x_j + folded[heads + h] . x_i)
 //   out[i, h]          = sum of alpha_h(j -> i) x_j over the drawn j other than i, and once over i itself
 //
-// The product with W_h comes after, over destinations only, and is a matrix product like any other. Hence one kernel
-// serves inner hops, whose rows are pre-activations that are activated and dropped as they are read (gather_kernels.h),
-// and the outermost one, whose rows are the graph's features. Rows of up to 256 columns are read once a head: the softmax
-// goes along with the sum.
+// The product with W_h comes after, over destinations only, as an ordinary matrix product. Hence one kernel serves
+// inner hops, whose rows are pre-activations that are activated and dropped as they are read (gather_kernels.h), and
+// the outermost hop, whose rows are the graph's features. Rows of up to 256 columns are read once per head, because
+// softmax and sum are computed together.
 //
-// Backward is by destination first: gradients of logits, and of `folded` as partial sums over a fixed share of the
-// destinations, joined in order; then by source, along the structure that EnqueueBySource sorted. No sum's order depends
-// on the launch, on timing or on the envelope: results repeat to the bit.
+// Backward first runs by destination: gradients of logits, and of `folded` as partial sums over a fixed share of the
+// destinations, joined in order; then by source, along the structure that EnqueueBySource sorted. No sum's order
+// depends on the launch, on timing or on the envelope: results repeat to the bit.
 //
-// Dropout's bits are made once (EnqueueDropoutBits); behind relu the forward pass notes what passed both, so that the
-// gradient of z needs no look at z.
+// Dropout's bits are made once (EnqueueDropoutBits); with relu the forward pass records which elements passed both, so
+// that the gradient of z does not read z.
 //
-// Everything enqueues on `stream`. Widths are multiples of 8, heads 1 to 64. Rows past the batch's size are
-// read by nobody, whatever they hold; an invalid batch has no rows.
+// All functions enqueue on `stream`. Widths are multiples of 8, heads 1 to 64. Rows past the batch's size are never
+// read, whatever they hold; an invalid batch has no rows.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -37,20 +37,20 @@
 namespace hone::gnn::cuda {
 
 struct AttentionShape {
-  int32_t width = 0;  // of x, padding included
+  int32_t width = 0;  // columns of x, padding included
   int32_t heads = 1;
   float negative_slope = 0.2f;
 };
 
-// What a reader of Z makes of it: x = dropout(f(z)).
+// The rows that a kernel reads: x = dropout(f(z)).
 struct AttentionInput {
   const void* z = nullptr;  // [hop.sources, width]
   Activation activation = Activation::kRelu;
-  const uint8_t* kept = nullptr;  // [hop.sources, width / 8] of EnqueueDropoutBits; null: no dropout
-  float scale = 1;                // of what is kept
+  const uint8_t* kept = nullptr;  // [hop.sources, width / 8] from EnqueueDropoutBits; null: no dropout
+  float scale = 1;                // factor of kept elements
 };
 
-// Of the outermost hop, which nobody else needs to know: the global ids it drew, kept for its backward pass.
+// The drawn global ids of the outermost hop, kept for its backward pass only.
 struct OuterHopOnDevice {
   int32_t fanout = 0;
   int32_t rows = 0;          // envelope
@@ -58,25 +58,26 @@ struct OuterHopOnDevice {
   int32_t* counts = nullptr;     // [rows]
 };
 
-// What forward leaves for backward. A weight carries its logit's side in its sign: -alpha where the logit before
-// leaky_relu was not above zero.
+// Attention weights that forward leaves for backward. A weight's sign tells its logit's side: -alpha where the logit
+// before leaky_relu was not above zero.
 struct AttentionWeightsOnDevice {
-  float* slots = nullptr;  // [rows * fanout, heads]; 0 for a slot that is its own destination
+  float* slots = nullptr;  // [rows * fanout, heads]; 0 for a slot that names its own destination
   float* self = nullptr;   // [rows, heads]
-  // Of an inner hop behind relu, or null: [hop.sources, width / 8], a bit a column that passes relu and dropout.
+  // For an inner hop with relu, else null: [hop.sources, width / 8], one bit per element that passes relu and dropout.
   uint8_t* passes = nullptr;
 };
 
-// Working memory of a backward pass, and its result before it is joined.
+// Workspace of a backward pass, and its partial results before they are joined.
 struct AttentionGradients {
   float* slots = nullptr;     // [rows * fanout, heads] gradients of the slots' logits, before leaky_relu
-  float* self = nullptr;      // [rows, 2 * heads] of the node's own logit with itself; of its score as a destination
+  float* self = nullptr;      // [rows, 2 * heads] gradients of the node's logit with itself, and of its score as a
+                              // destination
   float* partials = nullptr;  // AttentionPartials() floats, for EnqueueJoinFolded
 };
-// Floats in `partials` for an envelope of `rows` destinations.
+// Returns the number of floats in `partials` for an envelope of `rows` destinations.
 int64_t AttentionPartials(int32_t rows, const AttentionShape& shape);
 
-// A layer's attention, folded. All layers go in one launch; at most kMaxHops of them.
+// A layer's attention, folded. One launch folds all layers, at most kMaxHops of them.
 struct FoldedLayer {
   AttentionShape shape;
   int32_t head_width = 0;
@@ -88,17 +89,17 @@ struct FoldedLayer {
 };
 cudaError_t EnqueueFoldAttention(std::span<const FoldedLayer> layers, cudaStream_t stream);
 
-// The gradient of a layer's `folded` from what its backward pass over the batch's rows left.
+// The gradient of a layer's `folded`, from the partial sums that its backward pass left.
 struct FoldedGradient {
   AttentionShape shape;
-  int hop = 0;  // its number
+  int hop = 0;  // number of the hop
   const float* partials = nullptr;
   float* folded = nullptr;  // [2 * heads, shape.width], overwritten
 };
 cudaError_t EnqueueJoinFolded(std::span<const FoldedGradient> layers, const BatchHeader* header, cudaStream_t stream);
 
-// And what it gives to the parameters: grad_att_* = W grad_folded, overwritten; grad_weight += att times grad_folded, so
-// after the product that overwrites grad_weight.
+// Gradients of the parameters: grad_att_* = W grad_folded, overwritten; grad_weight += att times grad_folded, so call
+// this after the product that overwrites grad_weight.
 struct UnfoldedLayer {
   FoldedLayer forward;
   const float* grad_folded = nullptr;
@@ -108,8 +109,8 @@ struct UnfoldedLayer {
 };
 cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaStream_t stream);
 
-// The bits of ops/dropout.h for the header's hop_nodes[number] nodes, eight columns a byte: bit i is column 2i, bit 4 + i
-// column 2i + 1. All layers go in one launch; at most kMaxHops of them.
+// The bits of ops/dropout.h for the header's hop_nodes[number] nodes, eight columns per byte: bit i is column 2i, bit 4
+// + i column 2i + 1. One launch makes all layers' bits; at most kMaxHops layers.
 struct MaskedLayer {
   ActivationOnLoad mask;
   int number = 0;
@@ -120,12 +121,12 @@ struct MaskedLayer {
 cudaError_t EnqueueDropoutBits(std::span<const MaskedLayer> layers, const RunState* state, const BatchHeader* header,
                                const int32_t* nodes, cudaStream_t stream);
 
-// Inner hop `number`: out [hop.rows, heads * width], head h from column h * width on, and `weights`.
+// Computes inner hop `number`: out [hop.rows, heads * width], head h from column h * width on, and `weights`.
 cudaError_t EnqueueAttention(const HopOnDevice& hop, int number, const AttentionShape& shape, const float* folded,
                              Element element, const AttentionInput& input, const BatchHeader* header,
                              const AttentionWeightsOnDevice& weights, void* out, cudaStream_t stream);
 
-// Its gradient, after EnqueueBySource:
+// Computes its gradient; call after EnqueueBySource:
 //   grad_out  [hop.rows, heads * width]
 //   grad_z    [padded_sources, width], overwritten: through the sum and through the logits; zero in rows at or past
 //             the batch's sources
@@ -136,15 +137,15 @@ cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const A
                                      const void* grad_out, int32_t padded_sources, const AttentionGradients& gradients,
                                      void* grad_z, cudaStream_t stream);
 
-// The outermost hop in two: what is drawn depends on no weight and may be drawn while the batch before trains; what is
-// attended to depends on that batch's update.
+// The outermost hop takes two calls: drawing depends on no weight and may overlap with the training of the previous
+// batch; attention depends on that batch's update.
 //
 // Draws outer.fanout neighbors of each of the header's hop_nodes[number] nodes (sample/draw.h) and keeps their ids.
 cudaError_t EnqueueDrawNeighbors(const GraphOnDevice& graph, int number, const OuterHopOnDevice& outer,
                                  const RunState* state, const BatchHeader* header, const int32_t* nodes,
                                  cudaStream_t stream);
 
-// Attention to the feature rows of what was drawn. shape.width = 8 * graph.feature_vectors.
+// Attends to the feature rows of the drawn nodes. shape.width = 8 * graph.feature_vectors.
 //   out  [outer.rows, heads * width] of `out_element` (fp32 or bf16)
 cudaError_t EnqueueFeatureAttention(const GraphOnDevice& graph, Element feature_element, int number,
                                     const OuterHopOnDevice& outer, const AttentionShape& shape, const float* folded,
@@ -152,7 +153,7 @@ cudaError_t EnqueueFeatureAttention(const GraphOnDevice& graph, Element feature_
                                     const AttentionWeightsOnDevice& weights, Element out_element, void* out,
                                     cudaStream_t stream);
 
-// Its gradient to gradients.partials, by reading the same rows again. gradients.slots and .self are scratch.
+// Writes the gradient to gradients.partials, by reading the same rows again. gradients.slots and .self are scratch.
 //   grad_out  [outer.rows, heads * width] of `grad_element` (fp32 or bf16)
 cudaError_t EnqueueFeatureAttentionBackward(const GraphOnDevice& graph, Element feature_element, int number,
                                             const OuterHopOnDevice& outer, const AttentionShape& shape,

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The attention kernels against ops/attention.h and GATConv in double: small random hops with everything awkward in
-// them, envelopes larger than the batch, NaN in every row that nobody may read. Runs on a GPU, and on the emulated
-// runtime everywhere; skips, saying why, where the program has neither.
+// Compares the attention kernels with ops/attention.h and GATConv in double: small random hops with all awkward cases,
+// envelopes larger than the batch, NaN in every row that must not be read. Runs on a GPU, and on the emulated runtime
+// everywhere; skips, with the reason, where the program has neither.
 #include "gnn/cuda/kernels/attention_kernels.h"
 
 #include <cuda_runtime_api.h>
@@ -30,7 +30,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr double kSlope = 0.2;
 
-// What an element type makes of a value.
+// Rounds a value to the element type.
 float Rounded(Element element, double value) {
   const float x = static_cast<float>(value);
   if (element == Element::kBFloat16) return FloatFromBFloat16(BFloat16FromFloat(x));
@@ -85,7 +85,7 @@ DeviceArray<T> Uploaded(const std::vector<T>& values) {
   return array;
 }
 
-// `rows` rows of random values as the element holds them, then NaN up to `envelope` rows.
+// Returns `rows` rows of random values rounded to the element type, then NaN up to `envelope` rows.
 std::vector<float> Padded(Element element, int64_t rows, int64_t envelope, int64_t width, uint64_t seed) {
   std::vector<float> values = RandomValues<float>(rows * width, seed);
   for (float& v : values) v = Rounded(element, v);
@@ -96,8 +96,8 @@ std::vector<double> FirstRowsOf(const std::vector<float>& values, int64_t rows, 
   return {values.begin(), values.begin() + rows * width};
 }
 
-// Sums of some dozens of products of values of order 1, in float: 2^-24 each, a few hundred of them, against the
-// array's largest value; and the rounding of the result to the element.
+// Tolerance: sums of some dozens of products of values of order 1, in float: 2^-24 each, a few hundred of them,
+// relative to the array's largest value; and the rounding of the result to the element type.
 void ExpectClose(const char* what, Element element, const std::vector<float>& got, const std::vector<double>& expected) {
   ASSERT_GE(got.size(), expected.size()) << what;
   double largest = 0;
@@ -109,7 +109,7 @@ void ExpectClose(const char* what, Element element, const std::vector<float>& go
   }
 }
 
-// An inner hop in device memory: a block, in an envelope with room to spare.
+// An inner hop in device memory: a block, in an envelope with spare room.
 class InnerHop {
  public:
   InnerHop(const OwnedBlock& block, int32_t fanout) : block_(block) {
@@ -152,7 +152,7 @@ class InnerHop {
     view_.first = first_.get();
     view_.end = end_.get();
 
-    // Global ids: anything but the local ones.
+    // Global ids differ from the local ones.
     for (int32_t i = 0; i < sources; ++i) nodes.push_back(1000 + 37 * i);
     nodes_ = Uploaded(nodes);
     SetValid(true);
@@ -210,7 +210,8 @@ struct KeptOnDevice {
   AttentionShape shape_;
 };
 
-// The same in double: out, the gradient of x as rows that have been activated and dropped, and that of `folded`.
+// Expected values in double: out, the gradient of x as rows that have been activated and dropped, and the gradient of
+// `folded`.
 struct Expected {
   std::vector<double> out, grad_x, grad_folded;
 };
@@ -254,7 +255,7 @@ struct InnerCase {
   double dropout;
   int32_t width, heads, fanout;
   bool notes_passing = false;
-  int32_t rows = 0;  // 0: a few
+  int32_t rows = 0;  // 0: a small default
 };
 
 OwnedBlock ManyRows(int32_t count) {
@@ -268,7 +269,7 @@ OwnedBlock ManyRows(int32_t count) {
   return OwnedBlock(rows, sources);
 }
 
-// Up to `fanout` in-neighbors, and what AwkwardBlock has besides.
+// Returns rows with up to `fanout` in-neighbors, and the awkward cases of AwkwardBlock.
 OwnedBlock RandomBlock(int32_t fanout) {
   if (fanout < 20) return AwkwardBlock(37, 60, 5);
   std::vector<std::vector<int32_t>> rows(6);
@@ -313,7 +314,7 @@ void CheckInnerHop(const InnerCase& c) {
   const cudaError_t ended = cudaDeviceSynchronize();
   ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
 
-  // x = dropout(activation(z)), and back.
+  // Computes x = dropout(activation(z)), and later its gradient.
   std::vector<double> x = FirstRowsOf(z, view.num_src, c.width);
   ActivationForward<double>(c.activation, View(x, c.width), 1);
   LayerContext context;
@@ -348,7 +349,7 @@ TEST(AttentionKernels, InnerHopAgreesWithTheCpuInFloat) {
            {kFloat, Activation::kElu, 0.3, 64, 3, 8},
            {kFloat, Activation::kLeakyRelu, 0.1, 264, 2, 8},  // past one column block
            {kFloat, Activation::kRelu, 0.0, 16, 1, 32},      // more items than lanes
-           {kFloat, Activation::kRelu, 0.5, 264, 2, 8, true},  // a group of lanes notes what passes; and a wide row
+           {kFloat, Activation::kRelu, 0.5, 264, 2, 8, true},  // a group of lanes records what passes; and a wide row
            {kFloat, Activation::kRelu, 0.2, 200, 2, 8, true},
        }) {
     SCOPED_TRACE(testing::Message() << "width " << c.width << ", heads " << c.heads << ", fanout " << c.fanout);
@@ -365,7 +366,7 @@ TEST(AttentionKernels, InnerHopAgreesWithTheCpuInBFloat16) {
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.3, 160, 2, 20, true}));
 }
 
-// Blocks that share out the destinations of a backward pass take several each.
+// Each block of a backward pass handles several destinations.
 TEST(AttentionKernels, ManyDestinationsAgreeWithTheCpu) {
   HONE_REQUIRE_DEVICE();
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.5, 136, 1, 2, true, 2300}));
@@ -400,8 +401,8 @@ TEST(AttentionKernels, RefuseAnElementThatActivationsCannotHave) {
             cudaErrorInvalidValue);
 }
 
-// The gradient of `folded` must not depend on how many rows the envelope has room for: a step that is done again in a
-// larger one must come to the same bits.
+// The gradient of `folded` must not depend on the size of the envelope: a step that is repeated in a larger one must
+// give the same bits.
 TEST(AttentionKernels, GradientsHaveTheSameBitsInAnyEnvelopeAndEveryRun) {
   HONE_REQUIRE_DEVICE();
   const OwnedBlock block = AwkwardBlock(150, 200, 3);  // several tiles
@@ -431,7 +432,7 @@ TEST(AttentionKernels, GradientsHaveTheSameBitsInAnyEnvelopeAndEveryRun) {
   }
 }
 
-// A graph on the device for the outermost hop. Every fifth node has no neighbors, one has many.
+// A graph on the device for the outermost hop. Every fifth node has no neighbors, one node has many.
 struct SmallGraph {
   static constexpr int32_t kNodes = 50, kWidth = 13, kVectors = 2;
   SmallGraph(Element element, uint64_t seed) {
@@ -456,7 +457,7 @@ struct SmallGraph {
     view.feature_stride = kVectors * 8;
     view.feature_vectors = kVectors;
   }
-  // What a row draws, said once more in the words of sample/draw.h.
+  // Draws a row by the rule of sample/draw.h, written again.
   std::vector<int32_t> Draw(const DrawKey& key, int32_t node, int32_t fanout) const {
     const int64_t begin = row_offsets[static_cast<size_t>(node)];
     const auto degree = static_cast<int32_t>(row_offsets[static_cast<size_t>(node) + 1] - begin);
@@ -565,8 +566,8 @@ TEST(AttentionKernels, OutermostHopDrawsAndAttendsAsTheCpu) {
   ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kBFloat16, Element::kFloat32, 32, 1));
 }
 
-// What a destination gets depends on its node alone, and so does what it gives to the gradient of `folded`: 40 nodes 350
-// times over, which is several turns for each group of lanes, against the same 40 once.
+// A destination's output depends on its node alone, and so does its part of the gradient of `folded`: compares 40 nodes
+// 350 times over, several turns for each group of lanes, with the same 40 once.
 TEST(AttentionKernels, ManyDestinationsOfTheGraphAreAsFew) {
   HONE_REQUIRE_DEVICE();
   constexpr int32_t kNumber = 1, kNodes = 40, kTimes = 350, kFanout = 5, kHeads = 2;
@@ -616,7 +617,7 @@ TEST(AttentionKernels, ManyDestinationsOfTheGraphAreAsFew) {
     const auto doubles = [](const auto& values) { return std::vector<double>(values.begin(), values.end()); };
     got.push_back({doubles(out.Read()), doubles(kept.grad_slots.Read()), doubles(kept.grad_folded.Read())});
   }
-  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };  // of unused slots
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };  // unused slots are NaN
   for (size_t i = 0; i < got[1].out.size(); ++i) {
     ASSERT_EQ(got[1].out[i], got[0].out[i % (kNodes * width)]) << i;
   }
@@ -626,12 +627,12 @@ TEST(AttentionKernels, ManyDestinationsOfTheGraphAreAsFew) {
   double largest = 0;
   for (const double value : got[0].folded) largest = std::max(largest, std::abs(value));
   for (size_t i = 0; i < got[1].folded.size(); ++i) {
-    // Sums of 14,000 destinations' shares in fp32, which cancel in part.
+    // Sums of 14,000 destinations' shares in fp32, which partly cancel.
     ASSERT_NEAR(got[1].folded[i], kTimes * got[0].folded[i], kTimes * largest * 14000 * 0x1p-24) << i;
   }
 }
 
-// A whole layer: folding, attention, the products by hand, unfolding, against GATConv in double.
+// Compares a whole layer (folding, attention, products by hand, unfolding) with GATConv in double.
 TEST(AttentionKernels, WithTwoProductsTheyAreAGatConv) {
   HONE_REQUIRE_DEVICE();
   constexpr int32_t kIn = 24, kHeads = 2, kHeadWidth = 5;
@@ -678,7 +679,7 @@ TEST(AttentionKernels, WithTwoProductsTheyAreAGatConv) {
                              sums.get(), nullptr), cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 
-  // out_h = sums_h W_h^T; back: dW_h = grad_h^T sums_h, dsums_h = grad_h W_h.
+  // out_h = sums_h W_h^T; backward: dW_h = grad_h^T sums_h, dsums_h = grad_h W_h.
   const std::vector<float> got = sums.Read();
   std::vector<double> product(out.size());
   std::vector<float> grad_sums(got.size(), kNan), grad_weight(weight.value.size());

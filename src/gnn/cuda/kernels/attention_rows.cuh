@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the attention kernels read, and how lanes share it.
+// Defines what the attention kernels read, and how lanes share it.
 //
-// An item of a destination is what it attends to: item 0 is itself, item j + 1 its slot j. Rows are kept in registers as
-// they were loaded, two bytes an element where they are stored so, and widened each time they are used: that takes fewer
-// registers, so that more rows are on their way at once. Relu and dropout are applied to two such elements at a time.
+// The items of a destination are what it attends to: item 0 is the node itself, item j + 1 its slot j. Registers keep
+// rows as loaded, two bytes per element where stored so, and each use widens them again: that takes fewer registers, so
+// that more rows are in flight at once. Relu and dropout are applied to two such elements at a time.
 //
 // A byte of bits stands for eight columns: bit i for column 2i, bit 4 + i for column 2i + 1.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace hone::gnn::cuda {
 
-// Eight elements as they are stored.
+// Eight elements in their stored form.
 template <typename T>
 struct Raw8 {
   uint4 words = {};
@@ -58,7 +58,7 @@ __device__ inline Float8 Widened(const Raw8<__nv_bfloat16>& x) {
   return out;
 }
 
-// Keeps the compiler from holding on to what it has widened: it shall widen again, for registers are worth more.
+// Keeps the compiler from holding on to widened values: widening again is cheaper than registers.
 template <typename T>
 __device__ void WidenAgain(Raw8<T>& x) {
 #if defined(__CUDA_ARCH__)
@@ -78,25 +78,25 @@ __device__ inline void AddScaled8(float factor, const Float8& x, Float8& to) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) to.v[i] += factor * x.v[i];
 }
-// What dropout makes of eight values, by the bits of those that it keeps.
+// Applies dropout to eight values, by the bits of the kept ones.
 __device__ inline void Keep8(uint32_t bits, float scale, Float8& x) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) x.v[i] = (bits >> (i / 2 + i % 2 * 4) & 1u) != 0 ? x.v[i] * scale : 0.0f;
 }
-// Two elements of two bytes of those kept, zero for the others.
+// Returns a pair of two-byte elements with dropped elements set to zero.
 __device__ inline uint32_t KeptPair(uint32_t spread, int i, uint32_t pair) {
   return pair & (spread >> i & 0x00010001u) * 0xffffu;
 }
 __device__ inline uint32_t Spread(uint32_t bits) { return bits | bits << 12; }
 
-// The bits of the values above zero.
+// Returns the bits of the values above zero.
 __device__ inline uint32_t PositiveBits(const Float8& x) {
   uint32_t bits = 0;
 #pragma unroll
   for (int i = 0; i < 8; ++i) bits |= x.v[i] > 0.0f ? 1u << (i / 2 + i % 2 * 4) : 0u;
   return bits;
 }
-// Likewise, of values that are not below zero: a carry into the sign shows one that is not zero.
+// Does the same for values that are not below zero: a carry into the sign shows a value that is not zero.
 __device__ inline uint32_t PositiveBits(const Raw8<__nv_bfloat16>& x) {
   constexpr uint32_t kAllButSigns = 0x7fff7fffu;
   const uint32_t bits =
@@ -105,8 +105,8 @@ __device__ inline uint32_t PositiveBits(const Raw8<__nv_bfloat16>& x) {
   return (bits | bits >> 12) & 0xffu;
 }
 
-// The rows of an inner hop, by local id: dropout(f(z)). Fetch loads, Made is what is kept in registers, Widened(made) *
-// Scale() is x.
+// The rows of an inner hop, by local id: dropout(f(z)). Fetch loads, Made is the form kept in registers, Widened(made)
+// * Scale() is x.
 template <typename T>
 struct HiddenRows {
   const T* z;
@@ -134,14 +134,15 @@ struct HiddenRows {
     if (kept != nullptr) Keep8(from.bits, scale, x);
     return x;
   }
-  // What passes relu and dropout. Destinations with a source in common write the same.
+  // Records what passes relu and dropout. Destinations with a common source write the same.
   __device__ void NotePassing(uint8_t* passes, int32_t place, int32_t vector, const Made& made) const {
     passes[static_cast<int64_t>(place) * vectors + vector] = static_cast<uint8_t>(PositiveBits(made));
   }
 };
 __device__ inline const Float8& Widened(const Float8& x) { return x; }
 
-// The same for two-byte elements behind relu, or behind nothing: what activation and dropout leave is an element again.
+// Does the same for two-byte elements with relu or without an activation: after activation and dropout they are
+// two-byte elements again.
 struct PlainRows {
   const __nv_bfloat16* z;
   int32_t vectors;
@@ -181,7 +182,7 @@ struct PlainRows {
   }
 };
 
-// The graph's features, by global id; `Features` (feature_rows.cuh) knows where they are.
+// The graph's features, by global id; `Features` (feature_rows.cuh) locates them.
 template <typename T, typename Features>
 struct FeatureRows {
   Features features;
@@ -204,11 +205,11 @@ struct Slots {
   const int32_t* counts;   // [rows]
 };
 
-// One destination's items.
+// The items of one destination.
 struct Items {
   const int32_t* sources;
   int32_t self;
-  int32_t count;  // itself included
+  int32_t count;  // the node itself included
   __device__ int32_t operator[](int32_t item) const { return item == 0 ? self : __ldg(sources + item - 1); }
   __device__ bool Counts(int32_t item) const { return item == 0 || __ldg(sources + item - 1) != self; }
 };
@@ -216,7 +217,7 @@ __device__ inline Items ItemsOf(const Slots& slots, int32_t row, int32_t self) {
   return {slots.sources + static_cast<int64_t>(row) * slots.fanout, self, __ldg(slots.counts + row) + 1};
 }
 
-// Where a value of an item and a head is kept.
+// Where the values of items and heads are stored.
 struct ItemValues {
   float* slots;  // of the row's first slot
   float* self;   // of the row
@@ -230,18 +231,18 @@ __device__ inline ItemValues ValuesOf(float* slots, float* self, int32_t self_st
   return {slots + static_cast<int64_t>(row) * of.fanout * heads, self + static_cast<int64_t>(row) * self_stride, heads};
 }
 
-// kParts lanes take a destination, each lane eight columns, and up to kMost items at a time, a power of two. A value of an
-// item lies with the lanes that are the item's.
+// kParts lanes handle a destination, each lane eight columns, and up to kMost items at a time, a power of two. A value
+// of an item is held by the item's lanes.
 template <int kParts, int kMost>
 struct LaneGroup {
   static_assert(kMost <= kParts);
   static constexpr int kLanesAnItem = kParts / kMost;
-  int part;  // the lane's place along a row
-  int item;  // of kMost
+  int part;  // the lane's position along a row
+  int item;  // the lane's item, below kMost
   __device__ explicit LaneGroup(int lane) : part(lane % kParts), item(part / kLanesAnItem) {}
-  __device__ bool speaks() const { return part % kLanesAnItem == 0; }  // for its item
+  __device__ bool speaks() const { return part % kLanesAnItem == 0; }  // whether the lane writes for its item
 
-  // v[i], summed over the group, for the lanes of item i: fewer exchanges than a sum for each.
+  // Sums v[i] over the group, for the lanes of item i: fewer exchanges than one sum for each.
   __device__ float SumByItem(float (&v)[kMost]) const {
     if constexpr (kMost == 16) Halve<8>(v);
     Halve<4>(v);
@@ -257,7 +258,7 @@ struct LaneGroup {
     for (int offset = kParts / 2; offset > 0; offset /= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
     return x;
   }
-  // From the lanes of item i to all of the group.
+  // Broadcasts from the lanes of item i to the whole group.
   template <typename T>
   __device__ static T Of(int i, T x) {
     return __shfl_sync(kFullWarp, x, i * kLanesAnItem, kParts);
@@ -274,7 +275,7 @@ struct LaneGroup {
   }
 
  private:
-  // Half of the lanes keep the upper half of the values and hand over the lower one, the others the other way round.
+  // Half of the lanes keep the upper half of the values and send the lower one; the others do the reverse.
   template <int kHalf>
   __device__ void Halve(float (&v)[kMost]) const {
     constexpr int kOffset = kLanesAnItem * kHalf;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gathering half of GraphSAGE's outermost hop: the mean of the rows that were drawn beside each node's own row.
+// The gathering half of GraphSAGE's outermost hop: the mean of the drawn rows next to each node's own row.
 //
-// Two kernels end with it: one that draws in the same breath (sample_mean.h) and one whose rows' places were found
-// before (staged_mean.h). Sums run in the same order for both, so that the bits do not tell them apart.
+// Two kernels use it: sample_mean.h draws in the same kernel, and staged_mean.h has the rows' places recorded before.
+// Sums run in the same order for both, so that both give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace hone::gnn::cuda {
 
-// A warp has the 32 / kLanes rows from `base` on, of `rows`, and gathers several of them side by side: lane = part of a
-// row, and all of a row's neighbors are on their way before the first is added.
+// Each warp has the 32 / kLanes rows from `base` on, of `rows`, and gathers several of them side by side: each lane a
+// part of a row, with all of a row's neighbors in flight before the first is added.
 //   own, count, neighbor  of lane l: for row base + l / kLanes its place and how many neighbors it has, and the place of
 //                         neighbor l % kLanes, below count
 //   out                   [rows, 2 * 8 * vectors] = [mean | own row]
@@ -27,10 +27,10 @@ __device__ inline void MeansOfDrawn(const Rows& features, int vectors, int fanou
   constexpr int kRows = 32 / kLanes;
   constexpr int kAhead = kLanes == 8 ? 5 : 4;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  int parts = 1;  // lanes to a feature row
+  int parts = 1;  // lanes per feature row
   while (parts < vectors && parts < 32) parts *= 2;
   const int sides = 32 / parts, side = lane / parts, part = lane % parts;
-  const int together = sides < kRows ? sides : kRows;  // rows side by side, and sides that share one
+  const int together = sides < kRows ? sides : kRows;  // rows side by side; the remaining sides share a row
   const int shares = sides / together;
   const int share = side % shares;
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The outermost hop of hop_sums.h: a warp draws for one to four rows and gathers them, lane = part of a feature row,
-// and where a row leaves lanes idle they take a share of its neighbors. Nobody needs the gradient of features.
+// Implements the outermost hop of hop_sums.h: a warp draws for one to four rows and gathers them, each lane a part of a
+// feature row; lanes that a row leaves idle share its neighbors. Features need no gradient.
 #include <algorithm>
 #include <type_traits>
 
@@ -19,17 +19,17 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// A block takes a multiprocessor's registers whole and stays to the end, on a share of the multiprocessors: the others
-// are room for the chain of small kernels beside it, as in outermost_kernels.cu.
+// A thread block takes all registers of a multiprocessor and stays to the end, on a share of the multiprocessors: the
+// others are room for the concurrent chain of small kernels, as in outermost_kernels.cu.
 constexpr int kBlock = 1024;
 template <typename In>
-constexpr int kAhead = sizeof(In) == 2 ? 5 : 3;  // rows on their way
+constexpr int kAhead = sizeof(In) == 2 ? 5 : 3;  // rows in flight
 
 __device__ inline float DegreeOf(const GraphOnDevice& graph, int32_t node) {
   return static_cast<float>(__ldg(graph.row_offsets + node + 1) - __ldg(graph.row_offsets + node));
 }
 
-// What is summed so far of eight columns; of the maximum, what is the largest.
+// The running sums of eight columns, or their running maximum.
 struct Gathered8 {
   Float8 sum = {};
   bool any = false;
@@ -41,7 +41,7 @@ struct Gathered8 {
     }
     any = true;
   }
-  // With what another lane group gathered; the whole warp.
+  // Combines with what another lane group gathered; the whole warp calls this.
   __device__ void Join(bool maximum, int offset) {
     const bool theirs = __shfl_xor_sync(kFullWarp, static_cast<int>(any), offset) != 0;
 #pragma unroll
@@ -57,7 +57,7 @@ struct Gathered8 {
   }
 };
 
-// The row of `out` from what was gathered over `count` neighbors.
+// Writes the row of `out` from what was gathered over `count` neighbors.
 template <typename Rows, typename Place, typename Out>
 __device__ inline void Finish(HopSum kind, const Rows& features, Place own, float degree, int32_t count, int vector,
                               Float8 sum, Out* to) {
@@ -85,10 +85,10 @@ __global__ void __launch_bounds__(kBlock, 1)
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int vectors = graph.feature_vectors;
-  int parts = 1;  // lanes to a feature row
+  int parts = 1;  // lanes per feature row
   while (parts < vectors && parts < 32) parts *= 2;
   const int sides = 32 / parts, side = lane / parts, part = lane % parts;
-  const int together = sides < kRows ? sides : kRows;  // rows side by side, and sides that share one
+  const int together = sides < kRows ? sides : kRows;  // rows side by side; the remaining sides share a row
   const int shares = sides / together;
   const int share = side % shares;
   const auto warps = static_cast<int32_t>(gridDim.x * (kBlock / 32));
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(kBlock, 1)
   }
 }
 
-// For any fanout; a warp a row.
+// Handles any fanout, one warp per row.
 template <typename Rows, typename Out>
 __global__ void __launch_bounds__(256)
     WideDrawnSumKernel(HopSum kind, GraphOnDevice graph, Rows features, int hop, int fanout, const RunState* state,

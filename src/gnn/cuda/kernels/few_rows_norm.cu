@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of few_rows_norm.h.
+// Implements few_rows_norm.h.
 #include "gnn/cuda/kernels/few_rows_norm.h"
 
 #include "gnn/cuda/base/launch.h"
@@ -15,11 +15,11 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
-constexpr int kEach = kFewRows / kBlock;  // rows of a thread: threadIdx.x, and every kBlock-th after it
+constexpr int kEach = kFewRows / kBlock;  // rows per thread: threadIdx.x, and every kBlock-th after it
 
 __device__ int32_t RowOf(int i) { return i * kBlock + static_cast<int32_t>(threadIdx.x); }
 
-// Sums over the block's threads of kCount numbers each; number i for thread i, in warp order, once all have met.
+// Sums kCount numbers over the block's threads, in warp order; thread i gets number i. All threads call this.
 template <int kCount>
 struct BlockSums {
   float of_warps[kWarps][kCount];
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kBlock)
   __shared__ float means[8], scales[8], shifts[8];
   const int32_t count = RowsAfter(rows.header, rows.number);
   const auto vector = static_cast<int32_t>(blockIdx.x);
-  if (count == 0) {  // no batch, or a shard of the last step that got no seed: that one counts
+  if (count == 0) {  // no batch, or a shard without seeds in the last step, which counts
     if (rows.header->valid != 0 && vector == 0 && threadIdx.x == 0) *norm.batches += 1.0f;
     return;
   }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shortcuts of a first layer against the long way: coefficients and gradients of a normalisation from moments
-// against sums over the rows in double, and the pass that makes the rows' gradient against the kernels that make its
+// Compares the fused kernels of a first layer with the long way: coefficients and gradients of a normalisation from
+// moments with sums over the rows in double, and the pass that makes the rows' gradient with the kernels that make its
 // parts.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// A bf16: the upper half of a float, rounded to the nearest, ties to even.
+// A bf16: the upper half of a float, rounded to nearest, ties to even.
 struct Value {
   Value() = default;
   explicit Value(float x) {
@@ -37,7 +37,7 @@ struct Value {
 
 float Rounded(double x) { return static_cast<float>(Value(static_cast<float>(x))); }
 
-// Uniform in [from, from + 2), as bf16 holds it.
+// Returns values uniform in [from, from + 2), rounded to bf16.
 std::vector<float> Random(size_t count, uint32_t seed, double from = -1) {
   std::mt19937 draw(seed);
   std::vector<float> values(count);
@@ -77,7 +77,7 @@ class FirstLayerKernels : public testing::Test {
   void SetUp() override {
     HONE_REQUIRE_DEVICE();
   }
-  // A batch with `known` nodes after each hop, whose ids are 1000 + 3 * row.
+  // Makes a batch with `known` nodes after each hop, whose ids are 1000 + 3 * row.
   void MakeBatch(const std::vector<int32_t>& known) {
     BatchHeader header{};
     header.valid = 1;
@@ -104,7 +104,7 @@ class FirstLayerKernels : public testing::Test {
   DeviceArray<int32_t> nodes_;
 };
 
-// 300 rows of 384, 40 inputs whose means are three times their deviation, 24 outputs, leaky ReLU in between.
+// Uses 300 rows of 384, 40 inputs whose means are three times their deviation, 24 outputs, and leaky ReLU.
 TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemselves) {
   constexpr int32_t kRows = 300, kPadded = 384, kIn = 40, kOut = 24;
   MakeBatch({kRows});
@@ -144,7 +144,7 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
     }
   }
 
-  // The moments; products over all padded rows, the gradient's being zero past the batch's.
+  // The moments; products run over all padded rows, because the gradient is zero past the batch's rows.
   const RowsOnDevice rows = Rows(0, kPadded, kOut);
   DeviceArray<Value> x_device = OnDevice(AsValues(x));
   DeviceArray<float> sums = OnDevice(Zeros<float>(kIn)),
@@ -192,7 +192,7 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
   }
   EXPECT_EQ(FromDevice(batches)[0], 1);
 
-  // Backward, told by the rows themselves and by marks.
+  // Backward, from the rows themselves and from marks.
   std::vector<uint16_t> marks(size_t{kPadded} * kOut / 8);
   for (size_t i = 0; i < p.size(); ++i) {
     const size_t j = i % kOut;
@@ -262,13 +262,13 @@ TEST_F(FirstLayerKernels, RowsWhoseInputIsKnownByValueOrByMarkHaveTheSameGradien
   const std::vector<float> expected = FromDevice(by_value);
   EXPECT_EQ(FromDevice(by_mark), expected);
   const std::vector<float> mine = FromDevice(by_mark_sums), theirs = FromDevice(by_value_sums);
-  // 128 terms of at most 1.5, of which a compiler may fuse some into the sum and not others.
+  // 128 terms of at most 1.5, some of which a compiler may fuse into the sum.
   for (size_t i = 0; i < mine.size(); ++i) ASSERT_NEAR(mine[i], theirs[i], 128 * 192 * 0x1p-23) << i;
-  EXPECT_GT(std::count(expected.begin(), expected.end(), 0.0f), kRows * kWidth / 4);  // what dropout took
+  EXPECT_GT(std::count(expected.begin(), expected.end(), 0.0f), kRows * kWidth / 4);  // dropped elements
   EXPECT_LT(std::count(expected.begin(), expected.begin() + kRows * kWidth, 0.0f), kRows * kWidth / 2);
 }
 
-// 40 destinations that draw up to 5 of 200 sources, the first source more often than a warp looks up at once.
+// Uses 40 destinations that draw up to 5 of 200 sources, the first source more often than a warp looks up at once.
 TEST_F(FirstLayerKernels, TheGradientOfSourcesIsAggregateBackwardsAndItsSumsAreItsOwn) {
   constexpr int32_t kSeeds = 9, kDestinations = 40, kSources = 200, kPadded = 256, kWidth = 264, kFanout = 5;
   MakeBatch({kSeeds, kDestinations, kSources});
@@ -352,7 +352,7 @@ TEST_F(FirstLayerKernels, TheGradientOfSourcesIsAggregateBackwardsAndItsSumsAreI
                                     expected_before.get(), expected_sums.get(), nullptr),
               cudaSuccess);
     Synchronise();
-    // A product that is fused into a sum here and not there may move the last of a bf16's eight bits.
+    // A product fused into a sum in only one of the two may change the last of a bf16's eight bits.
     const std::vector<float> gradient = FromDevice(made), long_way = FromDevice(expected);
     for (size_t i = 0; i < gradient.size(); ++i) {
       ASSERT_NEAR(gradient[i], long_way[i], 0x1p-7 * std::abs(long_way[i]) + 1e-6) << i;
@@ -363,7 +363,7 @@ TEST_F(FirstLayerKernels, TheGradientOfSourcesIsAggregateBackwardsAndItsSumsAreI
     if (c.before) {
       EXPECT_EQ(FromDevice(before), FromDevice(expected_before));
       for (size_t i = 0; i < partial_count; ++i) ASSERT_NEAR(mine[i], theirs[i], tolerance) << i;
-    } else {  // of grad_z alone
+    } else {  // sums of grad_z alone
       for (size_t i = 0; i < partial_count / 2; ++i) {
         ASSERT_NEAR(mine[i], theirs[partial_count / 2 + i], tolerance) << i;
       }
@@ -371,7 +371,7 @@ TEST_F(FirstLayerKernels, TheGradientOfSourcesIsAggregateBackwardsAndItsSumsAreI
   }
 }
 
-// 150 rows of 256, 64 of them seeds: a tile of 64 rows that is not full, leaky ReLU, a third dropped, a residual.
+// Uses 150 rows of 256, 64 of them seeds: a partly filled tile of 64 rows, leaky ReLU, a third dropped, a residual.
 TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
   constexpr int32_t kSeeds = 70, kRows = 150, kPadded = 256, kIn = 128, kResidual = 64, kOut = 256, kStride = 264;
   const NormedProductShape shape{.inputs = kIn, .outputs = kOut, .residual_inputs = kResidual,
@@ -441,8 +441,8 @@ TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
   }
 }
 
-// Rows that end within a tile, leaky ReLU, a third dropped; and, where blocks are few, so many that a block has several
-// tiles, of which only the sums and every 97th row are looked at.
+// Uses rows that end within a tile, leaky ReLU, a third dropped; and so many rows that each of the few blocks has
+// several tiles, of which only the sums and every 97th row are checked.
 TEST_F(FirstLayerKernels, TheProductBeforeMarksIsItsPartsInDouble) {
   constexpr int32_t kInner = 128, kOut = 256;
   const MarkedProductShape shape{.inner = kInner, .outputs = kOut, .activation = Activation::kLeakyRelu};
@@ -501,7 +501,7 @@ TEST_F(FirstLayerKernels, TheProductBeforeMarksIsItsPartsInDouble) {
     for (size_t j = 0; j < kOut; ++j) {
       double sum = 0;
       for (size_t piece = 0; piece < static_cast<size_t>(pieces); ++piece) sum += double{partials[piece * kOut + j]};
-      // A piece is added up in fp32, at most so many rows one after another.
+      // A piece is added up in fp32, over at most this many rows one after another.
       const int32_t rows = (count / 128 / pieces + 1) * 128;
       ASSERT_NEAR(sum, sums[j], rows * 0x1p-24 * sizes[j]) << j;
     }

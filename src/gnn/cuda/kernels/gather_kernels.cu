@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of gather_kernels.h: 16 or 32 bytes a lane, and as many rows under way as registers allow. What holds a
-// gather back is not the bus but the wait for each row, so loads come first and arithmetic after (row_loads.cuh).
+// Implements gather_kernels.h with 16 or 32 bytes per lane, and as many rows in flight as registers allow. A gather is
+// limited not by the bus but by the latency of each row, so loads come first and arithmetic after (row_loads.cuh).
 #include "gnn/cuda/kernels/gather_kernels.h"
 
 #include "gnn/cuda/base/fanouts.h"
@@ -16,11 +16,11 @@ namespace {
 
 constexpr int kBlock = 128;
 constexpr int kWarps = kBlock / 32;
-constexpr int kAhead = 5;  // rows a warp has under way
+constexpr int kAhead = 5;  // rows that a warp has in flight
 
 int Blocks(int64_t warps) { return static_cast<int>((warps + kWarps - 1) / kWarps); }
 
-// to += relu(x) where the bit of `kept` is set; which of the elements passed.
+// to += relu(x) where the bit of `kept` is set; returns which elements passed.
 __device__ uint32_t AddActivated(uint32_t kept, const Float8& x, Float8& to) {
   uint32_t passed = 0;
 #pragma unroll
@@ -32,7 +32,7 @@ __device__ uint32_t AddActivated(uint32_t kept, const Float8& x, Float8& to) {
   return passed;
 }
 
-// A thread has kEach bytes side by side.
+// Each thread has kEach adjacent bytes.
 template <int kEach>
 __global__ void __launch_bounds__(kBlock)
     KeptBitsKernel(int number, int32_t vectors, ActivationOnLoad activation, const RunState* state,
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kBlock)
   if (row >= static_cast<uint32_t>(rows)) return;
   const auto node = static_cast<uint32_t>(nodes[row]);
   const uint32_t place = activation.layer << 24 | activation.site << 16;
-  const uint32_t high = activation.threshold << 16;  // as the upper half of a word is compared in its place
+  const uint32_t high = activation.threshold << 16;  // compares with the upper half of a word in place
   uint32_t bits = 0;
 #pragma unroll
   for (uint32_t k = 0; k < kEach; ++k) {
@@ -69,7 +69,7 @@ __device__ void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// `kShare` warps to a row: warp w of them sums slots w, w + kShare, …
+// Gives `kShare` warps to a row: warp w sums slots w, w + kShare, …
 template <typename T, int kShare>
 __global__ void __launch_bounds__(kBlock, 8)
     GatherMeanKernel(HopOnDevice hop, int number, const T* z, int32_t vectors, float scale, const uint8_t* kept,
@@ -80,12 +80,13 @@ __global__ void __launch_bounds__(kBlock, 8)
   const int share = warp % kShare;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int slot = lane * kShare + share;
-  // All at once, so that one wait is enough; rows of the envelope have columns and counts, if old ones.
+  // Loads everything at once, so that one wait is enough; rows of the envelope have valid (perhaps old) columns and
+  // counts.
   const bool exists = row < hop.rows;
   const int32_t drawn = exists && slot < hop.fanout ? hop.columns[static_cast<int64_t>(row) * hop.fanout + slot] : -1;
   const int32_t count = exists ? hop.counts[row] : 0;
   const int32_t rows = header->valid != 0 ? header->hop_nodes[number] : 0;
-  if (row >= rows) return;  // all warps of the row
+  if (row >= rows) return;  // all warps of the row return
   const int32_t mine_of_row = (count - share + kShare - 1) / kShare;
   const int32_t column = drawn < 0 ? 0 : drawn;
   T* to = out + static_cast<int64_t>(row) * vectors * 16;
@@ -130,7 +131,7 @@ __global__ void __launch_bounds__(kBlock, 8)
       Scale8(scale, own);
       Store8(to + (vectors + vector) * 8, own);
     }
-    if constexpr (kShare > 1) {  // a block a row
+    if constexpr (kShare > 1) {  // one block per row
       static_assert(kShare == kWarps, "a row's warps are those of a block");
       if (first > 0) __syncthreads();
       if (share > 0) {
@@ -150,9 +151,9 @@ __global__ void __launch_bounds__(kBlock, 8)
   }
 }
 
-// A warp has `kEach` neighboring sources and looks up kLooked slots of each at once, of which it loads kEarly at a time,
-// for two sources side by side. Sources that were met first are drawn by many: what they have besides comes kTogether
-// rows at a time.
+// Each warp handles `kEach` neighboring sources and looks up kLooked slots of each at once, of which it loads kEarly at
+// a time, for two sources side by side. Many rows draw the sources that were met first: the rest of their slots are
+// loaded kTogether rows at a time.
 template <typename T, int kEach, int kLooked, int kEarly, int kTogether>
 __global__ void __launch_bounds__(kBlock)
     GatherMeanBackwardKernel(HopOnDevice hop, int number, const T* grad_out, const uint8_t* passed, int32_t vectors,
@@ -221,7 +222,7 @@ __global__ void __launch_bounds__(kBlock)
         }
         const int32_t rest = __shfl_sync(kFullWarp, begin, (s + a) * kLooked) + kLooked;
         const int32_t stop = __shfl_sync(kFullWarp, end, (s + a) * kLooked);
-        for (int32_t from = rest; from < stop; from += 32) {  // 32 slots at a time, one a lane, then handed round
+        for (int32_t from = rest; from < stop; from += 32) {  // 32 slots at a time, one per lane, then broadcast
           int32_t slot_row = 0;
           float slot_weight = 0;
           if (from + lane < stop) {
@@ -258,7 +259,7 @@ __global__ void __launch_bounds__(kBlock)
 template <typename T>
 void LaunchGatherMean(const HopOnDevice& hop, int number, const T* z, int32_t width, float scale, const uint8_t* kept,
                       const BatchHeader* header, T* out, uint8_t* passed, cudaStream_t stream) {
-  // The hop next to the seeds alone has the same envelope in every bucket, and the bits must not depend on the bucket.
+  // Only the hop next to the seeds has the same envelope in every bucket, and results must not depend on the bucket.
   if (number == 0 && hop.rows <= 4096) {
     Launch(GatherMeanKernel<T, kWarps>, hop.rows, kBlock, 0, stream, hop, number, z, width / 8, scale, kept, header, out,
            passed);
@@ -276,8 +277,8 @@ void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_
     Launch(kernel, Blocks((padded_sources + each - 1) / each), kBlock, 0, stream, hop, number, grad_out, passed,
            width / 8, padded_sources, scale, header, grad_z);
   };
-  // Where a source has several slots, what takes time is the wait for each look-up; where most have one, it is that too
-  // few warps are under way: four slots at once need 80 registers, one 63. The same bits.
+  // Where a source has several slots, the latency of each look-up dominates; where most have one slot, too few warps in
+  // flight matter as well: four slots at once need 80 registers, one 63. Both give the same bits.
   const bool several = 4 * int64_t{hop.rows} * hop.fanout > 5 * int64_t{padded_sources};
   if (padded_sources <= 32768) {
     launch(GatherMeanBackwardKernel<T, 2, 4, 2, 4>, 2);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backward gather against plain sums in double: sources that nobody drew, that few did, and hubs.
+// Compares the backward gather with plain sums in double: sources that no slot drew, that few drew, and hubs.
 #include "gnn/cuda/kernels/gather_kernels.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ void ExpectSums(int32_t width, int32_t padded_sources) {
         largest += std::abs(term);
       }
       const bool kept = source < kSources && (passed[static_cast<size_t>(source) * bytes + static_cast<size_t>(c / 8)] >> (c % 8) & 1) != 0;
-      // A rounding of half an ulp for each of at most 92 sums and products of what is no larger than `largest` + 1.
+      // Half an ulp of rounding for each of at most 92 sums and products of values no larger than `largest` + 1.
       const double tolerance = 92 * 6e-8 * (largest + 1) * kScale;
       ASSERT_NEAR(result[static_cast<size_t>(source * width + c)], kept ? sum * kScale : 0.0, tolerance) << source << " " << c;
     }
@@ -104,8 +104,8 @@ void ExpectSums(int32_t width, int32_t padded_sources) {
 TEST(GatherKernels, GradientsOfSourcesAreTheSumsOverTheirSlotsHubsIncluded) {
   HONE_REQUIRE_DEVICE();
   ExpectSums(16, 128);
-  ExpectSums(320, 128);    // more than a warp's lanes have
-  ExpectSums(24, 32896);   // sources enough for the launch that gives a warp eight
+  ExpectSums(320, 128);    // more than a warp's lanes hold
+  ExpectSums(24, 32896);   // enough sources for the launch that gives a warp eight
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of head_kernels.h: an element a thread.
+// Implements head_kernels.h: one thread per element.
 #include "gnn/cuda/base/device_math.cuh"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/kernels/head_kernels.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GAT's weight as the one matrix that serves all heads at once, and back.
+// Spreads GAT's weight into one matrix for all heads, and collects its gradient.
 //
 //   concatenated  spread [out, heads * in]: row h * head_width + c has W_h's row c in column block h, zeros elsewhere
 //   averaged      spread [out, heads * in] = [W_0 | W_1 | …] / heads, out >= head_width
@@ -19,14 +19,14 @@ struct HeadSpread {
   int32_t heads = 1;
   int32_t head_width = 0;
   int32_t in = 0;   // columns of one head, padded
-  int32_t out = 0;  // rows, padded; rows past the true ones become zero
+  int32_t out = 0;  // rows, padded; padding rows become zero
   bool concatenates = true;
 };
 
 //   weight [heads * head_width, in] fp32;  spread of `element`
 cudaError_t EnqueueSpreadHeads(const HeadSpread& shape, const float* weight, Element element, void* spread,
                                cudaStream_t stream);
-// The gradient of `weight` from that of `spread` (fp32), overwritten.
+// Computes the gradient of `weight` from the gradient of `spread` (fp32), overwritten.
 cudaError_t EnqueueCollectHeads(const HeadSpread& shape, const float* grad_spread, float* grad_weight,
                                 cudaStream_t stream);
 

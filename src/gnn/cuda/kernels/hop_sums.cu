@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of hop_sums.h for inner hops: a warp a row, 16 or 32 bytes a lane, several rows on their way before the
-// first is used. The outermost hop is drawn_sums.cu's.
+// Implements hop_sums.h for inner hops: one warp per row, 16 or 32 bytes per lane, several rows in flight before the
+// first is used. drawn_sums.cu does the outermost hop.
 #include <type_traits>
 
 #include "gnn/cuda/base/launch.h"
@@ -16,9 +16,9 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int kBlocksEach = 3;  // of a multiprocessor: registers are held down for that
+constexpr int kBlocksEach = 3;  // per multiprocessor: limits registers for that
 template <typename T>
-constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows on their way
+constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows in flight
 
 int Blocks(int64_t rows) { return static_cast<int>((rows + kBlock / 32 - 1) / (kBlock / 32)); }
 
@@ -30,8 +30,8 @@ __global__ void DegreesKernel(GraphOnDevice graph, int number, const BatchHeader
   degrees[row] = static_cast<float>(__ldg(graph.row_offsets + node + 1) - __ldg(graph.row_offsets + node));
 }
 
-// Calls take(j, raw, bits) for the rows of up to 32 lanes, `here` of them, in the order of the lanes: this lane's
-// vector of the row that lane j has in `index`, and the byte of `kept` that goes with it.
+// Calls take(j, raw, bits) for `here` rows, at most 32, in the order of the lanes: this lane's vector of the row whose
+// index lane j holds, and its byte of `kept`.
 template <typename T, typename Take>
 __device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vectors, int32_t vector, bool mine,
                                int32_t index, int32_t here, const Take& take) {
@@ -48,7 +48,7 @@ __device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vecto
     }
 #pragma unroll
     for (int a = 0; a < kAhead<T>; ++a) {
-      if (j + a < here) take(j + a, raw[a], bits[a]);  // the whole warp, for it may hand numbers round
+      if (j + a < here) take(j + a, raw[a], bits[a]);  // the whole warp calls it, because it may shuffle
     }
   }
 }
@@ -62,8 +62,8 @@ __device__ inline void Multiply8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// What rows are read through: nothing, a function of two slopes, or elu, whose code takes registers that the others
-// need.
+// How rows are read: unchanged, through a function of two slopes, or through elu, whose code takes registers that the
+// others need.
 enum class Form { kPlain, kTwoSlopes, kElu };
 
 __device__ inline float SlopeBelow(Activation activation) {
@@ -72,7 +72,7 @@ __device__ inline float SlopeBelow(Activation activation) {
                                                 : 1.0f;
 }
 
-// Vector `at` of the rows as it is read; `kept`: its byte.
+// Reads vector `at` of the rows through the activation and dropout; `kept`: its byte.
 template <Form kForm>
 __device__ inline void ReadThrough8(const HopRowsThrough& through, const Float8& bias, uint32_t kept, int64_t at,
                                     Float8& x) {
@@ -93,7 +93,7 @@ __device__ inline void ReadThrough8(const HopRowsThrough& through, const Float8&
     }
   }
 }
-// And the gradient of what was read so, back; `mark`: what forward noted of the vector.
+// Computes the gradient of the values read by ReadThrough8; `mark`: what forward recorded of the vector.
 template <typename T, Form kForm>
 __device__ inline void BackThrough8(const HopRowsThrough& through, RowMark mark, int64_t at, int32_t vector,
                                     Float8& grad) {
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   }
 }
 
-// A warp has kEach sources, most of which one slot drew or none: what they need is asked for together.
+// Each warp handles kEach sources, most of which at most one slot drew: what they need is loaded together.
 template <typename T>
 constexpr int kEach = sizeof(T) == 2 ? 8 : 4;
 
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int32_t vectors = call.width / 8;
   const bool symmetric = !kMaximum && call.kind == HopSum::kSymmetric;
-  // The slot at place `at` of the sorted ones: its row, itself, and what the row's gradient is multiplied by.
+  // The slot at place `at` of the sorted slots: its row, the slot itself, and the factor of the row's gradient.
   struct Slot {
     int32_t row = 0, slot = 0;
     float weight = 0;
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
                 __shfl_sync(kFullWarp, mine.weight, from)};
   };
 
-  // Lane i: of source base + i.
+  // Lane i holds values of source base + i.
   const bool exists = lane < kEach<T> && base + lane < sources;
   const int32_t own_begin = exists ? hop.first[base + lane] : 0, own_end = exists ? hop.end[base + lane] : 0;
   const float own_degree = exists && symmetric ? call.degrees[base + lane] : 0.0f;
@@ -266,7 +266,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   }
 }
 
-// Calls `with` with two constants: whether this is a maximum, and what rows are read through.
+// Calls `with` with two constants: whether this is a maximum, and how rows are read.
 template <typename With>
 cudaError_t WithForm(const HopSumCall& call, const With& with) {
   const auto with_form = [&](auto maximum) {

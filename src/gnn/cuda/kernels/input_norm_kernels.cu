@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of input_norm_kernels.h. Sums over rows are those of column_sums.cuh; the small products of moments and
-// weights are plain fp32, eight weight rows a block.
+// Implements input_norm_kernels.h. Sums over rows are those of column_sums.cuh; the small products of moments and
+// weights are plain fp32, eight weight rows per block.
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/row_loads.cuh"
 #include "gnn/cuda/base/row_marks.cuh"
@@ -56,8 +56,8 @@ __global__ void __launch_bounds__(kSumBlock)
   if (column < inputs && JoinLane() == 0) sums[column] = static_cast<float>(sum);
 }
 
-// A block: kWeightRows rows of W; kColumnLanes threads share the columns of D, and kShares each have a part of its
-// sums, of which kDepth at a time lie in shared memory.
+// Each block has kWeightRows rows of W; kColumnLanes threads share the columns of D, and kShares threads have a part of
+// each sum, of which kDepth terms at a time lie in shared memory.
 constexpr int kWeightRows = 8;
 constexpr int kColumnLanes = 128;
 constexpr int kShares = 4;
@@ -99,11 +99,11 @@ __global__ void __launch_bounds__(kProductBlock)
       if (thread < kDepth) sums[thread] = deep + thread < inputs ? moments.sums[deep + thread] : 0.0f;
       __syncthreads();
       if (k >= inputs) continue;
-      constexpr int kTogether = 16;  // loads under way
+      constexpr int kTogether = 16;  // loads in flight
       for (int32_t begin_share = share; begin_share < kDepth; begin_share += kTogether * kShares) {
         float gram[kTogether];
 #pragma unroll
-        for (int t = 0; t < kTogether; ++t) {  // past the last one weights are zero
+        for (int t = 0; t < kTogether; ++t) {  // weights past the last are zero
           const int32_t i = min(deep + begin_share + t * kShares, inputs - 1);
           gram[t] = __ldg(moments.gram + static_cast<int64_t>(i) * inputs + k);
         }
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kProductBlock)
   Blend(norm.running_variance[column], variance * n / (n - 1));
 }
 
-// kMarked: `marks` tell what the activation's inputs were, otherwise x.
+// kMarked: `marks` give the activation's inputs, otherwise x does.
 template <bool kMarked>
 __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
     GradientBeforeKernel(RowsOnDevice rows, const RowMark* marks, const Value* x, ColumnCoefficients coefficients,
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
   out[gridDim.x * width] = total_direct;
 }
 
-// A block has kJoinColumns columns of P, a warp each once their sums are joined.
+// Each block has kJoinColumns columns of P, one warp per column once their sums are joined.
 __global__ void __launch_bounds__(kSumBlock)
     InputGradientsKernel(RowsOnDevice rows, int32_t inputs, int32_t outputs, InputMoments moments, const Value* weight,
                          const float* products, ColumnCoefficients c, const float* partials, int32_t most_pieces,
@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(kSumBlock)
   const auto column = static_cast<int32_t>(blockIdx.x * kJoinColumns + threadIdx.x / 32);
   if (column >= outputs) return;
   float* m = gradients.weight + static_cast<int64_t>(column) * inputs;
-  if (count == 0) {  // the gradients of nothing are zero
+  if (count == 0) {  // an empty batch has zero gradients
     for (int32_t k = lane; k < inputs; k += 32) m[k] = 0;
     if (lane == 0) gradients.norm_weight[column] = gradients.norm_bias[column] = 0;
     return;

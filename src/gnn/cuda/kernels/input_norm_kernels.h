@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batch normalisation of a product P = X W^T from the moments of X, in place of passes over P.
+// Computes batch normalisation of a product P = X W^T from the moments of X, instead of passes over P.
 //
 // With s = sum of X's rows, C = (X - s / n)^T (X - s / n), and D = W C:
 //   mean of P's column j      w_j s / n
@@ -10,12 +10,12 @@
 //   sum of Y (P - mean)       (m_j - y_j s / n) w_j
 //   gradient of W             a M + b D + k s^T, where a, b and k are the ColumnCoefficients of norm_kernels.h, so that
 //                             the gradient of P itself is never written where X needs no gradient.
-// X is narrow and P wide in a first layer, so its moments cost less than a pass over P. They are sums in fp32 and lose
-// digits where |mean| / deviation of X's columns is large, as squares: for X in bf16 its own rounding has lost more
+// In a first layer X is narrow and P wide, so moments of X cost less than a pass over P. They are sums in fp32 and lose
+// digits where |mean| / deviation of X's columns is large, in its square; X in bf16 has lost more to its own rounding
 // long before.
 //
-// All functions enqueue on `stream`. X is [padded_rows, inputs] of bf16, W [outputs, inputs] of bf16; both multiples
-// of 8. `rows` (norm_kernels.h) are X's, `rows.width` is not looked at.
+// All functions enqueue on `stream`. X is [padded_rows, inputs] of bf16, W [outputs, inputs] of bf16; both multiples of
+// 8. `rows` (norm_kernels.h) are X's; `rows.width` is ignored.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,7 +26,7 @@
 
 namespace hone::gnn::cuda {
 
-// sums [inputs] = X's column sums; rows at or past the batch's become zero, so that products may run over all of them.
+// Writes X's column sums to sums [inputs]; zeroes rows at or past the batch's, so that products may run over all rows.
 // `partials`: ColumnPartials(padded_rows, inputs) floats.
 cudaError_t EnqueueInputSums(const RowsOnDevice& rows, int32_t inputs, void* x, float* sums, float* partials,
                              cudaStream_t stream);
@@ -35,23 +35,23 @@ struct InputMoments {
   const float* sums = nullptr;  // [inputs]
   const float* gram = nullptr;  // [inputs, inputs] X^T X
 };
-// EnqueueColumnCoefficients for training, of the [outputs] columns of P; and products [outputs, inputs] = D.
+// Does EnqueueColumnCoefficients for training, for the [outputs] columns of P; writes D to products [outputs, inputs].
 cudaError_t EnqueueInputCoefficients(const RowsOnDevice& rows, int32_t inputs, int32_t outputs,
                                      const InputMoments& moments, const void* weight, const NormOnDevice& norm,
                                      const ColumnCoefficients& coefficients, float* products, cudaStream_t stream);
 
-// grad [rows, outputs] before the activation, from grad_y after dropout; may be in place. Rows at or past the batch's
-// become zero. `rows.width` is `outputs` here. What the activation's inputs were is told by `marks` (row_marks.cuh), or
-// where that is null by x before the normalisation and `coefficients`.
+// Computes grad [rows, outputs] before the activation, from grad_y after dropout; may be in place. Rows at or past the
+// batch's become zero. `rows.width` is `outputs` here. The activation's inputs come from `marks` (row_marks.cuh), or if
+// that is null from x before the normalisation and `coefficients`.
 //   partials  [2, pieces of kLongPieceRows (column_sums.cuh), outputs]: sums over each piece of rows, of grad and then
-//   of grad_y
+//             of grad_y
 cudaError_t EnqueueGradientBefore(const RowsOnDevice& rows, const uint16_t* marks, const void* x,
                                   const ColumnCoefficients& coefficients, const Between& between, const void* grad_y,
                                   void* grad, float* partials, cudaStream_t stream);
 int64_t GradientPartials(int32_t padded_rows, int32_t outputs);  // floats
 
-// What is left once weight_gradient [outputs, inputs] holds M: turns it into W's gradient, and overwrites those of the
-// normalisation. `residual_bias` [outputs] gets the column sums of grad_y; null: not wanted. `partials` as
+// Finishes once weight_gradient [outputs, inputs] holds M: turns it into W's gradient, and overwrites the
+// normalisation's gradients. `residual_bias` [outputs] gets the column sums of grad_y; null: not written. `partials` as
 // EnqueueGradientBefore leaves them, or, with `most_pieces`, as MarkedProduct::partials.
 struct InputGradients {
   float* weight = nullptr;

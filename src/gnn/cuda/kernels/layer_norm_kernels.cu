@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of layer_norm_kernels.h: a warp a row. Gradients of the parameters are sums over pieces of rows, joined
-// in their order (column_sums.cuh).
+// Implements layer_norm_kernels.h: one warp per row. Gradients of the parameters are sums over pieces of rows, joined
+// in order (column_sums.cuh).
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/row_math.cuh"
 #include "gnn/cuda/kernels/column_sums.cuh"
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(kBlock)
     return;
   }
   const float mean = norm.moments[2 * row], inverse = norm.moments[2 * row + 1];
-  // Of the gradient after the weight: its sum, and its part along the normalised row. Padding has no weight.
+  // Sums over the gradient after the weight: plain, and along the normalised row. Padding has no weight.
   float total = 0, along = 0;
   for (int32_t vector = lane; vector < vectors; vector += 32) {
     const Float8 v = Load8(x + at + vector * 8), g = Load8(grad_y + at + vector * 8),

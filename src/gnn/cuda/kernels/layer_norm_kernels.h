@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Normalisation of each row over its columns (gnn/ops/layer_norm.h) on the GPU, forward and backward, moments in fp32
+// Normalises each row over its columns (gnn/ops/layer_norm.h) on the GPU, forward and backward, with moments in fp32
 // about the row's mean.
 //
-// x, y and gradients are [rows, padded width] of `element` (fp32 or bf16); `columns`, the true width, are what moments
-// are taken over, and the columns past them stay zero. Rows at or past the batch's are left alone going forward, and
-// become zero, up to rows.padded_rows, going backward. Everything enqueues on `stream`.
+// x, y and gradients are [rows, padded width] of `element` (fp32 or bf16); moments are taken over the true width
+// `columns`, and the columns past it stay zero. Rows at or past the batch's are left unchanged going forward, and
+// become zero, up to rows.padded_rows, going backward. All functions enqueue on `stream`.
 #pragma once
 
 #include <cuda_runtime_api.h>

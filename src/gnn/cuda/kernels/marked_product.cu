@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel of marked_product.h for capability 9.0: blocks, warpgroups and accumulators are those of tile_products.cuh.
+// Implements marked_product.h for capability 9.0: blocks, warpgroups and accumulators are those of tile_products.cuh.
 //
-// The weight is read as it lies, [inner, outputs]: its rows are along what is summed over. A warp adds up the columns of
-// its 16 rows by halves, so that each lane ends with four columns, and keeps those over all of its tiles.
+// The weight is read as stored, [inner, outputs]: its rows run along the summed dimension. A warp adds up the columns
+// of its 16 rows by halves, so that each lane ends with four columns, and keeps these sums over all of its tiles.
 #include "gnn/cuda/kernels/marked_product.h"
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int kSums = 4;                                 // columns whose sums a thread has
-constexpr int kSumRows = kTiles * kGroupThreads / 32;    // warps of a block that have the same columns
+constexpr int kSums = 4;                                 // columns whose sums a thread holds
+constexpr int kSumRows = kTiles * kGroupThreads / 32;    // warps of a block with the same columns
 constexpr int kSumBytes = kSumRows * kStripColumns * 4;
 constexpr int kBarrierBytes = (2 * kTiles * kMostStages + 1) * 8;
-constexpr int kBoxRows = 64;  // of the weight
+constexpr int kBoxRows = 64;  // rows of the weight
 static_assert(kTiles * kTileRows == kLongPieceRows, "a block's two tiles are a piece");
 
 struct Operands {
@@ -40,7 +40,7 @@ int Stages(int inner) { return std::min((kMostShared - SharedBytes(inner, 0)) / 
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// Half of the values go to the lane that differs in `bit`, and its half is added to those that stay.
+// Sends half of the values to the lane that differs in `bit`, and adds the received half to the values that stay.
 template <int kCount>
 __device__ inline void AddHalves(float (&sums)[32], int bit) {
   const bool upper = (threadIdx.x & static_cast<unsigned>(bit)) != 0;
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (first_tile >= padded_tiles) return;
 
   const int inner = operands.inner;
-  const uint32_t part_bytes = static_cast<uint32_t>(inner) * kWeightColumns * 2;  // 64 columns of the strip
+  const uint32_t part_bytes = static_cast<uint32_t>(inner) * kWeightColumns * 2;  // bytes of 64 columns of the strip
   const uint32_t base = SharedAddress(shared);
   const uint32_t ring_at = base + kStripColumns / kWeightColumns * part_bytes;
   const uint32_t sums_at = ring_at + static_cast<uint32_t>(kTiles * operands.stages * kStageBytes);
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kThreads, 1)
                 barriers + static_cast<uint32_t>(which * kMostStages) * 8,
                 barriers + static_cast<uint32_t>((kTiles + which) * kMostStages) * 8, operands.stages};
   };
-  if (group == kConsumers) {  // brings what the others multiply
+  if (group == kConsumers) {  // loads what the other warpgroups multiply
     asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
     const int which = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
     if (threadIdx.x % 32 != 0 || which >= kTiles) return;
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
       continue;
     }
-    // A thread has the marks of four vectors, those of the four groups of eight columns that it also writes for q == g.
+    // A thread has the marks of four vectors: the four groups of eight columns that it also writes for q == g.
     uint2 marks[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(kThreads, 1)
         }
       }
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {  // of what is stored
+      for (int j = 0; j < 4; ++j) {  // sums of the values as stored
         sums[(4 * g + j) * 2] = __uint_as_float(words[0][j] << 16) + __uint_as_float(words[1][j] << 16);
         sums[(4 * g + j) * 2 + 1] =
             __uint_as_float(words[0][j] & 0xffff0000u) + __uint_as_float(words[1][j] & 0xffff0000u);
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     for (int i = 0; i < kSums; ++i) totals[i] += sums[i];
   }
 
-  // The lane's groups of eight columns are two neighbors, and of each it has two columns.
+  // The lane's two groups of eight columns are adjacent, and it has two columns of each.
   auto* warp_sums = reinterpret_cast<float*>(shared + (sums_at - base)) +
                     (which * kGroupThreads / 32 + static_cast<int>(threadIdx.x) % kGroupThreads / 32) * kStripColumns +
                     half * kHalfColumns;
@@ -211,14 +211,14 @@ __global__ void __launch_bounds__(kThreads, 1)
                     column] = total;
 }
 
-#else  // another architecture of the same program: never launched there
+#else  // other architectures of the same program never launch this
 
 __global__ void MarkedProductKernel(const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap,
                                     RowsOnDevice, Operands) {}
 
 #endif
 
-// Blocks side by side down the rows; none where the device cannot be asked.
+// Returns the blocks side by side down the rows; 0 where the device cannot be queried.
 int Groups(int outputs) {
   int device = 0, multiprocessors = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuBLASLt by dlopen: a program built with this starts where the library is missing. cuBLASLt is column-major, so
-// out^T = op(b)^T * op(a)^T is what it is asked for, without a transposition anywhere.
+// Loads cuBLASLt by dlopen, so that a program built with this file starts where the library is missing. cuBLASLt is
+// column-major, so it is asked for out^T = op(b)^T * op(a)^T, without a transposition anywhere.
 #include "gnn/cuda/kernels/matmul.h"
 
 #include <cublasLt.h>

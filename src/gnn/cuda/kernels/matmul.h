@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products of the dense layers by cuBLASLt, which is loaded when first needed.
+// Multiplies matrices for the dense layers with cuBLASLt, which is loaded when first needed.
 //
 // All matrices are row-major. A plan fixes shapes, dtypes and algorithm once, so that running it only enqueues work
 // and can be captured in a graph. Sums are in fp32; fp32 operands use plain fp32 arithmetic, never TF32.
@@ -21,27 +21,27 @@ namespace hone::gnn::cuda {
 struct MatmulShape {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
-  Element in = Element::kFloat32;   // of a and b
+  Element in = Element::kFloat32;   // dtype of a and b
   Element out = Element::kFloat32;
 };
 
 class Matmul {
  public:
   virtual ~Matmul() = default;
-  // `workspace` of the library it came from. out must not overlap a or b.
+  // Uses the library's workspace. out must not overlap a or b.
   virtual Status Enqueue(const void* a, const void* b, void* out, cudaStream_t stream) = 0;
 };
 
-// One handle and one workspace: its products run on one stream at a time.
+// Owns one handle and one workspace: its products must run on one stream at a time.
 class MatmulLibrary {
  public:
   virtual ~MatmulLibrary() = default;
   virtual Result<std::unique_ptr<Matmul>> Plan(const MatmulShape& shape) = 0;
 };
 
-// kUnavailable when libcublasLt is not found, naming where it is looked for.
+// Returns kUnavailable when libcublasLt is not found, naming the searched places.
 Result<std::unique_ptr<MatmulLibrary>> OpenMatmulLibrary();
-// Whether it could be found, without a device; the same error.
+// Checks without a device whether the library can be found; returns the same error.
 Status MatmulLibraryIsHere();
 
 }  // namespace hone::gnn::cuda

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of norm_kernels.h: elementwise ones take a vector a thread; sums are those of column_sums.cuh.
+// Implements norm_kernels.h: elementwise kernels use one thread per vector; sums are those of column_sums.cuh.
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/row_loads.cuh"
 #include "gnn/cuda/base/row_marks.cuh"
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kBlock)
   const int32_t count = RowsAfter(rows.header, rows.number);
   const int32_t column = JoinColumn();
   const int32_t lane = JoinLane();
-  if (count == 0) {  // no batch, or a shard of the last step that got no seed: that one counts
+  if (count == 0) {  // no batch, or a shard without seeds in the last step, which counts
     if (rows.header->valid != 0 && column == 0 && lane == 0) *norm.batches += 1.0f;
     return;
   }
@@ -116,7 +116,7 @@ __global__ void RunningCoefficientsKernel(int32_t width, NormOnDevice norm, Colu
   out.shift[column] = norm.bias[column];
 }
 
-// Coefficients of a lane's eight columns, kept while its warp goes down the rows.
+// Coefficients of a lane's eight columns, kept while its warp walks down the rows.
 struct NormalForm {
   Float8 mean, scale, shift;
 };
@@ -130,11 +130,11 @@ __device__ Float8 Normalised(const NormalForm& c, const Float8& x) {
   return y;
 }
 
-// Elementwise kernels that need coefficients: a warp has kWarpRows rows of a strip, one beside the other warps', and
-// loads them all before it does anything with the first.
+// For elementwise kernels that need coefficients: each warp has kWarpRows rows of a strip, interleaved with the other
+// warps', and loads them all before it uses the first.
 constexpr int kWarpRows = 2;
 constexpr int kBlockRows = kWarpRows * kSumWarps;
-constexpr int kBlocksEach = 4;  // of a multiprocessor: registers are held down for that
+constexpr int kBlocksEach = 4;  // per multiprocessor: limits registers for that
 dim3 RowGrid(const RowsOnDevice& rows) {
   return dim3(static_cast<unsigned>((rows.padded_rows + kBlockRows - 1) / kBlockRows),
               static_cast<unsigned>((rows.width + kStrip - 1) / kStrip));
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   }
 }
 
-// From the gradient after dropout to that before the activation.
+// Converts the gradient after dropout to the gradient before the activation.
 __device__ void GradientBefore(const RowsOnDevice& rows, const NormalForm& form, const Between& between,
                                const DropoutKey& mask, int32_t row, int32_t vector, const Float8& x, Float8& grad) {
   Drop8(mask, static_cast<uint32_t>(rows.nodes[row]), static_cast<uint32_t>(vector), grad);
@@ -269,7 +269,7 @@ __global__ void __launch_bounds__(kBlock) JoinGradientsKernel(RowsOnDevice rows,
   const double inverse = static_cast<double>(c.inverse[column]), scale = static_cast<double>(c.scale[column]);
   gradients.weight[column] = count > 0 ? static_cast<float>(product * inverse) : 0.0f;
   gradients.bias[column] = static_cast<float>(sum);
-  if (count == 0) return;  // the gradients of nothing are zero, too
+  if (count == 0) return;  // an empty batch has zero gradients too
   c.of_gradient[column] = c.scale[column];
   c.of_x[column] = static_cast<float>(-scale * inverse * inverse * product / count);
   c.constant[column] = static_cast<float>(-scale * sum / count);

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A first layer forward in one kernel, once the coefficients of its normalisation are known before its product
+// Computes a first layer forward in one kernel, if the coefficients of its normalisation are known before its product
 // (input_norm_kernels.h):
 //
 //   y = dropout(f(norm(x W^T))) + r R^T + b
 //
-// The product stays in registers, where it is normalised, activated and dropped; the residual's product is added to it
-// there, and y is written once, with the marks that backward reads. In place of it two products were written, read and
-// written again, in a layer whose arrays are the largest of a step.
+// The product stays in registers, where it is normalised, activated and dropped; the residual's product is added there,
+// and y is written once, with the marks that backward reads. The separate kernels write, read and write two products,
+// in a layer whose arrays are the largest of a step.
 //
-// For devices of capability 9.0 and the shapes of NormedProductServes; elsewhere the parts do it: Dense and
-// EnqueueBetween. On the emulated runtime plain loops stand for it.
+// Runs on devices of capability 9.0 and for the shapes of NormedProductServes; elsewhere callers use the separate
+// kernels, Dense and EnqueueBetween. The emulated runtime replaces this kernel by plain loops.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -29,17 +29,17 @@ struct NormedProductShape {
   int32_t residual_inputs = 0;  // 0: no residual
   Activation activation = Activation::kIdentity;
 };
-// Whether the current device and the kernel do this shape.
+// Whether the kernel supports this shape on the current device.
 bool NormedProductServes(const NormedProductShape& shape);
 
-// bf16 but for the bias; x and residual are [rows.padded_rows, …], `rows.width` is the outputs. Rows at or past the
-// batch's are left alone. Sums are in fp32.
+// Arguments; matrices are bf16, the bias fp32; x and residual are [rows.padded_rows, …], `rows.width` is `outputs`.
+// Rows at or past the batch's are left unchanged. Sums are in fp32.
 struct NormedProduct {
   const void* x = nullptr;       // [padded_rows, inputs]
   const void* weight = nullptr;  // [outputs, inputs]
   ColumnCoefficients coefficients;
   Between between;
-  const uint8_t* kept = nullptr;  // [padded_rows, outputs / 8] from EnqueueKeptBits; null: nothing is dropped
+  const uint8_t* kept = nullptr;  // [padded_rows, outputs / 8] from EnqueueKeptBits; null: no dropout
   const void* residual = nullptr;         // [padded_rows, residual_inputs]
   const void* residual_weight = nullptr;  // [outputs, residual_inputs]
   const float* residual_bias = nullptr;   // [outputs]
@@ -48,7 +48,7 @@ struct NormedProduct {
   int64_t also_stride = 0;
   uint16_t* marks = nullptr;  // [padded_rows, outputs / 8]
 };
-// Enqueues on `stream`. kDevice with the driver's text where a descriptor of an operand is refused.
+// Enqueues on `stream`. kDevice with the driver's text if an operand's descriptor is refused.
 Status EnqueueNormedProduct(const RowsOnDevice& rows, const NormedProductShape& shape, const NormedProduct& product,
                             cudaStream_t stream);
 

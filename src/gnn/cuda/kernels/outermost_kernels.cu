@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel of outermost_kernels.h.
+// Implements outermost_kernels.h.
 //
-// Its work is to read rows of a few hundred bytes that lie anywhere, which goes as fast as the memory does if a few
-// hundred of them are under way on every multiprocessor all the time. So a warp copies all that it has drawn into shared
-// memory, and while that comes draws what it will copy next; a block has as many warps as shared memory holds, and stays
-// on its multiprocessor until the hop is done. A warp has a run of the batch's rows, 32 / kLanes of them a turn. A lane
-// reads what it copied itself and nothing else, so that nobody meets at a barrier.
-// Measured against loads into registers in docs/design/0020-gin-and-the-outermost-hop.md.
+// The kernel reads scattered rows of a few hundred bytes, which reaches the memory's speed only if a few hundred of
+// them are in flight on every multiprocessor all the time. So a warp copies all that it has drawn into shared memory,
+// and meanwhile draws what it will copy next; a block has as many warps as shared memory holds, and stays on its
+// multiprocessor until the hop is done. A warp has a run of the batch's rows, 32 / kLanes of them per turn. A lane
+// reads only what it copied itself, so no barrier is needed. Measured against loads into registers in
+// docs/design/0020-gin-and-the-outermost-hop.md.
 #include "gnn/cuda/kernels/outermost_kernels.h"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ namespace {
 
 constexpr int kMostWarps = 32;
 
-// How a warp's lanes share its turn: `parts` lanes to a row's vectors, `together` rows side by side, `shares` lane groups
-// to each of them. A row has `slots` places in a lane's ring: its share of the neighbors, and the node's own row.
+// How a warp's lanes share its turn: `parts` lanes per row's vectors, `together` rows side by side, `shares` lane
+// groups per row. A row has `slots` places in a lane's ring: its share of the neighbors, and the node's own row.
 struct TurnShape {
   int parts, together, shares, slots;
 };
@@ -48,14 +48,15 @@ __device__ inline void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// What a warp has drawn for the rows of a turn. Lane l: slot l % kLanes of row l / kLanes.
+// What a warp has drawn for the rows of a turn. Lane l holds slot l % kLanes of row l / kLanes.
 struct Turn {
   int32_t neighbor, count;
   uint32_t self;
 };
 
-// kLanes: at least the fanout. kMasks: whether anything is dropped. kHalves: half a warp has a row's width, and both sum one
-// row, which is known to the compiler then: fewer instructions, for which masks leave no registers.
+// kLanes: at least the fanout. kMasks: whether anything is dropped. kHalves: half a warp covers a row's width, and both
+// halves sum one row; the compiler then knows the shape and needs fewer instructions, for which masks leave no
+// registers.
 template <typename Rows, typename Out, int kLanes, bool kMasks, bool kHalves>
 __global__ void __launch_bounds__(kMostWarps * 32, 1)
     OutermostKernel(GraphOnDevice graph, Rows features, TurnShape given, int hop, int fanout, SampleAggregate aggregate,
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
   const AggregateKind kind = aggregate.kind;
   const int32_t rows = RowsAfter(header, hop);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  // A multiprocessor's warps are not neighbors in the batch: what one has more of than another evens out.
+  // A multiprocessor's warps are not adjacent in the batch, which evens out differences in work.
   const int64_t warps = static_cast<int64_t>(gridDim.x) * (blockDim.x / 32);
   const int64_t which_warp = static_cast<int64_t>(warp) * gridDim.x + blockIdx.x;
   const int64_t turns = (rows + kRows - 1) / kRows;
@@ -90,7 +91,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
   const bool has_own = share == shape.shares - 1;
   uint4* ring = DynamicShared<uint4>() + warp * (kRows / shape.together * shape.slots * kSlotStride) + lane;
 
-  // Lane i: of row chunk + i.
+  // Lane i holds values of row chunk + i.
   int32_t chunk = begin, degree = 0;
   uint32_t node = 0;
   int64_t edges = 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel of sample_mean.h.
+// Implements sample_mean.h.
 #include "gnn/cuda/kernels/sample_mean.h"
 
 #include "gnn/cuda/base/device_math.cuh"
@@ -21,7 +21,7 @@ constexpr int kSampleMeanBlock = 128;
 
 int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
 
-// A warp draws for 32 / kLanes rows at once and then gathers them.
+// Each warp draws for 32 / kLanes rows at once and then gathers them.
 template <typename Rows, typename Out, int kLanes>
 __global__ void __launch_bounds__(kSampleMeanBlock)
     SampleMeanKernel(GraphOnDevice graph, Rows features, int hop, int fanout, const RunState* state,

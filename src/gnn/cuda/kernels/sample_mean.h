@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GraphSAGE's outermost hop: drawing and the mean of what is drawn in one kernel.
+// Computes GraphSAGE's outermost hop: draws and averages in one kernel.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,9 +13,9 @@
 
 namespace hone::gnn::cuda {
 
-// The outermost hop, fused with what it is for: draws `fanout` neighbors of each of the header's nodes and writes
+// Draws `fanout` neighbors of each of the header's nodes and writes
 //   out [rows, 2 * 8 * feature_vectors] = [mean of their feature rows | the node's own row]
-// in `out_element`. The drawn ids are kept nowhere. `hop` is its number in the key; rows = hop_nodes[hop].
+// in `out_element`. The drawn ids are not kept. `hop` is its number in the key; rows = hop_nodes[hop].
 cudaError_t EnqueueSampleMean(const GraphOnDevice& graph, Element feature_element, int hop, int fanout, int32_t rows,
                               const RunState* state, const BatchHeader* header, const int32_t* nodes,
                               Element out_element, void* out, cudaStream_t stream);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel of source_gradient_kernels.h. A block has a piece of rows and a strip of columns (column_sums.cuh), a warp
-// every eighth row. Where a row's slots lie, which rows its first two slots belong to and whose node it is are looked up
-// for all rows of a warp at once, and what the first two pass on is copied for kAhead rows at once: most sources have
-// one slot, few more than two, and what takes time is that each look-up waits for the one before it.
+// Implements source_gradient_kernels.h. Each block has a piece of rows and a strip of columns (column_sums.cuh), each
+// warp every eighth row. Where a row's slots lie, which rows its first two slots belong to and which node it is are
+// looked up for all rows of a warp at once, and what the first two slots pass on is copied for kAhead rows at once:
+// most sources have one slot, few more than two, and the time goes into look-ups that wait for one another.
 #include <algorithm>
 
 #include "gnn/cuda/base/async_copies.cuh"
@@ -21,18 +21,18 @@ using Value = __nv_bfloat16;
 
 constexpr int kWarpRows = kLongPieceRows / kSumWarps;
 static_assert(kWarpRows <= 32, "a lane looks up for one row");
-constexpr int kAhead = 4;  // rows of a warp under way
-// Of a block: what is under way, in its place the sums.
+constexpr int kAhead = 4;  // rows that a warp has in flight
+// A block's shared memory: the copies in flight, and later the sums in their place.
 constexpr int kSharedBytes = std::max<int>(sizeof(StripSums), kSumWarps * kAhead * 3 * 32 * sizeof(uint4));
 
-// As it is after being stored and loaded again.
+// Rounds a value as storing and loading it again does.
 __device__ void RoundTo(Value*, Float8& x) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) x.v[i] = __bfloat162float(__float2bfloat16_rn(x.v[i]));
 }
 
 // kBefore: also makes SourceGradient::before. kReadsZ: the input has an activation. kPlain: no masks, and no gradients
-// past the aggregation.
+// that bypass the aggregation.
 template <bool kBefore, bool kReadsZ, bool kPlain>
 __global__ void __launch_bounds__(kSumBlock, 3)
     SourceGradientKernel(AggregateKind kind, HopOnDevice hop, int number, AggregateInput input, int32_t vectors,
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   const int32_t seeds = RowsAfter(header, 0);
   const int32_t piece = static_cast<int32_t>(blockIdx.x) * kLongPieceRows;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int32_t first = piece + static_cast<int32_t>(threadIdx.x / 32);  // and every kSumWarps-th after it
+  const int32_t first = piece + static_cast<int32_t>(threadIdx.x / 32);  // this row and every kSumWarps-th after it
   const int32_t vector = static_cast<int32_t>(blockIdx.y) * 32 + lane;
   const bool mine = vector < vectors;
   const Value* z = static_cast<const Value*>(input.z);
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   const float kept_scale = to.between.dropout.threshold == 0 ? 1.0f : to.between.dropout.scale;
   const int64_t stride = static_cast<int64_t>(vectors) * (kind.adds_self ? 8 : 16);
 
-  // Lane i: of row first + i * kSumWarps.
+  // Lane i holds values of row first + i * kSumWarps.
   int32_t begin = 0, end = 0, slot_row[2] = {}, node = 0;
   float slot_weight[2] = {1, 1};
   if (lane < kWarpRows) {
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   }
   if (to.partials == nullptr || piece >= sources) return;
   float total = 0, total_before = 0;
-  __syncthreads();  // nobody reads what was copied any more
+  __syncthreads();  // all threads have finished reading the copies
   JoinWarps(*DynamicShared<StripSums>(), sums, sums_before, total, total_before);
   const int64_t width = static_cast<int64_t>(vectors) * 8;
   const int64_t column = static_cast<int64_t>(blockIdx.y) * kStrip + threadIdx.x;

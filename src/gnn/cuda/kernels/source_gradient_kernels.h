@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// EnqueueAggregateBackward (aggregate_kernels.h) of bf16 rows, with what the first layer needs of the gradient made in
-// the same pass over its many rows: column sums, and the gradient before the activation and dropout that made the rows.
-// Sums run in the same order as there.
+// Does EnqueueAggregateBackward (aggregate_kernels.h) for bf16 rows, and in the same pass over the first layer's many
+// rows makes what that layer needs of the gradient: column sums, and the gradient before the activation and dropout
+// that made the rows. Sums run in the same order.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,12 +17,12 @@ namespace hone::gnn::cuda {
 
 struct SourceGradient {
   void* grad_z = nullptr;  // [padded_sources, width]
-  // grad_z past the dropout and the activation of what made z (row_marks.cuh); null: not wanted.
+  // The gradient before the dropout and activation that made z (row_marks.cuh); null: not written.
   void* before = nullptr;
   const uint16_t* marks = nullptr;  // [padded_sources, width / 8]
   Between between = {};
-  // Sums over each piece of kLongPieceRows (column_sums.cuh), [pieces, width]: first of `before` where that is wanted,
-  // then of grad_z.
+  // Sums over each piece of kLongPieceRows (column_sums.cuh), [pieces, width]: first of `before` if it is written, then
+  // of grad_z.
   float* partials = nullptr;
 };
 cudaError_t EnqueueSourceGradient(const AggregateKind& kind, const HopOnDevice& hop, int number,

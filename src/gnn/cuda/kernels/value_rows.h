@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of values put together: features by node, one value's rows added to another's, columns side by side.
+// Combines rows of values: features by node, one value's rows added to another's, columns side by side.
 //
 // All functions enqueue on `stream`; `element` is fp32 or bf16. Rows are padded to whole vectors of eight, and the
 // columns past a value's width are zero. "The rows" of a hop's number are the nodes known after it, by the batch's
@@ -17,38 +17,40 @@
 
 namespace hone::gnn::cuda {
 
-// out [rows of `number`, 8 * graph.feature_vectors]: the feature rows of the batch's nodes; `rows` at most. Rows past
-// the batch's are left as they are.
+// Writes out [rows of `number`, 8 * graph.feature_vectors]: the feature rows of the batch's nodes, at most `rows`. Rows
+// past the batch's are left unchanged.
 cudaError_t EnqueueGatherRows(const GraphOnDevice& graph, Element feature_element, int number, int32_t rows,
                               const BatchHeader* header, const int32_t* nodes, Element out_element, void* out,
                               cudaStream_t stream);
 
-// Rows of one value, or the sum of two, as part of another of the same width.
+// Rows of one value, or the sum of two, that are copied or added to another value of the same width.
 struct RowsAdded {
   const void* from = nullptr;
-  const void* also = nullptr;  // a second one; null: there is none
-  int number = 0;              // the rows of `from` that count
-  const float* eps = nullptr;  // on the device: the rows of the second, or of the only one, count 1 + eps; null: 1
-  bool adds = false;           // to what is there; otherwise that is overwritten
+  const void* also = nullptr;  // the second value; null: there is only one
+  int number = 0;              // hop whose rows of `from` count
+  const float* eps = nullptr;  // device address; rows of the second, or of the only value, are multiplied by 1 + eps;
+                               // null: by 1
+  bool adds = false;           // adds to `to`; otherwise overwrites
   void* to = nullptr;          // of `to_element`: that of `from`, or fp32
-  int32_t padded_rows = 0;     // of `to`; those that `from` has not are zero, or as they were where `adds`
+  int32_t padded_rows = 0;     // of `to`; rows that `from` lacks become zero, or stay where `adds`
   int32_t width = 0;           // a multiple of 8
 };
 cudaError_t EnqueueAddRows(const RowsAdded& rows, Element element, const BatchHeader* header, Element to_element,
                            cudaStream_t stream);
 
-// Columns `first` to first + width - 1 of a wide value are those of a narrow one.
+// Maps columns `first` to first + width - 1 of a wide value to a narrow value.
 struct ColumnsBeside {
-  int number = 0;           // the rows that count
-  int32_t padded_rows = 0;  // of what is written
+  int number = 0;           // hop whose rows count
+  int32_t padded_rows = 0;  // of the output
   int32_t width = 0;        // true columns
   int32_t first = 0;
   int64_t narrow_stride = 0, wide_stride = 0;  // elements
 };
-// wide's columns = narrow's, in the rows that count.
+// Copies narrow's columns into wide, in the rows that count.
 cudaError_t EnqueuePutColumns(const ColumnsBeside& columns, Element element, const BatchHeader* header,
                               const void* narrow, void* wide, cudaStream_t stream);
-// narrow's columns = wide's, or += where `adds`; its other columns, and without `adds` its other rows, become zero.
+// Copies wide's columns to narrow, or adds them if `adds`; narrow's other columns, and without `adds` its other rows,
+// become zero.
 cudaError_t EnqueueTakeColumns(const ColumnsBeside& columns, Element element, const BatchHeader* header,
                                const void* wide, bool adds, void* narrow, cudaStream_t stream);
 

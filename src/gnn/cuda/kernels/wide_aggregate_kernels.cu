@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of wide_aggregate_kernels.h: a warp a row, 16 or 32 bytes a lane, several rows on their way before the first is
-// used.
+// Implements wide_aggregate_kernels.h: one warp per row, 16 or 32 bytes per lane, several rows in flight before the
+// first is used.
 #include "gnn/cuda/kernels/wide_aggregate_kernels.h"
 
 #include <type_traits>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kBlock = 256;
 template <typename T>
-constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows on their way
+constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows in flight
 
 int Blocks(int64_t rows) { return static_cast<int>((rows + kBlock / 32 - 1) / (kBlock / 32)); }
 
@@ -27,7 +27,7 @@ __device__ void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// The largest of eight columns so far, and the slots they came from; the first of equals stays.
+// The running maxima of eight columns, and their slots; the first among equals stays.
 struct Largest8 {
   Float8 value = {};
   int32_t slot[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -40,7 +40,7 @@ struct Largest8 {
       slot[i] = from;
     }
   }
-  // Of two that have looked at different slots: what one would have that had looked at all of them in order.
+  // Combines two that have seen different slots, with the result of seeing all slots in order.
   __device__ void Join(const Float8& x, const int32_t (&from)[8]) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -53,7 +53,7 @@ struct Largest8 {
   }
 };
 
-// AddActivated of gather_kernels.cu: to += relu(x) where kept; which of the elements passed.
+// Equals AddActivated of gather_kernels.cu: to += relu(x) where kept; returns which elements passed.
 __device__ uint32_t AddPassing(uint32_t kept, const Float8& x, Float8& to) {
   uint32_t passed = 0;
 #pragma unroll
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kBlock)
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
     const bool mine = vector < vectors;
-    // Every reader of a source notes the same.
+    // Every reader of a source writes the same.
     const auto add = [&](int32_t source, const RawOf<T>& raw, Float8& sum) {
       const int64_t at = static_cast<int64_t>(source) * vectors + vector;
       const uint32_t bits = AddPassing(kept != nullptr ? kept[at] : 0xffu, Widen(raw), sum);
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-// A warp a source; 32 of its slots at a time, one a lane, then handed round.
+// Runs one warp per source; 32 of its slots at a time, one per lane, then broadcast.
 template <typename T>
 __global__ void __launch_bounds__(kBlock)
     MaximumBackwardKernel(HopOnDevice hop, int number, AggregateInput input, int32_t vectors, int32_t padded_sources,
@@ -241,7 +241,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-// A warp draws for a row and gathers it: lane = part of a feature row, and 32 / parts neighbors side by side.
+// Each warp draws for a row and gathers it: each lane a part of a feature row, and 32 / parts neighbors side by side.
 template <typename Rows, typename Out, bool kMaximum>
 __global__ void __launch_bounds__(kBlock)
     WideSampleAggregateKernel(GraphOnDevice graph, Rows features, int hop, int fanout, SampleAggregate aggregate,
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(kBlock)
   const float own_factor = adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int vectors = graph.feature_vectors;
-  int parts = 1;  // lanes to a feature row
+  int parts = 1;  // lanes per feature row
   while (parts < vectors && parts < 32) parts *= 2;
   const int side = lane / parts, sides = 32 / parts, part = lane % parts;
   const auto self = static_cast<uint32_t>(nodes[row]);
@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(kBlock)
     const bool reads = vector < vectors;
     Float8 sum = {};
     Largest8 largest;
-    int32_t next = lane < drawn.count ? drawn.Source(graph, lane) : 0;  // ahead of its turn
+    int32_t next = lane < drawn.count ? drawn.Source(graph, lane) : 0;  // loaded ahead of its turn
     for (int32_t from = 0; from < drawn.count; from += 32) {
       const int32_t neighbor = next;
       const auto neighbor_place = features.Place(neighbor);

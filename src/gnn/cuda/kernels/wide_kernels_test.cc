@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws of more neighbors than a warp has lanes against the CPU sampler's; the maximum against the CPU's in double, by
-// hand where values are equal. The engine with such fanouts: engine_models_test.cc.
+// Compares draws of more neighbors than a warp has lanes with the CPU sampler's; the maximum with the CPU's in double,
+// by hand where values are equal. The engine with such fanouts: engine_models_test.cc.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ DeviceArray<T> OnDevice(const std::vector<T>& values) {
   return array;
 }
 
-// Rows of these lengths; row v lists v + 1, v + 2, … around the graph.
+// A graph with rows of these lengths; row v lists v + 1, v + 2, … around the graph.
 struct RingGraph {
   std::vector<int64_t> row_offsets{0};
   std::vector<NodeId> columns;
@@ -67,7 +67,7 @@ struct BatchOfRows {
   }
 };
 
-// A row one longer than the fanout draws nearly every bound again: the longest chains.
+// A row one longer than the fanout hits nearly every bound again: the longest chains.
 TEST_F(WideKernels, DrawTheNeighborsThatTheCpuDraws) {
   for (const int32_t fanout : {33, 64, 100, 1000, 1024, kAllNeighbors}) {
     SCOPED_TRACE(fanout);
@@ -112,7 +112,7 @@ TEST_F(WideKernels, DrawTheNeighborsThatTheCpuDraws) {
   }
 }
 
-// A hop whose rows have `slots` (local ids of sources), its structure by source, and what it gives by maximum.
+// A hop whose rows have `slots` (local ids of sources), its structure by source, and its maximum.
 struct Maximum {
   std::vector<float> out, grad_z;
   std::vector<int32_t> winners;
@@ -169,15 +169,15 @@ Maximum MaximumOnDevice(const std::vector<std::vector<int32_t>>& slots, int32_t 
   return result;
 }
 
-// Row 0 has sources 2, 1, 2 and row 1 nobody. Column 0: source 2 has the most, in slots 0 and 2. Column 1: 1 and 2 are equal.
-// Column 2: all are below zero, where a maximum that began with 0 would stay.
+// Row 0 has sources 2, 1, 2; row 1 has none. Column 0: source 2 has the largest value, in slots 0 and 2. Column 1: 1
+// and 2 are equal. Column 2: all values are below zero, where a maximum that starts at 0 would fail.
 TEST_F(WideKernels, TheFirstOfEqualsWinsAndNobodyGivesZero) {
   const std::vector<float> z = {10, 11, 12, 0, 0, 0, 0, 0,  //
                                 1,  5,  -3, 0, 0, 0, 0, 0,  //
                                 4,  5,  -7, 0, 0, 0, 0, 0};
   std::vector<float> grad_out(32, 0);
-  for (size_t c = 0; c < 8; ++c) grad_out[c] = 1 + static_cast<float>(c);           // of row 0's maximum
-  for (size_t c = 0; c < 8; ++c) grad_out[24 + c] = 100 + static_cast<float>(c);    // of row 1 itself
+  for (size_t c = 0; c < 8; ++c) grad_out[c] = 1 + static_cast<float>(c);           // gradient of row 0's maximum
+  for (size_t c = 0; c < 8; ++c) grad_out[24 + c] = 100 + static_cast<float>(c);    // gradient of row 1 itself
   const Maximum found = MaximumOnDevice({{2, 1, 2}, {}}, 3, 3, z, 8, grad_out);
   EXPECT_EQ(std::vector<float>(found.out.begin(), found.out.begin() + 3), (std::vector<float>{4, 5, -3}));
   EXPECT_EQ(std::vector<float>(found.out.begin() + 8, found.out.begin() + 11), (std::vector<float>{10, 11, 12}));
@@ -188,7 +188,7 @@ TEST_F(WideKernels, TheFirstOfEqualsWinsAndNobodyGivesZero) {
   EXPECT_EQ(std::vector<float>(found.grad_z.begin() + 16, found.grad_z.begin() + 19), (std::vector<float>{1, 2, 0}));
 }
 
-// Of floats a maximum is exact; a gradient adds at most as many of them as a source has slots.
+// A maximum of floats is exact; a gradient adds at most as many floats as a source has slots.
 TEST_F(WideKernels, TheMaximumAndItsGradientAreTheDoubleReferences) {
   std::mt19937 draw(3);
   constexpr int32_t kRows = 20, kSources = 90, kWidth = 264;
@@ -204,7 +204,7 @@ TEST_F(WideKernels, TheMaximumAndItsGradientAreTheDoubleReferences) {
       rows.row_offsets.push_back(static_cast<int32_t>(rows.columns.size()));
     }
     std::vector<float> z(kSources * kWidth), grad_out(2 * kRows * kWidth);
-    for (float& x : z) x = static_cast<float>(static_cast<int32_t>(draw() % 41) - 20);  // with equals
+    for (float& x : z) x = static_cast<float>(static_cast<int32_t>(draw() % 41) - 20);  // with ties
     for (float& x : grad_out) x = static_cast<float>(static_cast<int32_t>(draw() % 2001) - 1000) * 1e-3f;
     const Maximum found = MaximumOnDevice(slots, fanout, kSources, z, kWidth, grad_out);
 

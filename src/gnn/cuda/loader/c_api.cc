@@ -26,8 +26,8 @@ struct HoneCudaLoader {
 
 namespace {
 
-// The device is current while `work` runs, and whichever was before comes back: the thread is the caller's, and which
-// device is current is one for all copies of the runtime in the process.
+// Makes the device current while `work` runs and restores the previous one: the thread belongs to the caller, and all
+// copies of the runtime in a process share the current device.
 template <typename Work>
 int32_t OnDevice(int32_t device, char* error, Work work) {
   int before = device;

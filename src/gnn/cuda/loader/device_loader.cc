@@ -57,7 +57,7 @@ Status DeviceLoader::Allocate() {
   seeds_there_ = reinterpret_cast<int32_t*>(input_there_ + options_.batch);
   sizes_there_ = seeds_there_ + options_.batch;
   HONE_RETURN_IF_ERROR(told_.Make());
-  // New arrays are zeroed on the default stream, which streams of a framework do not wait for.
+  // New arrays are zeroed on the default stream, for which a framework's streams do not wait.
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
   return Status::Ok();
 }
@@ -118,7 +118,7 @@ Status DeviceLoader::SampleThese(std::span<const int64_t> seeds, uint64_t seed, 
   return Enqueue({.seed = seed, .epoch = epoch, .step = step}, stream);
 }
 
-// Pinned memory is read and written behind the host, so it is left alone until the event.
+// The device reads and writes pinned memory asynchronously, so it must not be touched until the event.
 Status DeviceLoader::Enqueue(const BatchKey& key, cudaStream_t stream) {
   const auto seeds = static_cast<size_t>(batch_.seeds);
   HONE_RETURN_IF_ERROR(blocks_->Enqueue(std::span(seeds_there_, seeds), key, stream));

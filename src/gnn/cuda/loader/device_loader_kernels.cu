@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of device_loader_kernels.h.
+// Implements device_loader_kernels.h.
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/loader/device_loader_kernels.h"
 
@@ -45,7 +45,7 @@ __global__ void EdgeIdsKernel(BatchIds batch) {
   }
 }
 
-// A thread a unit of a row.
+// Runs one thread per unit of a row.
 template <typename Unit>
 __global__ void GatherRowsKernel(const unsigned char* rows, int64_t stride, int64_t units, const int64_t* ids,
                                  int64_t all, unsigned char* out) {
@@ -78,7 +78,7 @@ cudaError_t EnqueueGatherRows(const void* rows, int64_t row_bytes, int64_t strid
     Launch(GatherRowsKernel<Unit>, Blocks(count * units), kBlock, 0, stream, static_cast<const unsigned char*>(rows),
            stride_bytes, units, ids, count * units, static_cast<unsigned char*>(out));
   };
-  // The widest unit that rows begin and end at.
+  // Chooses the widest unit at whose multiples rows begin and end.
   const uint64_t bits =
       reinterpret_cast<uintptr_t>(rows) | static_cast<uint64_t>(stride_bytes) | static_cast<uint64_t>(row_bytes);
   if (bits % 16 == 0) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of DeviceLoader (device_loader.h): a sampled batch in the form that frameworks take, and its rows.
-// All functions enqueue on `stream` and return.
+// Declares the kernels of DeviceLoader (device_loader.h): a sampled batch in the form that frameworks take, and its
+// rows. All functions enqueue on `stream` and return.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,26 +11,27 @@
 
 namespace hone::gnn::cuda {
 
-// sizes [2 * hops + 1]: the nodes known after each hop (hops + 1 of them), then the edges drawn up to and with each
-// hop.
+// Writes sizes [2 * hops + 1]: the nodes known after each hop (hops + 1 of them), then the edges drawn up to and
+// including each hop.
 cudaError_t EnqueueSizes(const int32_t* hop_nodes, const int32_t* row_offsets, int hops, int32_t* sizes,
                          cudaStream_t stream);
 
-// What SampledBlocks has of a batch, and where it goes as 64-bit ids. Outputs overlap no input.
+// A batch as SampledBlocks leaves it, and its destination as 64-bit ids. Outputs must not overlap inputs.
 struct BatchIds {
   const int32_t* nodes;        // [num_nodes]
   const int32_t* row_offsets;  // [num_rows + 1]
   const int32_t* columns;      // [edges]
-  const int64_t* places;       // [edges] in edge_ids
-  const int64_t* edge_ids;     // of the whole graph
+  const int64_t* places;       // [edges] positions in edge_ids
+  const int64_t* edge_ids;     // [num_edges] of the whole graph
   const int64_t* input;        // [num_seeds]
   int64_t num_nodes, num_seeds, num_rows;
   int64_t *out_nodes, *out_input, *out_sources, *out_destinations, *out_edge_ids;
 };
 cudaError_t EnqueueIds(const BatchIds& batch, cudaStream_t stream);
 
-// out [count, row_bytes] = the rows `ids` [count] of a table whose rows begin `stride_bytes` apart. `out` is aligned to
-// 16 bytes; the table may be anything, and is read fastest where rows begin and end at multiples of 16 bytes.
+// Copies rows `ids` [count] of a table, whose rows begin `stride_bytes` apart, to out [count, row_bytes]. `out` is
+// aligned to 16 bytes; the table may have any alignment, and is read fastest where rows begin and end at multiples of
+// 16 bytes.
 cudaError_t EnqueueGatherRows(const void* rows, int64_t row_bytes, int64_t stride_bytes, const int64_t* ids,
                               int64_t count, void* out, cudaStream_t stream);
 

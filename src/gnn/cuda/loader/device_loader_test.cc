@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches of a GPU through the C interface against those of the host's threads, byte for byte.
+// Compares a GPU's batches, through the C interface, with those of the host's threads, byte for byte.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -43,7 +43,7 @@ class DeviceLoaderTest : public testing::Test {
     HONE_REQUIRE_DEVICE();
     Rng rng(3);
     std::vector<int64_t> sources, destinations;
-    for (int64_t e = 0; e < kEdges; ++e) {  // parallel edges and self-loops among them, and nodes that nothing ends in
+    for (int64_t e = 0; e < kEdges; ++e) {  // includes parallel edges, self-loops, and nodes without in-edges
       sources.push_back(static_cast<int64_t>(rng.Below(kNodes)));
       destinations.push_back(static_cast<int64_t>(rng.Below(kNodes) * rng.Below(kNodes) / kNodes));
     }
@@ -53,7 +53,7 @@ class DeviceLoaderTest : public testing::Test {
     ASSERT_TRUE(row_offsets_.Upload(edges_->row_offsets.data(), kNodes + 1).ok());
     ASSERT_TRUE(columns_.Upload(edges_->columns.data(), kEdges).ok());
     ASSERT_TRUE(edge_ids_.Upload(edges_->edge_ids.data(), kEdges).ok());
-    // Units of 16, 8, 4, 2 bytes and of one; the last table of each kind begins at an odd address.
+    // Units of 16, 8, 4, 2 bytes and 1 byte; the last table of each kind begins at an odd address.
     for (const auto& [row, stride, first] :
          {std::array<int64_t, 3>{64, 64, 0}, {40, 48, 0}, {12, 12, 0}, {2, 6, 0}, {7, 9, 1}}) {
       node_tables_.push_back(std::make_unique<TableOnBoth>(kNodes, row, stride, first, rng));
@@ -91,7 +91,7 @@ class DeviceLoaderTest : public testing::Test {
     for (const auto& table : edge_tables_) options.edge_tables.push_back(table->here());
     return BatchLoader::Make(edges_, options).value();
   }
-  // What was sampled last, in a block of its own, is `expected`.
+  // Expects the batch sampled last, written to a block of its own, to equal `expected`.
   void ExpectTaken(const LoadedBatch& expected) {
     HoneBatchView view;
     ASSERT_EQ(hone_cuda_loader_take(loader_, &view, error_), HONE_OK) << error_;
@@ -130,7 +130,7 @@ class DeviceLoaderTest : public testing::Test {
       expect_rows(view.edge_rows_at[i], expected.edge_rows[i], view.edges * edge_tables_[i]->row_bytes, i);
     }
   }
-  // Each batch is written and the next sampled before the test looks at it, as Python does it.
+  // Each batch is written and the next one sampled before the test reads it, as Python does.
   void ExpectTheHostsEpoch(const std::vector<int32_t>& fanouts, const LoaderEpoch& epoch) {
     constexpr int64_t kBatch = 40;
     ASSERT_EQ(Make(fanouts, kBatch), HONE_OK) << error_;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What "all neighbors" (kAllNeighbors, hone/gnn/neighbor_sampler.h) is to the GPU engine: as many slots a row as the
-// largest degree, for a hop's rows have a fixed stride of slots. No row is longer, so nothing is drawn.
+// Replaces "all neighbors" (kAllNeighbors, hone/gnn/neighbor_sampler.h) by a fanout for the GPU engine: the graph's
+// largest degree, because a hop's rows have a fixed stride of slots. No row is longer, so nothing is drawn.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,14 @@
 namespace hone::gnn::cuda {
 
 bool AsksForAll(std::span<const int32_t> fanouts);
-// `fanouts` with `largest_degree` (1 where nobody has a neighbor) in the place of each kAllNeighbors.
+// Returns `fanouts` with each kAllNeighbors replaced by `largest_degree` (1 if no node has a neighbor).
 std::vector<int32_t> WithAllNeighbors(std::span<const int32_t> fanouts, int32_t largest_degree);
 
 int32_t LargestDegree(const CsrView& graph);
-// On the device; waits for it.
+// Finds the largest degree on the device; waits for it.
 Result<int32_t> LargestDegree(const GraphOnDevice& graph);
-// Of a graph that is not open: a container's is read, a synthetic one's is the bound that its degrees are drawn below.
+// Does the same for a graph that is not open: reads it from a container; for a synthetic graph, returns the upper bound
+// of its degrees.
 Result<int32_t> LargestDegreeOf(const std::string& name);
 
 }  // namespace hone::gnn::cuda

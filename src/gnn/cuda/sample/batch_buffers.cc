@@ -14,7 +14,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// No tag's: those stay below 2^32 - 1 (pass.cc).
+// No batch has the cleared entries' tag: tags stay below 2^32 - 1 (pass.cc).
 cudaError_t Clear(const DeviceArray<NodeTableEntry>& entries, cudaStream_t stream) {
   return cudaMemsetAsync(entries.get(), 0xff, static_cast<size_t>(entries.size()) * sizeof(NodeTableEntry), stream);
 }
@@ -49,7 +49,7 @@ Result<HopOnDevice> BatchBuffers::Hop::Make(int32_t fanout, int32_t rows, int32_
 }
 
 Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {
-  for (size_t h = 0; h + 1 < envelope.known.size(); ++h) {  // slots of the outermost hop have no numbers
+  for (size_t h = 0; h + 1 < envelope.known.size(); ++h) {  // the outermost hop's slots are not numbered
     if (static_cast<int64_t>(envelope.known[h]) * envelope.fanouts[h] >= kNewRank) {
       return Status::InvalidArgument(fmt::format(
           "hop {} of a batch of {} may have {} nodes, and with {} slots each (`all`: the largest degree) it has more than "
@@ -69,7 +69,7 @@ Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {
 }
 
 Status BatchBuffers::MakeDrawn(const Envelope& envelope) {
-  if (envelope.fanouts.back() > kNarrowFanout) return Status::Ok();  // those are drawn again
+  if (envelope.fanouts.back() > kNarrowFanout) return Status::Ok();  // wide hops are drawn again
   HONE_RETURN_IF_ERROR(own_places_.Allocate(envelope.known.back()));
   return slot_places_.Allocate(int64_t{envelope.known.back()} * envelope.fanouts.back());
 }
@@ -153,7 +153,7 @@ Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch,
     HONE_CUDA_RETURN_IF_ERROR(EnqueueRelabel(table_, h, hop, batch.header(), structure));
     if (envelope.trains) HONE_CUDA_RETURN_IF_ERROR(EnqueueBySource(hop, structure));
   }
-  if (class_weights_ != nullptr) {  // nobody waits for it before the loss
+  if (class_weights_ != nullptr) {  // nothing waits for the weight before the loss
     HONE_RETURN_IF_ERROR(after_chain(structure));
     HONE_CUDA_RETURN_IF_ERROR(
         EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), structure));

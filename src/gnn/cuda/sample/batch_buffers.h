@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a sampled batch on the device, and the work that fills it.
+// Holds the memory of a sampled batch on the device, and enqueues the work that fills it.
 #pragma once
 
 #include <functional>
@@ -14,30 +14,30 @@
 
 namespace hone::gnn::cuda {
 
-// One batch of an envelope: its header, node ids, inner hops, and what the program keeps of the outermost one.
+// Buffers of one batch of an envelope: header, node ids, inner hops, and what the program keeps of the outermost hop.
 class BatchBuffers {
  public:
-  // kInvalidArgument when a hop's slots cannot be numbered in 30 bits.
+  // Allocates. kInvalidArgument when a hop's slots cannot be numbered in 30 bits.
   Status Make(const Envelope& envelope, int64_t outer_bytes);
-  // Where its rows are found; before `view`. `set`: of staged ones.
+  // Sets where the batch finds its rows; call before `view`. `set`: the staging set.
   void SetGraph(const DeviceGraph& graph, int set) {
     graph_ = &graph;
     set_ = set;
   }
-  // Room for the places of an outermost hop whose misses are staged; before `view`.
+  // Makes room for the places of an outermost hop whose misses are staged; call before `view`.
   Status MakeDrawn(const Envelope& envelope);
   const GraphOnDevice& graph() const { return graph_->view(set_); }
   BatchOnDevice view(const RunState* state) const {
     return {state, header_.get(), nodes_.get(), hop_views_.data(), outer_.get(), graph(), nodes_.get(), drawn()};
   }
   DrawnPlaces drawn() const { return {own_places_.get(), slot_places_.get()}; }
-  // Of no valid step: whatever is enqueued for it changes nothing.
+  // Marks the batch invalid: work enqueued for it changes nothing.
   Status Invalidate(cudaStream_t stream);
   BatchHeader* header() const { return header_.get(); }
   int32_t* nodes() const { return nodes_.get(); }
   const std::vector<HopOnDevice>& hops() const { return hop_views_; }
 
-  // What has been sampled, all hops but the outermost; after a synchronisation.
+  // Return what has been sampled, all hops but the outermost; call after a synchronisation.
   Result<BatchHeader> DownloadHeader() const;
   Result<NeighborSample> Download() const;
 
@@ -57,34 +57,34 @@ class BatchBuffers {
   int set_ = 0;
 };
 
-// How the seeds of a step are dealt, and what their labels weigh.
+// How the seeds of a step are dealt to shards, and how their labels are weighted.
 struct BatchRule {
-  int32_t batch = 1024;  // seeds a shard
+  int32_t batch = 1024;  // seeds per shard
   bool in_order = false;
-  int32_t shards = 1;  // of a step; local_shards of them from first_shard on are sampled here
+  int32_t shards = 1;  // per step; local_shards of them, from first_shard on, are sampled here
   int32_t first_shard = 0, local_shards = 1;
   const float* class_weights = nullptr;  // [classes] on the device, borrowed; null: all one
 };
 
-// Where a batch is sampled: draws and numbers one after the other on the chain; beside it, joined by the end, the
-// structure of the inner hops and what comes after all draws.
+// The streams on which a batch is sampled: draws and numbering run one after the other on `chain`; the structure of the
+// inner hops and the work after all draws run concurrently and are joined at the end.
 struct SampleStreams {
   cudaStream_t chain = nullptr;
-  cudaStream_t structure = nullptr, outermost = nullptr;  // null: all on the chain
+  cudaStream_t structure = nullptr, outermost = nullptr;  // null: work runs on the chain
   cudaEvent_t fork = nullptr, join = nullptr;
 };
 
-// Where batches come from: seeds, the table that finds duplicates, and the state of the run.
+// Makes batches: owns the seeds and the table that finds duplicates, and advances the state of the run.
 class BatchSource {
  public:
-  // `most_nodes`: of any batch, outermost hop excluded.
+  // `most_nodes`: largest number of nodes of any batch, outermost hop excluded.
   Status Make(const DeviceGraph& graph, std::span<const NodeId> seeds, const BatchRule& rule, int64_t most_nodes);
-  // Forgets all batches, so that their tags may come again.
+  // Clears the table, so that tags may be used again.
   Status ClearTable(cudaStream_t stream) const;
   int64_t count() const { return seeds_.count; }
   const SeedsOnDevice& seeds() const { return seeds_; }
-  // Takes the state's next step and draws its inner hops; then, once they are known, `outermost`, which enqueues what is
-  // to be done with the outermost one. `device_halt` is the host's flag as the device sees it.
+  // Takes the state's next step and draws its inner hops; then calls `outermost`, which enqueues the work on the
+  // outermost hop. `device_halt` is the device address of the host's halt flag.
   Status EnqueueSample(const Envelope& envelope, BatchBuffers& batch, RunState* state, volatile uint32_t* device_halt,
                        const SampleStreams& streams, const std::function<Status(cudaStream_t)>& outermost) const;
 

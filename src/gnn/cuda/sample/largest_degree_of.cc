@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Apart from all_neighbors.cc, which libraries take that open no graphs.
+// Separate from all_neighbors.cc, which is also linked into libraries that open no graphs.
 #include "gnn/cuda/sample/all_neighbors.h"
 #include "gnn/graph/synthetic_shape.h"
 
@@ -13,7 +13,7 @@ Result<int32_t> LargestDegreeOf(const std::string& name) {
     return static_cast<int32_t>(request.degrees.upper.back());
   }
   OpenGraphOptions options;
-  options.load = OpenGraphOptions::Load::kMap;  // nothing but the offsets is looked at
+  options.load = OpenGraphOptions::Load::kMap;  // only the offsets are read
   options.check = OpenGraphOptions::Check::kHeader;
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, OpenGraph(name, options));
   return LargestDegree(graph->structure());

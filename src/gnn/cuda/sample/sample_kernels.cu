@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of sample_kernels.h.
+// Implements sample_kernels.h.
 #include "gnn/cuda/sample/sample_kernels.h"
 
 #include "gnn/cuda/base/device_math.cuh"
@@ -27,7 +27,7 @@ __host__ __device__ int Tiles(const HopOnDevice& hop) { return Blocks(static_cas
 
 __device__ int32_t RowsOf(const BatchHeader* header, int hop) { return header->valid != 0 ? header->hop_nodes[hop] : 0; }
 
-// What the state's next batch is. Every block may ask: nobody moves the state on before the batch's seeds are in.
+// Reads the state's next batch. Every block may call this: the state advances only after the batch's seeds are written.
 __device__ void NextBatch(const SeedsOnDevice& seeds, const RunState* state, BatchHeader* next) {
   next->valid = state->halt == 0 && state->next_sample_step < state->steps ? 1 : 0;
   next->epoch = state->epoch;
@@ -52,7 +52,7 @@ __device__ void WriteBatch(const BatchHeader& next, BatchHeader* header) {
   header->weight = next.weight;
   header->hop_nodes[0] = next.hop_nodes[0];
 }
-// To the batch after the one that began with `tag`.
+// Advances the state to the batch after the one with tag `tag`.
 __device__ void MoveOn(int32_t local_shards, bool valid, uint32_t tag, RunState* state) {
   state->table_tag = tag;
   if (!valid || ++state->next_sample_shard < static_cast<uint32_t>(local_shards)) return;
@@ -64,7 +64,7 @@ __device__ int32_t SeedAt(const SeedsOnDevice& seeds, const IndexPermutation& or
   return seeds.nodes[seeds.in_order == 0 ? order(position) : position];
 }
 
-// One block: the seeds alone. `alone`: nobody else moves the state on.
+// One thread block writes the seeds alone. `alone`: this kernel advances the state.
 __global__ void BeginBatchKernel(SeedsOnDevice seeds, bool alone, RunState* state, BatchHeader* header, int32_t* nodes) {
   __shared__ BatchHeader now;
   if (threadIdx.x == 0) {
@@ -79,7 +79,8 @@ __global__ void BeginBatchKernel(SeedsOnDevice seeds, bool alone, RunState* stat
   }
 }
 
-// kFirst: the batch begins here. Its seeds go into the table beside what they draw, for ranks do not ask who came first.
+// kFirst: the batch begins here. Its seeds enter the table together with what they draw, because ranks do not depend on
+// arrival order.
 template <int kLanes, bool kFirst>
 __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTable table, int hop, HopOnDevice out,
                                 const RunState* state, BatchHeader* header, int32_t* nodes) {
@@ -99,13 +100,13 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
   const int32_t groups = static_cast<int32_t>(gridDim.x * blockDim.x / kLanes);
   const int32_t mine = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kLanes);
   const int32_t warp_first = mine - static_cast<int32_t>(threadIdx.x % 32) / kLanes;
-  // For the numbering, and the counts of RelabelKernel.
+  // Clears the words for the numbering, and the counts of RelabelKernel.
   const auto threads = static_cast<int32_t>(gridDim.x * blockDim.x);
   const auto thread = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (thread <= Tiles(out)) out.tile_words[thread] = 0;
   for (int32_t s = thread; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
   const IndexPermutation order(state->seed, kFirst ? now.epoch : 0, kFirst ? seeds.count : 0);
-  for (int32_t base = warp_first; base < rows; base += groups) {  // the same turns for all of a warp
+  for (int32_t base = warp_first; base < rows; base += groups) {  // equally many turns for all lanes of a warp
     const int32_t row = base + (mine - warp_first);
     const bool active = row < rows;
     uint32_t node = 0;
@@ -122,7 +123,8 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
     if (!active) continue;
     const int32_t place = row * out.fanout + lane;
     const bool draws = lane < count;
-    // A lane past the fanout puts the seed in, together with the others; where there is none, the first does afterwards.
+    // A lane past the fanout inserts the seed concurrently; if there is no spare lane, the first lane does so
+    // afterwards.
     const bool seeds_now = kFirst && lane == out.fanout;
     uint32_t entry = kNoEntry;
     if (draws || seeds_now) {
@@ -136,7 +138,7 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
   }
 }
 
-// Of what EnqueueWideDraw has put in `out`: as SampleHopKernel leaves it. A thread a slot.
+// Inserts what EnqueueWideDraw has written to `out`, with the result of SampleHopKernel. One thread per slot.
 __global__ void InsertDrawnKernel(NodeTable table, int hop, HopOnDevice out, const BatchHeader* header,
                                   const int32_t* nodes) {
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -152,13 +154,13 @@ __global__ void InsertDrawnKernel(NodeTable table, int hop, HopOnDevice out, con
   if (hop == 0 && place % out.fanout == 0) Insert(table, header->tag, static_cast<uint32_t>(nodes[row]), row);
 }
 
-// Numbers the slots that keep their node, in order: those nobody with a lower rank has met. A block a tile.
+// Numbers, in order, the slots that own their node: no lower rank has met it. One thread block per tile.
 __global__ void __launch_bounds__(kBlock)
     NumberNewKernel(NodeTable table, HopOnDevice hop, int number, int32_t local_shards, RunState* state,
                     volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes) {
   __shared__ uint32_t warp_counts[kBlock / 32];
   __shared__ uint32_t tile_of_block, before_tile;
-  const int32_t known = RowsOf(header, number);  // on its way while the tile is
+  const int32_t known = RowsOf(header, number);  // loaded while the tile is
   const int tile = TakeTile(hop.tile_words, &tile_of_block);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int64_t places = static_cast<int64_t>(known) * hop.fanout;
@@ -202,7 +204,7 @@ __global__ void __launch_bounds__(kBlock)
     nodes[id] = static_cast<int32_t>(node[i]);
     table.entries[entry[i]].value = static_cast<unsigned long long>(~header->tag) << 32 | static_cast<uint32_t>(id);
   }
-  // The last tile has heard of all others, which have read the header by then.
+  // The last tile has received the counts of all other tiles, which have read the header by then.
   if (tile + 1 != static_cast<int>(gridDim.x) || threadIdx.x != 0) return;
   if (number == 0) MoveOn(local_shards, header->valid != 0, header->tag, state);
   const int32_t now_known = known + static_cast<int32_t>(before_tile + in_tile);
@@ -214,7 +216,7 @@ __global__ void __launch_bounds__(kBlock)
   __threadfence_system();
 }
 
-// Where there is a structure by source, slots are also counted by source.
+// Where there is a structure by source, also counts slots by source.
 __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, const BatchHeader* header) {
   const int64_t places = static_cast<int64_t>(RowsOf(header, number)) * hop.fanout;
   const int64_t all = static_cast<int64_t>(hop.rows) * hop.fanout;

@@ -13,7 +13,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr uint32_t kLastTag = 0xfffffffeu;  // the table's cleared entries have the one above
+constexpr uint32_t kLastTag = 0xfffffffeu;  // cleared entries have the tag above it
 
 Status CheckOptions(const SampledBlocksOptions& options) {
   const std::vector<int32_t>& fanouts = options.sampler.fanouts;
@@ -112,12 +112,12 @@ class Blocks final : public SampledBlocks {
   int64_t device_bytes() const override { return bytes_; }
 
  private:
-  // Of one BlockRowsOnDevice.
+  // The compact rows of one BlockRowsOnDevice.
   struct Compact {
     DeviceArray<int32_t> row_offsets, columns;
     DeviceArray<int64_t> edge_ids;
   };
-  // Counts what is allocated.
+  // Allocates an array and counts its bytes.
   template <typename T>
   Status Allocate(DeviceArray<T>& array, int64_t count) {
     bytes_ += count * static_cast<int64_t>(sizeof(T));
@@ -126,8 +126,8 @@ class Blocks final : public SampledBlocks {
 
   Status MakeHops(const std::vector<int32_t>& fanouts) {
     const int64_t num_nodes = graph_.num_nodes;
-    int64_t known = std::min<int64_t>(batch_, num_nodes);  // at most, after the hop before
-    int64_t fresh = known;                                 // of them, found by it
+    int64_t known = std::min<int64_t>(batch_, num_nodes);  // most nodes known after the previous hop
+    int64_t fresh = known;                                 // most nodes that the previous hop found
     int64_t most_slots = 0, all_rows = 0, all_slots = 0;
     struct Room {
       int64_t rows, slots;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of sampled_blocks_kernels.h.
+// Implements sampled_blocks_kernels.h.
 #include "gnn/cuda/sample/sampled_blocks_kernels.h"
 
 #include "gnn/cuda/base/device_math.cuh"
@@ -19,7 +19,7 @@ constexpr int kBlock = 256;
 
 int Tiles(int64_t items) { return static_cast<int>(items < 1 ? 1 : (items + kBlock - 1) / kBlock); }
 
-// The hop's rows are nodes First(…) … First(…) + Count(…) - 1.
+// The hop's rows are the nodes from First(…) to First(…) + Count(…) - 1.
 __device__ int32_t First(const BlockHop& hop, const int32_t* hop_nodes) {
   return hop.new_only != 0 && hop.number > 0 ? hop_nodes[hop.number - 1] : 0;
 }
@@ -32,7 +32,7 @@ __global__ void InsertSeedsKernel(NodeTable table, uint32_t tag, const int32_t* 
   if (i < count) entries[i] = Insert(table, tag, static_cast<uint32_t>(seeds[i]), kNewRank + static_cast<uint32_t>(i));
 }
 
-// Up to kNarrowFanout: kLanes lanes a row.
+// Handles fanouts up to kNarrowFanout, kLanes lanes per row.
 template <int kLanes>
 __global__ void DrawKernel(BlocksBatch batch, BlockHop hop) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -55,7 +55,7 @@ __global__ void DrawKernel(BlocksBatch batch, BlockHop hop) {
   if (lane == 0) hop.counts[row] = count;
 }
 
-// Any fanout: a warp a row.
+// Handles any fanout, one warp per row.
 __global__ void WideDrawKernel(BlocksBatch batch, BlockHop hop) {
   const auto warp = static_cast<int32_t>(threadIdx.x / 32);
   const int32_t row = static_cast<int32_t>(blockIdx.x * (blockDim.x / 32)) + warp;
@@ -80,7 +80,7 @@ __global__ void WideDrawKernel(BlocksBatch batch, BlockHop hop) {
   if (threadIdx.x % 32 == 0) hop.counts[row] = drawn.count;
 }
 
-// The sum of `own` over the threads of the block before this one, and of the whole block.
+// Sums `own` over the threads of the block before this thread, and over the whole block.
 struct BlockSums {
   uint32_t before, all;
 };
@@ -101,7 +101,7 @@ __device__ BlockSums SumOverBlock(uint32_t own, uint32_t* warp_sums) {
   return sums;
 }
 
-// Numbers the slots that keep their node, in their order, after the `known` that there are. A thread a slot; `places` of them.
+// Numbers the slots that own their node, in order, from `known` on. One thread per slot; `places` slots.
 __device__ void NumberNew(const BlocksBatch& batch, const uint32_t* entries, int64_t places, int32_t known, int32_t* now_known) {
   __shared__ uint32_t warp_sums[kBlock / 32], tile_of_block, before_tile;
   const int tile = TakeTile(batch.words, &tile_of_block);
@@ -125,7 +125,7 @@ __device__ void NumberNew(const BlocksBatch& batch, const uint32_t* entries, int
     batch.nodes[id] = static_cast<int32_t>(node);
     batch.table.entries[entry].value = static_cast<unsigned long long>(~batch.tag) << 32 | id;
   }
-  // The last tile has heard of all others.
+  // The last tile has received the counts of all other tiles.
   if (tile + 1 == static_cast<int>(gridDim.x) && threadIdx.x == 0) {
     *now_known = known + static_cast<int32_t>(before_tile + sums.all);
   }
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kBlock) NumberHopKernel(BlocksBatch batch, Blo
             batch.hop_nodes + hop.number + 1);
 }
 
-// row_offsets from the counts, behind those of the hops before where those lie in the same array. A thread a row.
+// Computes row_offsets from the counts, continuing from the earlier hops where they share an array. One thread per row.
 __global__ void __launch_bounds__(kBlock) OffsetsKernel(BlocksBatch batch, BlockHop hop) {
   __shared__ uint32_t warp_sums[kBlock / 32], tile_of_block, before_tile;
   const int32_t first = First(hop, batch.hop_nodes), count = Count(hop, batch.hop_nodes);
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kBlock) OffsetsKernel(BlocksBatch batch, Block
   }
 }
 
-// A thread a slot.
+// Runs one thread per slot.
 __global__ void CompactKernel(BlocksBatch batch, BlockHop hop) {
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const auto row = static_cast<int32_t>(place / hop.fanout), slot = static_cast<int32_t>(place % hop.fanout);

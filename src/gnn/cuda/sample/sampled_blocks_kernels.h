@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of SampledBlocks (sampled_blocks.h). A hop draws, numbers what is new, and is made compact.
+// Declares the kernels of SampledBlocks (sampled_blocks.h): a hop draws, numbers its new nodes, and is made compact.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,38 +13,39 @@
 
 namespace hone::gnn::cuda {
 
-// What all hops of a batch share.
+// Parameters that all hops of a batch share.
 struct BlocksBatch {
   GraphOnDevice graph;
   NodeTable table;
-  DrawKey key;         // its hop is the kernels'
-  uint32_t tag;        // of the batch in the table
+  DrawKey key;         // its hop is set by the kernels
+  uint32_t tag;        // tag of the batch in the table
   int32_t* nodes;      // global id by local id
   int32_t* hop_nodes;  // [hops + 1]
-  uint32_t* words;     // scratch, BlockWords of the most slots and rows
+  uint32_t* words;     // scratch, BlockWords(the larger of most slots and most rows)
 };
 
-// One hop. Its rows are the nodes known before it, or the new ones among them; they lie at fixed strides until the end.
+// One hop. Its rows are the nodes known before it, or only the new ones among them; rows have fixed strides until they
+// are made compact.
 struct BlockHop {
   int32_t number;        // 0 is next to the seeds
-  int32_t fanout;        // slots a row, any number
-  int32_t rows;          // at most
-  int32_t new_only;      // 1: row_offsets, columns and edge_ids are all hops', one behind the other
-  uint32_t* entries;     // [rows * fanout] scratch: the table's entry of what a slot drew
-  int64_t* drawn;        // [rows * fanout] scratch: its place in graph.columns; null where edge_ids is
+  int32_t fanout;        // slots per row, any number
+  int32_t rows;          // largest number of rows
+  int32_t new_only;      // 1: row_offsets, columns and edge_ids hold all hops, one after the other
+  uint32_t* entries;     // [rows * fanout] scratch: table entry of each slot's node
+  int64_t* drawn;        // [rows * fanout] scratch: the slot's position in graph.columns; null where edge_ids is
   int32_t* counts;       // [rows] scratch: slots used
   int32_t* row_offsets;  // row_offsets[0] is 0
   int32_t* columns;
-  int64_t* edge_ids;     // null: not wanted
+  int64_t* edge_ids;     // null: not requested
 };
 
-// Words of scratch for `items` slots or rows.
+// Returns the words of scratch for `items` slots or rows.
 int64_t BlockWords(int64_t items);
 
-// Local ids of the seeds, the first of repeats, into hop_nodes[0] and nodes. `entries` [count] is scratch.
+// Writes the seeds' local ids, without repeats, into hop_nodes[0] and nodes. `entries` [count] is scratch.
 cudaError_t EnqueueBlockSeeds(const BlocksBatch& batch, const int32_t* seeds, int32_t count, uint32_t* entries,
                               cudaStream_t stream);
-// Hop hop.number, after the one before it.
+// Samples hop hop.number, after the previous hop.
 cudaError_t EnqueueBlockHop(const BlocksBatch& batch, const BlockHop& hop, cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches as data on the GPU against the CPU's sampler, byte for byte.
+// Compares batches as data on the GPU with the CPU's sampler, byte for byte.
 #include "gnn/cuda/sample/sampled_blocks.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ struct GraphThere {
   }
 };
 
-// A few batches of each rule, some of repeated seeds, one of none.
+// Samples a few batches of each rule, some with repeated seeds, one with no seeds.
 void ExpectTheCpusBatches(const TestCsr& csr, const std::vector<int32_t>& fanouts, FrontierRule frontier) {
   SCOPED_TRACE(frontier == FrontierRule::kNewOnly ? "new" : "all");
   const GraphThere there(csr);
@@ -57,7 +57,7 @@ void ExpectTheCpusBatches(const TestCsr& csr, const std::vector<int32_t>& fanout
     for (size_t i = 0; i < expected.rows.size(); ++i) {
       EXPECT_EQ(found->rows[i].row_offsets, expected.rows[i].row_offsets) << "hop " << i << " of batch " << step;
       EXPECT_EQ(found->rows[i].columns, expected.rows[i].columns) << "hop " << i << " of batch " << step;
-      // An edge's place is one of its row's, no place comes twice, and the node there is the column's.
+      // Each edge's position lies in its row, no position repeats, and the node there equals the column.
       ASSERT_EQ(edge_ids[i].size(), expected.rows[i].columns.size());
       for (size_t row = 0; row + 1 < expected.rows[i].row_offsets.size(); ++row) {
         const auto node = static_cast<size_t>(expected.nodes[row]);

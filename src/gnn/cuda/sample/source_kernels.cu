@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of source_kernels.h.
+// Implements source_kernels.h.
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/tile_count.cuh"
 #include "gnn/cuda/sample/source_kernels.h"
@@ -12,9 +12,9 @@ namespace {
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
 constexpr int kSourcesAThread = kSourceTile / kBlock;
-constexpr int kChunks = 8;                   // of 32 slots: what one warp puts in order
+constexpr int kChunks = 8;                   // of 32 slots: the most that one warp sorts
 constexpr int kWarpOrders = 32 * kChunks;
-constexpr int kBitmapWords = 8192;           // what a block looks at together
+constexpr int kBitmapWords = 8192;           // slots that a thread block covers at once, in bits
 constexpr int kBitmapSlots = 32 * kBitmapWords;
 
 int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
@@ -28,13 +28,13 @@ __device__ uint32_t WarpInclusive(uint32_t value) {
   return value;
 }
 
-// Counts in `first` become where each source's slots begin, and `end` where they end.
+// Turns the counts in `first` into the places where each source's slots begin, and sets `end` to where they end.
 __global__ void __launch_bounds__(kBlock) BeginningsKernel(HopOnDevice hop) {
   __shared__ uint32_t warp_sums[kWarps];
   __shared__ uint32_t tile_of_block, before_tile;
   const int tile = TakeTile(hop.tile_words, &tile_of_block);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  // A warp has whole lines: source i * 32 + lane of its stretch.
+  // A warp reads whole cache lines: source i * 32 + lane of its stretch.
   const int64_t base = static_cast<int64_t>(tile) * kSourceTile + warp * (32 * kSourcesAThread) + lane;
   uint32_t count[kSourcesAThread], before[kSourcesAThread], in_warp = 0;
 #pragma unroll
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kBlock) PlaceKernel(HopOnDevice hop) {
   hop.sorted_slots[hop.first[source] + static_cast<int64_t>(hop.slot_ranks[place])] = static_cast<uint32_t>(place);
 }
 
-// A warp: its lanes hold `count` different values, 32 at a time; writes them in order.
+// Sorts by one warp: its lanes hold `count` different values, 32 at a time, and write them in order.
 __device__ void OrderByWarp(uint32_t* slots, int count) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   uint32_t value[kChunks], rank[kChunks];
@@ -109,7 +109,7 @@ __device__ void OrderFewByWarp(uint32_t* slots, int count) {
   if (lane < count) slots[rank] = value;
 }
 
-// A block: as a bit each in shared memory, a stretch of all slots at a time.
+// Sorts by one thread block: marks slots as bits in shared memory, one stretch of all slots at a time.
 __device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end, uint32_t* bitmap, uint32_t* warp_sums) {
   constexpr int kWordsAThread = kBitmapWords / kBlock;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
@@ -126,7 +126,7 @@ __device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end,
     const int mine = static_cast<int>(threadIdx.x) * kWordsAThread;
     uint32_t count = 0;
     for (int w = 0; w < kWordsAThread; ++w) {
-      count += static_cast<uint32_t>(__popc(bitmap[mine + (w + lane) % kWordsAThread]));  // each lane another bank
+      count += static_cast<uint32_t>(__popc(bitmap[mine + (w + lane) % kWordsAThread]));  // each lane uses another bank
     }
     const uint32_t inclusive = WarpInclusive(count);
     if (lane == 31) warp_sums[warp] = inclusive;
@@ -147,7 +147,7 @@ __device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end,
   for (int32_t i = begin + static_cast<int32_t>(threadIdx.x); i < end; i += kBlock) hop.sorted_slots[i] = hop.ordering[i];
 }
 
-// A warp looks after 32 sources; what is too much for one is left to the block.
+// Each warp handles 32 sources; long ones are left to the whole thread block.
 __global__ void __launch_bounds__(kBlock) OrderKernel(HopOnDevice hop) {
   __shared__ uint32_t bitmap[kBitmapWords];
   __shared__ uint32_t warp_sums[kWarps];

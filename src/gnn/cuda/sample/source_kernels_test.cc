@@ -35,7 +35,7 @@ Structure Expected(const std::vector<int32_t>& columns, int32_t sources) {
   return structure;
 }
 
-// As EnqueueRelabel leaves a hop whose threads met the counters in a drawn order.
+// Arranges a hop as EnqueueRelabel does, with threads reaching the counters in a random order.
 Structure OnDevice(const std::vector<int32_t>& columns, int32_t fanout, int32_t sources, uint32_t order) {
   const auto places = static_cast<int64_t>(columns.size());
   std::vector<size_t> met(columns.size());
@@ -85,7 +85,7 @@ void ExpectEqual(const Structure& found, const Structure& expected) {
 }
 
 TEST_F(SourceKernels, SlotsOfASourceAscendWhateverOrderTheyCameIn) {
-  // Source 0 has slots 1 and 4, source 1 slot 2, source 2 slots 0 and 3, source 3 none; slot 5 drew nobody.
+  // Source 0 has slots 1 and 4, source 1 slot 2, source 2 slots 0 and 3, source 3 none; slot 5 drew no node.
   const std::vector<int32_t> columns = {2, 0, 1, 2, 0, -1};
   for (uint32_t order = 0; order < 4; ++order) {
     const Structure structure = OnDevice(columns, 2, 4, order);
@@ -95,7 +95,8 @@ TEST_F(SourceKernels, SlotsOfASourceAscendWhateverOrderTheyCameIn) {
   }
 }
 
-// Sources that nobody, one, a warp's few, a warp's many (up to 256) and a block's worth of slots drew, over several tiles.
+// Sources drawn by no slot, one, few per warp, many per warp (up to 256) and a block's worth of slots, over several
+// tiles.
 TEST_F(SourceKernels, RowsOfEveryLengthAreInOrder) {
   std::mt19937 draw(1);
   const int32_t sources = 2 * kSourceTile + 100;
@@ -109,14 +110,14 @@ TEST_F(SourceKernels, RowsOfEveryLengthAreInOrder) {
     } else if (kind < 14) {
       column = kSourceTile;
     } else if (kind < 90) {
-      column = static_cast<int32_t>(draw() % static_cast<uint32_t>(sources - 1));  // the last one has none
+      column = static_cast<int32_t>(draw() % static_cast<uint32_t>(sources - 1));  // the last source has no slot
     }
   }
   ASSERT_GT(std::count(columns.begin(), columns.end(), 0), 256);
   ExpectEqual(OnDevice(columns, 10, sources, 2), Expected(columns, sources));
 }
 
-// More slots than a block looks at in one go, all of one source but every hundredth.
+// More slots than a thread block covers at once, nearly all of one source; every hundredth has another.
 TEST_F(SourceKernels, ALongRowMaySpanTheWholeHop) {
   std::vector<int32_t> columns(270000, 1);
   for (size_t slot = 0; slot < columns.size(); slot += 100) columns[slot] = slot % 200 == 0 ? 0 : -1;

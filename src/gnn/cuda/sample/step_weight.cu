@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel of step_weight.h.
+// Implements step_weight.h.
 #include "gnn/cuda/sample/step_weight.h"
 
 #include "gnn/cuda/base/launch.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBlock = 256;
 
-// One block: the sum has one order, the same on every rank.
+// Runs as one thread block, so that the sum has one order, the same on every rank.
 __global__ void StepWeightKernel(GraphOnDevice graph, SeedsOnDevice seeds, const RunState* state,
                                  const float* class_weights, BatchHeader* header) {
   __shared__ double sums[kBlock];

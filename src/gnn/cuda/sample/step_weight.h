@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the labels of a step's seeds weigh.
+// Sums the weights of the labels of a step's seeds.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,8 @@
 
 namespace hone::gnn::cuda {
 
-// header->weight = the sum of class_weights [classes] over the labels of the whole step's seeds, other shards included.
+// Sets header->weight to the sum of class_weights [classes] over the labels of the whole step's seeds, other shards
+// included.
 cudaError_t EnqueueStepWeight(const GraphOnDevice& graph, const SeedsOnDevice& seeds, const RunState* state,
                               const float* class_weights, BatchHeader* header, cudaStream_t stream);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of wide_sample_kernels.h.
+// Implements wide_sample_kernels.h.
 #include "gnn/cuda/sample/wide_sample_kernels.h"
 
 #include "gnn/cuda/base/launch.h"
@@ -11,7 +11,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// A warp a row.
+// Runs one warp per row.
 __global__ void WideDrawKernel(GraphOnDevice graph, int number, int fanout, int32_t* neighbors, int32_t* counts,
                                const RunState* state, const BatchHeader* header, const int32_t* nodes) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);

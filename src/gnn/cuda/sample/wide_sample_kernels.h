@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drawing more neighbors of a row than a warp has lanes, up to all of them, draw for draw the CPU's (sample/draw.h).
+// Draws more neighbors of a row than a warp has lanes, up to all of them, with the same draws as the CPU
+// (sample/draw.h).
 //
-// Up to kNarrowFanout the kernels of sample_kernels.h and its neighbors hold a row's slots in the lanes of a warp; above,
-// they hand over to those here and in wide_aggregate_kernels.h, which take them from memory. "All neighbors" is the
-// graph's largest degree as a fanout: rows have a fixed stride of slots, which that many fill.
-// All functions enqueue on `stream`.
+// Up to kNarrowFanout, sample_kernels.h and the other narrow kernels hold a row's slots in the lanes of a warp; above,
+// the kernels here and in wide_aggregate_kernels.h read slots from memory. "All neighbors" means the graph's largest
+// degree as the fanout, because rows have a fixed stride of slots. All functions enqueue on `stream`.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,7 +25,7 @@ cudaError_t EnqueueWideDraw(const GraphOnDevice& graph, int number, int fanout, 
                             int32_t* counts, const RunState* state, const BatchHeader* header, const int32_t* nodes,
                             cudaStream_t stream);
 
-// *largest becomes the most neighbors that a node has, or stays.
+// Raises *largest to the largest degree of any node, if that is larger.
 cudaError_t EnqueueLargestDegree(const int64_t* row_offsets, int64_t num_nodes, int32_t* largest, cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a step on the GPU: softmax cross-entropy with its gradient, Adam over all parameters at once, and the
-// bookkeeping of the epoch. Enqueue on `stream`; nothing comes back to the host before the epoch's end.
+// Ends a step on the GPU: softmax cross-entropy with its gradient, Adam over all parameters at once, and the epoch's
+// running totals. Functions enqueue on `stream`; nothing returns to the host before the epoch's end.
 //
-// A step is one batch, or several shards. Of one batch EnqueueFinishStep keeps the books from the batch itself. Of
-// several, step_sum.h adds up their gradients and totals, EnqueueJudgeStep decides whether all of the step is there, and
-// EnqueueFinishSum keeps the books.
+// A step is one batch or several shards. With one batch, EnqueueFinishStep adds the batch to the totals. With several
+// shards, step_sum.h adds up their gradients and totals, EnqueueJudgeStep decides whether the step is complete, and
+// EnqueueFinishSum adds it to the totals.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,7 +18,7 @@
 
 namespace hone::gnn::cuda {
 
-// Rows 0 … hop_nodes[0]-1 are the seeds; kNoLabel rows count for nothing.
+// Computes the loss. Rows 0 … hop_nodes[0]-1 are the seeds; rows with kNoLabel do not count.
 //   class_weights [classes] or null: all one
 //   logits      [padded_rows, stride] fp32; columns past `classes` are ignored
 //   grad        [padded_rows, stride] of `element`, or null for evaluation: weight of the label * (softmax - one-hot) /
@@ -34,38 +34,40 @@ struct AdamOptions {
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f, weight_decay = 0;
 };
 
-// state->gradient_scale = what brings the norm of `gradient` down to `most`, or 1. Sums in one order, in double.
+// Sets state->gradient_scale to the factor that reduces the norm of `gradient` to `most`, or 1. Sums in a fixed order,
+// in double.
 //   partials [kNormPartials] scratch
 inline constexpr int kNormPartials = 256;
 cudaError_t EnqueueClip(double most, int64_t count, const float* gradient, double* partials, RunState* state,
                         cudaStream_t stream);
 
-// One Adam step (Kingma and Ba 2015, as PyTorch computes it) over `count` parameters, and the copy that the matrix
-// products read. Does nothing for an invalid batch or after a failure; gradients that are not finite are noted in the
-// state. `compute` may be `master` itself in fp32. `count` is a multiple of 4.
+// Does one Adam step (Kingma and Ba 2015, as PyTorch computes it) over `count` parameters, and updates the copy that
+// the matrix products read. Does nothing for an invalid batch or after a failure; gradients that are not finite are
+// noted in the state. In fp32 `compute` may be `master` itself. `count` is a multiple of 4.
 cudaError_t EnqueueAdam(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
                         const float* gradient, float* master, float* moment1, float* moment2, Element element,
                         void* compute, cudaStream_t stream);
 
-// EnqueueAdam and EnqueueFinishStep of a training step of one batch in one kernel.
+// Does EnqueueAdam and EnqueueFinishStep of a one-batch training step in one kernel.
 cudaError_t EnqueueAdamAndFinish(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
                                  const float* gradient, float* master, float* moment1, float* moment2, Element element,
                                  void* compute, const float* row_loss, const int32_t* row_correct,
                                  volatile HostProgress* progress, cudaStream_t stream);
 
-// Adds the batch's loss and accuracy to the state, in row order, counts the step and tells `progress` (the device's
-// view of it). `trains`: also Adam's count and the plateau rule, and a loss or gradient that is not finite is a failure.
+// Adds the batch's loss and accuracy to the state, in row order, counts the step and reports to `progress` (a device
+// address). `trains`: also advances Adam's count and the plateau rule, and treats a loss or gradient that is not finite
+// as a failure.
 cudaError_t EnqueueFinishStep(RunState* state, const BatchHeader* header, const float* row_loss,
                               const int32_t* row_correct, bool trains, volatile HostProgress* progress,
                               cudaStream_t stream);
 
-// What the shards of a step add up to besides their gradients.
+// Totals of a step's shards besides their gradients.
 enum StepTotal : int { kTotalLoss, kTotalCounted, kTotalCorrect, kTotalMissing, kStepTotals = 8 };
-// *step = the header of the whole step, valid when no shard is missing and it is the state's next one. A missing shard
-// halts the run, on every rank. `last`: the header of any shard of this rank.
+// Writes the header of the whole step to *step, valid when no shard is missing and it is the state's next step. A
+// missing shard halts the run, on every rank. `last`: the header of any shard of this rank.
 cudaError_t EnqueueJudgeStep(const double* totals, const BatchHeader* last, RunState* state, BatchHeader* step,
                              volatile HostProgress* progress, cudaStream_t stream);
-// As EnqueueFinishStep, from the step's sums.
+// Works like EnqueueFinishStep, from the totals of the step.
 cudaError_t EnqueueFinishSum(RunState* state, const BatchHeader* step, const double* totals, bool trains,
                              volatile HostProgress* progress, cudaStream_t stream);
 

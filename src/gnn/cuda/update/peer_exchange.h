@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gather between the GPUs of one host that a step's sum needs, by their own memory instead of NCCL.
+// Gathers the parts of a step's sum between the GPUs of one host, through their own memory instead of NCCL.
 //
-// NCCL's gather of a step's gradients is made for any number of bytes and hosts; here one kernel (peer_exchange_kernels.h)
-// writes them where the others read them. Same bytes, so the same bits in every result; docs/design/0019 has the times.
-// No library is needed, so the ranks of one host whose GPUs read one another train without NCCL.
+// NCCL's gather is made for any number of bytes and hosts; here one kernel (peer_exchange_kernels.h) writes the bytes
+// where the other GPUs read them. The bytes are the same, so the results are too; docs/design/0019 has the times. No
+// library is needed, so ranks of one host whose GPUs read one another's memory train without NCCL.
 #pragma once
 
 #include <memory>
@@ -15,20 +15,22 @@
 
 namespace hone::gnn::cuda {
 
-// Rooms for kernels of a caller's own (peer_flags.cuh).
+// Exchange buffers ("rooms") for a caller's own kernels (peer_flags.cuh).
 class PeerRooms {
  public:
-  // It stays as long as the exchange. Collective on the host too, and waits for the device. An abort sets its `stop`.
+  // Makes a room that stays as long as the exchange. Collective on the host too, and waits for the device. An abort
+  // sets its `stop`.
   virtual Result<ExchangeOnDevice> MakeRoom(int64_t slot_bytes, int slices) = 0;
 
  protected:
   ~PeerRooms() = default;
 };
 
-// Collective: ranks whose threads have chosen their GPUs; `ranks` must outlive it. PeerRows' errors (peer_rows.h), and
-// kInvalidArgument for more than kMostPeers ranks, the same on all ranks unless one was lost.
-// It has rooms(), and its AllGather is for bytes that are a multiple of 16. The first gather of so many bytes is collective on the host too, waits for the device, and must not be captured. After Abort a gather that is under way ends with
-// whatever had come, and every later call is kUnavailable.
+// Makes the exchange. Collective: each rank's thread has chosen its GPU; `ranks` must outlive the exchange. Errors:
+// those of PeerRows (peer_rows.h), and kInvalidArgument for more than kMostPeers ranks, the same on all ranks unless
+// one was lost. The exchange has rooms(); its AllGather takes multiples of 16 bytes. The first gather of a given size
+// is collective on the host too, waits for the device, and must not be captured. After Abort a gather in progress ends
+// with whatever has arrived, and every later call returns kUnavailable.
 Result<std::shared_ptr<GradientExchange>> MakePeerExchange(Communicator& ranks);
 
 }  // namespace hone::gnn::cuda

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every rank's GPU has, on every one of them, by kernels that write into the others' memory.
+// Gathers every rank's bytes on every rank, by kernels that write into the other GPUs' memory.
 //
-// A block takes a slice of this rank's part, writes it to its place in everybody's room, raises a flag beside it there,
-// waits for the flags of the same slice of all others, and takes their slices out of its own room. Nothing is asked of a
-// peer but writes, which nobody waits for; and nobody waits for more than its own slice. Method: the one-shot all-reduce
-// of TensorRT-LLM and vLLM, without the sum, whose order is the caller's.
+// A thread block takes a slice of this rank's part, writes it to its place in every rank's room, raises a flag next to
+// it, waits for the flags of the same slice of all other ranks, and copies their slices out of its own room. Peers are
+// only written to, and no block waits for a write; a block waits for its own slice only. Method: the one-shot
+// all-reduce of TensorRT-LLM and vLLM, without the sum, whose order belongs to the caller.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,25 +18,28 @@ namespace hone::gnn::cuda {
 constexpr int kMostPeers = 64;
 constexpr int kGatherBlocks = 64;
 
-// A room: two turns of one slot a rank, slot_bytes each; then a flag for each rank and slice. Turns alternate: whoever
-// writes for turn n + 2 has the flags of n + 1, which others raise when they have left turn n.
+// A room holds two turns of one slot per rank, slot_bytes each, and then one flag for each rank and slice. Turns
+// alternate: a rank that writes for turn n + 2 has the flags of n + 1, which the others raise when they have left turn
+// n.
 struct ExchangeOnDevice {
   int rank = 0, ranks = 1;
-  unsigned char* rooms = nullptr;           // of every rank, where this one sees them; all zero before the first turn
-  int64_t room_stride = 0;                  // bytes from one rank's to the next one's
+  unsigned char* rooms = nullptr;           // rooms of all ranks, at this rank's addresses; all zero before the first
+                                            // turn
+  int64_t room_stride = 0;                  // bytes from one rank's room to the next rank's
   int64_t slot_bytes = 0;                   // a multiple of 16
-  int slices = 0;                           // flags a rank; a slice has one block
-  uint32_t* turns = nullptr;                // [slices], of this rank alone; zero before the first turn
-  volatile const uint32_t* stop = nullptr;  // in the host's memory; not 0: leave, with whatever has come
+  int slices = 0;                           // flags per rank; one thread block per slice
+  uint32_t* turns = nullptr;                // [slices], private to this rank; zero before the first turn
+  volatile const uint32_t* stop = nullptr;  // in host memory; not 0: leave, with whatever has arrived
 };
 inline int64_t RoomBytes(int64_t slot_bytes, int slices, int ranks) {
   return 2 * ranks * slot_bytes + int64_t{ranks} * slices * static_cast<int64_t>(sizeof(uint32_t));
 }
 
-// The slices of a room for gathers of up to so many bytes.
+// Returns the slices of a room for gathers of up to `bytes`.
 int GatherSlices(int64_t bytes);
-// out [ranks][bytes]: `in` [bytes] of every rank. bytes a multiple of 16 and at most slot_bytes, equal on all ranks; the
-// two must not overlap. Enqueues on `stream`; may be captured. Ends when all ranks have enqueued it, or at a stop.
+// Gathers `in` [bytes] of every rank into out [ranks][bytes]. bytes is a multiple of 16, at most slot_bytes and equal
+// on all ranks; `in` and `out` must not overlap. Enqueues on `stream`; may be captured. Ends when all ranks have
+// enqueued it, or at a stop.
 cudaError_t EnqueueGatherFromPeers(const ExchangeOnDevice& exchange, const void* in, void* out, int64_t bytes,
                                    cudaStream_t stream);
 

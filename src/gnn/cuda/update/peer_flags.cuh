@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code of kernels that write into other GPUs' rooms and wait for what those write into theirs
+// Device code of kernels that write into other GPUs' rooms and wait for the others' writes into their own
 // (peer_exchange_kernels.h). For .cu files.
 #pragma once
 
@@ -15,16 +15,16 @@
 
 namespace hone::gnn::cuda {
 
-inline constexpr uint32_t kLooksBeforeStop = 1024;  // the stop is on the host, a microsecond away
+inline constexpr uint32_t kLooksBeforeStop = 1024;  // reading the stop flag on the host takes a microsecond
 
-#if defined(HONE_SIM)  // the other rank is a process of this machine, which may wait for this one's processor
+#if defined(HONE_SIM)  // the other rank is a process of this machine, which may need this processor
 __device__ inline void Raise(uint32_t* flag, uint32_t turn) { *static_cast<volatile uint32_t*>(flag) = turn; }
 __device__ inline uint32_t Look(const uint32_t* flag) {
   emulated::GiveWay();
   return *static_cast<volatile const uint32_t*>(flag);
 }
 #else
-// What the block has written before, anywhere, is seen by whoever sees the flag.
+// Raises a flag. A thread that sees the flag also sees everything that the block has written before.
 __device__ inline void Raise(uint32_t* flag, uint32_t turn) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(turn) : "memory");
 }
@@ -35,7 +35,7 @@ __device__ inline uint32_t Look(const uint32_t* flag) {
 }
 #endif
 
-// Where rank `from` writes in the room of rank `room`.
+// Returns where rank `from` writes in the room of rank `room`.
 __device__ inline unsigned char* Slot(const ExchangeOnDevice& exchange, int room, uint32_t turn, int from) {
   return exchange.rooms + room * exchange.room_stride +
          (static_cast<int64_t>(turn & 1) * exchange.ranks + from) * exchange.slot_bytes;
@@ -46,8 +46,8 @@ __device__ inline uint32_t* Flag(const ExchangeOnDevice& exchange, int room, int
          from * exchange.slices + slice;
 }
 
-// Both by all threads of a block, at least as many as there are ranks. What the block has written is seen by whoever has
-// waited for its slice.
+// All threads of a block call both functions; a block has at least as many threads as there are ranks. What a block has
+// written is visible to a block that has awaited its slice.
 __device__ inline void RaiseForAll(const ExchangeOnDevice& exchange, uint32_t turn, unsigned slice) {
   __syncthreads();
   const int peer = static_cast<int>(threadIdx.x);

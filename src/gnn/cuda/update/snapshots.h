@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of the training state in the host's memory, for the day that the device's cannot be trusted any more.
+// Keeps copies of the training state in host memory, for the case that the device's state is lost or corrupt.
 //
-// When a rank is lost, NCCL ends its operations with whatever had arrived, and the steps behind them compute with that;
-// a device may be lost itself. So the state is copied now and then, on the device into one place and from there, beside
-// the steps that follow, to the host. A copy counts once somebody has found out that all of it was good.
+// When a rank is lost, NCCL ends its operations with whatever had arrived, and later steps compute with that; a device
+// may be lost too. So the state is copied now and then, first to another place on the device and from there, while the
+// next steps run, to the host. A copy is used only after the caller has confirmed that the state was good.
 #pragma once
 
 #include <array>
@@ -18,28 +18,28 @@ namespace hone::gnn::cuda {
 
 class Snapshots {
  public:
-  // Both borrowed.
+  // Both are borrowed.
   Status Make(const DeviceParameters& parameters, const RunState* state);
-  // Behind what `main` has, a copy is taken; its number.
+  // Takes a copy behind the work on `main`; returns its number.
   Result<uint64_t> EnqueueTake(cudaStream_t main);
-  // What was taken as this number is good. Waits until it has arrived. One of the latest two.
+  // Declares copy `number`, one of the latest two, good. Waits until it has arrived.
   Status Confirm(uint64_t number);
-  // The latest that is good; null: none.
+  // The latest good copy; null: none.
   const RunState* state() const;
   const float* flat() const;  // DeviceParameters::ExportFlat
 
  private:
-  static constexpr size_t kSlots = 3;  // a good one, and two that may become so
+  static constexpr size_t kSlots = 3;  // a good copy, and two that may become good
   const DeviceParameters* parameters_ = nullptr;
   const RunState* source_ = nullptr;
   int64_t floats_ = 0;
-  size_t bytes_ = 0;  // the floats, then the state
+  size_t bytes_ = 0;  // the floats and then the state
   DeviceArray<unsigned char> copy_;
   PinnedBytes host_;
   Stream beside_;
   Event taken_;
   std::array<Event, kSlots> arrived_;
-  uint64_t count_ = 0, good_ = 0;  // numbers begin at 1; 0: none
+  uint64_t count_ = 0, good_ = 0;  // copies are numbered from 1; 0: none
 };
 
 }  // namespace hone::gnn::cuda

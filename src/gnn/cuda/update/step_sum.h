@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum over the virtual shards of a step, on one GPU or on those of several ranks, with the same bits on any number
-// of them.
+// Sums over the virtual shards of a step, on one GPU or on several ranks' GPUs, with the same bits on any number of
+// them.
 //
-// What ShardSum (dist/shard_sum.h) does on the host, enqueued: a rank adds up whole branches of the tree over the
-// shards while its shards are computed; one all-gather brings everybody the branches of all ranks, gradients, totals
-// and running statistics in one piece; every rank adds those up in the tree's order. Where GPUs write into one another's
-// memory (peer_exchange.h) and a rank has one branch, the kernel that ends the branch writes it to all, and the kernel that
-// updates waits for it: there is no gather between the two. An all-reduce would move less where there are many ranks, in
-// an order of NCCL's own; what a gather over four costs stands in docs/design/0019.
+// Does on the device what ShardSum (dist/shard_sum.h) does on the host: a rank adds up whole branches of the tree over
+// the shards while its shards are computed; one all-gather brings every rank the branches of all ranks (gradients,
+// totals and running statistics in one piece); and every rank adds them up in the tree's order. Where GPUs write into
+// one another's memory (peer_exchange.h) and a rank has one branch, the kernel that ends the branch writes it to all
+// ranks, and the kernel that updates waits for it: no gather is launched in between. An all-reduce would move less
+// where there are many ranks, in NCCL's own order; docs/design/0019 gives the cost of a gather over four ranks.
 #pragma once
 
 #include <vector>
@@ -25,24 +25,24 @@ namespace hone::gnn::cuda {
 
 class StepSum {
  public:
-  // `parameters` and `ranks` are borrowed; `ranks` is null for one rank. `shards` is a multiple of the ranks.
+  // `parameters` and `ranks` are borrowed; `ranks` is null for one rank. `shards` is a multiple of the number of ranks.
   Status Make(const DeviceParameters& parameters, int shards, GradientExchange* ranks);
 
-  // One step is: Begin, EndShard for each of this rank's shards in order, Finish.
+  // Call per step: Begin, EndShard for each of this rank's shards in order, Finish.
   Status EnqueueBegin(cudaStream_t stream) const;
-  // What the backward pass of local shard `shard` left in the parameters' gradients and running statistics.
+  // Adds what the backward pass of local shard `shard` left in the parameters' gradients and running statistics.
   Status EnqueueEndShard(int shard, const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
                          cudaStream_t stream) const;
-  // Leaves the sum in the parameters' gradients and the mean in their statistics, where the step is whole.
-  // Collective. `last`: see EnqueueJudgeStep.
+  // Leaves the sum in the parameters' gradients and the mean in their statistics, if the step is complete. Collective.
+  // `last`: see EnqueueJudgeStep.
   Status EnqueueFinish(const BatchHeader* last, RunState* state, volatile HostProgress* progress,
                        cudaStream_t stream) const;
-  // Of several ranks, instead of EnqueueFinish and all that a step without clipping needs after it: updates the
-  // parameters by the sum and keeps the books. Collective.
+  // With several ranks and no clipping, replaces EnqueueFinish and all later work of the step: updates the parameters
+  // by the sum and adds to the totals. Collective.
   Status EnqueueFinishAndUpdate(const AdamOptions& adam, const BatchHeader* last, RunState* state,
                                 volatile HostProgress* progress, cudaStream_t stream) const;
-  const BatchHeader* step() const { return step_.get(); }  // after Finish
-  const double* totals() const { return totals_.get(); }   // [kStepTotals], likewise
+  const BatchHeader* step() const { return step_.get(); }  // valid after Finish
+  const double* totals() const { return totals_.get(); }   // [kStepTotals], valid after Finish
 
  private:
   SumNode Node(size_t which) const;
@@ -53,11 +53,11 @@ class StepSum {
   const DeviceParameters* parameters_ = nullptr;
   GradientExchange* ranks_ = nullptr;
   int shards_ = 1;
-  std::vector<size_t> merges_;  // by local shard: nodes added up when it is done
-  size_t sent_ = 1;             // nodes that each rank sends, some of them meaningless where it has fewer
+  std::vector<size_t> merges_;  // by local shard: tree nodes added up when it is done
+  size_t sent_ = 1;             // tree nodes that each rank sends; a rank with fewer sends some without meaning
   int64_t node_bytes_ = 0, double_offset_ = 0;
   DeviceArray<unsigned char> nodes_, parts_;
-  ExchangeOnDevice room_;  // where each rank's only branch goes at once; without rooms where that is not so
+  ExchangeOnDevice room_;  // room for each rank's only branch; without rooms where ranks have more branches
   bool perfect_ = false;
   DeviceArray<double> totals_;
   DeviceArray<float> before_;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of step_sum_kernels.h: a thread a value, which goes through the tree by itself.
+// Implements the kernels of step_sum_kernels.h: each thread sums one value over the whole tree.
 #include "gnn/cuda/update/step_sum_kernels.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ int64_t Blocks(int64_t items) { return (items + kBlock - 1) / kBlock; }
 
 __device__ float4 operator+(const float4& a, const float4& b) { return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
 
-// The last block has the totals and the statistics, the others four values a thread.
+// The last block handles the totals and the statistics, the others four values per thread.
 __global__ void AddLeafKernel(LeafSum sum) {
   __shared__ double losses[kBlock];
   __shared__ int32_t right[kBlock], counted[kBlock];
@@ -74,8 +74,8 @@ __global__ void AddLeafKernel(LeafSum sum) {
   if (sum.room.rooms != nullptr) RaiseForAll(sum.room, turn, blockIdx.x);
 }
 
-// Of a sum with a room: where the nodes are in this turn, which EnqueueAddLeaf has begun; and slices of them that are
-// waited for by all threads of a block. The last slice has the doubles.
+// For a sum with a room: finds the nodes of this turn, which EnqueueAddLeaf has begun, and awaits slices of them with
+// all threads of a block. The last slice has the doubles.
 struct RoomOfTurn {
   uint32_t turn = 0;
   __device__ explicit RoomOfTurn(RankSum& sum) {
@@ -88,7 +88,7 @@ struct RoomOfTurn {
   }
   __device__ void AwaitDoubles(const RankSum& sum) const { Await(sum, sum.room.slices - 1); }
 };
-constexpr int kSlice = kBlock * 4;  // floats of a block of AddLeafKernel
+constexpr int kSlice = kBlock * 4;  // floats per block of AddLeafKernel
 
 template <typename T>
 __device__ T AddUp(const RankSum& sum, int64_t offset, int64_t i) {
@@ -116,7 +116,7 @@ __global__ void AddRanksKernel(RankSum sum) {
   }
 }
 
-// A perfect tree over kNodes nodes that lie one behind the other, all of them loaded at once; 0: AddUp.
+// Sums a perfect tree over kNodes contiguous nodes, all loaded at once; 0: uses AddUp.
 template <int kNodes>
 __device__ float4 AddFour(const RankSum& sum, int64_t i) {
   if constexpr (kNodes == 0) {
@@ -134,7 +134,7 @@ __device__ float4 AddFour(const RankSum& sum, int64_t i) {
   }
 }
 
-// The block that ends last keeps the books.
+// The last block to end adds the step to the totals.
 template <int kNodes, typename T>
 __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, RankUpdate update) {
   __shared__ bool last;
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, Ran
   room.AwaitDoubles(sum);
   const bool whole = AddUp<double>(sum, sum.double_offset, kTotalMissing) == 0;
   const bool valid = whole && update.last->step == state->trained_steps;
-  if (!valid || state->failure != kNoFailure) {  // nothing that this is read off changes
+  if (!valid || state->failure != kNoFailure) {  // no block changes what this is read from
     if (thread == 0) JudgeStep(whole, *update.last, state, update.step, update.progress);
     return;
   }
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, Ran
     update.running[i] = static_cast<float>(AddUp<double>(sum, sum.double_offset, kStepTotals + i) / update.shards);
   }
   const AdamRates rates = RatesOf(update.adam, *state);
-  // As many turns for every thread of a block: they wait together.
+  // All threads of a block take equally many turns, because they wait together.
   for (int64_t first = static_cast<int64_t>(blockIdx.x) * kSlice; first < sum.floats;) {
     const int64_t i = first + threadIdx.x * 4;
     if (i < sum.floats) {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds up what the shards of a step made, in the order of one binary tree (dist/shard_sum.h), on the device.
+// Adds up the results of a step's shards, in the order of one binary tree (dist/shard_sum.h), on the device.
 //
-// A node of the tree has the gradients of its shards as floats and, as doubles, their totals (learn_kernels.h,
-// StepTotal) and running statistics behind them. Both lie in one piece of memory, so that one operation brings it to
-// the other ranks. Enqueue on `stream`.
+// A node of the tree has the gradients of its shards as floats, followed by their totals (learn_kernels.h, StepTotal)
+// and running statistics as doubles, in one piece of memory, so that one operation brings a node to the other ranks.
+// Functions enqueue on `stream`.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,51 +25,52 @@ struct SumNode {
   double* doubles;
 };
 
-// How many values a node has, and what a shard leaves its own in.
+// The sizes of a tree node, and the arrays with a shard's own values.
 struct ShardValues {
-  int64_t floats;            // of the gradient
-  int64_t statistics;        // running statistics; the doubles are kStepTotals + statistics
+  int64_t floats;            // length of the gradient
+  int64_t statistics;        // number of running statistics; a node has kStepTotals + statistics doubles
   const float* gradient;     // [floats]
-  const BatchHeader* batch;  // its totals: of EnqueueSoftmaxLoss's rows; of a batch that is not valid kTotalMissing is 1, the others 0
+  const BatchHeader* batch;  // source of the totals, with EnqueueSoftmaxLoss's rows; for an invalid batch kTotalMissing
+                             // is 1, the others 0
   const float* row_loss;
   const int32_t* row_correct;
   float* running;       // [statistics]
-  const float* before;  // [statistics] at the step's beginning
+  const float* before;  // [statistics] at the beginning of the step
 };
 // out = node[0] + … + node[merges - 1] + the shard, added from the right; `out` may be the leftmost node or the
-// gradient itself. The running statistics go back to what they were before the step.
+// gradient itself. Resets the running statistics to their values before the step.
 struct LeafSum {
   ShardValues shard;
   SumNode nodes[kMostMerges];
   int merges;
   SumNode out;
-  ExchangeOnDevice room;  // with rooms: `out` is every rank's slot for this one, a flag for each of LeafBlocks
-  int64_t double_offset;  // of a slot
+  ExchangeOnDevice room;  // with rooms: `out` is this rank's slot in every room, one flag per block of LeafBlocks
+  int64_t double_offset;  // byte offset in a slot
 };
 int LeafBlocks(int64_t floats);
 cudaError_t EnqueueAddLeaf(const LeafSum& sum, cudaStream_t stream);
 
-// out = all nodes of all ranks. Node n begins at parts + places[n] * node_bytes, its doubles double_offset further,
-// and after it was put on a stack the two on top are added merges[n] times.
+// out = the sum of all nodes of all ranks. Node n begins at parts + places[n] * node_bytes, its doubles double_offset
+// further. Nodes are pushed on a stack in order; after node n, the two on top are added merges[n] times.
 struct RankSum {
   const unsigned char* parts;
   const int32_t* places;  // [nodes]
   const int32_t* merges;  // [nodes]
   int32_t nodes;
-  bool perfect;  // the nodes lie one behind the other and make a perfect binary tree
+  bool perfect;  // the nodes are contiguous and make a perfect binary tree
   int64_t node_bytes, double_offset;
   int64_t floats, doubles;
   SumNode out;
-  ExchangeOnDevice room;  // with rooms: the nodes are this rank's slots, each waited for
+  ExchangeOnDevice room;  // with rooms: the nodes are this rank's slots, each awaited
 };
 cudaError_t EnqueueAddRanks(const RankSum& sum, cudaStream_t stream);
 
-// EnqueueAddRanks, EnqueueJudgeStep, EnqueueMeanStatistics, EnqueueAdam and EnqueueFinishSum in one kernel, for a step that
-// is not clipped; the sum itself is left nowhere, but for what belongs to the step (*step, running statistics).
+// Does EnqueueAddRanks, EnqueueJudgeStep, EnqueueMeanStatistics, EnqueueAdam and EnqueueFinishSum in one kernel, for a
+// step that is not clipped. The summed gradient is not stored; *step and the running statistics are.
 struct RankUpdate {
   AdamOptions adam;
   RunState* state;
-  const BatchHeader* last;  // as EnqueueJudgeStep's
+  const BatchHeader* last;  // see EnqueueJudgeStep
   BatchHeader* step;
   float *master, *moment1, *moment2;  // [sum.floats]
   Element element;
@@ -81,7 +82,7 @@ struct RankUpdate {
 };
 cudaError_t EnqueueUpdateFromRanks(const RankSum& sum, const RankUpdate& update, cudaStream_t stream);
 
-// running [statistics] = sums / shards, for a step that is whole; otherwise they stay.
+// Sets running [statistics] = sums / shards if the step is complete; otherwise leaves it.
 cudaError_t EnqueueMeanStatistics(const BatchHeader* step, const double* sums, int shards, int64_t statistics,
                                   float* running, cudaStream_t stream);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code of the end of a step: Adam, and the books that are kept of it. For .cu files.
+// Device code of the end of a step: Adam, and the epoch's running totals. For .cu files.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -12,9 +12,9 @@
 namespace hone::gnn::cuda {
 
 inline constexpr int kUpdateThreads = 256;
-inline constexpr int kUpdateBlocks = 4 * 132;  // enough to fill a GPU, few enough that their ends do not count
+inline constexpr int kUpdateBlocks = 4 * 132;  // enough to fill a GPU, few enough that the last wave is short
 
-// PlateauStep of nn/optimizer.cc with its threshold, no cooldown and no smallest rate.
+// Applies PlateauStep of nn/optimizer.cc with its threshold, no cooldown and no smallest rate.
 __device__ inline void FollowPlateau(RunState* state, double loss) {
   PlateauOnDevice& plateau = state->plateau;
   if (plateau.patience < 0) return;
@@ -30,7 +30,8 @@ __device__ inline void FollowPlateau(RunState* state, double loss) {
   if (state->learning_rate - lowered > 1e-8) state->learning_rate = lowered;
 }
 
-// Sums over the batch's rows in one order; every thread of a block of kUpdateThreads calls it, and the first has the result.
+// Sums over the batch's rows in a fixed order; every thread of a block of kUpdateThreads calls this, and the first gets
+// the result.
 struct BatchSums {
   double loss;
   int32_t correct, counted;
@@ -60,7 +61,7 @@ __device__ inline BatchSums SumRows(const BatchHeader* header, const float* row_
   return {losses[0], right[0], counted[0]};
 }
 
-// `weight`: of the labels.
+// Adds a step to the totals. `weight`: the sum of the labels' weights.
 __device__ inline void KeepBooks(const BatchSums& sums, double weight, bool trains, RunState* state,
                           volatile HostProgress* progress) {
   const double mean = weight > 0 ? sums.loss / weight : 0.0;
@@ -84,10 +85,10 @@ __device__ inline void KeepBooks(const BatchSums& sums, double weight, bool trai
       static_cast<unsigned long long>(done) << 32 | __float_as_uint(static_cast<float>(mean));
 }
 
-// One Adam step of one parameter.
+// Does one Adam step of one parameter.
 struct AdamRates {
-  float scale;  // of the gradient
-  float rate;   // the learning rate over the first moment's correction
+  float scale;  // factor of the gradient
+  float rate;   // the learning rate divided by the first moment's bias correction
   float correction2;
 };
 __device__ inline AdamRates RatesOf(const AdamOptions& options, const RunState& state) {
@@ -103,7 +104,7 @@ __device__ inline float AdamStep(const AdamOptions& options, const AdamRates& ra
   return weight - rates.rate * moment1 / (sqrtf(moment2) / rates.correction2 + options.epsilon);
 }
 
-// What a thread has of four parameters.
+// A thread's values of four parameters.
 struct FourParameters {
   float4 gradient, weight, moment1, moment2;
 };
@@ -119,7 +120,7 @@ __device__ void UpdateFour(const AdamOptions& options, const AdamRates& rates, c
                            float* master, float* moment1, float* moment2, T* compute) {
   const float4 g = four.gradient;
   float4 w = four.weight, m = four.moment1, v = four.moment2;
-  if (!isfinite(g.x + g.y + g.z + g.w)) {  // or one of them is large enough to overflow the sum
+  if (!isfinite(g.x + g.y + g.z + g.w)) {  // or one of them is so large that the sum overflows
     for (const float one : {g.x, g.y, g.z, g.w}) {
       if (!isfinite(one)) atomicOr(&state->gradient_not_finite, isnan(one) ? 2u : 1u);
     }
@@ -134,7 +135,8 @@ __device__ void UpdateFour(const AdamOptions& options, const AdamRates& rates, c
   Put4(compute, w);
 }
 
-// Every thread of every block calls it, once: whether its block is the last to. What the others noted is then seen.
+// Whether the calling block is the last one to end; every thread of every block calls this once. The last block sees
+// what the others have written.
 __device__ inline bool EndsLast(RunState* state, bool* shared) {
   __threadfence();
   __syncthreads();
@@ -143,7 +145,7 @@ __device__ inline bool EndsLast(RunState* state, bool* shared) {
   return *shared;
 }
 
-// What EnqueueJudgeStep says, by one thread.
+// Does EnqueueJudgeStep in one thread.
 __device__ inline void JudgeStep(bool whole, const BatchHeader& last, RunState* state, BatchHeader* step,
                                  volatile HostProgress* progress) {
   *step = last;

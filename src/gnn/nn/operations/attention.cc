@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention is the layer GATConv (gat_conv.cc), whose backward gives weights' and operand's gradients at once.
+// Implements attention by the layer GATConv (gat_conv.cc), whose backward computes weights' and operand's gradients at
+// once.
 #include "gnn/nn/operations/operation.h"
 
 namespace hone::gnn {

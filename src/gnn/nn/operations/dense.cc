@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear, and the normalisations.
+// Implements Linear, and the normalisations.
 #include "gnn/nn/modules.h"
 #include "gnn/nn/operations/operation.h"
 #include "gnn/ops/layer_norm.h"

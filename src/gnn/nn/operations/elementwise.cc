@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activate and Drop, in place where the interpreter lets them; Add, Concat and Collect.
+// Implements Activate and Drop, in place if the interpreter allows it; Add, Concat and Collect.
 #include "gnn/ops/elementwise.h"
 
 #include "gnn/nn/modules.h"

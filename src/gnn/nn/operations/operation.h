@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operation of a spec is on the CPU: forward and backward of one value, over matrices that the interpreter
+// Defines an operation of a spec on the CPU: forward and backward of one value, over matrices that the interpreter
 // (spec_model.h) places.
 //
 // An operation owns parameters and nothing of a batch; what backward needs of forward is in a LayerState, in the
-// operands, or in the output where the operation says that it reads that again.
+// operands, or in the output if the operation declares that it reads the output again.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace hone::gnn {
 
-// The edges of one row set by source, made when the first backward pass of a batch asks for them.
+// The edges of one row set by source, made when a batch's first backward pass asks for them.
 class SourcesOfHop {
  public:
   void Forget() { made_ = false; }
@@ -37,29 +37,29 @@ class SourcesOfHop {
 
 template <typename T>
 struct OperationCall {
-  BlockView block;  // of an aggregation; its sources are the operand's rows
+  BlockView block;  // for an aggregation; its sources are the operand's rows
   SourcesOfHop* sources = nullptr;
-  // Each has at least the rows that the operation reads: those of `out`, or of an aggregation block.num_src.
+  // Each has at least the rows that the operation reads: as many as `out`, or for an aggregation block.num_src.
   std::span<const Matrix<const T>> operands;
   Matrix<T> out;
-  double out_scale = 1;  // backward of keeps_output(): a Drop has multiplied `out` by it
+  double out_scale = 1;  // backward of keeps_output(): the factor with which a Drop has multiplied `out`
   LayerState* state = nullptr;
   LayerContext context;
 };
 
-// How the gradient of a value becomes those of its operands.
+// How the gradients of a value's operands follow from its own.
 enum class GradientFlow : uint8_t {
-  kShared,    // an operand's is the value's own, some of its columns, or a multiple (Share)
-  kInPlace,   // the one operand's is made in the place of the value's own (BackwardInPlace)
-  kComputed,  // the one operand's is computed into other memory (BackwardOperand)
+  kShared,    // an operand's gradient is the value's own, some of its columns, or a multiple (Share)
+  kInPlace,   // the single operand's gradient overwrites the value's own (BackwardInPlace)
+  kComputed,  // the single operand's gradient is computed into other memory (BackwardOperand)
 };
 
-// What an operand of a kShared operation gets: columns from `first_column` on, times `factor`.
+// What an operand of a kShared operation receives: columns from `first_column` on, times `factor`.
 template <typename T>
 struct GradientShare {
   int64_t first_column = 0;
   T factor = T(1);
-  bool scaled = false;  // the factor may be other than 1
+  bool scaled = false;  // the factor may differ from 1
 };
 
 template <typename T>
@@ -69,42 +69,42 @@ class Operation {
   virtual GradientFlow flow() const = 0;
   virtual void Collect(std::vector<Parameter<T>*>& /*parameters*/) {}
   virtual std::unique_ptr<LayerState> MakeState() const { return nullptr; }
-  // Whether Forward may be given an `out` that is operand 0's memory; then it must be given it whole.
+  // Whether `out` of Forward may be operand 0's memory, then exactly.
   virtual bool works_in_place() const { return false; }
-  // Whether backward reads what forward put out. It may read the operands whatever this says.
+  // Whether backward reads forward's output. Backward may always read the operands.
   virtual bool keeps_output() const { return false; }
-  // Whether the operation does anything; of one that does not the operand is the value.
+  // Whether the operation has an effect; otherwise its value is its operand.
   virtual bool active(bool /*training*/) const { return true; }
 
-  // out is overwritten.
+  // Overwrites out.
   virtual void Forward(const OperationCall<T>& /*call*/) {}
-  // out += …, where adds().
+  // out += …; only if adds().
   virtual bool adds() const { return false; }
   virtual void ForwardAdd(const OperationCall<T>& /*call*/) {}
-  // Where sums(): not Forward, but operand by operand, in their order. The first overwrites out (and may be it). One
-  // that adds() may add itself instead.
+  // If sums(), replaces Forward and is called for each operand in order. The first call overwrites out (and may get it
+  // as its operand). An operand that adds() may add itself instead.
   virtual bool sums() const { return false; }
   virtual void ForwardOperand(const OperationCall<T>& /*call*/, size_t /*operand*/) {}
-  // What Forward multiplied kept elements with.
+  // Returns the factor with which Forward multiplied kept elements.
   virtual double scale(bool /*training*/) const { return 1; }
 
-  // In this order, with the same call as Forward: BackwardParameters (adds to the parameters' gradients), and where the
-  // operand wants a gradient (`more`) what flow() says. `grad` is changed where scribbles() says so, and by
+  // Called in this order, with the same call as Forward: BackwardParameters (adds to the parameters' gradients), and if
+  // the operand needs a gradient (`more`) the function for flow(). `grad` is changed if scribbles() says so, and by
   // BackwardInPlace.
   virtual bool scribbles() const { return flow() == GradientFlow::kInPlace; }
   virtual void BackwardParameters(const OperationCall<T>& /*call*/, Matrix<T> /*grad*/, bool /*more*/) {}
   virtual GradientShare<T> Share(size_t /*operand*/) const { return {}; }
   virtual void BackwardInPlace(const OperationCall<T>& /*call*/, Matrix<T> /*grad*/) {}
-  // `add`, where accumulates(): grad_operand += …; else all its rows are overwritten.
+  // `add`, only if accumulates(): grad_operand += …; else all its rows are overwritten.
   virtual bool accumulates() const { return false; }
   virtual void BackwardOperand(const OperationCall<T>& /*call*/, Matrix<T> /*grad*/, bool /*add*/,
                                Matrix<T> /*grad_operand*/) {}
 };
 
-// Initial weights of one layer: operations draw in the order of the spec.
+// The random stream for one layer's initial weights: operations draw in the order of the spec.
 struct WeightStream {
   Rng rng;
-  uint64_t seed = 0;  // of a layer that makes a generator of its own; used where nothing was drawn yet
+  uint64_t seed = 0;  // seed for a layer with its own generator; used if nothing was drawn yet
   bool drawn = false;
   Rng& Draw() {
     drawn = true;
@@ -117,13 +117,13 @@ struct WeightStream {
   }
 };
 
-// What an operation is made from.
+// Arguments from which an operation is made.
 struct OperationPlace {
-  std::string parameters;        // their prefix
+  std::string parameters;        // prefix of the parameters' names
   std::vector<int64_t> in;       // columns of the operands
   int64_t out = 0;               // columns of the value
-  SpecShapes::DropKey drop_key;  // of a Drop
-  double dropped_before = 0;     // of a Drop after another: the other's probability
+  SpecShapes::DropKey drop_key;  // for a Drop
+  double dropped_before = 0;     // for a Drop after another Drop: the other's probability
   WeightStream* stream = nullptr;
 };
 
@@ -144,7 +144,7 @@ std::unique_ptr<Operation<T>> MakeAdd(const AddSpec& spec, const OperationPlace&
 template <typename T>
 std::unique_ptr<Operation<T>> MakeConcat(const OperationPlace& place);
 
-// Every operation that there is.
+// Makes an operation of any kind.
 template <typename T>
 std::unique_ptr<Operation<T>> MakeOperation(const OperationSpec& spec, const OperationPlace& place);
 

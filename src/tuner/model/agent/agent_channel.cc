@@ -23,8 +23,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMostLineBytes = 8 << 20;  // a candidate of 1 MiB, escaped, is below it
-constexpr double kQuestionSeconds = 2;      // for a whole line to come, and for its answer to go
+constexpr size_t kMostLineBytes = 8 << 20;  // enough for an escaped candidate of 1 MiB
+constexpr double kQuestionSeconds = 2;      // for a whole line to arrive, and for its answer to be sent
 
 Result<sockaddr_un> SocketAddress(const std::string& path) {
   sockaddr_un address{};
@@ -37,7 +37,7 @@ Result<sockaddr_un> SocketAddress(const std::string& path) {
   return address;
 }
 
-// Waits until `fd` can be read or written (`events`); false: not by `until`, or `wake` became readable.
+// Waits until `fd` can be read or written (`events`). Returns false at `until`, or if `wake` became readable.
 bool SocketReady(int fd, short events, double until, int wake) {
   while (true) {
     const double left = until - SteadySeconds();
@@ -50,7 +50,7 @@ bool SocketReady(int fd, short events, double until, int wake) {
   }
 }
 
-// What follows the first newline is ignored. nullopt: no line came in time, or one that is too long.
+// Reads one line; ignores what follows its newline. nullopt: no line came in time, or it is too long.
 std::optional<std::string> ReadChannelLine(int fd, double until, int wake) {
   std::string line;
   char block[65536];

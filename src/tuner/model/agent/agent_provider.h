@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// agent:COMMAND as a model: each run has an agent of its own (agent_session.h), which answers for the role `agent`.
+// Makes agent:COMMAND a model: each run has its own agent (agent_session.h), which answers for the role `agent`.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace hone {
 
-// `options.folder` is the folder below which each run's agent has one named by the run.
+// `options.folder`: the folder that contains one folder per run's agent, named by the run.
 std::unique_ptr<ModelProvider> MakeAgentProvider(AgentOptions options);
 
 }  // namespace hone

@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t kShownLogBytes = 2000;
-constexpr size_t kMostSourceBytes = 1 << 20;  // of a candidate, as everywhere
+constexpr size_t kMostSourceBytes = 1 << 20;  // limit of a candidate, as elsewhere
 constexpr double kAgentPollSeconds = 0.05;
 
 std::string AttachedText(const ModelRequest& request, const char* name) {
@@ -53,7 +53,7 @@ std::string AgentSession::Shown() const {
                      is_long ? "…" : "");
 }
 
-// The end of what the agent wrote since it was started.
+// Returns the end of the agent's output since its start.
 std::string AgentSession::LogTail() const {
   Result<std::string> log = ReadFile(options_.folder + "/agent.log", int64_t{1} << 30);
   if (!log.ok()) return "";
@@ -65,8 +65,8 @@ std::string AgentSession::LogTail() const {
                       : fmt::format("; the end of {}/agent.log: {}", options_.folder, text);
 }
 
-// Writes what the agent finds in its folder. Each file is replaced whole, so a folder that was left half-written is
-// whole again when the agent starts; what the agent wrote under other names stays.
+// Writes the files for the agent to its folder. Each file is replaced whole, so a half-written folder is complete again
+// when the agent starts; the agent's files of other names stay.
 Status AgentSession::Prepare(const ModelRequest& request) {
   HONE_RETURN_IF_ERROR(MakeDirectories(options_.folder + "/versions"));
   HONE_RETURN_IF_ERROR(MakeDirectories(options_.folder + "/verdicts"));
@@ -112,7 +112,7 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
   const Stopwatch watch;
   const std::string told = request.messages.back().text;
   {
-    // What is asked again after a pause finds a folder as at the start.
+    // A request repeated after a pause finds the folder in its initial state.
     std::lock_guard lock(mutex_);
     introduction_ = request.messages.front().text;
     told_ = told;
@@ -133,7 +133,7 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
   double shown = 0;
   while (true) {
     if (!child_) HONE_RETURN_IF_ERROR(StartAgent());
-    // The end is looked at before the versions: an agent may hand one in and end.
+    // Checks for the end before the versions: an agent may hand one in and end.
     const std::optional<ExitState> end = child_->Wait(kAgentPollSeconds);
     {
       std::lock_guard lock(mutex_);
@@ -160,7 +160,7 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
       }
       const Status failure =
           Status::Unavailable(fmt::format("{} ended with {}{}", Shown(), end->Describe(), LogTail()));
-      // The shell's own words for "not found" and "may not be run": the next start would end the same way.
+      // 126 and 127 are the shell's codes for "not executable" and "not found": a restart would end the same way.
       if (end->signal == 0 && (end->exit_status == 126 || end->exit_status == 127)) return failure;
       HONE_ASSIGN_OR_RETURN(const double wait, starts.Failed(failure, watch.Seconds(), [&](int failures) {
         return BackoffSeconds(failures, options_.backoff, rng_);
@@ -182,7 +182,7 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
     }
   }
   version->source = redactor_.Text(std::move(version->source));
-  // Kept beside the verdicts, for an agent that is started again, and for people.
+  // Kept next to the verdicts, for a restarted agent, and for people.
   HONE_RETURN_IF_ERROR(
       WriteFileAtomically(fmt::format("{}/versions/{:04}.cu", options_.folder, request.number), version->source));
   ModelReply reply;

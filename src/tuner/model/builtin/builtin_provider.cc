@@ -44,7 +44,7 @@ class BuiltinProvider : public ModelProvider {
       if (tried.contains(std::string(rewrite.name))) continue;
       RewriteOutcome outcome = rewrite.apply(view);
       if (outcome.applied()) {
-        // A rewrite whose product does not even parse is our mistake, but no reason to end a run.
+        // A product that does not parse is a bug of the rewrite, but no reason to end a run.
         if (Result<Candidate> product = ParseCandidate(outcome.source, "rewrite.cu", task); !product.ok()) {
           outcome = NotApplicable(fmt::format("its product does not parse ({})", product.status().message()));
         }

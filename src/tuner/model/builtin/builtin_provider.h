@@ -11,8 +11,8 @@
 
 namespace hone {
 
-// Needs the attachments "parent", "task" and "tried". When no rewrite is left the reply is kExhausted and lists
-// why each of the untried ones does not apply.
+// Needs the attachments "parent", "task" and "tried". When no rewrite is left the reply is kExhausted and lists why
+// each untried rewrite does not apply.
 Result<std::unique_ptr<ModelProvider>> MakeBuiltinProvider();
 
 }  // namespace hone

@@ -47,7 +47,7 @@ class Lexer {
   bool DigitAt(size_t i) const { return i < text_.size() && std::isdigit(static_cast<unsigned char>(text_[i])); }
   bool StartsWith(std::string_view s) const { return text_.substr(at_, s.size()) == s; }
 
-  // Comments count as blanks. False at the end of the text.
+  // Skips blanks and comments. Returns false at the end of the text.
   bool SkipBlanks() {
     while (at_ < text_.size()) {
       if (text_[at_] == '\n') {

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA C++ text as tokens: what mechanical rewrites look at instead of the bare text, so that nothing in a
-// comment, a string or a preprocessor line is ever mistaken for code.
+// Splits CUDA C++ text into tokens, on which mechanical rewrites work, so that nothing in a comment, a string or a
+// preprocessor line is mistaken for code.
 //
-// No preprocessing and no parsing: tokens with their offsets, brackets paired, and the few shapes that rewrites
-// need (kernels, parameters, loops) found by looking at tokens. What does not look as expected is left alone.
+// There is no preprocessing and no parsing: tokens with their offsets, paired brackets, and the few shapes that
+// rewrites need (kernels, parameters, loops), found among the tokens. Code that does not look as expected is left
+// alone.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,8 @@ struct Token {
   int match = -1;             // index of the partner of a bracket ( ) [ ] { }; -1: none
 };
 
-// Tokens without comments and white space; a directive is one token, continuation lines included. Brackets that
-// do not pair keep match == -1. Understands raw strings, digit separators and line splices in directives.
+// Returns tokens without comments and white space; a directive is one token, continuation lines included. Unpaired
+// brackets keep match == -1. Understands raw strings, digit separators and line splices in directives.
 std::vector<Token> LexCuda(std::string_view text);
 
 // One replacement of [begin, end) by `text`; begin == end inserts.
@@ -43,7 +44,7 @@ struct KernelParameter {
   bool pointer = false;
   bool to_const = false;    // const T*
   bool restricted = false;  // __restrict__ is there
-  std::string pointee;      // "float", "__half", "uint4"; for values the type
+  std::string pointee;      // "float", "__half", "uint4"; for values their type
 };
 
 struct KernelText {
@@ -56,7 +57,7 @@ struct KernelText {
   std::vector<KernelParameter> parameters;
 };
 
-// Definitions of `__global__` functions, in order.
+// Finds definitions of `__global__` functions, in order.
 std::vector<KernelText> FindKernels(const std::vector<Token>& tokens);
 
 struct ForLoop {
@@ -67,14 +68,14 @@ struct ForLoop {
   int depth = 0;                      // loops around it in the same function
   bool has_inner_loop = false;
 };
-// Classic for loops between two tokens (a function's body), in order.
+// Finds classic for loops between two tokens (a function's body), in order.
 std::vector<ForLoop> FindForLoops(const std::vector<Token>& tokens, int first, int last);
 
-// The last token of the statement that begins at `token`, or nullopt when it is not understood.
+// Returns the last token of the statement that begins at `token`, or nullopt when it is not understood.
 std::optional<int> StatementEnd(const std::vector<Token>& tokens, int token);
 
 bool Is(const Token& token, std::string_view text);
-// The text from one token to another, both included.
+// Returns the text from one token to another, both included.
 std::string_view Span(std::string_view text, const std::vector<Token>& tokens, int first, int last);
 
 }  // namespace hone

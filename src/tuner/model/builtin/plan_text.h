@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launch plan of a candidate as text with known places: which bytes hold which key's value, so that a plan
-// can be changed without touching its comments, its order or a byte of the code below.
+// Locates the keys and values in a candidate's launch plan, so that a plan can be changed without touching its
+// comments, its order or a byte of the code below.
 //
-// Finds places only; meaning and validity are ParseCandidate's. Offsets are into the candidate's whole text.
+// Only finds places; ParseCandidate decides meaning and validity. Offsets are into the candidate's whole text.
 #pragma once
 
 #include <cstddef>
@@ -39,17 +39,17 @@ struct PlanText {
   size_t end = 0;                     // the "*/"
   std::vector<PlanSection> sections;  // first: top level, possibly without keys
 
-  // The section of plan entry `entry` (launch, memset and call sections in file order); nullptr: none such.
+  // Returns the section of plan entry `entry` (launch, memset and call sections in file order); nullptr: none.
   const PlanSection* Entry(size_t entry) const;
   const PlanSection* Find(std::string_view section) const;
 };
 
-// kInvalidArgument: there is no plan comment, or a statement is not understood.
+// Finds the plan. kInvalidArgument: there is no plan comment, or a statement is not understood.
 Result<PlanText> FindPlan(std::string_view source);
 
-// The integer tunables of a plan as TOML: "BLOCK = [128, 256]".
+// Formats an integer tunable of a plan as TOML: "BLOCK = [128, 256]".
 std::string TunableLine(std::string_view name, const std::vector<int64_t>& choices);
-// A TOML basic string; an end of line becomes a blank.
+// Formats a TOML basic string; an end of line becomes a blank.
 std::string Quote(std::string_view text);
 // Replaces whole identifiers `name` and whole decimal numbers `name` in an expression.
 std::string ReplaceWord(std::string_view expression, std::string_view word, std::string_view by);

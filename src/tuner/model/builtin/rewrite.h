@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mechanical rewrites: named changes to a candidate that keep what it computes, or change it only by roundings
-// that the task's tolerance must then allow. Each applies, or says why not.
+// Mechanical rewrites: named changes to a candidate that keep its results, or change them only by rounding that the
+// task's tolerance must allow. Each rewrite applies, or says why not.
 //
-// A rewrite promises a candidate that is plausible, not one that is right: the evaluator judges every one of them
-// like anybody else's work.
+// A rewrite gives a plausible candidate, not necessarily a correct one: the evaluator judges it like any other.
 #pragma once
 
 #include <optional>
@@ -26,14 +25,14 @@ struct RewriteOutcome {
 
 struct Rewrite {
   std::string_view name;     // "keep-values-between-passes": also the ledger's key
-  std::string_view summary;  // one line: what it does and what it hopes for
+  std::string_view summary;  // one line: what it changes, and the hoped-for effect
   RewriteOutcome (*apply)(const SourceView& view);
 };
 
-// In the order in which they are tried: those with the most to win first.
+// All rewrites in the order in which they are tried: those with the most to gain first.
 const std::vector<Rewrite>& AllRewrites();
 
-// One function a rewrite; the file says which family.
+// One function per rewrite; the file name says which family.
 // rewrite_loads.cc
 RewriteOutcome UseReadOnlyLoads(const SourceView& view);
 RewriteOutcome UseStreamingLoads(const SourceView& view);
@@ -57,10 +56,10 @@ RewriteOutcome MakeBlockTunable(const SourceView& view);
 
 // --- shared by the families ---
 
-// Adds NAME = [choices] to the plan's [tune] table, which is made when it is not there.
+// Adds NAME = [choices] to the plan's [tune] table, which is made if missing.
 TextEdit AddTunable(const SourceView& view, std::string_view name, const std::vector<int64_t>& choices);
 bool HasTunable(const SourceView& view, std::string_view name);
-// The start of the line that holds `at`, when only blanks stand before it: where a directive may be put.
+// Returns the start of the line that holds `at`, if only blanks precede it: the place for a directive.
 std::optional<size_t> BlankLineStart(std::string_view text, size_t at);
 // Applies the edits.
 RewriteOutcome Applied(const SourceView& view, std::vector<TextEdit> edits, std::string note);

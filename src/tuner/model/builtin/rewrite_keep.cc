@@ -82,7 +82,7 @@ bool Assigned(const SourceView& view, int first, int last, std::string_view name
   return false;
 }
 
-// Where the value of pointer[i] is at hand in the first loop: after token `after`, in the variable `name`.
+// Where the value of pointer[i] is available in the first loop: after token `after`, in the variable `name`.
 struct Source {
   int after = -1;
   std::string name;
@@ -124,7 +124,7 @@ std::string Indented(const std::string& text) {
   return out;
 }
 
-// A loop with a braced body, that is a statement of its own.
+// Whether a loop has a braced body and is a separate statement.
 bool StandsAlone(const SourceView& view, const ForLoop& loop) {
   const Token& before = view.token(loop.token - 1);
   return Is(view.token(loop.body_first), "{") &&
@@ -137,8 +137,8 @@ bool Usable(const SourceView& view, const ForLoop& loop, std::string_view index)
          !Assigned(view, loop.body_first, loop.body_last, index);
 }
 
-// Whether anything but the first loop itself, through the very pointer of `read`, may write the tensor before the
-// last of the later loops is through. A store at the loop's own index after the read is the thread's own business.
+// Whether anything except the first loop itself, through the pointer of `read`, may write the tensor before the last of
+// the later loops ends. A store at the loop's own index after the read affects only the same thread.
 bool MayBeWritten(const SourceView& view, const KernelText& kernel, const std::vector<GlobalAccess>& accesses,
                   const std::vector<GlobalPointer>& pointers, const ForLoop& one, const GlobalAccess& read,
                   const ForLoop& last) {
@@ -147,7 +147,7 @@ bool MayBeWritten(const SourceView& view, const KernelText& kernel, const std::v
     const bool own = w.pointer == read.pointer && w.first >= one.body_first && w.last <= one.body_last;
     if (!own) return true;
   }
-  // A write that our eyes do not see: the pointer passed on, or written through in another way.
+  // A write that the analysis cannot see: the pointer passed on, or written through in another way.
   for (int i = kernel.body_open + 1; i < last.body_last; ++i) {
     if (Is(view.token(i - 1), ".") || Is(view.token(i - 1), "->")) continue;
     for (const GlobalPointer& p : pointers) {

@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// The number of threads of a block as C++ text, when it is a constant in the code's eyes: literals and tunables.
+// Returns the number of threads per block as C++ text, if it is a constant expression of literals and tunables.
 std::optional<std::string> BlockThreads(const SourceView& view, const PlanEntry& entry) {
   std::string text;
   for (const Expression& extent : entry.block) {
@@ -58,7 +58,7 @@ RewriteOutcome Bounds(const SourceView& view, bool full_occupancy) {
       continue;
     }
     const std::string& threads = *sizes.begin();
-    // 2048 threads are resident on a multiprocessor at most; a block above that share asks for one block.
+    // At most 2048 threads are resident on a multiprocessor; the bound asks for as many blocks as fit.
     const std::string bounds =
         full_occupancy ? fmt::format("__launch_bounds__({0}, 2048 / ({0}) > 32 ? 32 : 2048 / ({0}))", threads)
                        : fmt::format("__launch_bounds__({})", threads);
@@ -111,7 +111,7 @@ RewriteOutcome AddRestrict(const SourceView& view) {
 
 namespace {
 
-// "kBlockSize", "BLOCK_SIZE" and "block_size" are one word.
+// Normalizes a name: "kBlockSize", "BLOCK_SIZE" and "block_size" are equal.
 std::string Plain(std::string_view name) {
   std::string plain;
   if (name.size() > 1 && name[0] == 'k' && std::isupper(static_cast<unsigned char>(name[1])) != 0)
@@ -122,9 +122,9 @@ std::string Plain(std::string_view name) {
   return plain;
 }
 
-// Whether `name`, a constant or a template parameter of the block's size, is the block's size and no other number that
-// happens to equal it, such as 256 bins: it is called so, or a loop that begins at a thread's own place takes it as its
-// step, or a block's own place is a multiple of it.
+// Whether `name`, a constant or a template parameter equal to the block's size, means the block's size and not another
+// number, such as 256 bins: by its name, as the step of a loop that begins at a thread's index, or as the factor of a
+// block's index.
 bool StandsForTheBlock(const SourceView& view, std::string_view name) {
   static const std::set<std::string> kNames = {
       "block",           "threads",         "blocksize",       "blockdim", "blockthreads", "blockx",
@@ -148,7 +148,7 @@ bool StandsForTheBlock(const SourceView& view, std::string_view name) {
   return false;
 }
 
-// The names of a kernel template's parameters, in order; empty: no template.
+// Returns the names of a kernel template's parameters, in order; empty: no template.
 std::vector<std::string> TemplateParameters(const SourceView& view, const KernelText& kernel) {
   int open = kernel.global;
   while (open > 0 && !Is(view.token(open), "template") && !Is(view.token(open), "}") && !Is(view.token(open), ";"))
@@ -174,7 +174,7 @@ std::vector<std::string> TemplateParameters(const SourceView& view, const Kernel
   return names;
 }
 
-// Why a template argument `literal` of entry's kernel may be something else than the block's size; empty: it is that.
+// Returns why a template argument `literal` of entry's kernel may not be the block's size; empty: it is.
 std::string UnclearArgument(const SourceView& view, size_t entry, const std::string& literal) {
   const std::string& name = view.candidate().plan.entries[entry].kernel;
   std::vector<std::string> arguments(1);

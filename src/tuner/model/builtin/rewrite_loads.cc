@@ -19,7 +19,7 @@ RewriteOutcome HintLoads(const SourceView& view, std::string_view function) {
   for (const KernelText& kernel : view.kernels()) {
     for (const GlobalAccess& access : view.Accesses(kernel)) {
       if (access.store) continue;
-      // __ldg promises that nobody writes there while the kernel runs: true of `in` tensors only.
+      // __ldg requires that nothing writes there while the kernel runs: true only of `in` tensors.
       const TensorSpec* tensor = view.TensorOf(kernel, access.parameter);
       if (tensor == nullptr || tensor->role != TensorRole::kIn) {
         ++written_tensors;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rewrites of loops, and of who runs them: unrolling, grid-stride loops, one resident wave of blocks.
+// Rewrites loops and their distribution: unrolling, grid-stride loops, one resident wave of blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool HasPragmaUnroll(const SourceView& view, const ForLoop& loop) {
   return before.kind == TokenKind::kDirective && before.text.find("unroll") != std::string_view::npos;
 }
 
-// Names that are constants: constexpr variables, template parameters in kernels' style (kName), tunables,
+// Whether a name is a constant: constexpr variables, template parameters in kernels' style (kName), tunables,
 // upper-case macros.
 bool IsConstantName(const SourceView& view, std::string_view name) {
   if (name.starts_with("HONE_TUNE_")) return true;
@@ -48,7 +48,7 @@ bool IsConstant(const SourceView& view, int first, int last) {
   return first <= last;
 }
 
-// for (… = CONSTANT; name < CONSTANT; step by a constant)
+// Whether the trip count is constant: for (… = CONSTANT; name < CONSTANT; step by a constant).
 bool HasConstantTrip(const SourceView& view, const ForLoop& loop) {
   int equals = -1;
   for (int i = loop.open + 1; i < loop.first_semicolon; ++i) {
@@ -69,7 +69,7 @@ bool HasConstantTrip(const SourceView& view, const ForLoop& loop) {
   return true;
 }
 
-// Function bodies: every outermost brace that follows a parenthesis.
+// Finds function bodies: every outermost brace that follows a parenthesis.
 std::vector<std::pair<int, int>> FunctionBodies(const SourceView& view) {
   std::vector<std::pair<int, int>> bodies;
   for (int i = 1; i < static_cast<int>(view.tokens().size()); ++i) {

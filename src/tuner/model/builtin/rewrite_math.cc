@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rewrites of arithmetic: the hardware's approximate functions in place of the accurate ones. Whether the task's
-// tolerance has room for them is the evaluator's business.
+// Rewrites arithmetic to the hardware's approximate functions. The evaluator decides whether the task's tolerance
+// allows them.
 #include <fmt/format.h>
 
 #include <array>
@@ -18,8 +18,8 @@ struct Replacement {
   std::string_view from, to;
 };
 
-// tanhf is written out, for __tanhf came with CUDA 12.9 and not every toolkit has it: with e = exp(2x),
-// tanh(x) = 1 - 2 / (e + 1); for large x, e is infinite and __fdividef gives 0, for very negative x it is 0.
+// tanhf is expanded, because __tanhf came with CUDA 12.9: with e = exp(2x), tanh(x) = 1 - 2 / (e + 1); for large x, e
+// is infinite and __fdividef gives 0, for very negative x, e is 0.
 constexpr std::array<Replacement, 8> kFunctions{{{"expf", "__expf"},
                                                  {"logf", "__logf"},
                                                  {"log2f", "__log2f"},
@@ -35,7 +35,7 @@ bool IsCall(const SourceView& view, int i) {
     return false;
   if (i == 0) return true;
   const Token& before = view.token(i - 1);
-  // A member or a definition of the same name is somebody else's function.
+  // A member or a definition of the same name is another function.
   return !Is(before, ".") && !Is(before, "->") && !Is(before, "::") && !Is(before, "float") && !Is(before, "double");
 }
 
@@ -91,8 +91,8 @@ constexpr std::array<std::string_view, 16> kFloatCalls{
     "powf",  "__powf", "__fdividef", "__half2float", "__bfloat162float",
     "fmaf"};
 
-// What the tokens [first, last] say about the type of the expression: float if something in it is evidently
-// float and nothing in it may be double. Halves are neither: their division is another operator.
+// Whether the tokens [first, last] are evidently a float expression: something in it is evidently float and nothing in
+// it may be double. Halves are neither: their division is another operator.
 bool EvidentlyFloat(const SourceView& view, const DeclaredNames& names, int first, int last) {
   bool evidence = false;
   for (int i = first; i <= last; ++i) {
@@ -107,7 +107,7 @@ bool EvidentlyFloat(const SourceView& view, const DeclaredNames& names, int firs
       bool call = false;
       for (const std::string_view f : kFloatCalls) call = call || t.text == f;
       evidence = evidence || call || names.floats.contains(t.text) || Is(t, "float");
-      // What stands in brackets or in a call's arguments says nothing about the whole.
+      // Brackets and call arguments say nothing about the type of the whole.
       if (i + 1 <= last && Is(view.token(i + 1), "[") && view.token(i + 1).match > 0) i = view.token(i + 1).match;
       if (call && view.token(i + 1).match > 0) i = view.token(i + 1).match;
     }
@@ -115,7 +115,8 @@ bool EvidentlyFloat(const SourceView& view, const DeclaredNames& names, int firs
   return evidence;
 }
 
-// The primary expression that begins at `i`: a literal, a name with calls, indices and members, a parenthesis.
+// Returns the end of the primary expression that begins at `i`: a literal, a name with calls, indices and members, a
+// parenthesis.
 int PrimaryEnd(const SourceView& view, int i, int limit) {
   if (i > limit) return -1;
   const Token& t = view.token(i);
@@ -140,7 +141,7 @@ int PrimaryEnd(const SourceView& view, int i, int limit) {
   return end;
 }
 
-// The primary expression that ends at `i`.
+// Returns the beginning of the primary expression that ends at `i`.
 int PrimaryBegin(const SourceView& view, int i) {
   int begin = i;
   while (true) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every rewrite by itself on small kernels, what it must leave alone, and all of them on every shipped seed. That the
-// products are right is judged by the simulated device in strategies/rewrites_on_sim_test.cc.
+// Tests every rewrite alone on small kernels, what it must leave unchanged, and all of them on every shipped seed.
+// strategies/rewrites_on_sim_test.cc checks on the simulated device that the products are right.
 #include "tuner/model/builtin/rewrite.h"
 
 #include <gmock/gmock.h>

@@ -26,7 +26,7 @@ bool IsOperandEnd(const Token& t) {
 
 bool IsCast(const Token& t) { return Is(t, "reinterpret_cast") || Is(t, "static_cast"); }
 
-// The type between tokens [first, last), without const and stars.
+// Returns the type between tokens [first, last), without const and stars.
 std::string TypeText(const std::vector<Token>& tokens, int first, int last) {
   std::string type;
   for (int i = first; i < last; ++i) {
@@ -246,7 +246,7 @@ bool SourceView::HasCacheHints(std::string_view type) const {
   std::string name(type);
   for (int depth = 0; depth < 4; ++depth) {
     if (known(name)) return true;
-    // using NAME = …; every definition of that name in the file must do, for we do not know which one is meant.
+    // using NAME = …; every definition of that name in the file must qualify, because the relevant one is unknown.
     std::string member;
     int definitions = 0, good = 0, members = 0;
     for (int i = 0; i + 2 < static_cast<int>(tokens_.size()); ++i) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A candidate as rewrites see it: its text, its tokens, its kernels, what the plan passes to each parameter, and
-// which expressions read or write global memory through which tensor.
+// Analyses a candidate for rewrites: its text, tokens and kernels, what the plan passes to each parameter, and which
+// expressions read or write global memory through which tensor.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace hone {
 
-// A pointer to global memory that a kernel has a name for: a parameter, or a local pointer made from one.
+// A kernel's named pointer to global memory: a parameter, or a local pointer made from one.
 struct GlobalPointer {
   std::string name;
   int parameter = 0;  // index of the parameter it was made from
@@ -26,16 +26,16 @@ struct GlobalPointer {
   bool to_const = false;
 };
 
-// One read or write of global memory in a kernel's body, as tokens [first, last].
+// One read or write of global memory in a kernel's body, tokens [first, last].
 //   name[index]        reinterpret_cast<T*>(…)[index]        *reinterpret_cast<T*>(…)
 struct GlobalAccess {
   int first = 0, last = 0;
   bool dereference = false;             // the third form
-  bool store = false;                   // a plain assignment that is a whole statement
+  bool store = false;                   // an assignment that is a whole statement
   int value_first = 0, value_last = 0;  // store: tokens of the assigned expression
   int parameter = 0;
-  std::string pointer;                   // name, or empty for the casts
-  std::string type;                      // what is read or written
+  std::string pointer;                   // name, or empty for casts
+  std::string type;                      // type that is read or written
   int index_first = 0, index_last = -1;  // tokens of the index; empty for the third form
 };
 
@@ -52,9 +52,9 @@ class SourceView {
   const std::vector<KernelText>& kernels() const { return kernels_; }
   const PlanText& plan() const { return plan_; }
 
-  // Indices of the plan entries that launch a kernel.
+  // Returns the indices of the plan entries that launch a kernel.
   std::vector<size_t> EntriesOf(const KernelText& kernel) const;
-  // The tensor that every entry passes for a parameter; nullptr when it is something else or differs.
+  // Returns the tensor that every entry passes for a parameter; nullptr when it is something else or differs.
   const TensorSpec* TensorOf(const KernelText& kernel, int parameter) const;
   // Whether no two parameters of the kernel can point into one tensor.
   bool ParametersAreDistinct(const KernelText& kernel) const;
@@ -62,10 +62,10 @@ class SourceView {
   std::vector<GlobalPointer> Pointers(const KernelText& kernel) const;
   std::vector<GlobalAccess> Accesses(const KernelText& kernel) const;
 
-  // Whether `type` is one that cache-hint loads and stores take; looks through `using` names.
+  // Whether cache-hint loads and stores support `type`; looks through `using` names.
   bool HasCacheHints(std::string_view type) const;
 
-  // Token of the brace that encloses token `i`; -1: none.
+  // Returns the brace token that encloses token `i`; -1: none.
   int EnclosingBrace(int i) const;
   bool StartsStatement(int i) const;
 
@@ -77,7 +77,7 @@ class SourceView {
   PlanText plan_;
 };
 
-// "ns::silu<HONE_TUNE_VEC>" -> "silu".
+// Returns the bare name: "ns::silu<HONE_TUNE_VEC>" -> "silu".
 std::string BaseName(std::string_view kernel);
 
 }  // namespace hone

@@ -26,7 +26,7 @@ extern const unsigned long hone_live_js_size;
 namespace hone {
 namespace {
 
-// What is kept for the number of events that the run has now: two people who look at a hundred nodes each.
+// Pages kept for the run's current number of events: enough for two people who look at a hundred nodes each.
 constexpr size_t kMostKept = 200;
 
 std::optional<int64_t> NodeNumber(const RunView& view, std::string_view text) {

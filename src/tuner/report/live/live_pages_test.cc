@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pages of a run that is followed: what each path gives, and that a page changes when the run does.
+// Tests the pages of a followed run: what each path returns, and that a page changes with the run.
 #include "tuner/report/live/live_pages.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ std::string TaskFile(const char* name) {
   return ReadFile(std::string(HONE_SOURCE_DIR) + "/tasks/rmsnorm/" + name).value();
 }
 
-// The pages of a run in memory; `store` is the one that they read, to write more into.
+// The pages of a run in memory; tests append to `store`, from which the pages are made.
 struct Followed {
   RunStore* store;
   LivePages pages;

@@ -33,7 +33,7 @@ using Timer = std::unique_ptr<event, Deleter<event, event_free>>;
 using Buffer = std::unique_ptr<evbuffer, Deleter<evbuffer, evbuffer_free>>;
 using Uri = std::unique_ptr<evhttp_uri, Deleter<evhttp_uri, evhttp_uri_free>>;
 
-// Equal texts take as long as unequal ones, so that a token cannot be found byte by byte.
+// Compares in constant time, so that a token cannot be guessed byte by byte.
 bool SameSecret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -42,7 +42,7 @@ bool SameSecret(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-// The value of `name` among "a=1; b=2"; empty: it is not there.
+// Returns the value of `name` in "a=1; b=2"; empty: it is not there.
 std::string_view CookieValue(std::string_view cookies, std::string_view name) {
   while (!cookies.empty()) {
     const size_t end = std::min(cookies.find(';'), cookies.size());
@@ -145,7 +145,7 @@ class LoopbackServer final : public PageServer {
     const char* raw = evhttp_uri_get_path(uri.get());
     const std::string path = raw == nullptr || *raw == 0 ? "/" : raw;
     if (const auto token = query.find("token"); token != query.end() && SameSecret(token->second, token_)) {
-      // The token leaves the address bar, and with it the browser's history.
+      // Redirects, so that the token leaves the address bar and is not kept in the browser's history.
       evkeyvalq* out = evhttp_request_get_output_headers(request);
       evhttp_add_header(out, "Set-Cookie",
                         fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", cookie_, token_).c_str());
@@ -185,7 +185,7 @@ class LoopbackServer final : public PageServer {
   std::string token_, cookie_;
   uint16_t port_ = 0;
   EventBase base_;
-  Http http_;  // after the base that it belongs to, so that it goes first
+  Http http_;  // declared after the base it belongs to, so that it is destroyed first
 };
 
 }  // namespace

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings pages to a browser on the same machine, and to nobody else.
+// Serves pages to a browser of the same user on this machine only.
 //
-// A page of a run shows sources, prompts and ideas, so other users of the machine and other web sites that the browser
-// has open must not read it. The server listens on 127.0.0.1 alone. The address it gives holds a token of 128 random
-// bits; the first visit turns the token into a cookie that only this server's pages send, and without either there is
-// no page. A request with a foreign Host (DNS rebinding) or a foreign Origin is refused. The pages may load nothing
-// from elsewhere and may not be framed (Content-Security-Policy). Only GET and HEAD are answered.
+// A page of a run shows sources, prompts and ideas, so other users of the machine and other web sites open in the
+// browser must not read it. The server listens only on 127.0.0.1. Its address contains a token of 128 random bits; the
+// first visit turns the token into a cookie that only this server's pages send, and without token or cookie there is no
+// page. A request with a foreign Host (DNS rebinding) or Origin is refused. The pages may load nothing from elsewhere
+// and may not be framed (Content-Security-Policy). Only GET and HEAD are answered.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,12 @@ class PageServer {
  public:
   using Handler = std::function<PageAnswer(const std::string& path, const std::map<std::string, std::string>& query)>;
 
-  // Listens on 127.0.0.1:`port`; 0 takes a free port. kUnavailable names the port that another program holds.
+  // Listens on 127.0.0.1:`port`; 0 chooses a free port. kUnavailable names a port that another program uses.
   static Result<std::unique_ptr<PageServer>> Listen(uint16_t port, Handler handler);
   virtual ~PageServer() = default;
 
   virtual uint16_t port() const = 0;
-  // The address with its token: "http://127.0.0.1:40001/?token=…". Who has it may read the pages while the server
-  // lives.
+  // The address with its token: "http://127.0.0.1:40001/?token=…". It gives read access while the server lives.
   virtual std::string url() const = 0;
   // Answers requests, one at a time, on the calling thread, until `stop` is requested; at most 0.1 s longer.
   virtual Status Serve(std::stop_token stop) = 0;

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of the CUDA driver's interface that the engine uses, for builds on the emulated runtime (../runtime.h):
+// Declares the part of the CUDA driver's API that the engine uses, for builds on the emulated runtime (../runtime.h):
 // virtual memory management, found by cudaGetDriverEntryPointByVersion as on a machine with a driver.
 //
 // Names, arguments and results are CUDA's. Physical memory is a memfd and a handle's shareable form a descriptor of it,
-// so processes share memory here as GPUs' processes do. The granularity is a page, that small graphs may be dealt out.
+// so processes share memory here as processes with GPUs do. The granularity is a page, so that small graphs can be
+// distributed.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +55,7 @@ CUresult cuMemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignmen
 CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes);
 CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags);
-// Of one whole mapping.
+// Unmaps one whole mapping.
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes);
-// Of whole mappings, with nothing between them; until then an access ends the process.
+// Opens whole mappings without gaps between them; before that an access ends the process.
 CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc* access, size_t count);

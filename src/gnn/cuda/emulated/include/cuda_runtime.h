@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA C++ for .cu files that the host's compiler compiles for the emulated runtime: what nvcc includes by itself.
+// CUDA C++ for .cu files that the host's compiler compiles for the emulated runtime: what nvcc includes implicitly.
 //
-// Types, arithmetic, shuffles and atomics are the simulated GPU's headers (src/tuner/device/sim/cuda), which are
-// written against a small C interface (sim_abi.h); the emulation implements that interface (../device_abi.cc). Here
-// comes the launch, and every operation that waits notes its source line, so that a deadlock can be told by lines.
+// Types, arithmetic, shuffles and atomics come from the simulated GPU's headers (src/tuner/device/sim/cuda), which are
+// written against a small C interface (sim_abi.h); the emulation implements that interface (../device_abi.cc). This
+// header adds the launch, and makes every operation that waits record its source line, so that a deadlock is reported
+// with lines.
 #pragma once
 
-// Before the keywords below become macros: the library uses some of those words in attributes.
+// Included before the keywords below become macros: the standard library uses some of those words in attributes.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -37,7 +38,7 @@ struct Place {
 extern constinit thread_local Place current_place;
 inline void At(const char* file, int line) { current_place = {file, line}; }
 
-// One argument of a launch, and what clears the bytes between the members of a copy of it.
+// One argument of a launch, and a function that clears the padding in a copy of it.
 struct ArgumentBytes {
   const void* data = nullptr;
   size_t bytes = 0;
@@ -45,22 +46,22 @@ struct ArgumentBytes {
 };
 template <typename T>
 void ClearPadding(void* copy) {
-  // Of larger classes GCC 12 clears members too where they hold arrays.
+  // In larger classes with arrays GCC 12 would clear members too.
   if constexpr (std::is_class_v<T> && sizeof(T) <= 256) __builtin_clear_padding(static_cast<T*>(copy));
 }
-// `thread` runs one thread of the kernel; `arguments` are read before the call returns, where the launch is captured.
+// `thread` runs one thread of the kernel; `arguments` are read before the call returns, if the launch is captured.
 cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
                          std::function<void()> thread, std::span<const ArgumentBytes> arguments);
-// Dynamic shared memory of the block that runs.
+// Returns the dynamic shared memory of the running block.
 void* DynamicSharedMemory();
 }  // namespace hone::gnn::cuda::emulated
 
-// The arguments are copied, as CUDA copies them.
+// Copies the arguments, as CUDA does.
 template <typename... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                              cudaStream_t stream) {
   size_t at = 0;
-  // Braces: from left to right.
+  // Braces evaluate from left to right.
   std::tuple<Parameters...> values{*static_cast<Parameters*>(arguments[at++])...};
   at = 0;
   const hone::gnn::cuda::emulated::ArgumentBytes bytes[] = {
