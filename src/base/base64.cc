@@ -34,7 +34,7 @@ Result<std::string> DecodeBase64(std::string_view text) {
   }
   const size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
   const std::string_view digits = text.substr(0, text.size() - padding);
-  // OpenSSL takes white space and padding in the middle for granted.
+  // OpenSSL accepts white space and padding in the middle, so they are refused here.
   if (!std::all_of(digits.begin(), digits.end(), InAlphabet)) {
     return Status::InvalidArgument("base64 text holds letters, digits, '+' and '/', and '=' at its end only");
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes as text: base64 with the alphabet of RFC 4648, padded.
+// Encodes bytes as base64 text and back: the alphabet of RFC 4648, padded.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace hone {
 
-// One line, without line breaks. Any thread.
+// Returns one line, without line breaks. Any thread.
 std::string EncodeBase64(std::string_view bytes);
 
-// kInvalidArgument for a character outside the alphabet, for white space, and for a length or padding that no encoder
-// writes. Any thread.
+// Decodes base64. kInvalidArgument for a character outside the alphabet, for white space, and for a length or padding
+// that no encoder writes. Any thread.
 Result<std::string> DecodeBase64(std::string_view text);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Formats: the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst; of
-// processors, its scheduler/sched-bwc.rst.
+// Formats are described in the kernel's Documentation/: admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst for memory,
+// scheduler/sched-bwc.rst for processors.
 #include "base/cgroup_limits.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kUnlimited = int64_t{1} << 60;  // version 1 says "no limit" by a number near 2^63
+constexpr int64_t kUnlimited = int64_t{1} << 60;  // version 1 writes "no limit" as a number near 2^63
 
-// The number that a text begins with.
+// Returns the number at the start of a text.
 std::optional<int64_t> Number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -30,14 +30,14 @@ std::string TextOf(const std::string& path) {
 }
 std::optional<int64_t> NumberIn(const std::string& path) { return Number(TextOf(path)); }
 
-// Of a line "key number" of memory.stat; 0 where there is none.
+// Returns the value of the line "key value" of memory.stat; 0 if there is none.
 int64_t Statistic(const std::string& text, const std::string& key) {
   const std::string line = "\n" + key + " ";
   const size_t at = ("\n" + text).find(line);
   return at == std::string::npos ? 0 : Number(std::string_view(text).substr(at + line.size() - 1)).value_or(0);
 }
 
-// The files of one version of the hierarchy.
+// Names of the files in one version of the hierarchy.
 struct Files {
   std::string limit, usage, inactive, active;
 };
@@ -50,7 +50,7 @@ std::optional<int64_t> RoomIn(const std::string& group, const Files& files) {
   return std::max<int64_t>(0, *limit - *usage + std::min(of_files, *usage));
 }
 
-// The processors that a group may use: its quota of time in each period.
+// Returns the number of processors that a group may use: its quota of time in each period.
 std::optional<double> ProcessorsIn(const std::string& group, bool unified) {
   std::optional<int64_t> quota, period;
   if (unified) {
@@ -79,7 +79,7 @@ void ForEachGroup(const CgroupPlaces& places, const std::string& controller,
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     const bool unified = controllers == ",,";
     if (!unified && controllers.find("," + controller + ",") == std::string::npos) continue;
-    // A container may see its own group as the root, whatever its path is called.
+    // A container may see its own group as the root, so the path may not exist below it.
     const std::string root = places.mount + (unified ? "" : "/" + controller);
     for (std::string path = line.substr(second + 1);;) {
       while (path.ends_with('/')) path.pop_back();

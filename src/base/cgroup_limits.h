@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the control groups of this process leave it of the host's memory and processors. Containers and batch systems set
-// limits that /proc/meminfo and /proc/cpuinfo do not show, and a process that passes the memory limit is killed instead of
-// being refused.
+// Reads the limits on memory and processors that control groups (cgroups) set for this process. Containers and batch
+// systems set limits that /proc/meminfo and /proc/cpuinfo do not show, and a process that exceeds the memory limit is
+// killed, while its allocations still succeed.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@
 
 namespace hone {
 
-// Where the kernel describes them; tests name other places. Both versions of the hierarchy are known, also mounted together.
+// Paths of the kernel's cgroup files; tests use other paths. Both versions of the hierarchy are known, also mounted
+// together.
 struct CgroupPlaces {
   std::string self = "/proc/self/cgroup";
   std::string mount = "/sys/fs/cgroup";
 };
 
-// Bytes until the tightest limit of the process's own group and of those around it, as far as they are visible. Pages of
-// files count as free, for they give way. None: no limit is set, or none can be read.
+// Returns the bytes left until the tightest visible memory limit, of the process's own group or of a group around it.
+// Cached pages of files count as free, since the kernel can drop them. nullopt: no limit is set, or none can be read.
 std::optional<int64_t> CgroupRoomBytes(const CgroupPlaces& places = {});
 
-// The processor time per second that the tightest of those groups allows, in processors: 2.5. None: no limit is set, or
-// none can be read.
+// Returns the tightest limit on processor time of these groups, in processors: 2.5. nullopt: no limit is set, or none
+// can be read.
 std::optional<double> CgroupProcessors(const CgroupPlaces& places = {});
 
 }  // namespace hone

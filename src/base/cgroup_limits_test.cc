@@ -40,7 +40,7 @@ TEST_F(CgroupLimits, TheFirstVersionHasFilesOfItsOwn) {
   Put("cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   Put("cgroup/memory/memory.usage_in_bytes", "100\n");
   EXPECT_FALSE(Room().has_value());
-  // The path is the host's, and the container sees its own group as the root.
+  // The path is the host's, but the container sees its own group as the root.
   Put("cgroup/memory/memory.limit_in_bytes", "4096\n");
   Put("cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 20\ntotal_active_file 30\n");
   EXPECT_EQ(Room(), 4096 - 100 + 50);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See file.h. Plain POSIX calls, because the errno of the call that failed is what the user needs to read.
+// See file.h. The code makes plain POSIX calls, because the user needs to read the errno of the failed call.
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 namespace hone {
 namespace {
 
-// The directory part of a path; "." when there is none.
+// Returns the directory part of a path; "." when there is none.
 std::string ParentOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
@@ -39,7 +39,7 @@ Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
   return Status::Ok();
 }
 
-// True where `path` takes bytes as they come and cannot be replaced: a terminal, a pipe, /dev/null.
+// Returns whether `path` is a stream of bytes that cannot be replaced: a terminal, a pipe, /dev/null.
 bool IsStream(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 && (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode));
@@ -56,15 +56,15 @@ Status WriteAside(const std::string& asked, std::string_view bytes, int mode, bo
   HONE_ASSIGN_OR_RETURN(const std::string path, ReplaceablePath(asked));
   const std::string parent = ParentOf(path);
   HONE_RETURN_IF_ERROR(MakeDirectories(parent));
-  // In the same directory, so that the rename stays within one file system.
+  // The new file is in the same directory, so that the rename stays within one file system.
   std::string aside;
   HONE_ASSIGN_OR_RETURN(UniqueFd fd, CreateBeside(path, aside, mode));
 
-  // Before the contents: what only its owner may read is never open to others on the way.
+  // The mode is set before the contents are written: private contents are never readable by others on the way.
   Status status = KeepModeOf(path, fd.get());
   if (status.ok()) status = WriteAll(fd.get(), bytes, aside);
   if (status.ok() && flush && fsync(fd.get()) != 0) status = Status::Io(ErrnoMessage("flush", aside, errno));
-  // close() may be where a full network disk says so.
+  // A full network disk may report its error only at close().
   if (const int raw = fd.Release(); close(raw) != 0 && status.ok()) {
     status = Status::Io(ErrnoMessage("close", aside, errno));
   }
@@ -76,7 +76,7 @@ Status WriteAside(const std::string& asked, std::string_view bytes, int mode, bo
     return status;
   }
   if (flush) {
-    // The rename itself lies in the directory. Some file systems refuse to flush directories; not an error.
+    // The rename is recorded in the directory. Some file systems refuse to flush directories; that is not an error.
     UniqueFd directory(open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (directory.valid()) (void)!fsync(directory.get());
   }
@@ -109,7 +109,7 @@ Result<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
     }
     bytes.reserve(static_cast<size_t>(info.st_size));
   }
-  // Not trusting the size: files in /proc say 0, and a file may grow while it is read.
+  // The size is not trusted: files in /proc report 0, and a file may grow while it is read.
   char buffer[64 * 1024];
   for (;;) {
     const ssize_t n = read(fd.get(), buffer, sizeof(buffer));
@@ -133,7 +133,7 @@ Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view by
   return WriteAside(path, bytes, mode, /*flush=*/false);
 }
 
-// Not mkostemp, which makes every file 0600: open() is what knows the umask, and a folder's default access list.
+// mkostemp is not used, since it makes every file 0600: open() respects the umask and a folder's default access list.
 Result<UniqueFd> CreateBeside(const std::string& path, std::string& aside, int mode) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   for (int attempt = 0;; ++attempt) {
@@ -156,7 +156,7 @@ Status KeepModeOf(const std::string& path, int fd) {
 
 Result<std::string> ReplaceablePath(const std::string& path) {
   struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return path;  // not there yet, or not to be reached: the write will say
+  if (stat(path.c_str(), &info) != 0) return path;  // absent or unreachable: the write will report it
   if (S_ISDIR(info.st_mode)) return Status::InvalidArgument(fmt::format("'{}' is a folder: name a file in it", path));
   if (!S_ISREG(info.st_mode)) {
     return Status::InvalidArgument(fmt::format("'{}' is no regular file and would be replaced by one: name another file", path));
@@ -200,7 +200,7 @@ std::vector<std::string> SplitSearchPath(std::string_view colon_separated) {
   while (!colon_separated.empty()) {
     const size_t colon = colon_separated.find(':');
     const std::string_view part = colon_separated.substr(0, colon);
-    // POSIX reads an empty part as the working directory; running whatever lies there is not wanted.
+    // POSIX reads an empty part as the working directory; programs there must not run by accident.
     if (!part.empty()) directories.emplace_back(part);
     if (colon == std::string_view::npos) break;
     colon_separated.remove_prefix(colon + 1);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files, read and written so that a crash or a full disk never leaves half a file under its final name.
+// Reads and writes files so that a crash or a full disk never leaves half a file under its final name.
 //
 // Every error is a Status that names the path and carries the system's own words. Thread-safe.
 #pragma once
@@ -37,46 +37,46 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-// "open '/x/y': No such file or directory": the message of `error` (an errno) with what was tried on what.
+// Returns "open '/x/y': No such file or directory": the message of `error` (an errno) with the action and the path.
 std::string ErrnoMessage(std::string_view action, std::string_view path, int error);
 
-// The whole file. kNotFound when it is not there, kInvalidArgument when it is longer than `max_bytes`
-// (0: no bound), else kIo.
+// Reads the whole file. kNotFound when it does not exist, kInvalidArgument when it is longer than `max_bytes` (0: no
+// bound), else kIo.
 Result<std::string> ReadFile(const std::string& path, int64_t max_bytes = 0);
 
-// Writes `bytes` beside `path`, flushes to disk, and renames over `path`: a reader sees the old file or the
-// new one. Makes missing parent directories. On failure nothing is left behind and `path` is as it was.
+// Writes `bytes` to a new file in the same folder, flushes it to disk, and renames it over `path`: a reader sees the
+// old file or the new one. Makes missing parent directories. On failure nothing is left behind and `path` is as it was.
 // A symbolic link stays one: the file it points to is replaced. A terminal, a pipe or a device such as /dev/null is
 // written to and never replaced. kInvalidArgument for a folder.
-// A new file gets `mode` less the umask; one that is replaced keeps its own.
+// A new file gets `mode` less the umask; a replaced file keeps its mode.
 Status WriteFileAtomically(const std::string& path, std::string_view bytes, int mode = 0666);
 
-// The same without the flush to disk: atomic against a killed process, not against a lost machine. For
-// caches, whose readers check what they read.
+// Does the same without the flush to disk: atomic if the process is killed, but not if the machine fails. For caches,
+// whose readers check what they read.
 Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view bytes, int mode = 0666);
 
-// For writers that rename into place themselves. CreateBeside makes an empty file beside `path`, named `path` plus
-// ".aside-" and six random letters, of `mode` less the umask, open for reading and writing; its name goes to `aside`.
-// KeepModeOf gives the open file the mode of the one at `path` that it will replace, if there is one; `path` as
-// ReplaceablePath gives it.
+// These functions are for writers that rename files into place themselves. CreateBeside makes an empty file in the
+// folder of `path`, named `path` plus ".aside-" and six random letters, of `mode` less the umask, open for reading and
+// writing, and stores its name in `aside`. KeepModeOf gives the open file the mode of the file at `path`, if there is
+// one, that it will replace; `path` as returned by ReplaceablePath.
 Result<UniqueFd> CreateBeside(const std::string& path, std::string& aside, int mode = 0666);
 Status KeepModeOf(const std::string& path, int fd);
 
-// The name under which a file may be renamed into place for `path`: `path` itself, or what it points to where it is
-// a symbolic link. kInvalidArgument for a folder and for what is no regular file: a rename by root would put a file
-// where everybody's /dev/null was.
+// Returns the name under which a file may be renamed into place for `path`: `path` itself, or the target of a symbolic
+// link. kInvalidArgument for a folder and for anything but a regular file: a rename by root could replace the machine's
+// /dev/null by a file.
 Result<std::string> ReplaceablePath(const std::string& path);
 
 Status MakeDirectories(const std::string& path);
 bool FileExists(const std::string& path);
 
-// The first of `directories` that holds an executable regular file `name`; `name` itself when it contains a
-// slash and is executable. kNotFound lists where it looked. (Callers pass $PATH, split by SplitSearchPath.)
+// Returns the first of `directories` that holds an executable regular file `name`; `name` itself when it contains a
+// slash and is executable. kNotFound lists the places searched. (Callers pass $PATH, split by SplitSearchPath.)
 Result<std::string> FindExecutable(const std::string& name, const std::vector<std::string>& directories);
 std::vector<std::string> SplitSearchPath(std::string_view colon_separated);
 
-// A directory of mode 0700 that is removed with everything in it on destruction, and after a process that did not come
-// so far by the next one that makes a directory of the same prefix: see temporary_directory.cc.
+// A directory of mode 0700 that is removed with its contents on destruction. If the process dies before that, the next
+// process that makes a directory with the same prefix removes it: see temporary_directory.cc.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() = default;
@@ -93,25 +93,25 @@ class TemporaryDirectory {
   ~TemporaryDirectory() { Remove(); }
 
   const std::string& path() const { return path_; }
-  // `name` inside the directory.
+  // Returns the path of `name` inside the directory.
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
-  void Remove();  // errors are ignored: there is nothing left to do about them
+  void Remove();  // ignores errors: there is nothing left to do about them
 
  private:
   friend Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string&, std::string_view);
   std::string path_;
-  UniqueFd held_;  // the directory, locked: its owner lives
+  UniqueFd held_;  // the directory, locked: shows that its owner lives
 };
 
-// Under `parent` (empty: /tmp), named `prefix` plus a random suffix. The first of a process in `parent` with `prefix` removes
-// what processes that are no more left there.
+// Makes a directory under `parent` (empty: /tmp), named `prefix` plus a random suffix. The first call of a process for
+// a `parent` and `prefix` removes the directories that ended processes left there.
 Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent = {}, std::string_view prefix = "hone-");
 
-// Removes those of `prefix` in `parent` that are this user's and whose owner is no more; returns how many.
+// Removes the directories of `prefix` in `parent` that belong to this user and whose owner has ended; returns how many.
 int RemoveAbandonedDirectories(const std::string& parent, std::string_view prefix);
 
-// Ends this process by signal `number`; a child that outlives it for a moment removes the temporary directories it had.
-// From a thread, not from a signal handler.
+// Ends this process by signal `number`; a child that outlives it for a moment removes its temporary directories. Call
+// from a thread, not from a signal handler.
 [[noreturn]] void EndBySignalWithoutTemporaries(int number);
 
 }  // namespace hone

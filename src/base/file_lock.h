@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks that say whose a file or a folder is (flock): the system drops one however its holder ends.
+// Locks files and folders for one owner (flock): the system releases a lock however its holder ends.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace hone {
 enum class LockOutcome { kOurs, kAnothers, kImpossible };
 
 // Takes the exclusive lock of an open file or folder, without waiting; it is held until every copy of the descriptor is
-// closed. kImpossible: the file system has no locks, or what errno says. Any thread.
+// closed. kImpossible: the file system has no locks, or another error in errno. Any thread.
 LockOutcome TryLock(int fd);
 
-// Whether `path` still names what is open: whoever had the lock before may have removed or renamed it.
+// Returns whether `path` still names the open file `fd`: a former owner of the lock may have removed or renamed it.
 bool IsFileAt(int fd, const std::string& path);
 
 }  // namespace hone

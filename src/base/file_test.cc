@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files: what is written is read back, what fails says on which path and why, and nothing half-written stays.
+// Tests that files are read back as written, errors name path and reason, and no half-written file stays.
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -80,13 +80,13 @@ TEST(File, ReadsNoMoreThanAsked) {
   ASSERT_TRUE(WriteFileAtomically(path, "12345").ok());
   EXPECT_EQ(ReadFile(path, 5).value(), "12345");
   EXPECT_EQ(ReadFile(path, 4).status().code(), StatusCode::kInvalidArgument);
-  // Its size is said to be 0.
+  // Its reported size is 0.
   EXPECT_EQ(ReadFile("/proc/self/status", 4).status().code(), StatusCode::kInvalidArgument);
-  // /proc files claim no size, and are read all the same.
+  // /proc files report no size, but can be read.
   EXPECT_GT(ReadFile("/proc/self/status").value().size(), 100u);
 }
 
-// By root, a rename over /dev/null would take it from the whole machine; a pipe stands in for it here.
+// Run by root, a rename over /dev/null would replace it for the whole machine; here a pipe stands for it.
 TEST(File, APipeIsWrittenToAndAFolderIsRefusedAndNeitherIsReplaced) {
   auto directory = MakeTemporaryDirectory();
   const std::string pipe = *directory / "pipe";
@@ -119,7 +119,7 @@ TEST(File, ASymbolicLinkStaysOneAndWhatItPointsToIsReplaced) {
   EXPECT_EQ(ReadFile(real).value(), "new");
 }
 
-// A full disk, as a file size limit: the old file stays whole, nothing lies beside it.
+// A file size limit simulates a full disk: the old file stays whole, and no other file is left.
 TEST(File, AFailedWriteLeavesTheOldFileAndNothingElse) {
   auto directory = MakeTemporaryDirectory();
   const std::string path = *directory / "kept";
@@ -155,7 +155,7 @@ TEST(File, FindsExecutablesWhereToldAndNowhereElse) {
   const auto missing = FindExecutable("sh", {"/nonexistent", "/proc"});
   EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
   EXPECT_THAT(missing.status().message(), HasSubstr("/nonexistent, /proc"));
-  EXPECT_FALSE(FindExecutable("passwd", {"/etc"}).ok());  // there, and not executable
+  EXPECT_FALSE(FindExecutable("passwd", {"/etc"}).ok());  // exists, but is not executable
   EXPECT_THAT(SplitSearchPath("/a::/b:"), ElementsAre("/a", "/b"));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The out-of-line part of {fmt}, compiled once. Distributions ship that part as a shared library only, and the
+// Compiles the out-of-line part of {fmt} once. Distributions ship that part as a shared library only, and the
 // header-only form costs 40 % of the compile time of every file that formats a string.
 #include <fmt/chrono.h>
 #include <fmt/format-inl.h>

@@ -24,7 +24,7 @@ class ForkingThread {
     std::unique_lock turn(turns_);
     std::unique_lock lock(mutex_);
     if (!started_) {
-      // Its mask is that of whoever starts it, and its children's: none may be in a handler of ours.
+      // The thread and its children inherit this mask: signal handlers of this process must run in neither.
       sigset_t all, before;
       sigfillset(&all);
       pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -53,7 +53,7 @@ class ForkingThread {
       error_ = errno;
       if (pid_ == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != owner_) _exit(127);  // it had ended before
+        if (getppid() != owner_) _exit(127);  // the parent had ended before prctl
         (*become_)();
         _exit(127);
       }
@@ -63,20 +63,20 @@ class ForkingThread {
   }
 
   const pid_t owner_ = getpid();
-  std::mutex turns_;  // held by whoever is being served
+  std::mutex turns_;  // held by the thread being served
   std::mutex mutex_;
   std::condition_variable changed_;
   bool started_ = false;
-  const std::function<void()>* become_ = nullptr;  // what the next child is to do; null: nobody asks
+  const std::function<void()>* become_ = nullptr;  // the next child's function; null: no request
   pid_t pid_ = -1;
   int error_ = 0;
 };
 
-// Never destroyed: threads may start children while the process ends.
+// The object is never destroyed: threads may start children while the process ends.
 ForkingThread& OfThisProcess() {
   static std::atomic<ForkingThread*> current{nullptr};
   ForkingThread* known = current.load();
-  // A forked process has its parent's memory and not its threads; whatever state that one was caught in, it is left.
+  // A forked process has its parent's memory but not its threads. The parent's object, in whatever state, is abandoned.
   while (known == nullptr || known->owner() != getpid()) {
     ForkingThread* const made = new ForkingThread;
     if (current.compare_exchange_strong(known, made)) return *made;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See frames.h. One deadline covers a whole frame, so that a peer that drips bytes cannot hold us.
+// See frames.h. One deadline covers a whole frame, so that a peer that sends byte by byte cannot block this process.
 #include "base/frames.h"
 
 #include <poll.h>
@@ -37,17 +37,17 @@ static_assert(sizeof(Prefix) == 16);
 
 std::string ErrorText(int error) { return std::generic_category().message(error); }
 
-// A point in time that may be never.
+// A point in time, or never.
 class Deadline {
  public:
   explicit Deadline(double seconds) {
-    // Past about 30 years the conversion to a time point overflows; that long is for ever.
+    // Past about 30 years the conversion to a time point overflows, so longer times count as for ever.
     if (seconds >= 0 && seconds < 1e9) {
       at_ = std::chrono::steady_clock::now() +
             std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
     }
   }
-  // For poll(): -1 for ever, 0 when past; rounded up, so that a wait never spins.
+  // Returns the time for poll(): -1 for ever, 0 when past; rounded up, so that a wait never spins.
   int PollMilliseconds() const {
     if (!at_) return -1;
     const double left = std::chrono::duration<double>(*at_ - std::chrono::steady_clock::now()).count();
@@ -59,7 +59,7 @@ class Deadline {
   std::optional<std::chrono::steady_clock::time_point> at_;
 };
 
-// True when `events` (or a hang-up) came before the deadline.
+// Returns true when `events` (or a hang-up) came before the deadline.
 Result<bool> Wait(int fd, short events, const Deadline& deadline) {
   for (;;) {
     pollfd item{fd, events, 0};
@@ -112,7 +112,8 @@ Status SendBytes(int fd, const char* bytes, size_t size, const std::vector<int>&
   return Status::Ok();
 }
 
-// Receives exactly `size` bytes, gathering descriptors into `fds`. `inside`: some of the frame came before.
+// Receives exactly `size` bytes, and adds descriptors to `fds`. `inside`: earlier bytes of the frame have been
+// received.
 Status ReceiveBytes(int fd, char* bytes, size_t size, bool inside, std::vector<UniqueFd>* fds,
                     const Deadline& deadline) {
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFrameFds)];
@@ -140,7 +141,7 @@ Status ReceiveBytes(int fd, char* bytes, size_t size, bool inside, std::vector<U
       for (size_t i = 0; i < count; ++i) {
         int received;
         std::memcpy(&received, CMSG_DATA(entry) + i * sizeof(int), sizeof(int));
-        fds->emplace_back(received);  // owned at once: closed whatever happens next
+        fds->emplace_back(received);  // owned at once, so closed on every path
       }
     }
     if (n == 0) {
@@ -192,7 +193,7 @@ Result<Frame> ReceiveFrame(int fd, double timeout_seconds, int64_t max_bytes) {
   std::vector<uint64_t> lengths(prefix.blobs);
   HONE_RETURN_IF_ERROR(ReceiveBytes(fd, reinterpret_cast<char*>(lengths.data()), lengths.size() * sizeof(uint64_t),
                                     /*inside=*/true, &frame.fds, deadline));
-  // Compared before each addition, so that huge lengths cannot wrap around.
+  // The check precedes each addition, so that huge lengths cannot wrap around.
   const uint64_t limit = static_cast<uint64_t>(max_bytes);
   uint64_t total = prefix.header_bytes;
   for (const uint64_t length : lengths) {

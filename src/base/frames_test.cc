@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames: contents and descriptors arrive whole, and a peer that lies, drips, stalls or dies is told apart.
+// Tests that contents and descriptors of frames arrive whole, and that peers which lie, send slowly, stall or die are
+// distinguished.
 #include "base/frames.h"
 
 #include <fcntl.h>
@@ -30,7 +31,7 @@ struct RawPrefix {
 TEST(Frames, HeaderBlobsAndDescriptorsArriveWhole) {
   auto pair = MakeSocketPair();
   ASSERT_TRUE(pair.ok());
-  // Larger than any socket buffer, so that both sides must wait for each other.
+  // The text is larger than any socket buffer, so both sides must wait for each other.
   std::string large(20 << 20, '\0');
   for (size_t i = 0; i < large.size(); i += 997) large[i] = static_cast<char>(i);
   int ends[2];
@@ -77,7 +78,8 @@ TEST(Frames, APeerThatEndsIsToldApartBetweenAndInsideFrames) {
 
 TEST(Frames, ADrippingPeerDoesNotOutlastTheDeadline) {
   auto pair = MakeSocketPair();
-  // It drips until we are done, and never enough: without a deadline for the whole frame this test would not end.
+  // The peer sends single bytes until the test is done, but never enough: without a deadline for the whole frame this
+  // test would not end.
   std::atomic<bool> done{false};
   std::thread dripper([&done, fd = pair->ours.get()] {
     RawPrefix prefix;
@@ -117,7 +119,7 @@ TEST(Frames, LyingLengthsAreRefusedBeforeAnythingIsAllocated) {
   RawPrefix blob;
   blob.blobs = 1;
   EXPECT_EQ(receive(blob, {uint64_t{1} << 60}).code(), StatusCode::kInternal);
-  RawPrefix wrap;  // the sum of these is 0 modulo 2^64
+  RawPrefix wrap;  // the lengths sum to 0 modulo 2^64
   wrap.blobs = 2;
   EXPECT_EQ(receive(wrap, {uint64_t{1} << 63, uint64_t{1} << 63}).code(), StatusCode::kInternal);
   EXPECT_EQ(receive(wrap, {4096, uint64_t{0} - 4096}).code(), StatusCode::kInternal);

@@ -15,8 +15,8 @@
 namespace hone {
 namespace {
 
-// Where the loader finds the NVIDIA driver: containers mount it outside the system's folders. Both the folder of the
-// name and that of the file it stands for; nothing where there is no driver.
+// Returns the folders in which the loader finds the NVIDIA driver, since containers mount it outside the system's
+// folders: that of the link and that of its target. Empty if there is no driver.
 std::vector<std::string> DriverFolders() {
   std::vector<std::string> folders;
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -37,7 +37,7 @@ std::vector<std::string> DriverFolders() {
 
 void AllowGpu(SandboxPolicy* policy) {
   for (std::string& folder : DriverFolders()) policy->read_paths.push_back(std::move(folder));
-  // Not /proc itself: it would open the environment, and with it the keys, of every process of this user.
+  // /proc as a whole stays closed: it holds the environment, and so the keys, of every process of this user.
   policy->own_process_files = true;
   policy->unix_listeners = true;
   for (const char* path :

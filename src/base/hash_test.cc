@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SHA-256 against the published examples of FIPS 180-4.
+// Tests SHA-256 with the published examples of FIPS 180-4.
 #include "base/hash.h"
 
 #include <gtest/gtest.h>

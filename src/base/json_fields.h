@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading and writing JSON objects field by field, with errors that name the place ("cases[2].time_us.median:
-// expected a number, found a string").
+// Reads and writes JSON objects field by field, with errors that name the place ("cases[2].time_us.median: expected a
+// number, found a string").
 //
-// JSON has no NaN and no infinity, and many readers keep integers to 53 bits only. So doubles that are not
-// finite are the strings "nan", "inf", "-inf", and 64-bit seeds are strings "0x…"; both are read back exactly.
+// JSON has no NaN and no infinity, and many readers keep integers to 53 bits only. So doubles that are not finite are
+// written as the strings "nan", "inf", "-inf", and 64-bit seeds as strings "0x…"; both are read back exactly.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@
 
 namespace hone {
 
-// A number, or a string when it is not finite.
+// Returns a number, or a string when `value` is not finite.
 nlohmann::json NumberToJson(double value);
-// "0x" and 16 hexadecimal digits.
+// Returns "0x" and 16 hexadecimal digits.
 nlohmann::json SeedToJson(uint64_t seed);
 
-// Reads one object. Unknown fields are left alone, so that a newer writer can be read. The first error is kept;
+// Reads one object. Unknown fields are ignored, so that output of newer versions can be read. The first error is kept;
 // targets of wrong or absent fields keep their value. Borrows the object. Not thread-safe.
 class JsonFields {
  public:
@@ -37,12 +37,12 @@ class JsonFields {
   const Status& status() const { return status_; }
   void Fail(std::string_view key, std::string_view message);
 
-  // Absent and null leave the target as it is.
+  // Leaves the target as it is if the field is absent or null.
   template <typename T>
   void Read(std::string_view key, T& target) {
     if (const nlohmann::json* value = Find(key)) Convert(*value, Place(key), target);
   }
-  // Absent and null are errors.
+  // Like Read, but an absent or null field is an error.
   template <typename T>
   void Require(std::string_view key, T& target) {
     if (Find(key) == nullptr) {
@@ -51,7 +51,7 @@ class JsonFields {
       Read(key, target);
     }
   }
-  // Calls `read(JsonFields&)` for the object at `key`; nothing when absent.
+  // Calls `read(JsonFields&)` for the object at `key`; does nothing when it is absent.
   template <typename Reader>
   bool Object(std::string_view key, Reader read) {
     const nlohmann::json* value = Find(key);

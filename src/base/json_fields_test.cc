@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON fields: exact round trips of what JSON cannot say, and errors that name the place.
+// Tests JSON fields: exact round trips of values that JSON lacks, and errors that name the place.
 #include "base/json_fields.h"
 
 #include <gmock/gmock.h>

@@ -26,7 +26,7 @@ std::string EscapeMarkup(std::string_view text) {
         out += "&#39;";
         break;
       case '\r':
-        break;  // the first half of a Windows line end: VisibleText leaves no other
+        break;  // the first half of a Windows line end: VisibleText leaves no other carriage return
       default:
         out += c;
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a misspelt word was meant to be, among the words there are: fields of files, options, subcommands, tasks.
+// Guesses which known word a misspelt word was meant to be: fields of files, options, subcommands, tasks.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace hone {
 
-// Bytes inserted, deleted or replaced, and neighbours exchanged ("gird"), on the way from `a` to `b` (optimal string
-// alignment).
+// Counts the bytes inserted, deleted or replaced, and the neighbours exchanged ("gird"), between `a` and `b` (optimal
+// string alignment).
 inline size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -30,12 +30,14 @@ inline size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The candidate closest to `word`, when close enough to be what was meant (a third of its letters, and one); else empty.
+// Returns the candidate closest to `word`, if close enough to be what was meant (within a third of its
+// letters, or one letter); else an empty string.
 inline std::string NearestWord(std::string_view word, const std::vector<std::string>& candidates) {
   std::string nearest;
   size_t best = std::max<size_t>(1, (word.size() + 1) / 3) + 1;
   for (const std::string& candidate : candidates) {
-    // Their lengths alone put them too far apart: a word may be a megabyte that somebody mistook for a field.
+    // The lengths alone differ too much: skips the quadratic comparison, as a word may be a megabyte of a malformed
+    // file.
     if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) >= best) continue;
     const size_t distance = EditDistance(word, candidate);
     if (distance < best) {
@@ -46,7 +48,7 @@ inline std::string NearestWord(std::string_view word, const std::vector<std::str
   return nearest;
 }
 
-// " (did you mean 'grid'?)"; empty where nothing is close.
+// Returns " (did you mean 'grid'?)"; empty if nothing is close.
 inline std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string nearest = NearestWord(word, candidates);
   return nearest.empty() ? "" : " (did you mean '" + nearest + "'?)";

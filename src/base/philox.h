@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Philox4x32 (Salmon, Moraes, Dror and Shaw 2011): a counter turned into 128 random bits by keyed rounds, ten of them
-// unless somebody asks for fewer. From seven on its authors found no test of BigCrush that it fails; ten are for those
-// who want a margin.
+// Implements Philox4x32 (Salmon, Moraes, Dror and Shaw 2011): keyed rounds, ten by default, turn a counter into 128
+// random bits. Its authors found that seven or more rounds pass every test of BigCrush; ten leave a margin.
 //
-// A pure function without state, so any draw can be made by any thread, in any order, on the CPU and on a GPU, and
-// come out the same. The rounds are written so that compilers vectorise a loop over counters.
+// Philox is a pure function without state, so any thread can make any draw, in any order, on the CPU or a GPU, with the
+// same result. The rounds are written so that compilers vectorise a loop over counters.
 #pragma once
 
 #include <array>
@@ -16,7 +15,7 @@ namespace hone {
 
 using PhiloxWords = std::array<uint32_t, 4>;
 
-// `key`: its low half is key word 0. `counter`: word 0 first.
+// `key`: its low half is key word 0. `counter`: word 0 comes first.
 template <int kRounds = 10>
 constexpr PhiloxWords Philox4x32(uint64_t key, PhiloxWords counter) {
   static_assert(kRounds >= 7, "fewer rounds fail statistical tests");

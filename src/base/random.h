@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Randomness comes in through the door: secret seeds from the system at the top, everything below a pure
-// function of a seed that can be replayed.
+// Provides random numbers: secret seeds from the system, and generators that are pure functions of a seed, so that runs
+// can be replayed.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace hone {
 
-// 64 unpredictable bits from the kernel (getrandom). Never fails on a working Linux; any thread.
+// Returns 64 unpredictable bits from the kernel (getrandom). Never fails on a working Linux; any thread.
 uint64_t SystemSeed();
 
-// SplitMix64 (Steele, Lea and Flood 2014): small, fast, equal on every machine. Not for secrets that an
-// adversary sees outputs of. Meets UniformRandomBitGenerator. Not thread-safe: one per thread.
+// SplitMix64 (Steele, Lea and Flood 2014): small, fast, equal on every machine. Not for secrets: an adversary who sees
+// outputs can predict the rest. Meets UniformRandomBitGenerator. Not thread-safe: one per thread.
 class Rng {
  public:
   using result_type = uint64_t;
@@ -31,13 +31,13 @@ class Rng {
     return z ^ (z >> 31);
   }
 
-  // Uniform in [0, n) without bias (Lemire 2019); n >= 1.
+  // Returns a uniform number in [0, n) without bias (Lemire 2019); n >= 1.
   uint64_t Below(uint64_t n);
-  // Uniform in [0, 1), 53 bits.
+  // Returns a uniform number in [0, 1) with 53 random bits.
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
-  // Standard normal (Box and Muller, one of the pair).
+  // Returns a standard normal number (Box and Muller, one of the pair).
   double Normal();
-  // An independent generator: the same parent state and `stream` give the same child.
+  // Returns an independent generator: the same parent state and `stream` give the same child.
   Rng Split(uint64_t stream) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The generator: known outputs, uniformity with a stated false-alarm rate, replay.
+// Tests the generator: known outputs, uniformity with a stated false-alarm rate, replay.
 #include "base/random.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Rng, UniformAndNormalHaveTheirMoments) {
     normal_sum += z;
     normal_squares += z * z;
   }
-  // Four standard errors: 0.289 / sqrt(n), 1 / sqrt(n), sqrt(2 / n).
+  // Tolerances are four standard errors: 0.289 / sqrt(n), 1 / sqrt(n), sqrt(2 / n).
   EXPECT_NEAR(sum / kDraws, 0.5, 0.0026);
   EXPECT_NEAR(normal_sum / kDraws, 0.0, 0.009);
   EXPECT_NEAR(normal_squares / kDraws, 1.0, 0.0127);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes and addresses as multiples of something: of an alignment, a page, a tile.
+// Rounds sizes and addresses to multiples of an alignment, a page or a tile.
 //
-// Require: value >= 0, multiple > 0, and that value + multiple - 1 fits T.
+// The functions require value >= 0, multiple > 0, and that value + multiple - 1 fits T.
 #pragma once
 
 #include <concepts>
@@ -11,13 +11,13 @@
 
 namespace hone {
 
-// The least multiple that is not below `value`.
+// Returns the least multiple that is not below `value`.
 template <std::integral T>
 constexpr T RoundUp(T value, std::type_identity_t<T> multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// The largest multiple that is not above it.
+// Returns the largest multiple that is not above `value`.
 template <std::integral T>
 constexpr T RoundDown(T value, std::type_identity_t<T> multiple) {
   return value / multiple * multiple;

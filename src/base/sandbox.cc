@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See sandbox.h. Landlock is called by number and with constants of our own, since the headers of Debian 12
-// know its second version only while kernels in use have the seventh. The filter itself is in sandbox_filter.cc.
+// See sandbox.h. Landlock is called by number and with constants defined here, since the headers of Debian 12 know only
+// its second version, while kernels in use have the seventh. The filter itself is in sandbox_filter.cc.
 #include "base/sandbox.h"
 
 #include <dirent.h>
@@ -72,7 +72,7 @@ struct [[gnu::packed]] PathBeneathAttributes {
   int32_t parent_fd = -1;
 };
 
-// The length of the attributes each version knows; a longer one is refused as E2BIG.
+// Returns the size of the attributes that each version knows; a larger size is refused with E2BIG.
 size_t AttributeBytes(int abi) {
   if (abi >= 6) return 24;
   if (abi >= 4) return 16;
@@ -89,15 +89,15 @@ uint64_t HandledFileRights(int abi) {
 
 constexpr uint64_t kReadRights = kReadFile | kReadDir;
 constexpr uint64_t kExecRights = kReadRights | kExecute;
-// Ordinary files, directories and links; no devices, sockets or pipes.
+// Rights on ordinary files, directories and links; not on devices, sockets or pipes.
 constexpr uint64_t kWriteRights = kReadRights | kWriteFile | kTruncate | kMakeReg | kMakeDir | kMakeSym |
                                   kRemoveFile | kRemoveDir | kRefer;
 constexpr uint64_t kDeviceRights = kReadRights | kWriteFile | kIoctlDev;
-// What may be granted on something that is no directory; more is refused as EINVAL.
+// Rights that may be granted on anything but a directory; others are refused with EINVAL.
 constexpr uint64_t kRightsOnFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDev;
 
-// Out of the way of every number that a child may be given: a child that was handed a socket as descriptor 3 while
-// the rules happened to be descriptor 3 would confine itself with the socket.
+// Rule descriptors are numbered above every number that a child may be given: a child with a socket as descriptor 3 and
+// the rules as descriptor 3 would confine itself with the socket.
 constexpr int kFirstRulesetDescriptor = 100;
 
 int Version() {
@@ -127,12 +127,12 @@ Status Allow(int ruleset, const std::string& path, uint64_t rights, uint64_t han
 }  // namespace landlock
 
 bool SeccompAvailable() {
-  // Asking for an action's availability needs the filter mode compiled in, and changes nothing.
+  // Asks whether an action is available: this requires that the filter mode is compiled in, and changes nothing.
   const uint32_t action = SECCOMP_RET_ERRNO;
   return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
-// Tasks (threads) of the calling user: RLIMIT_NPROC counts all of them, not only ours.
+// Counts tasks (threads) of the calling user: RLIMIT_NPROC counts all of them, not only those of this process.
 int64_t TasksOfThisUser() {
   int64_t tasks = 0;
   std::error_code error;
@@ -151,12 +151,12 @@ int64_t TasksOfThisUser() {
   return tasks;
 }
 
-// Every capability but reading files that belong to others: Landlock is what confines reading, and a root
-// user's compiler must be able to read a source that belongs to someone else.
+// Drops every capability but reading files of other users: Landlock confines reading, and a root user's compiler must
+// be able to read a source that belongs to someone else.
 Sandbox::Failure DropCapabilities() {
   for (int capability = 0; capability < 64; ++capability) {
     if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 1) continue;
-    // EPERM: not privileged, so there is nothing to drop.
+    // EPERM means that the process is not privileged, so there is nothing to drop.
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) return {"drop capabilities", errno};
   }
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -266,7 +266,7 @@ Result<Sandbox> Sandbox::Prepare(const SandboxPolicy& policy) {
     sandbox.limits_.push_back({resource, static_cast<uint64_t>(value), static_cast<uint64_t>(value + slack)});
   };
   limit(RLIMIT_CORE, 0);
-  // The soft limit sends SIGXCPU, whose default ends the process; the hard one cannot be caught.
+  // The soft limit sends SIGXCPU, which ends the process by default; the hard limit cannot be caught.
   if (policy.cpu_seconds > 0) limit(RLIMIT_CPU, policy.cpu_seconds, 1);
   if (policy.memory_bytes > 0 && !HONE_SANITIZER_RESERVES_MEMORY) limit(RLIMIT_AS, policy.memory_bytes);
   if (policy.file_bytes > 0) limit(RLIMIT_FSIZE, policy.file_bytes);
@@ -275,13 +275,13 @@ Result<Sandbox> Sandbox::Prepare(const SandboxPolicy& policy) {
     report.process_limit = getuid() != 0;
     if (report.process_limit) limit(RLIMIT_NPROC, TasksOfThisUser() + policy.processes);
   } else if (policy.processes < 0) {
-    report.process_limit = true;  // as asked
+    report.process_limit = true;  // enforced: no limit was requested
   }
   return sandbox;
 }
 
-// In the child, for only there does /proc/self mean the child; exec keeps it. A rule is bound to the folder of this one
-// process, so that it opens no other's to processes that enter the same rules later. Needs no memory.
+// Runs in the child, since only there /proc/self is the child's; exec keeps the rule. The rule is bound to the folder
+// of this process, so it opens no other folder to processes that enter the same rules later. Allocates nothing.
 Sandbox::Failure Sandbox::AllowOwnProcessFiles() const {
   const struct {
     const char* path;
@@ -307,7 +307,7 @@ Sandbox::Failure Sandbox::Enter() const {
   for (const Limit& limit : limits_) {
     rlimit wanted{limit.soft, limit.hard};
     rlimit current{};
-    // Never above what we have been given ourselves.
+    // A limit must not exceed the one that this process has.
     if (getrlimit(static_cast<__rlimit_resource>(limit.resource), &current) == 0 && current.rlim_max != RLIM_INFINITY) {
       wanted.rlim_max = std::min(wanted.rlim_max, current.rlim_max);
       wanted.rlim_cur = std::min(wanted.rlim_cur, wanted.rlim_max);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See sandbox_filter.h. One compare and one return per refused call: linear, some 200 instructions, 0.2 us
-// a call, which nothing that runs confined would notice.
+// See sandbox_filter.h. The filter makes one compare and one return per refused call: linear, some 200 instructions,
+// 0.2 us a call, which is negligible for confined programs.
 #include "base/sandbox_filter.h"
 
 #include <linux/audit.h>
@@ -29,17 +29,17 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #error "the sandbox knows the system calls of x86-64 and AArch64"
 #endif
 
-// The newest call this list was written for (cachestat). Later ones have not been judged. The numbers of
-// x32, with bit 30 set, lie above it too.
+// The newest call known when this list was written (cachestat); later calls have not been judged. The numbers of x32,
+// with bit 30 set, are larger too.
 constexpr uint32_t kNewestKnownCall = 451;
 
-// Refused to everyone. Calls that an architecture or a header does not have are left out below.
+// Calls that are always refused. Calls that an architecture or a header does not have are left out below.
 constexpr uint32_t kRefused[] = {
     // Other processes.
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise, SYS_process_mrelease, SYS_kcmp,
     SYS_pidfd_open, SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_tkill,
     SYS_migrate_pages, SYS_move_pages,
-    // Leaving the process group by which we end it.
+    // Leaving the process group, through which the parent ends the process.
     SYS_setsid, SYS_setpgid,
     // File systems and name spaces.
     SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, SYS_move_mount, SYS_open_tree,
@@ -54,12 +54,12 @@ constexpr uint32_t kRefused[] = {
     SYS_memfd_secret,
     // The machine's clock and names.
     SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname,
-    // Who we are.
+    // Identities.
     SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setfsuid, SYS_setfsgid,
     SYS_setgroups, SYS_capset,
-    // Scheduling ahead of others.
+    // Priority over other processes.
     SYS_sched_setscheduler, SYS_sched_setattr, SYS_sched_setparam, SYS_ioprio_set,
-    // Objects that outlive the process, and meeting points with processes outside.
+    // Objects that outlive the process, and ways to meet processes outside.
     SYS_shmget, SYS_shmat, SYS_shmctl, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_msgget, SYS_msgsnd,
     SYS_msgrcv, SYS_msgctl, SYS_mq_open, SYS_mq_unlink,
 #ifdef SYS_kexec_file_load
@@ -80,12 +80,12 @@ class Assembler {
  public:
   void LoadWord(size_t offset) { Emit(BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset)); }
   void LoadCall() { LoadWord(offsetof(seccomp_data, nr)); }
-  // The low half of an argument: all that the kernel reads of an int.
+  // Loads the low half of an argument: all that the kernel reads of an int.
   void LoadArgument(int index) { LoadWord(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index)); }
   void KeepBits(uint32_t bits) { Emit(BPF_ALU | BPF_AND | BPF_K, 0, 0, bits); }
   void Return(uint32_t action) { Emit(BPF_RET | BPF_K, 0, 0, action); }
   void ReturnError(int error) { Return(SECCOMP_RET_ERRNO | static_cast<uint32_t>(error)); }
-  // Runs the next `skip` instructions only when the loaded word (is / is not / has a bit of) the constant.
+  // Skip the next `skip` instructions unless, or if, the loaded word equals, has a bit of, or exceeds the constant.
   void UnlessEqualSkip(uint32_t value, uint8_t skip) { Emit(BPF_JMP | BPF_JEQ | BPF_K, 0, skip, value); }
   void IfEqualSkip(uint32_t value, uint8_t skip) { Emit(BPF_JMP | BPF_JEQ | BPF_K, skip, 0, value); }
   void UnlessAnyBitSkip(uint32_t bits, uint8_t skip) { Emit(BPF_JMP | BPF_JSET | BPF_K, 0, skip, bits); }
@@ -116,7 +116,7 @@ SandboxFilter BuildSandboxFilter(const SandboxFilterOptions& options) {
   Assembler a;
   a.LoadWord(offsetof(seccomp_data, arch));
   a.IfEqualSkip(kArchitecture, 1);
-  a.Return(SECCOMP_RET_KILL_PROCESS);  // the numbers below would mean other calls
+  a.Return(SECCOMP_RET_KILL_PROCESS);  // on another architecture the numbers below mean other calls
   a.LoadCall();
   a.UnlessAboveSkip(kNewestKnownCall, 1);
   a.ReturnError(ENOSYS);
@@ -126,7 +126,8 @@ SandboxFilter BuildSandboxFilter(const SandboxFilterOptions& options) {
   if (!options.network) {
     for (const uint32_t call : kAccepting) a.RefuseCall(call, EPERM);
     if (options.unix_listeners) {
-      // Only of the kind that says nothing before it is connected. To whoever asks, nobody listens anywhere.
+      // Only sockets that transfer nothing until they are connected are allowed. connect() reports that no peer
+      // listens.
       a.RefuseCall(SYS_connect, ECONNREFUSED);
       a.UnlessEqualSkip(SYS_socket, 8);
       a.LoadArgument(0);
@@ -153,7 +154,7 @@ SandboxFilter BuildSandboxFilter(const SandboxFilterOptions& options) {
   }
   if (!options.truncate) a.RefuseCall(SYS_truncate, EPERM);
 
-  // clone: never new name spaces; without new processes, threads only.
+  // clone may never make new name spaces, and without new processes may make only threads.
   constexpr uint32_t kNameSpaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                    CLONE_NEWPID | CLONE_NEWNET;
   a.UnlessEqualSkip(SYS_clone, options.new_processes ? 4 : 6);
@@ -187,7 +188,7 @@ SandboxFilter BuildSandboxFilter(const SandboxFilterOptions& options) {
   a.ReturnError(EPERM);
   a.LoadCall();
 
-  // Typing into the terminal we were started from.
+  // Inserting input into the terminal that started the program.
   a.UnlessEqualSkip(SYS_ioctl, 5);
   a.LoadArgument(1);
   a.UnlessEqualSkip(TIOCSTI, 1);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sandbox, by trying to get out of it. Each attempt is first shown to succeed without the sandbox, so that
-// a refusal proves something.
+// Tests the sandbox by trying to escape. Each attempt is first shown to succeed without the sandbox, so that a refusal
+// proves something.
 #include "base/sandbox.h"
 
 #include <arpa/inet.h>
@@ -45,8 +45,8 @@ using ::testing::IsEmpty;
 #define SKIP_WITHOUT_SECCOMP() \
   if (!ProbeSandbox().seccomp) GTEST_SKIP() << "this kernel has no seccomp filters"
 
-// Runs `attempt` in a forked child, confined when `policy` is given; returns what it returned (0 to 100), or
-// 1000 + signal. By habit below: 0 "it worked", otherwise an errno.
+// Runs `attempt` in a forked child, confined when `policy` is given; returns its result (0 to 100), or 1000 + signal.
+// Attempts below return 0 for success, otherwise an errno.
 int Attempt(const SandboxPolicy* policy, const std::function<int()>& attempt) {
   std::optional<Sandbox> sandbox;
   if (policy != nullptr) {
@@ -100,7 +100,7 @@ TEST_F(SandboxTest, ReadsOnlyWhatIsListed) {
 
 TEST_F(SandboxTest, KnowsItselfAndNamesItsThreadsWhereThatIsAllowed) {
   SKIP_WITHOUT_LANDLOCK(1);
-  // What CUDA's driver does with each thread it starts.
+  // CUDA's driver does this with each thread it starts.
   const auto name_a_thread = [] {
     pthread_t thread;
     int pipes[2];
@@ -114,7 +114,7 @@ TEST_F(SandboxTest, KnowsItselfAndNamesItsThreadsWhereThatIsAllowed) {
     return pthread_setname_np(thread, "cuda-thread");
   };
   const std::string parent = "/proc/" + std::to_string(getpid());
-  // As fopen(path, "w") does: Landlock asks for the right to truncate too.
+  // fopen(path, "w") opens in this mode: Landlock requires the right to truncate too.
   const auto its_name = [] {
     return TryOpen("/proc/self/task/" + std::to_string(getpid()) + "/comm", O_WRONLY | O_CREAT | O_TRUNC);
   };
@@ -174,7 +174,7 @@ TEST_F(SandboxTest, OpensNoSockets) {
     EXPECT_EQ(Attempt(&policy_, [=] { return ErrnoOf(socket(family, SOCK_DGRAM, 0)); }), EPERM) << family;
   }
   EXPECT_EQ(Attempt(nullptr, [] { return ErrnoOf(socket(AF_INET, SOCK_STREAM, 0)); }), 0);
-  // What CUDA's driver does at start, and no more than that.
+  // CUDA's driver does exactly this at start.
   SandboxPolicy listening = policy_;
   listening.unix_listeners = true;
   const auto listen_at = [](const std::string& name, int type) {
@@ -205,7 +205,8 @@ TEST_F(SandboxTest, OpensNoSockets) {
   EXPECT_EQ(Attempt(&networked, [] { return ErrnoOf(socket(AF_INET, SOCK_STREAM, 0)); }), 0);
 }
 
-// A listener of ours, connected to from inside through a socket made before the sandbox: Landlock's layer alone.
+// A listener outside, and a connection from inside through a socket made before the sandbox: only Landlock can refuse
+// it.
 TEST_F(SandboxTest, ConnectsNowhereEvenOverAnOldSocket) {
   SKIP_WITHOUT_LANDLOCK(4);
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
@@ -270,8 +271,8 @@ TEST_F(SandboxTest, ACountOfProcessesIsKeptWhereTheKernelKeepsIt) {
     EXPECT_THAT(sandbox->report().Warnings(), ::testing::Contains(HasSubstr("number of processes")));
     return;
   }
-  // The kernel counts all processes of this user, and others come and go meanwhile: so not how many can be made, but that
-  // it ends at the limit, and that some can be made, at one of several tries.
+  // The kernel counts all processes of this user, and others start and end meanwhile. So the test does not check how
+  // many can be made, only that the limit is reached, and that some can be made in one of several tries.
   bool some = false;
   for (int attempt = 0; attempt < 50 && !some; ++attempt) {
     const int made = Attempt(&policy_, [] {
@@ -279,7 +280,7 @@ TEST_F(SandboxTest, ACountOfProcessesIsKeptWhereTheKernelKeepsIt) {
       getrlimit(RLIMIT_NPROC, &limit);
       for (rlim_t count = 0; count <= limit.rlim_cur; ++count) {
         const pid_t pid = fork();
-        if (pid == 0) _exit(0);  // and counts until somebody asks how it ended
+        if (pid == 0) _exit(0);  // counts until it is waited for
         if (pid < 0) return errno == EAGAIN ? static_cast<int>(std::min<rlim_t>(count, 50)) : 98;
       }
       return 99;

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-constexpr double kLongest = 1e9;  // 31 years; what becomes of more seconds than an integer holds is undefined
+constexpr double kLongest = 1e9;  // 31 years; converting seconds beyond an integer's range is undefined
 
 }  // namespace
 

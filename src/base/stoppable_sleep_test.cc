@@ -13,8 +13,8 @@ namespace {
 TEST(StoppableSleep, EndsByItselfOrWithAStop) {
   std::stop_source source;
   EXPECT_TRUE(StoppableSleep(0.001, source.get_token()));
-  EXPECT_TRUE(StoppableSleep(0.001, {}));  // nobody can ask
-  // More seconds than a clock has, and yet no end at once: the stop comes while it sleeps.
+  EXPECT_TRUE(StoppableSleep(0.001, {}));  // no stop can be requested
+  // The time exceeds a clock's range, and still the sleep does not end at once: the stop comes during it.
   std::jthread asker([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     source.request_stop();

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See subprocess.h. Between fork and exec a child of a threaded program may call async-signal-safe functions
-// only, so everything it needs (arrays for exec, sandbox rules, the filter) is made before the fork, and what
-// fails is told to the parent through a pipe that a successful exec closes.
+// See subprocess.h. Between fork and exec a child of a threaded program may call only async-signal-safe functions, so
+// everything it needs (arrays for exec, sandbox rules, the filter) is made before the fork. Failures are reported to
+// the parent through a pipe that a successful exec closes.
 #include "base/subprocess.h"
 
 #include <fcntl.h>
@@ -37,14 +37,14 @@ double SecondsSince(Clock::time_point start) { return std::chrono::duration<doub
 
 std::string ErrorText(int error) { return std::generic_category().message(error); }
 
-// Sent through the pipe by a child that could not become the program. Both sides are the same image, so the
-// address of a string constant means the same to both.
+// A message through the pipe from a child that could not become the program. Both sides are the same image, so the
+// address of a string constant is valid in both.
 struct StartFailure {
   const char* step;
   int error;
 };
 
-// What the forked child needs; nothing here allocates once built.
+// Data that the forked child needs; nothing here allocates once built.
 struct ChildPlan {
   std::vector<char*> argv, environment;
   const char* working_directory = nullptr;
@@ -70,7 +70,7 @@ void CloseOnExecFrom(int first) {
     (void)!write(plan.status_fd, &failure, sizeof(failure));
     _exit(127);
   };
-  // Dispositions set to "ignore" survive exec; ours are no business of the child's.
+  // Ignored signals stay ignored after exec; the child must not inherit that.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   for (int number = 1; number < NSIG; ++number) sigaction(number, &standard, nullptr);
@@ -159,7 +159,7 @@ Result<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
   if (!options.working_directory.empty()) plan.working_directory = options.working_directory.c_str();
   if (sandbox) plan.sandbox = &*sandbox;
 
-  // Sources are lifted out of the way, so that handing over 5 -> 4 and 4 -> 5 works.
+  // Sources get high numbers first, so that handing over both 5 -> 4 and 4 -> 5 works.
   std::vector<UniqueFd> lifted;
   bool given[3] = {false, false, false};
   for (const auto& [source, target] : options.descriptors) {
@@ -236,8 +236,8 @@ void ChildProcess::Kill() {
 
 void ChildProcess::Reap() {
   if (pid_ < 0 || state_) return;
-  // Seen dead but not yet reaped: its number, and so its group's, cannot have been given to anyone else. What is
-  // left of the group goes now.
+  // The child is dead but not yet reaped, so its number and its group's cannot have been reused. The rest of the group
+  // is killed now.
   siginfo_t info{};
   while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }
@@ -262,7 +262,7 @@ void ChildProcess::Reap() {
     state.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     state.peak_bytes = int64_t{usage.ru_maxrss} * 1024;
   } else {
-    state.signal = SIGKILL;  // someone else reaped it (SIGCHLD ignored in this program); the truth is lost
+    state.signal = SIGKILL;  // another part of the program reaped it (SIGCHLD ignored); its real state is lost
   }
   state_ = state;
 }
@@ -277,7 +277,7 @@ void CappedText::Append(const char* bytes, size_t size) {
     size -= taken;
   }
   if (half == 0) return;
-  if (size > half) {  // only its end can survive
+  if (size > half) {  // only its end can remain
     bytes += size - half;
     size = half;
   }
@@ -322,7 +322,7 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
   out.write.Reset();
   err.write.Reset();
   if (options.stdin_text.empty()) in.write.Reset();
-  // Writing to a program that has closed its input raises SIGPIPE, which only this thread must not see.
+  // Writing to a program that has closed its input raises SIGPIPE, which is blocked for this thread only.
   sigset_t pipe_signal, before;
   sigemptyset(&pipe_signal);
   sigaddset(&pipe_signal, SIGPIPE);
@@ -337,10 +337,10 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
   SetNonBlocking(out.read.get());
   SetNonBlocking(err.read.get());
   size_t written = 0;
-  std::optional<Clock::time_point> ended;  // when the program itself was seen to have ended
+  std::optional<Clock::time_point> ended;  // when the end of the program itself was seen
   char buffer[64 * 1024];
   while (out.read.valid() || err.read.valid() || !ended) {
-    // After the end of the program its streams close with its group, which Wait has killed; a second is ample.
+    // After the program's end its streams close with its group, which Wait has killed; a second is ample.
     if (ended && SecondsSince(*ended) > 1.0) break;
     if (!ended && options.limit_seconds > 0 && SecondsSince(start) > options.limit_seconds && !result.timed_out) {
       result.timed_out = true;
@@ -369,7 +369,7 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
       if (gone || written == options.stdin_text.size()) in.write.Reset();
     }
     const auto drain = [&](UniqueFd& fd, CappedText& text) {
-      // A few buffers a turn: a program that never stops writing must not keep us from its time limit.
+      // Reads a few buffers per turn: a program that never stops writing must not delay the time limit.
       for (int turn = 0; fd.valid() && turn < 16; ++turn) {
         const ssize_t n = read(fd.get(), buffer, sizeof(buffer));
         if (n > 0) {
@@ -391,7 +391,7 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
     }
   }
 
-  // Take back a SIGPIPE of our own making before it is let through.
+  // A SIGPIPE raised by this write is removed before signals are unblocked.
   if (!sigismember(&pending_before, SIGPIPE)) {
     const timespec none{};
     while (sigtimedwait(&pipe_signal, nullptr, &none) < 0 && errno == EINTR) {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs other programs: once, with their output gathered (RunSubprocess), or as a companion that lives on and
-// talks over descriptors handed to it (ChildProcess).
+// Runs other programs: to their end, collecting their output (RunSubprocess), or as a running child that communicates
+// over descriptors passed to it (ChildProcess).
 //
-// A child is the leader of a process group of its own; ending it ends the group, so that a compiler driver's
-// own children go with it. When this process ends, however that happens, the child (not the rest of its group) is
-// killed at once; the thread that started it may end before. Nothing is inherited but what is listed: not the
-// environment, not descriptors, not the signal mask. May be called from any thread of a threaded program.
+// A child is the leader of a process group of its own; ending it ends the group, so that a compiler driver's own
+// children go with it. When this process ends, however that happens, the child (not the rest of its group) is killed at
+// once; the thread that started it may end earlier. The child inherits only what is listed: not the environment,
+// descriptors or signal mask. Any thread may start children.
 #pragma once
 
 #include <sys/types.h>
@@ -28,28 +28,28 @@ namespace hone {
 struct ExitState {
   int exit_status = 0;       // valid when signal == 0
   int signal = 0;            // 0: it exited by itself
-  bool killed_by_us = false; // a time limit or Kill()
-  double cpu_seconds = 0;    // of it and its children that it waited for
-  int64_t peak_bytes = 0;    // largest resident set of any of them
+  bool killed_by_us = false; // by a time limit or Kill()
+  double cpu_seconds = 0;    // processor time of the process and the children that it waited for
+  int64_t peak_bytes = 0;    // largest resident set of any of these processes
 
   bool success() const { return signal == 0 && exit_status == 0; }
   std::string Describe() const;  // "exit status 1", "signal 11 (Segmentation fault)"
 };
 
 struct ChildOptions {
-  std::vector<std::string> argv;         // argv[0] is a path: it is not searched for
+  std::vector<std::string> argv;         // argv[0] is a path; $PATH is not searched
   std::vector<std::string> environment;  // "NAME=value"
-  std::string working_directory;         // empty: ours
+  std::string working_directory;         // empty: this process's
   std::optional<SandboxPolicy> sandbox;  // entered after the working directory is set, before the program starts
-  // Our descriptor -> its number in the child, 0 to 99. 0, 1 and 2 not listed are /dev/null.
+  // This process's descriptor -> its number in the child, 0 to 99. If not listed, 0, 1 and 2 are /dev/null.
   std::vector<std::pair<int, int>> descriptors;
 };
 
-// A running child. Move-only; ended and reaped on destruction. Not thread-safe, except Kill.
+// A running child. Move-only; the destructor ends and reaps it. Not thread-safe, except Kill.
 class ChildProcess {
  public:
-  // kNotFound or kUnavailable when the program could not be started, saying at which step; kInvalidArgument for a
-  // sandbox path that cannot be opened.
+  // Starts a program. kNotFound or kUnavailable when the program could not be started, saying at which step;
+  // kInvalidArgument for a sandbox path that cannot be opened.
   static Result<ChildProcess> Start(const ChildOptions& options);
 
   ChildProcess(ChildProcess&& other) noexcept;
@@ -57,14 +57,14 @@ class ChildProcess {
   ~ChildProcess();
 
   pid_t pid() const { return pid_; }
-  const SandboxReport& sandbox() const { return report_; }  // meaningful when a sandbox was asked for
-  // Readable (poll) when the child has ended; -1 where the kernel has no such descriptors.
+  const SandboxReport& sandbox() const { return report_; }  // meaningful if the options have a sandbox
+  // Returns a descriptor that becomes readable (poll) when the child has ended; -1 if the kernel has none.
   int pidfd() const { return pidfd_.get(); }
 
-  // Waits for the end at most `timeout_seconds` (< 0: for ever); nullopt: still running. After the end, what is
-  // left of its process group is killed, and the state is remembered.
+  // Waits for the end at most `timeout_seconds` (< 0: for ever); nullopt: still running. After the end, Wait kills the
+  // rest of the process group, and remembers the state.
   std::optional<ExitState> Wait(double timeout_seconds);
-  // SIGKILL to the whole group. Does nothing once the end has been seen by Wait.
+  // Sends SIGKILL to the whole group. Does nothing once Wait has seen the end.
   void Kill();
 
  private:
@@ -85,7 +85,7 @@ struct SubprocessOptions {
   std::optional<SandboxPolicy> sandbox;
   std::string stdin_text;
   double limit_seconds = 0;  // wall; 0: none
-  // Of a stream longer than this its first and its last half are kept; the rest is read and thrown away.
+  // Limits on the output kept. Of a longer stream the first and the last half are kept; the rest is read and discarded.
   int64_t max_stdout_bytes = 1 << 20;
   int64_t max_stderr_bytes = 1 << 20;
 };
@@ -99,8 +99,8 @@ struct SubprocessResult {
   SandboxReport sandbox;
 };
 
-// Runs a program to its end or its limit. Whatever the program does is a result; a Status means that it could
-// not be started or listened to.
+// Runs a program to its end or its limit. Whatever the program does is a result; a Status means that it could not be
+// started or its output could not be read.
 Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options);
 
 // Keeps the first and the last half of a stream.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Other programs: output, ends and limits are reported as they were, and nothing outlives its limit.
+// Tests that output, ends and limits of programs are reported correctly, and that nothing outlives its limit.
 #include "base/subprocess.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #include "base/frames.h"
 
-// A forked copy of a program that has had threads starts one: under ThreadSanitizer that is otherwise the end of it.
+// A forked copy of a program that has had threads starts one: ThreadSanitizer ends such a program by default.
 extern "C" const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
 
@@ -52,12 +52,12 @@ TEST(Subprocess, GathersOutputAndExitStatus) {
 }
 
 TEST(Subprocess, InheritsNeitherEnvironmentNorDescriptors) {
-  const int leaked = open("/dev/zero", O_RDONLY);  // on purpose without O_CLOEXEC
+  const int leaked = open("/dev/zero", O_RDONLY);  // deliberately without O_CLOEXEC
   ASSERT_EQ(setenv("HONE_TEST_SECRET", "seen", 1), 0);
   const auto result = RunSubprocess(Shell("echo \"[$HONE_TEST_SECRET]\"; ls /proc/self/fd | wc -l"));
   close(leaked);
   ASSERT_TRUE(result.ok());
-  // 0, 1, 2 and the one by which ls reads the directory.
+  // The output lists 0, 1, 2 and the descriptor by which ls reads the directory.
   EXPECT_EQ(result->out, "[]\n4\n");
 }
 
@@ -82,14 +82,15 @@ TEST(Subprocess, TenMegabytesKeepTheirHeadAndTail) {
 }
 
 TEST(Subprocess, ATimeLimitEndsTheWholeGroup) {
-  // Whoever lives of the group holds the pipe open. Its number would not tell: an ended process keeps it until its new
-  // parent asks for it, which in some containers nobody does.
+  // Any living process of the group holds the pipe open. Process numbers would prove nothing: an ended process keeps
+  // its number until its new parent waits for it, which some containers never do.
   const TemporaryDirectory directory = MakeTemporaryDirectory().value();
   const std::string pipe = directory / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const UniqueFd held(open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   SubprocessOptions options = Shell("exec 3>'" + pipe + "'; sleep 100 & echo started; wait");
-  // On a busy machine a shell may need longer than any limit just to start its child: then with twice the time.
+  // On a busy machine a shell may need longer than any limit just to start its child; the test then tries again with
+  // twice the time.
   Result<SubprocessResult> result = Status::Internal("not run");
   for (options.limit_seconds = 0.3; options.limit_seconds < 60; options.limit_seconds *= 2) {
     result = RunSubprocess(options);
@@ -99,7 +100,7 @@ TEST(Subprocess, ATimeLimitEndsTheWholeGroup) {
     if (!result->out.empty()) break;
   }
   ASSERT_FALSE(result->out.empty());
-  EXPECT_LT(result->seconds, 95);  // the sleep was not waited for
+  EXPECT_LT(result->seconds, 95);  // did not wait for the sleep
   EXPECT_TRUE(WaitReadable(held.get(), 60).value()) << "the sleep lives on";
   char byte;
   EXPECT_EQ(read(held.get(), &byte, 1), 0);
@@ -109,7 +110,7 @@ TEST(Subprocess, AGrandchildHoldingTheOutputDoesNotHoldUs) {
   const auto result = RunSubprocess(Shell("sleep 100 & echo done"));
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->out, "done\n");
-  EXPECT_LT(result->seconds, 95);  // the sleep was not waited for
+  EXPECT_LT(result->seconds, 95);  // did not wait for the sleep
 }
 
 TEST(Subprocess, AProgramThatClosesItsInputIsNoTrouble) {
@@ -160,7 +161,7 @@ TEST(ChildProcess, TalksOverAHandedDescriptorAndIsEndedWithItsOwner) {
   EXPECT_FALSE(Alive(pid));
 }
 
-// A process starts a child from a thread, which ends, and is then killed as nobody can see coming.
+// A process starts a child from a thread, which ends; then the process is killed without warning.
 TEST(ChildProcess, OutlivesTheThreadThatStartedItAndNotTheProcess) {
   for (const bool confined : {false, true}) {
     SocketPair child_end = MakeSocketPair().value(), owner_end = MakeSocketPair().value();
@@ -193,7 +194,7 @@ TEST(ChildProcess, OutlivesTheThreadThatStartedItAndNotTheProcess) {
     EXPECT_EQ(std::string(text, static_cast<size_t>(std::max<ssize_t>(n, 0))), "got hello\n");
     kill(owner, SIGKILL);
     EXPECT_EQ(waitpid(owner, nullptr, 0), owner);
-    // The sleeping child alone still holds its end.
+    // Only the sleeping child still holds its end.
     EXPECT_TRUE(WaitReadable(child_end.ours.get(), 60).value()) << (confined ? "confined" : "free") << ", it lives on";
     EXPECT_EQ(recv(child_end.ours.get(), text, 1, MSG_DONTWAIT), 0);
   }
@@ -204,7 +205,8 @@ TEST(ChildProcess, DescriptorsMaySwapNumbers) {
   ASSERT_EQ(pipe2(a, O_CLOEXEC), 0);
   ASSERT_EQ(pipe2(b, O_CLOEXEC), 0);
   ChildOptions options;
-  // By name: a shell redirects to single digits only, and whoever started this program may have left it some open files.
+  // Descriptors are opened by name: a shell redirects to single digits only, and the parent of this program may have
+  // left it some open files.
   const auto named = [](int fd) { return "/proc/self/fd/" + std::to_string(fd); };
   options.argv = {"/bin/sh", "-c", "echo to-b >" + named(a[1]) + "; echo to-a >" + named(b[1])};
   options.descriptors = {{a[1], b[1]}, {b[1], a[1]}};
@@ -219,7 +221,7 @@ TEST(ChildProcess, DescriptorsMaySwapNumbers) {
   for (const int fd : {a[0], a[1], b[0], b[1]}) close(fd);
 }
 
-// The rules once kept the lowest free number, and a descriptor handed over as that number replaced them.
+// Regression: the rules once had the lowest free number, and a descriptor handed over as that number replaced them.
 TEST(ChildProcess, ADescriptorMayBeHandedOverUnderAnyNumberToAConfinedProgram) {
   if (ProbeSandbox().landlock_abi == 0) GTEST_SKIP() << "this kernel has no Landlock";
   const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Temporary directories, and what becomes of them when their owner does not live to remove them.
+// Makes temporary directories, and removes those whose owner died before removing them.
 //
-// An owner holds a lock (flock) on the directory itself, which the system drops however the owner ends: a directory
-// named `prefix`held-XXXXXX that can be locked belongs to nobody, and the next process that makes one of the same
-// prefix removes it. A name without "held-" says nothing about its owner and is left alone. File systems that cannot
-// lock a directory (some network ones) give such names; what is left there stays.
+// An owner holds a lock (flock) on the directory itself, which the system releases however the owner ends. A directory
+// named `prefix`held-XXXXXX that can be locked has no owner any more, and the next process that makes one of the same
+// prefix removes it. Names without "held-" are used on file systems that cannot lock a directory (some network ones);
+// their owner is unknown, so such directories are never removed.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::string_view kHeld = "held-";
 
-// The directories of this process. Never destroyed: a thread may look while the process ends.
+// Directories of this process. Never destroyed: a thread may use it while the process ends.
 struct Owned {
   std::mutex mutex;
   std::set<std::string> paths;
@@ -49,7 +49,7 @@ UniqueFd OpenDirectory(const std::string& path) {
 LockOutcome LockDirectory(const UniqueFd& directory, const std::string& path) {
   if (!directory.valid()) return errno == ENOENT ? LockOutcome::kAnothers : LockOutcome::kImpossible;
   const LockOutcome got = TryLock(directory.get());
-  // Whoever had the lock may have removed the directory.
+  // The former owner of the lock may have removed the directory.
   return got == LockOutcome::kOurs && !IsFileAt(directory.get(), path) ? LockOutcome::kAnothers : got;
 }
 
@@ -80,7 +80,7 @@ int RemoveAbandonedDirectories(const std::string& parent, std::string_view prefi
     const std::string path = entry->path().string();
     const UniqueFd directory = OpenDirectory(path);
     struct stat info {};
-    // Root may open everybody's.
+    // Root may open every user's directories.
     if (!directory.valid() || fstat(directory.get(), &info) != 0 || info.st_uid != geteuid()) continue;
     if (LockDirectory(directory, path) != LockOutcome::kOurs) continue;
     RemoveAll(path);
@@ -102,7 +102,7 @@ Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent, std
   bool can_hold = true;
   for (int attempt = 0;; ++attempt) {
     std::string path = fmt::format("{}/{}{}XXXXXX", base, prefix, can_hold ? kHeld : "");
-    // Held from making to noting: a process that ends by a signal in between leaves nothing.
+    // The lock is held from making to recording: a process that ends by a signal in between leaves nothing behind.
     std::lock_guard lock(owned.mutex);
     if (mkdtemp(path.data()) == nullptr) return Status::Io(ErrnoMessage("make temporary directory", path, errno));
     TemporaryDirectory directory;
@@ -110,7 +110,7 @@ Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent, std
       directory.held_ = OpenDirectory(path);
       const LockOutcome got = LockDirectory(directory.held_, path);
       if (got != LockOutcome::kOurs) {
-        // Another process looked at it before we had locked it, and takes it away; or there are no locks here.
+        // Another process tried the lock before this one held it, and removes the directory; or locks do not work here.
         RemoveAll(path);
         can_hold = got == LockOutcome::kAnothers && attempt < 100;
         continue;
@@ -124,18 +124,19 @@ Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent, std
 
 void EndBySignalWithoutTemporaries(int number) {
   Owned& owned = OwnedDirectories();
-  // No directory is made or noted from here on: the lock is never given back.
+  // No directory is made or recorded from here on: the mutex is never unlocked.
   owned.mutex.lock();
   const pid_t self = getpid();
-  // A child does it, after our end: what we still run must not see its files go and call that a result. Of its parent's
-  // threads it has none, and so nobody to be in the way of; its copies of the locks keep other processes off.
+  // A child removes the directories after this process ends: threads that still run here must not see their files
+  // vanish and report that as a result. The child has none of its parent's threads, so it disturbs nothing; its copies
+  // of the locks keep other processes away.
   const pid_t child = owned.paths.empty() ? -1 : fork();
   if (child == 0) {
-    // Out of the group that a shell, or whoever runs us, sends further signals to.
+    // The child leaves the process group, to which a shell or other parent may send further signals.
     (void)setpgid(0, 0);
     for (const int ignored : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(ignored, SIG_IGN);
     for (int look = 0; getppid() == self && look < 500; ++look) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    // Compilers that outlive us for a moment may write into what is being removed.
+    // Compilers that outlive the parent for a moment may still write into the directories.
     for (int look = 0; look < 20; ++look) {
       bool left = false;
       for (const std::string& path : owned.paths) {

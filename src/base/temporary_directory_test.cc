@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Temporary directories go with their owner, however it ends, and never before it.
+// Tests that temporary directories are removed when their owner ends, in any way, and never before.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -33,7 +33,8 @@ TEST(TemporaryDirectories, ArePrivateAndGoWithTheirOwner) {
   EXPECT_FALSE(FileExists(path));
 }
 
-// Runs `body` in a child that then waits to be killed, unless it ends itself. Returns when the child says what it made.
+// Runs `body` in a child that then waits to be killed, unless it ends itself. Returns when the child reports what it
+// made.
 struct Child {
   pid_t pid = -1;
   std::string made;
@@ -82,7 +83,7 @@ TEST(TemporaryDirectories, OfAKilledProcessGoWithTheNextOfTheSamePrefixAndThoseO
   kill(dead.pid, SIGKILL);
   EXPECT_TRUE(WIFSIGNALED(WaitFor(dead.pid)));
   ASSERT_TRUE(FileExists(dead.made)) << "nobody has looked yet";
-  // Another subject's, and one that does not say whether it has an owner.
+  // One directory of another prefix, and one whose name has no "held-".
   std::filesystem::create_directories(*parent / "right-held-abcdef");
   std::filesystem::create_directories(*parent / "left-abcdef");
 
@@ -103,7 +104,7 @@ TEST(TemporaryDirectories, OfAKilledProcessGoWithTheNextOfTheSamePrefixAndThoseO
 TEST(TemporaryDirectories, OfAProcessThatEndsBySignalAreRemoved) {
   const auto parent = MakeTemporaryDirectory();
   ASSERT_TRUE(parent.ok());
-  // The child that removes holds a copy of the writing end: it is done when nobody has that open.
+  // The child that removes holds a copy of the writing end: it has finished when no process has it open.
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const Child child = StartChild(EndsBySignal{parent->path()});

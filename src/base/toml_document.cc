@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries toml++'s tree over into ours, and reads tables with exact messages.
+// Converts toml++'s tree into TomlNode, and reads tables with exact messages.
 #include "base/toml_document.h"
 
 #include <fmt/format.h>
@@ -12,9 +12,8 @@
 
 #include "base/nearest_word.h"
 
-// toml++ takes some malformed texts ("[?") for a broken promise of its own: an assertion, which in a release
-// build becomes an assumption that the optimiser builds on. A candidate's text must never get that far, so its
-// assertions are kept in every build and throw.
+// toml++ treats some malformed texts ("[?") as a failed assertion, which in a release build becomes an assumption for
+// the optimiser. Untrusted text must never get that far, so toml++'s assertions are kept in every build and throw.
 namespace hone::toml_guard {
 struct Malformed {};
 [[noreturn]] inline void Refuse() { throw Malformed(); }
@@ -64,7 +63,7 @@ TomlNode Convert(const toml::node& node, int line_offset) {
     for (auto&& [key, value] : *table) {
       TomlNode child = Convert(value, line_offset);
       const int key_line = LineOf(key.source(), line_offset);
-      // [[x]]: the array has no place of its own; its key's is that of the first entry.
+      // In [[x]] the array has no position of its own; its key has that of the first entry.
       if (key_line != 0 && child.kind != TomlNode::Kind::kTable) child.line = key_line;
       if (child.line == 0) child.line = key_line;
       entries.push_back({key.source().begin, {std::string(key.str()), std::move(child)}});
@@ -76,8 +75,8 @@ TomlNode Convert(const toml::node& node, int line_offset) {
   return result;
 }
 
-// The line and the fault of a text that nests too deeply to be parsed; an empty `what` where there is none. Looks at
-// brackets, dots and quotes alone, so whether the rest is TOML does not matter.
+// Line and fault of a text that nests too deeply to be parsed; an empty `what` if it does not. Only brackets, dots and
+// quotes are read, so the rest need not be valid TOML.
 struct TooDeep {
   int line = 1;
   std::string what;
@@ -103,7 +102,7 @@ TooDeep FindTooDeep(std::string_view text) {
             break;
           }
         }
-        // Up to two quotes of the text itself may stand before the closing three.
+        // Up to two quotes that belong to the text may precede the closing three.
         for (int last = lines ? 4 : 0; last > 0 && i + 1 < text.size() && text[i + 1] == c; --last) ++i;
         break;
       }
@@ -139,7 +138,7 @@ TooDeep FindTooDeep(std::string_view text) {
   return {};
 }
 
-// The first line with a table of more keys than are read, or 0.
+// Returns the first line with a table of more than kMaxTomlKeys keys, or 0.
 int LineOfTooManyKeys(const TomlNode& node) {
   if (node.entries.size() > kMaxTomlKeys) return std::max(node.entries[kMaxTomlKeys].second.line, 1);
   for (const auto& [key, child] : node.entries) {
@@ -151,7 +150,7 @@ int LineOfTooManyKeys(const TomlNode& node) {
   return 0;
 }
 
-// An error says what a stranger's text holds; a megabyte of it helps nobody.
+// Shortens a message: an error quotes untrusted text, and a megabyte of it helps nobody.
 std::string Clipped(std::string text) {
   constexpr size_t kMost = 4000;
   if (text.size() <= kMost) return text;
@@ -160,7 +159,8 @@ std::string Clipped(std::string text) {
   return text.substr(0, end) + "…";
 }
 
-// The first line that begins a table with something that can begin no key: what toml++ does not report itself.
+// Returns the first line where a table header starts with a character that cannot begin a key: toml++ itself does not
+// report these.
 int LineOfMalformedHeader(std::string_view text) {
   int line = 1;
   for (size_t start = 0; start < text.size(); ++line) {

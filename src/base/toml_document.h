@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A TOML text as a plain tree that remembers lines and the order of keys, and readers that take it apart with
-// messages a person can act on: file, line, field, what is wrong, what would be right.
+// Reads TOML into a plain tree that remembers lines and the order of keys. Readers of the tree report errors that a
+// person can act on: file, line, field, what is wrong, what would be right.
 //
-// toml++ sorts keys and is slow to compile, so it stays behind this header in one translation unit. It recurses over
-// nested values and over the parts of a dotted key, and so does whoever walks the tree: what a stranger's text may hold
+// toml++ sorts keys and is slow to compile, so it stays behind this header in one translation unit. toml++ and every
+// function that walks the tree recurse over nested values and the parts of a dotted key, so the size of untrusted text
 // is bounded before it is parsed.
-// Everything of ours that is TOML is read through TableReader. Not thread-safe; plain values.
+// All of Hone's TOML is read through TableReader. The types are plain values and not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@
 
 namespace hone {
 
-// What is read of a document, far above what any of ours holds: a task has 6 KB, keys of two parts, arrays in arrays as
-// deep as a tensor has axes.
+// Limits on documents, far above Hone's own: a task has 6 KB, keys of two parts, arrays nested as deep as a tensor has
+// axes.
 inline constexpr size_t kMaxTomlBytes = size_t{4} << 20;
 inline constexpr int kMaxTomlNesting = 32;    // brackets within brackets
-inline constexpr int kMaxTomlKeyParts = 16;   // of a.b.c and [a.b.c]
-inline constexpr size_t kMaxTomlKeys = 512;   // of one table
-inline constexpr size_t kMaxTomlTables = 512;  // of one [[array]] of tables
+inline constexpr int kMaxTomlKeyParts = 16;   // parts of a.b.c and [a.b.c]
+inline constexpr size_t kMaxTomlKeys = 512;   // keys of one table
+inline constexpr size_t kMaxTomlTables = 512;  // tables of one [[array]]
 
 struct TomlNode {
   enum class Kind { kString, kInteger, kFloat, kBoolean, kArray, kTable, kOther };  // kOther: dates and times
@@ -45,30 +45,31 @@ struct TomlNode {
 };
 std::string_view TomlKindName(TomlNode::Kind kind);  // "a string", "an integer", …
 
-// `file` names the text in messages. `line_offset` is added to every line number: the plan of a candidate
-// begins somewhere inside its file. Errors are kInvalidArgument, "file:line: …"; a text beyond the bounds above is one.
+// Parses `text`, which messages name `file`. `line_offset` is added to every line number: the plan of a candidate
+// begins somewhere inside its file. Errors are kInvalidArgument, "file:line: …", also for a text beyond the limits
+// above.
 Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int line_offset = 0);
 
-// " (did you mean 'grid'?)", or " (known: a, b, c)" when nothing is close and the list is short.
+// Returns " (did you mean 'grid'?)", or " (known: a, b, c)" when nothing is close and the list is short.
 std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates);
-// A letter or underscore, then letters, digits and underscores.
+// Returns whether `text` is a letter or underscore, followed by letters, digits and underscores.
 bool IsIdentifier(std::string_view text);
 
-// Keeps the errors of a document, one unless more are asked for: readers go on with harmless values and the caller asks
-// once.
+// Keeps the errors of a document: one by default, more on request. Readers go on with harmless values, and the caller
+// asks for the status once, at the end.
 class TomlErrors {
  public:
   explicit TomlErrors(std::string_view file, size_t most = 1) : file_(file), most_(most) {}
-  // "file:line: context field 'key': message"; empty context or key are left out.
+  // Adds "file:line: context field 'key': message"; an empty context or key is left out.
   void Add(int line, std::string_view context, std::string_view key, std::string_view message);
-  // The same for a field of `table` that is missing, and for one that nobody knows. What is missing is mostly there under
-  // a misspelt name, so an unknown field of the same table takes the place of that error; one of `outermost`, the whole
-  // document, that of any: names that were never declared follow from "[tun]".
+  // Report a missing field of `table`, and an unknown field. A missing field is mostly present under a misspelt name,
+  // so an unknown field of the same table replaces the error about the missing one; an unknown field of the outermost
+  // table (`outermost`) replaces any such error, since undeclared names follow from "[tun]".
   void AddMissing(const TomlNode& table, std::string_view context, std::string_view key, std::string_view message);
   void AddUnknown(const TomlNode& table, bool outermost, int line, std::string_view context, std::string_view key,
                   std::string_view message);
   bool ok() const { return entries_.empty(); }
-  // A line for each error, by their lines in the file.
+  // Returns one line for each error, ordered by line in the file.
   Status status() const;
   const std::string& file() const { return file_; }
 
@@ -76,8 +77,8 @@ class TomlErrors {
   struct Entry {
     int line = 0;
     std::string text;
-    const TomlNode* missing_of = nullptr;  // the table of which a field is missing
-    bool unknown = false;                  // an unknown field
+    const TomlNode* missing_of = nullptr;  // the table that lacks a field; null: another error
+    bool unknown = false;                  // the error is about an unknown field
   };
   void Push(int line, std::string_view context, std::string_view key, std::string_view message, Entry entry);
 
@@ -86,12 +87,12 @@ class TomlErrors {
   std::vector<Entry> entries_;
 };
 
-// Takes the fields of one table. Every accessor marks its key as known, so that Finish can name the rest.
-// The table and the errors are borrowed and must outlive the reader. Absent optional keys give nullopt;
-// values of a wrong type give nullopt too, and an error.
+// Reads the fields of one table. Every accessor marks its key as known, so that Finish can report the rest. The table
+// and the errors are borrowed and must outlive the reader. Absent optional keys give nullopt; values of a wrong type
+// give nullopt too, and an error.
 class TableReader {
  public:
-  // `context` is how the table is called in messages: "[[launch]] #1".
+  // `context` names the table in messages: "[[launch]] #1".
   TableReader(const TomlNode& table, std::string context, TomlErrors& errors);
 
   bool Has(std::string_view key) const { return table_.Find(key) != nullptr; }
@@ -106,18 +107,18 @@ class TableReader {
   std::optional<bool> Boolean(std::string_view key);
   std::optional<std::vector<std::string>> Strings(std::string_view key);
   const TomlNode* Table(std::string_view key);
-  // The tables of an array of tables ([[key]]); empty when absent.
+  // Returns the tables of an array of tables ([[key]]); empty when absent.
   std::vector<const TomlNode*> Tables(std::string_view key);
 
   std::string RequiredString(std::string_view key);
-  // One of `words`, or an error that lists them.
+  // Returns one of `words`, or reports an error that lists them.
   std::optional<std::string> Word(std::string_view key, const std::vector<std::string>& words);
 
   void Error(std::string_view key, std::string_view message);  // at the key's line, or the table's
   void Missing(std::string_view key, std::string_view remedy = {});
-  // "expected WANTED, found …".
+  // Reports "expected WANTED, found …".
   void WrongKind(std::string_view key, const TomlNode& node, std::string_view wanted);
-  void Finish();  // keys that nobody took are errors
+  void Finish();  // reports keys that no accessor has read
 
  private:
   const TomlNode& table_;

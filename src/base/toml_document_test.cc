@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The TOML tree keeps lines and order, and its readers name what is wrong.
+// Tests that the TOML tree keeps lines and order, and that its readers name what is wrong.
 #include "base/toml_document.h"
 
 #include <gmock/gmock.h>
@@ -119,7 +119,7 @@ std::string Repeated(const std::string& piece, int times) {
   return text;
 }
 
-// Each of these ended the program, or would have held it for minutes.
+// Regression: each of these texts ended the program, or would have held it for minutes.
 TEST(TomlDocument, TextsThatNestTooDeeplyAreRefusedWhereTheyDo) {
   const auto message = [](const std::string& text) { return ParseToml(text, "f.toml", 10).status().message(); };
   const std::vector<std::string> keys = {"a" + Repeated(".a", 20000) + " = 1", "[a" + Repeated(".a", 20000) + "]",

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// The value of "\uXXXX" at the start of `text`, or -1.
+// Returns the value of "\uXXXX" at the start of `text`, or -1.
 int EscapeValue(std::string_view text) {
   if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return -1;
   const std::string digits(text.substr(2, 4));
@@ -27,13 +27,13 @@ size_t Utf8CharacterLength(std::string_view text, size_t& bad) {
   bad = 1;
   if (first < 0x80) return 1;
   size_t length = 0;
-  uint8_t low = 0x80, high = 0xBF;  // of the second byte
+  uint8_t low = 0x80, high = 0xBF;  // range of the second byte
   if (first >= 0xC2 && first <= 0xDF) {
     length = 2;
   } else if (first >= 0xE0 && first <= 0xEF) {
     length = 3;
-    if (first == 0xE0) low = 0xA0;   // overlong below
-    if (first == 0xED) high = 0x9F;  // surrogates above
+    if (first == 0xE0) low = 0xA0;   // smaller values are overlong
+    if (first == 0xED) high = 0x9F;  // larger values are surrogates
   } else if (first >= 0xF0 && first <= 0xF4) {
     length = 4;
     if (first == 0xF0) low = 0x90;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text that claims to be UTF-8 and may not be.
+// Checks and repairs text that should be UTF-8 and may not be.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 
 namespace hone {
 
-// The bytes of the well-formed character that `text`, which is not empty, begins with. Gives 0 where there is none, and
-// then `bad` is the number of bytes that belong to the fault (RepairUtf8's maximal run).
+// Returns the number of bytes of the well-formed character at the start of `text`, which is not empty. Returns 0 if
+// there is none; `bad` is then the number of bytes that belong to the fault (RepairUtf8's maximal run).
 size_t Utf8CharacterLength(std::string_view text, size_t& bad);
 
-// kInvalidArgument where `text` is no UTF-8, which is what JSON holds: "x.cu:3: the byte 0xe9 …", with what to do. `file`
-// names it.
+// Returns kInvalidArgument if `text`, named `file`, is not UTF-8, as JSON requires: "x.cu:3: the byte 0xe9 …", with a
+// remedy.
 Status CheckUtf8(std::string_view text, std::string_view file);
 
-// The same text with every maximal run of bytes that is no UTF-8 replaced by U+FFFD (Unicode 15, section 3.9,
+// Returns the text with every maximal run of bytes that are not UTF-8 replaced by U+FFFD (Unicode 15, section 3.9,
 // "substitution of maximal subparts"): overlong forms, surrogates, and values beyond U+10FFFF included.
 std::string RepairUtf8(std::string_view text);
 
-// The same JSON text with every \u escape of one half of a surrogate pair replaced by \ufffd, which JSON readers
-// refuse otherwise. Servers that cut a reply between the halves send such.
+// Returns the JSON text with every \u escape of one half of a surrogate pair replaced by \ufffd, since JSON readers
+// refuse lone halves. Servers that cut a reply between the halves send them.
 std::string RepairSurrogateEscapes(std::string_view json);
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is no UTF-8 is told by file and line. (What is repaired instead: chat_wire_test.cc of the models.)
+// Tests that text which is not UTF-8 is reported by file and line. (Repair is tested in the models' chat_wire_test.cc.)
 #include "base/utf8.h"
 
 #include <gmock/gmock.h>

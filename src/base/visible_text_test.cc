@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nothing that a terminal obeys or a reader does not see is left, and nothing else changes.
+// Tests that no character remains that a terminal would obey or a reader would not see, and that nothing else changes.
 #include "base/visible_text.h"
 
 #include <gtest/gtest.h>

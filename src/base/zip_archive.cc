@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Offsets are those of PKWARE's APPNOTE 6.3: the end record is found from the back, it points to the central directory,
-// whose entries point to local headers.
+// Follows PKWARE's APPNOTE 6.3: the end record is searched from the back and points to the central directory, whose
+// entries point to local headers.
 #include "base/zip_archive.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
   bool Has(size_t at, size_t size) const { return at <= bytes_.size() && bytes_.size() - at >= size; }
-  // Only where Has(at, 2) or Has(at, 4) holds.
+  // Requires that Has(at, 2) or Has(at, 4) holds.
   uint16_t Two(size_t at) const { return static_cast<uint16_t>(Byte(at) | Byte(at + 1) << 8); }
   uint32_t Four(size_t at) const { return Two(at) | static_cast<uint32_t>(Two(at + 2)) << 16; }
   std::string_view Slice(size_t at, size_t size) const { return bytes_.substr(at, size); }

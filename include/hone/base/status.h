@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How Hone says that the world failed: `Status` and `Result<T>`.
+// Reports failures of the environment: `Status` and `Result<T>`.
 //
-// Three lanes for things that go wrong. An expected outcome (a candidate that does not
-// compile) is a value such as `Evaluation`. A failing environment (a full disk, a missing
-// driver) is a `Status` that carries what was tried, on what, and the system's own words.
-// A mistake of ours is HONE_CHECK, which ends the process with a sentence.
+// Hone has three kinds of failure. An expected outcome (a candidate that does not compile) is a value such as
+// `Evaluation`. A failing environment (a full disk, a missing driver) is a `Status` that carries what was tried, on
+// what, and the system's own words.
+// A bug in Hone is a HONE_CHECK, which ends the process with a sentence.
 #pragma once
 
 #include <cstdlib>
@@ -56,7 +56,7 @@ class [[nodiscard]] Status {
   StatusCode code() const { return code_; }
   const std::string& message() const { return message_; }
 
-  // The same status with `context` and a colon put before the message.
+  // Returns the same status with `context` and a colon put before the message.
   Status WithContext(std::string_view context) const {
     if (ok()) return *this;
     return {code_, std::string(context) + ": " + message_};
@@ -69,13 +69,13 @@ class [[nodiscard]] Status {
 
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition, const std::string& message);
 
-// A broken invariant of ours. Never for anything a user, a candidate or the system can cause.
+// Checks an invariant of Hone. Never use it for anything a user, a candidate or the system can cause.
 #define HONE_CHECK(condition, message)                                          \
   do {                                                                          \
     if (!(condition)) ::hone::CheckFailed(__FILE__, __LINE__, #condition, (message)); \
   } while (false)
 
-// Either a T or the Status that explains why there is none.
+// Holds either a T or the Status that explains why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -114,7 +114,7 @@ class [[nodiscard]] Result {
     if (!hone_status_.ok()) return hone_status_; \
   } while (false)
 
-// HONE_ASSIGN_OR_RETURN(auto x, MakeX()): unwraps a Result or returns its Status.
+// HONE_ASSIGN_OR_RETURN(auto x, MakeX()) unwraps a Result or returns its Status.
 #define HONE_ASSIGN_OR_RETURN(lhs, expr) \
   HONE_ASSIGN_OR_RETURN_IMPL_(HONE_CONCAT(hone_result_, __LINE__), lhs, expr)
 #define HONE_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \

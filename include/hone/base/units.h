@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Units that would otherwise be told only by a comment. Plain doubles and int64s keep
-// their unit in their name (`elapsed_us`, `bytes`); these helpers convert between them.
+// Converts between units. Plain doubles and int64s carry their unit in their name (`elapsed_us`, `bytes`).
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prepares mini-batches ahead of whoever trains on them.
+// Prepares mini-batches ahead of the trainer that consumes them.
 //
-// Each worker thread samples and slices a whole batch at a time (the division of labour of SALIENT, Kaler et al.
-// 2022). Batches come out in the order of the epoch whatever the number of workers, and which nodes they hold depends
-// on the seed, the epoch and the options alone. Threads, tables and buffers live as long as the pipeline; the next
-// epoch may be started before the last one has been taken, so nothing drains in between. Whoever has nothing to do
-// sleeps.
+// Each worker thread samples and slices a whole batch at a time (the division of labour of SALIENT, Kaler et al. 2022).
+// Batches come out in the order of the epoch whatever the number of workers, and which nodes they hold depends on the
+// seed, the epoch and the options alone. Threads, tables and buffers live as long as the pipeline; the next epoch may
+// be started before the last one has been taken, so nothing drains in between. Idle threads sleep.
 //
 // A global step takes `batch * shards` seeds of the epoch's order and deals them to `shards` virtual shards of
 // near-equal size, the short last step too: shard g of n seeds gets positions n g / shards … n (g + 1) / shards. Each
@@ -27,16 +26,17 @@
 
 namespace hone::gnn {
 
-// Where feature rows are gathered to: plain memory, or pinned memory for a device. Called from any worker.
+// Provides the memory that feature rows are gathered into: plain, or pinned for a device. Called from any worker.
 class BufferAllocator {
  public:
   virtual ~BufferAllocator() = default;
-  // At least `bytes`, aligned to 64. kResourceExhausted with the size.
+  // Returns at least `bytes`, aligned to 64. Error: kResourceExhausted with the size.
   virtual Result<std::byte*> Allocate(size_t bytes) = 0;
   virtual void Free(std::byte* memory, size_t bytes) noexcept = 0;
 };
 
-// What a transfer stage keeps with a batch (device buffers, events). Recycled together with the batch's own buffers.
+// State that a transfer stage keeps with a batch (device buffers, events). Recycled together with the batch's own
+// buffers.
 class TransferState {
  public:
   virtual ~TransferState() = default;
@@ -51,8 +51,8 @@ class TransferStage {
  public:
   virtual ~TransferStage() = default;
   virtual int ahead() const { return 1; }                    // batches begun and not yet taken; at least 1
-  virtual BufferAllocator* allocator() { return nullptr; }  // of the feature rows; null: plain memory
-  // `state` is null the first time a batch object comes along, later what was left there.
+  virtual BufferAllocator* allocator() { return nullptr; }  // for the feature rows; null: plain memory
+  // `state` is null the first time a batch object is used, and afterwards what the last Start left there.
   virtual Status Start(MiniBatch& batch, std::unique_ptr<TransferState>& state) = 0;
   virtual Status Finish(MiniBatch& batch, TransferState* state) = 0;
   virtual void Release(MiniBatch& batch, TransferState* state) noexcept = 0;
@@ -64,11 +64,11 @@ struct BatchPipelineOptions {
   int shards = 1;          // virtual shards a global step
   int first_shard = 0;     // this process prepares shards first_shard … first_shard + local_shards - 1
   int local_shards = 0;    // 0: all from first_shard on
-  uint64_t seed = 0;       // of the seed order and of every draw
+  uint64_t seed = 0;       // for the seed order and every draw
   int workers = 1;         // threads; at least 1
-  int queue = 0;           // batches begun and not yet taken, at most; 0: two more than workers
-  // Their feature rows together may take up about this much; above it fewer than `queue` are under way, but never
-  // fewer than one. What the consumer holds comes on top.
+  int queue = 0;           // most batches begun and not yet taken; 0: two more than workers
+  // Approximate limit on the memory of these batches' feature rows. Above the limit fewer than `queue` batches are
+  // prepared at once, but always at least one. Batches that the consumer holds are not counted.
   int64_t buffer_bytes = int64_t{640} << 20;
   bool features = true;    // false: structure and labels only
   TransferStage* transfer = nullptr;  // borrowed; null: batches stay in plain memory
@@ -78,10 +78,10 @@ struct EpochPlan {
   std::span<const NodeId> seeds;  // distinct; borrowed until the epoch's end was delivered or Cancel returned
   uint32_t epoch = 0;             // keys the seed order and every draw
   bool shuffle = true;            // false: seeds in the given order
-  int64_t first_step = 0;         // for going on in the middle of an epoch
+  int64_t first_step = 0;         // global step to begin with, to continue in the middle of an epoch
 };
 
-// What the pipeline did since the last TakeTimes. Seconds of batches count when the consumer takes them.
+// Work of the pipeline since the last TakeTimes. A batch's seconds are counted when the consumer takes it.
 struct PipelineTimes {
   double wait_seconds = 0;      // wall time that the consumer spent in Next: the preparation that was not hidden
   double sample_seconds = 0;    // processor time, summed over workers
@@ -94,7 +94,7 @@ struct PipelineTimes {
 
 class BatchPipeline;
 
-// A batch on loan. Gives itself back when destroyed, which must be before the pipeline is. Movable; empty after that.
+// A batch on loan. The destructor gives the batch back, and must run before the pipeline's. Movable; empty after that.
 class BatchLease {
  public:
   BatchLease() = default;
@@ -109,9 +109,10 @@ class BatchLease {
   explicit operator bool() const { return slot_ != nullptr; }  // false: the epoch has ended
   MiniBatch& operator*() const;
   MiniBatch* operator->() const { return &**this; }
-  // Where the options' TransferStage keeps what it has moved of this batch: the consumer's only way to it. Null without one.
+  // Returns what the options' TransferStage keeps for this batch, the consumer's only access to it. Null without a
+  // stage.
   TransferState* transfer_state() const;
-  void Return();                          // early; any thread
+  void Return();                          // gives the batch back early; any thread
 
  private:
   friend class BatchPipeline;
@@ -125,16 +126,16 @@ class BatchPipeline {
  public:
   // kInvalidArgument names the option that is out of range.
   static Result<std::unique_ptr<BatchPipeline>> Make(std::shared_ptr<const Graph> graph, const BatchPipelineOptions& options);
-  // Ends in the middle of an epoch too: batches under way are finished and dropped.
+  // May run in the middle of an epoch: batches under way are finished and dropped.
   virtual ~BatchPipeline() = default;
 
-  // Global steps of an epoch over `seeds` seeds.
+  // Returns the number of global steps of an epoch over `seeds` seeds.
   virtual int64_t StepsPerEpoch(int64_t seeds) const = 0;
-  // Appends an epoch to those started before. kInvalidArgument: a first step past the end.
+  // Appends an epoch to those started before. kInvalidArgument: the first step is past the end.
   virtual Status Start(const EpochPlan& plan) = 0;
-  // The next batch in order: step by step, shard by shard. Waits for it. An empty lease stands for the end of an
-  // epoch, once for each. Holding several leases at a time is fine. Where preparing a batch failed (a seed out of
-  // range, no memory, a transfer), its turn gives the status, and the next call the next batch.
+  // Returns the next batch in order, step by step and shard by shard, and waits until it is ready. An empty lease marks
+  // the end of each epoch. Holding several leases at a time is fine. If preparing a batch failed (a seed out of range,
+  // no memory, a transfer), Next returns the error in that batch's place, and the following batch on the next call.
   virtual Result<BatchLease> Next() = 0;
   // Drops all started epochs; returns when no worker touches their seeds any more.
   virtual void Cancel() = 0;

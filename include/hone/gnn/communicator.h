@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the processes ("ranks") that train one model say to one another: sums, broadcasts, barriers, agreements.
+// Connects the processes ("ranks") that train one model: sums, broadcasts, barriers, agreements.
 //
 // Every operation is collective: all ranks call it, in the same order and with the same sizes, or the call fails and
-// says who differs. A sum has one order, that of the ranks, whatever arrives first; so every rank ends with the same
-// bits, and a run repeats to the bit. Buffers are in host memory (src/gnn/dist/gradient_exchange.h is for a device's).
+// names the ranks that differ. Values are always summed in the order of the ranks, whichever arrives first; so every
+// rank ends with the same bits, and a run repeats to the bit. Buffers are in host memory
+// (src/gnn/dist/gradient_exchange.h handles device memory).
 //
-// After any error the communicator is of no more use: the ranks no longer agree on what comes next.
+// A communicator cannot be used after an error: the ranks no longer agree on what comes next.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +23,10 @@
 
 namespace hone::gnn {
 
-// One thread at a time, but for Abort, which any thread may call at any time.
+// One thread at a time may call these functions, except Abort, which any thread may call at any time.
 //
-// Errors of every operation: kUnavailable, a rank was lost (killed, hung, or it failed itself), naming rank, host and
-// reason; kTimedOut, a rank did not come in time; kInternal, a rank is at another operation than this one.
+// Errors of every operation: kUnavailable, a rank was lost (killed, hung, or failed by itself), naming rank, host and
+// reason; kTimedOut, a rank did not join in time; kInternal, a rank is in another operation.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -33,23 +34,23 @@ class Communicator {
   virtual int size() const = 0;
   virtual std::string Name(int rank) const = 0;  // "rank 2 on host node7"
 
-  // The one thing an implementation brings: to[r] goes to rank r, and what rank r sent here lands in from[r]. Both
-  // sides know the sizes; those of any pair of ranks may be 0. `what` names the operation in errors and must be equal
-  // on all ranks. Buffers must not overlap.
+  // Sends to[r] to rank r, and stores what rank r sent here in from[r]: the only operation that an implementation must
+  // provide. Both sides know the sizes; the size for any pair of ranks may be 0. `what` names the operation in errors
+  // and must be equal on all ranks. Buffers must not overlap.
   virtual Status Exchange(std::string_view what, std::span<const std::span<const std::byte>> to,
                           std::span<const std::span<std::byte>> from) = 0;
 
-  // Makes the operation under way, if any, and all later ones fail with `why`, at once. The first reason stays. Never
+  // Makes the operation under way, if any, and all later ones fail with `why`, at once. The first reason is kept. Never
   // blocks on an operation.
   virtual void Abort(const Status& why) = 0;
 
-  // values = values of rank 0 + values of rank 1 + …, added in that order, on every rank.
+  // Sums on every rank: values = values of rank 0 + values of rank 1 + …, added in that order.
   Status AllReduceSum(std::string_view what, std::span<float> values);
   Status AllReduceSum(std::string_view what, std::span<double> values);
-  // `bytes` of rank `root`, on every rank. The string may have another length on each rank before.
+  // Copies `bytes` of rank `root` to every rank. The string version may start with a different length on each rank.
   Status Broadcast(std::string_view what, std::span<std::byte> bytes, int root);
   Status Broadcast(std::string_view what, std::string& bytes, int root);
-  // The strings of all ranks, by rank. They may differ in length.
+  // Returns the strings of all ranks, indexed by rank. They may differ in length.
   Result<std::vector<std::string>> AllGather(std::string_view what, const std::string& mine);
   // Returns when every rank has called it.
   Status Barrier(std::string_view what);
@@ -60,7 +61,7 @@ class Communicator {
   std::vector<std::byte> scratch_;
 };
 
-// For a process by itself: rank 0 of 1. Every operation succeeds at once, until Abort.
+// Makes a communicator for a process by itself: rank 0 of 1. Every operation succeeds at once, until Abort.
 std::unique_ptr<Communicator> MakeSoloCommunicator();
 
 }  // namespace hone::gnn

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph with node features, labels and splits, as everything in the engine reads it.
+// Defines Graph: the nodes, edges, features, labels and splits that the whole engine reads.
 //
-// Immutable once open, safe to read from any number of threads. A Graph owns its memory (a mapped container,
-// anonymous huge pages, or generated arrays); the views borrow from it and live no longer than it does.
+// A Graph is immutable once open, and safe to read from any number of threads. A Graph owns its memory (a mapped
+// container, anonymous huge pages, or generated arrays); the views borrow from the Graph and must not outlive it.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ struct FeatureView {
   const std::byte* Row(int64_t v) const { return rows + v * stride_bytes; }
 };
 
-// What is known of the edges. parallel_edges and self_loops say that there may be some.
+// Known properties of the edges. parallel_edges and self_loops say that there may be some.
 struct GraphFlags {
   static constexpr uint32_t kSymmetric = 1, kSorted = 2, kParallelEdges = 4, kSelfLoops = 8;
   bool symmetric = false;  // u lists v as often as v lists u
@@ -59,13 +59,13 @@ struct GraphFlags {
   bool self_loops = true;
 };
 
-// A node without a label has this one; the loss and the accuracy leave it out.
+// The label of a node without a label; the loss and the accuracy ignore such nodes.
 inline constexpr int32_t kNoLabel = -1;
 
 class Graph {
  public:
   virtual ~Graph() = default;
-  virtual const std::string& name() const = 0;    // how it was named: a path or synthetic:…
+  virtual const std::string& name() const = 0;    // as given to OpenGraph: a path or synthetic:…
   virtual CsrView structure() const = 0;
   virtual FeatureView features() const = 0;        // num_rows 0: a graph without features
   virtual std::span<const int32_t> labels() const = 0;  // [num_nodes] in [0, num_classes) or kNoLabel; empty: none
@@ -75,26 +75,28 @@ class Graph {
   virtual std::span<const NodeId> valid_nodes() const = 0;
   virtual std::span<const NodeId> test_nodes() const = 0;
   virtual GraphFlags flags() const { return {}; }
-  virtual int64_t resident_bytes() const = 0;      // what it occupies in memory when all of it was touched
+  virtual int64_t resident_bytes() const = 0;      // bytes in memory once all of it was touched
 };
 
-// Done and total units of a long step ("rows", "edges", "bytes"); total 0: not known. Called from one thread.
+// Reports done and total units of a long step ("rows", "edges", "bytes"); total 0: not known. Called from one thread.
 using GraphProgress = std::function<void(std::string_view step, int64_t done, int64_t total)>;
 
 struct OpenGraphOptions {
   // kCopy reads the sections into anonymous memory with huge pages (a mapped file gets none, and random reads
   // cost up to 2.5 times as much); kMap maps the file; kAuto copies when it fits in half of the free memory.
   enum class Load { kAuto, kCopy, kMap } load = Load::kAuto;
-  // What of a mapped container is compared with its checksums and range-checked before it is used (a copied one is read
-  // through anyway, and all of it is). kStructure leaves the features unread, and is enough that no damage makes a
-  // sampler read out of bounds; kHeader is for who checks rows himself.
+  // Parts of a mapped container that are compared with their checksums and range-checked before use. (A copied
+  // container is always checked whole, as the copy reads all of it.) kStructure leaves the features unread, and is
+  // enough to keep a sampler from reading out of bounds in a damaged file; kHeader leaves the checks of rows to the
+  // caller.
   enum class Check { kHeader, kStructure, kAll } check = Check::kStructure;
-  int threads = 0;      // for generation and copying; 0: all the process may use
+  int threads = 0;      // for generation and copying; 0: all that the process may use
   GraphProgress progress;
 };
 
-// `name`: the path of a container, or "synthetic:SHAPE?scale=…&seed=…" (SHAPE: arxiv, products, papers100M).
-// kNotFound, kInvalidArgument (a damaged or foreign file, an unknown shape: names file, field and remedy), kIo.
+// Opens or generates a graph. `name`: the path of a container, or "synthetic:SHAPE?scale=…&seed=…" (SHAPE: arxiv,
+// products, papers100M). Errors: kNotFound, kInvalidArgument (a damaged or foreign file, an unknown shape: names file,
+// field and remedy), kIo.
 Result<std::shared_ptr<const Graph>> OpenGraph(const std::string& name, const OpenGraphOptions& options = {});
 
 }  // namespace hone::gnn

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mini-batch: the sampled computation graph of a few seed nodes, their input features and labels.
+// Defines a mini-batch: the sampled computation graph of a few seed nodes, with input features and labels.
 //
 // Nodes are named by local ids. The seeds are 0 … num_seeds-1 in their given order; every other node has the next
 // id at its first occurrence in (hop, destination local id, slot) order. A layer's destinations are therefore always
@@ -28,13 +28,13 @@ struct BlockView {
   int64_t num_edges() const { return row_offsets.empty() ? 0 : row_offsets[static_cast<size_t>(num_dst)]; }
 };
 
-// The structure of one sample. Reusable: clearing keeps the memory, so that sampling into the same object batch after
-// batch allocates nothing once it has grown.
+// Structure of one sample. Reusable: clearing keeps the memory, so sampling batch after batch into the same object
+// allocates nothing once its buffers have grown.
 struct NeighborSample {
   std::vector<NodeId> nodes;       // [num_nodes] global id by local id
   std::vector<int32_t> hop_nodes;  // [hops + 1] nodes known after hop h; hop_nodes[0] == number of unique seeds
-  // What hop h (0 is next to the seeds) drew. All-so-far: one entry a hop, each with hop_nodes[h] rows.
-  // New-only: one entry in all, whose rows grow with the hops, for a node is drawn once.
+  // Edges that hop h (0 is next to the seeds) drew. All-so-far: one entry per hop, each with hop_nodes[h] rows.
+  // New-only: one entry in all, whose rows grow with the hops, because each node is drawn once.
   struct Rows {
     std::vector<int32_t> row_offsets;
     std::vector<int32_t> columns;
@@ -45,7 +45,7 @@ struct NeighborSample {
   int hops() const { return static_cast<int>(hop_nodes.size()) - 1; }
   int32_t num_seeds() const { return hop_nodes.empty() ? 0 : hop_nodes[0]; }
   int32_t num_nodes() const { return static_cast<int32_t>(nodes.size()); }
-  // The block of layer `layer` (0 is the first to run, the outermost hop; hops()-1 ends at the seeds).
+  // Returns the block of layer `layer` (0 runs first, on the outermost hop; hops()-1 ends at the seeds).
   BlockView Block(int layer) const {
     const int hop = hops() - 1 - layer;
     const Rows& r = rows[new_only ? 0 : static_cast<size_t>(hop)];
@@ -67,7 +67,7 @@ struct FeatureRows {
   const std::byte* Row(int64_t i) const { return rows + i * stride_bytes; }
 };
 
-// What identifies a batch, and keys every random choice in it.
+// Identifies a batch, and keys every random choice in it.
 struct BatchKey {
   uint64_t seed = 0;
   uint32_t epoch = 0;
@@ -77,12 +77,12 @@ struct BatchKey {
 
 struct MiniBatch {
   BatchKey key;
-  int64_t index = 0;  // position in the epoch's delivery order: 0, 1, 2, …, also where the epoch began later
+  int64_t index = 0;  // position in the epoch's delivery order: 0, 1, 2, …, even if the epoch began at a later step
   NeighborSample sample;
   FeatureRows features;         // [sample.num_nodes(), width]
   std::vector<int32_t> labels;  // [num_seeds]; kNoLabel where there is none
   double sample_seconds = 0;    // processor time of the thread that prepared it
-  double slice_seconds = 0;     // likewise: features and labels
+  double slice_seconds = 0;     // likewise, for features and labels
   double transfer_seconds = 0;  // as the transfer stage reports it; 0 without one
 };
 

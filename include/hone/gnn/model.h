@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model: from the feature rows of a mini-batch to the logits of its seeds, and back.
+// Defines the interface of models: a model maps a mini-batch's feature rows to its seeds' logits, and gradients back.
 //
-// The four published models (GraphSAGE, GAT, GIN, SAGE-RI), any spec and any stack of Layers have this face. As with a Layer,
-// a model owns parameters only; the state of a batch in flight is a ModelState.
+// The four published models (GraphSAGE, GAT, GIN, SAGE-RI), any spec and any stack of Layers implement this interface.
+// Like a Layer, a model owns only parameters; the state of a batch in flight is a ModelState.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace hone::gnn {
 
 struct ModelOptions {
   std::string kind = "sage";  // sage | gat | gin | sage-ri
-  int64_t in_width = 0;       // of the graph's features
+  int64_t in_width = 0;       // width of the graph's features
   int64_t hidden = 256;
   int64_t num_classes = 0;
   int layers = 3;
@@ -39,13 +39,13 @@ struct ModelOptions {
   std::shared_ptr<const ModelSpec> spec;
 };
 inline constexpr std::string_view kSpecKind = "spec";
-// Options of a spec of `layers` layers (LayersOf), without the sizes of a graph.
+// Returns options for a spec of `layers` layers (LayersOf), without the sizes of a graph.
 ModelOptions SpecOptions(std::shared_ptr<const ModelSpec> spec, int layers);
-// The options of the published model that a spec is, whatever its values are called; none where it is a model of its own.
-// in_width is 0, and so is num_classes, but of sage-ri, whose spec is for so many classes. Weights are drawn from a seed
-// that the caller sets, and everything about the two is equal to the bit on the CPU.
+// Returns the options of the published model that a spec is equal to, whatever its values are named; nullopt if there
+// is none. in_width is 0, and so is num_classes except for sage-ri, whose spec fixes the number of classes. The caller
+// sets the seed of the weights. On the CPU the spec and the published model are equal to the bit.
 std::optional<ModelOptions> AsPublished(const ModelSpec& spec);
-// What a person calls the model: its kind, or the name of its spec.
+// Returns the model's name for display: its kind, or the name of its spec.
 std::string ModelName(const ModelOptions& options);
 
 template <typename T>
@@ -61,23 +61,22 @@ class Model {
   virtual std::unique_ptr<State> MakeState() const = 0;
   //   x       [sample.num_nodes(), in_width]
   //   logits  [sample.num_seeds(), num_classes], overwritten (no softmax)
-  // context.layer is set by the model. sample.hops() == options().layers.
+  // The model sets context.layer. Requires sample.hops() == options().layers.
   virtual void Forward(const NeighborSample& sample, Matrix<const T> x, Matrix<T> logits, State& state,
                        const LayerContext& context) = 0;
-  // After Forward with the same arguments. Adds to the parameters' gradients; grad_logits may be overwritten.
+  // Called after Forward with the same arguments. Adds to the parameters' gradients; grad_logits may be overwritten.
   virtual void Backward(const NeighborSample& sample, Matrix<const T> x, Matrix<T> grad_logits, State& state,
                         const LayerContext& context) = 0;
-  // Layer-wise inference over the whole graph: one layer at a time for all nodes, then the head.
-  //   Number of passes over the graph; pass p maps [*, PassWidth(p)] to [*, PassWidth(p + 1)] on any block whose
-  //   destinations are the first rows of its sources. The last pass gives logits. Never in training mode.
-  //   Working memory is the model's own: one RunPass at a time on one model.
+  // Layer-wise inference over the whole graph computes one layer at a time for all nodes, then the head.
+  //   num_passes counts the passes over the graph; pass p maps [*, PassWidth(p)] to [*, PassWidth(p + 1)] on any block
+  //   whose destinations are the first rows of its sources. The last pass gives logits. Never called in training mode.
+  //   The model owns the working memory: call one RunPass at a time per model.
   virtual int num_passes() const = 0;
   virtual int64_t PassWidth(int pass) const = 0;
   virtual void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out,
                        const LayerContext& context) = 0;
-  //   The part of pass p that is done row by row before neighbors are gathered, where its layer offers that (see
-  //   Layer): ProjectRows gives rows of ProjectedWidth(p) columns (0: not offered), and RunProjectedPass takes them in
-  //   place of x.
+  //   A layer may offer the part of pass p that maps single rows before neighbors are gathered (see Layer): ProjectRows
+  //   gives rows of ProjectedWidth(p) columns (0: not offered), and RunProjectedPass takes them in place of x.
   virtual int64_t ProjectedWidth(int /*pass*/) const { return 0; }
   virtual void ProjectRows(int /*pass*/, Matrix<const T> /*x*/, Matrix<T> /*out*/, const LayerContext& /*context*/) {}
   virtual void RunProjectedPass(int /*pass*/, const BlockView& /*block*/, Matrix<const T> /*projected*/,
@@ -88,9 +87,9 @@ class Model {
 Result<std::unique_ptr<Model<float>>> MakeModel(const ModelOptions& options);
 Result<std::unique_ptr<Model<double>>> MakeDoubleModel(const ModelOptions& options);
 
-// A stack of layers of your own, as many as options.layers: the first takes options.in_width, each next one what the
-// one before it gives, the last one gives options.num_classes. Between two layers come options.norm (empty: none),
-// options.activation (empty: relu) and options.dropout (below 0: 0.5). options.kind is for show.
+// Makes a stack of your own layers, as many as options.layers: the first takes options.in_width, each next one takes
+// the width that its predecessor gives, and the last gives options.num_classes. Between two layers come options.norm
+// (empty: none), options.activation (empty: relu) and options.dropout (below 0: 0.5). options.kind is only displayed.
 template <typename T>
 Result<std::unique_ptr<Model<T>>> MakeStackModel(const ModelOptions& options,
                                                  std::vector<std::unique_ptr<Layer<T>>> layers);

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Multi-hop neighbor sampling without replacement, exactly uniform, and a pure function of its key.
+// Samples multi-hop neighborhoods without replacement, exactly uniformly, as a pure function of the batch's key.
 //
 // The draw of one node at one hop depends on (seed, epoch, step, hop, node) and nothing else: not on the thread, the
-// other nodes of the batch, their order, or the device. Randomness is Philox4x32-10 (Salmon et al. 2011) with
-// key = seed and counter = (node, step, epoch, hop | word block << 8 | retry << 24): word j of the stream serves
-// slot j. Bounded integers by Lemire (2019) with rejection; subsets of a row's CSR slots by Floyd (Bentley and Floyd
-// 1987) in slot order; a row no longer than the fanout is copied in CSR order.
+// other nodes of the batch, their order, or the device. Randomness is Philox4x32-10 (Salmon et al. 2011) with key =
+// seed and counter = (node, step, epoch, hop | word block << 8 | retry << 24): word j of the stream serves slot j.
+// Bounded integers are drawn by Lemire's method (2019) with rejection; subsets of a row's CSR slots by Floyd's (Bentley
+// and Floyd 1987) in slot order; a row no longer than the fanout is copied in CSR order.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +30,17 @@ enum class FrontierRule : uint8_t {
 };
 
 struct SamplerOptions {
-  std::vector<int32_t> fanouts;  // 1 to kMaxHops; the first: next to the seeds; 1 … kMaxFanout or kAllNeighbors
+  std::vector<int32_t> fanouts;  // 1 to kMaxHops, the first next to the seeds; each 1 … kMaxFanout or kAllNeighbors
   FrontierRule frontier = FrontierRule::kAllSoFar;
 };
 
-// Not thread-safe: one per thread (each holds a hash table that grows to the largest batch seen and stays).
+// Not thread-safe: use one per thread (each holds a hash table that grows to the largest batch seen and never shrinks).
 class NeighborSampler {
  public:
   virtual ~NeighborSampler() = default;
-  // Replaces `out`; on an error it is an empty sample. Seeds are global ids, repeats allowed (a repeat maps to its
-  // first local id), none allowed too. The key's shard takes no part: a node draws the same neighbors in every shard
-  // of a step.
+  // Replaces `out`; on an error `out` is an empty sample. Seeds are global ids; repeats are allowed (a repeat maps to
+  // its first local id), and so is an empty list. The key's shard is ignored: a node draws the same neighbors in every
+  // shard of a step.
   // kInvalidArgument: a seed out of range; kResourceExhausted: more than 2^31 - 1 nodes or edges, or no memory.
   virtual Status Sample(std::span<const NodeId> seeds, const BatchKey& key, NeighborSample& out) = 0;
 };
@@ -48,8 +48,8 @@ class NeighborSampler {
 // `graph` is borrowed and must outlive the sampler. kInvalidArgument names the fanout that is out of range.
 Result<std::unique_ptr<NeighborSampler>> MakeNeighborSampler(const CsrView& graph, const SamplerOptions& options);
 
-// The seed order of an epoch: position i of a keyed Feistel permutation of [0, count). No shuffle buffer, any
-// position at any time, the same on every device. 0 <= i < count.
+// Returns the seed at position i of an epoch's order: position i of a keyed Feistel permutation of [0, count). Needs no
+// shuffle buffer: any position at any time, the same on every device. Requires 0 <= i < count.
 // For many positions of one epoch, src/gnn/sample/index_permutation.h sets the keys up once.
 int64_t PermutedIndex(uint64_t seed, uint32_t epoch, int64_t count, int64_t i);
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How parameters follow their gradients: Adam, clipping, and a learning rate that falls when the loss stops falling.
+// Updates parameters from gradients: Adam, clipping, and a learning rate that falls when the loss stops falling.
 //
-// All of it is plain state that a checkpoint can hold: the same state and the same gradients give the same bits, on
+// Its state is plain values that a checkpoint can hold: the same state and the same gradients give the same bits, on
 // any number of threads.
 #pragma once
 
@@ -31,15 +31,15 @@ class Adam {
   // `parameters` are borrowed and must outlive the optimizer.
   Adam(std::vector<Parameter<T>*> parameters, const AdamOptions& options);
 
-  // One update from the gradients as they stand. The norm before clipping, or 0 where nothing is clipped. A norm that
-  // is not finite updates nothing.
+  // Makes one update from the present gradients. Returns the norm before clipping, or 0 where nothing is clipped. A
+  // norm that is not finite updates nothing.
   double Step(int threads);
   void ZeroGradients(int threads);
 
   double learning_rate() const { return options_.learning_rate; }
   void set_learning_rate(double rate) { options_.learning_rate = rate; }
-  // For checkpoints: the number of steps made, and the moments, one pair for each trainable parameter in their order
-  // ("exp_avg.NAME", "exp_avg_sq.NAME", shaped like it).
+  // State for checkpoints: the number of steps made, and the moments, one pair for each trainable parameter in their
+  // order ("exp_avg.NAME", "exp_avg_sq.NAME", shaped like the parameter).
   int64_t steps() const { return steps_; }
   void set_steps(int64_t steps) { steps_ = steps; }
   std::vector<Parameter<T>*> moments();
@@ -51,7 +51,7 @@ class Adam {
   int64_t steps_ = 0;
 };
 
-// The L2 norm of all gradients, summed in double and in fixed order.
+// Returns the L2 norm of all gradients, summed in double and in fixed order.
 template <typename T>
 double GradientNorm(const std::vector<Parameter<T>*>& parameters, int threads);
 
@@ -69,7 +69,7 @@ struct PlateauState {
   int64_t bad_steps = 0;
   int64_t cooldown_left = 0;
 };
-// The learning rate to go on with.
+// Returns the learning rate to go on with.
 double PlateauStep(const PlateauOptions& options, PlateauState& state, double loss, double rate);
 
 }  // namespace hone::gnn

@@ -24,83 +24,82 @@ namespace hone::gnn {
 
 class Communicator;  // hone/gnn/communicator.h
 
-// How the learning rate goes from epoch to epoch.
+// How the learning rate changes from epoch to epoch.
 enum class Schedule : uint8_t {
   kConstant,
   kCosine,      // half a cosine, from the learning rate after the warm-up to near 0 in the last epoch
-  kStep,        // times schedule_factor after every schedule_every epochs
-  kValidation,  // times schedule_factor after schedule_patience validations in a row without a better one, and as many
-                // again
+  kStep,        // multiplied by schedule_factor after every schedule_every epochs
+  kValidation,  // multiplied by schedule_factor after each schedule_patience validations in a row without a better one
 };
 
-// What decides the trajectory. Kept in every checkpoint.
+// Options that decide the trajectory. Every checkpoint keeps them.
 struct TrainOptions {
-  std::vector<int32_t> fanouts = {15, 10, 5};        // first: next to the seeds; as many as the model has layers
-  std::vector<int32_t> eval_fanouts = {20, 20, 20};  // of the validation passes
+  std::vector<int32_t> fanouts = {15, 10, 5};        // first: next to the seeds; one per layer of the model
+  std::vector<int32_t> eval_fanouts = {20, 20, 20};  // fanouts of the validation passes
   FrontierRule frontier = FrontierRule::kAllSoFar;
   int64_t batch = 1024;      // seeds a virtual shard
-  int64_t eval_batch = 512;  // seeds a batch of the validation passes
+  int64_t eval_batch = 512;  // seeds a batch in the validation passes
   int shards = 1;            // virtual shards a step: a step has batch * shards seeds
   int epochs = 25;
   double learning_rate = 0.003;
   double weight_decay = 0;            // added to the gradient, as in torch.optim.Adam
-  double clip_norm = 0;               // the gradient of all parameters together is scaled down to it; 0: never
-  std::vector<double> class_weights;  // [num_classes], of the loss; empty: all 1
+  double clip_norm = 0;               // limit on the L2 norm of all gradients together; 0: none
+  std::vector<double> class_weights;  // [num_classes], weights of the loss; empty: all 1
   bool plateau = false;               // lower the learning rate when the loss stops falling
   double plateau_factor = 0.8;
   int plateau_patience = 125;  // steps
   Schedule schedule = Schedule::kConstant;
-  int warmup = 0;           // epochs in which the rate rises, evenly, to the learning rate
+  int warmup = 0;           // epochs in which the rate rises linearly to the learning rate
   int schedule_every = 10;  // epochs
   double schedule_factor = 0.1;
   int schedule_patience = 5;          // validations
-  Metric metric = Metric::kAccuracy;  // on the validation split; it tells the best epoch
+  Metric metric = Metric::kAccuracy;  // measured on the validation split; selects the best epoch
   int eval_every = 1;          // epochs from one validation to the next (the last epoch always has one); 0: never
-  int early_stop = 0;          // end after so many validations without a better one; 0: never
-  uint64_t seed = 0;           // of seed order, samples and dropout masks
+  int early_stop = 0;          // validations without a better one after which the run ends; 0: never
+  uint64_t seed = 0;           // seed of seed order, samples and dropout masks
 };
 
-// What does not touch the result.
+// Options that do not change the result.
 struct RunOptions {
-  int threads = 0;         // 0: all the process may use
-  int workers = 0;         // that prepare batches; 0: as many as threads
+  int threads = 0;         // 0: all that the process may use
+  int workers = 0;         // threads that prepare batches; 0: as many as threads
   int queue = 0;           // prepared batches that may wait; 0: a few more than workers
   std::string checkpoint;  // folder for last.safetensors and best.safetensors; empty: none are written
   int save_every = 0;      // steps between two writes of last.safetensors; 0: at the end of each epoch
-  // The ranks that train one model together, each its part of the shards; borrowed, and every rank makes and runs a
-  // trainer with equal options. Null: this process alone. The number of ranks does not change a bit of the result.
-  // Rank 0 alone reads and writes checkpoints. TrainOptions::shards must be a multiple of the ranks.
+  // Ranks that train one model together, each computing its part of the shards; borrowed. Every rank makes and runs a
+  // trainer with equal options. Null: this process alone. The number of ranks does not change a bit of the result. Only
+  // rank 0 reads and writes checkpoints. TrainOptions::shards must be a multiple of the ranks.
   Communicator* communicator = nullptr;
-  // Takes a sentence about a file that was read, to be shown to a person (it has no checksum, say). On rank 0 alone.
+  // Receives a sentence about a file that was read, for display (no checksum, say). Called on rank 0 only.
   std::function<void(const std::string&)> note;
 };
 
-// Times of one epoch, in seconds. Preparation runs beside computing, so the parts add up to more than the whole;
-// `exposed` is what the training loop really waited for it.
+// Times of one epoch, in seconds. Preparation and computing overlap, so the parts add up to more than the whole;
+// `exposed` is the time for which the training loop really waited.
 struct EpochTimes {
   double wall = 0;      // training and validation
   double train = 0;     // wall of the training part
   double sample = 0;    // summed over the preparing threads
   double slice = 0;     // likewise
-  double transfer = 0;  // to the device; 0 on the CPU
+  double transfer = 0;  // copies to the device; 0 on the CPU
   double compute = 0;   // wall of forward, loss, backward and update
   double exposed = 0;   // wall that the training part spent waiting for a batch
   double evaluate = 0;  // wall of the validation pass
-  double cpu = 0;       // of the whole process during the training part, user and system
+  double cpu = 0;       // processor time of the whole process during the training part, user and system
 };
 
 struct EpochReport {
-  int epoch = 0;  // from 0
+  int epoch = 0;  // counted from 0
   int64_t steps = 0;
   double loss = 0;            // mean over the epoch's labelled seeds, weighted as the loss is
-  double train_accuracy = 0;  // of the logits that the steps computed, with dropout; NaN: no label
-  // Of the validation. NaN: this epoch had none.
+  double train_accuracy = 0;  // accuracy of the logits that the steps computed, with dropout; NaN: no label
+  // Validation results. NaN: this epoch had no validation.
   double valid_accuracy = 0;
   double valid_macro_f1 = 0;
-  double valid_auc = 0;       // NaN also where there are not two classes, on a GPU and of several ranks
+  double valid_auc = 0;       // NaN also without exactly two classes, on a GPU, and with several ranks
   bool best = false;          // the best validation so far
   double learning_rate = 0;   // at the epoch's end
-  int64_t sampled_nodes = 0;  // rows of the batches' inputs
+  int64_t sampled_nodes = 0;  // input rows of all batches
   int64_t sampled_edges = 0;
   EpochTimes times;
 };
@@ -110,19 +109,19 @@ struct StepReport {
   int64_t step = 0;   // within the epoch, from 0
   int64_t steps = 0;  // in an epoch
   double loss = 0;
-  bool validating = false;  // a batch of the validation pass; loss is not set
+  bool validating = false;  // true: a batch of the validation pass; loss is not set
 };
 
 struct TrainEvents {
   std::function<void(const StepReport&)> step;
   std::function<void(const EpochReport&)> epoch;
-  // Asked after every step. When true the run saves last.safetensors (if there is a folder) and ends.
+  // Called after every step. If it returns true, the run saves last.safetensors (if there is a folder) and ends.
   std::function<bool()> stop;
 };
 
 struct TrainResult {
   enum class End { kFinished, kEarlyStop, kStopped } end = End::kFinished;
-  int epochs = 0;                  // complete ones, since the very beginning
+  int epochs = 0;                  // complete epochs, since the first sitting
   double best_valid = 0;           // TrainOptions::metric of the best validation; NaN: never validated
   int best_epoch = -1;
   std::string checkpoint;  // path of last.safetensors; empty without a folder
@@ -135,28 +134,29 @@ class Trainer {
   virtual Model<float>& model() = 0;
   virtual const TrainOptions& options() const = 0;
   virtual int64_t steps_per_epoch() const = 0;
-  virtual int next_epoch() const = 0;  // where Run begins
+  virtual int next_epoch() const = 0;  // epoch with which Run begins
   virtual int64_t next_step() const = 0;
   // Runs to the end of the last epoch, to early stopping, or to events.stop.
   // kInvalidArgument: the loss is not a number (names epoch and step, and says what to change);
-  // kIo: a checkpoint could not be written (training stops: a run that cannot be resumed is not worth its time).
-  // Of several ranks: the communicator's errors, when one is lost; rank 0 then saves the state after the last whole
-  // step, and the message names it. events.stop ends all ranks after the same step, whichever of them is asked to.
+  // kIo: a checkpoint could not be written (training stops: a run that cannot be resumed is not worth its time). With
+  // several ranks: the communicator's errors, when a rank is lost; rank 0 then saves the state after the last whole
+  // step, and the message names that file. events.stop of any rank ends all ranks after the same step.
   virtual Result<TrainResult> Run(const TrainEvents& events) = 0;
-  // Writes the present state, aside and then renamed.
+  // Writes the present state to a temporary file, then renames it.
   virtual Status Save(const std::string& path) = 0;
 };
 
-// kInvalidArgument names the option that is wrong, or what the graph lacks (features, labels, training nodes).
-// in_width and num_classes of `model` are taken from the graph. `init`: a safetensors file whose tensors replace the
-// initial weights, named as PyTorch Geometric names them (docs/formats/checkpoint.md); empty: none.
+// Makes a trainer. kInvalidArgument names the option that is wrong, or what the graph lacks (features, labels, training
+// nodes). in_width and num_classes of `model` are taken from the graph. `init`: a safetensors file whose tensors
+// replace the initial weights, named as PyTorch Geometric names them (docs/formats/checkpoint.md); empty: none.
 Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                              const TrainOptions& options, const RunOptions& run,
                                              const std::string& init = {});
 
-// Continues, to the bit, the run that wrote `checkpoint` (a file, or a folder with last.safetensors). `epochs`
-// replaces the number of epochs; 0 keeps it. `learning_rate` replaces the one that the run began with, and its schedule
-// goes on from where it is; 0 keeps it. kInvalidArgument: the checkpoint is of another graph, or damaged.
+// Continues, to the bit, the run that wrote `checkpoint` (a path of a file, or of a folder with last.safetensors).
+// `epochs` replaces the number of epochs; 0 keeps it. `learning_rate` replaces the run's initial rate, and the schedule
+// continues from its present point; 0 keeps the rate. kInvalidArgument: the checkpoint belongs to another graph, or is
+// damaged.
 Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
                                                const RunOptions& run, int epochs = 0, double learning_rate = 0);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A candidate: one `.cu` file of device code that opens with a launch plan in a comment.
+// Defines a candidate: one `.cu` file of device code that opens with a launch plan in a comment.
 //
 //   /*hone
 //   [tune]
@@ -16,7 +16,7 @@
 // Hone, not the candidate, allocates, launches, times and compares. docs/candidate-format.md is the
 // full description. Oracles use the same format; their double-precision results are `ref:NAME` arguments.
 //
-// Plain values. ParseCandidate checks everything that can be checked without a case or a compiler.
+// Candidates are plain values. ParseCandidate checks everything that can be checked without a case or a compiler.
 #pragma once
 
 #include <array>
@@ -33,9 +33,9 @@
 
 namespace hone {
 
-// Tunable name -> chosen value. Ordered, so that equal bindings have equal keys.
+// Tunable names with their chosen values. Ordered, so that equal bindings have equal keys.
 using Binding = std::map<std::string, int64_t>;
-std::string BindingKey(const Binding& binding);  // "BLOCK=256,VEC=8"; empty for none
+std::string BindingKey(const Binding& binding);  // "BLOCK=256,VEC=8"; empty for no tunables
 
 enum class ArgumentKind {
   kTensor,     // device pointer to a tensor, plus `offset` elements
@@ -56,7 +56,7 @@ struct Argument {
   std::vector<Argument> fields;      // kStruct
 };
 
-// Every field of cuTensorMapEncodeTiled; dims and box innermost first, strides in bytes, outermost last.
+// Fields of cuTensorMapEncodeTiled; dims and box innermost first, strides in bytes, outermost last.
 struct TensorMapSpec {
   std::string name;
   std::string tensor;
@@ -75,19 +75,19 @@ struct WorkspaceSpec {
   std::string name;
   Expression bytes;
   int64_t align = 256;
-  // false: poisoned before every launch. true: zero before the first launch, and must be zero after each.
+  // false: filled with garbage before every launch. true: zero before the first launch, and must be zero after each.
   bool zero_on_entry = false;
 };
 
-// One [[call]] entry: a matrix product that Hone has a library make, out = epilogue(op(a) * op(b) + bias). Matrices are
-// dense and row-major: a is [batch, m, k] ([batch, k, m] transposed), b is [batch, k, n] ([batch, n, k]), out is
-// [batch, m, n] and the bias is [n]. Elements of all four have `dtype`, sums are taken in float32.
+// One [[call]] entry: a matrix product computed by a library, out = epilogue(op(a) * op(b) + bias). Matrices are dense
+// and row-major: a is [batch, m, k] ([batch, k, m] transposed), b is [batch, k, n] ([batch, n, k]), out is [batch, m,
+// n] and the bias is [n]. Elements of all four have `dtype`; sums are accumulated in float32.
 struct MatmulCall {
   Argument a, b, out;            // kTensor or kWorkspace
   std::optional<Argument> bias;
   Expression m, n, k;
   std::optional<Expression> batch;      // absent: 1
-  std::optional<Expression> algorithm;  // absent: 0. Number in the library's own order of preference
+  std::optional<Expression> algorithm;  // number in the library's own order of preference; absent: 0
   bool transpose_a = false, transpose_b = false;
   DType dtype = DType::kFloat32;  // float32, float16 or bfloat16
   std::string epilogue = "none";  // none relu gelu_tanh
@@ -100,7 +100,8 @@ struct PlanEntry {
   bool is_memset = false;
   std::optional<MatmulCall> call;
   bool is_launch() const { return !is_memset && !call; }
-  std::string_view table() const { return call ? "call" : is_memset ? "memset" : "launch"; }  // its name in the plan
+  std::string_view table() const { return call ? "call" : is_memset ? "memset" : "launch"; }  // name of its table in
+                                                                                              // the plan
   std::optional<Expression> when;
   Binding with;  // tunables bound for this entry alone
 
@@ -124,7 +125,8 @@ struct PlanEntry {
 
 struct LaunchPlan {
   std::vector<std::pair<std::string, std::vector<int64_t>>> tunables;  // name, choices; in file order
-  std::vector<std::string> constraints;       // expressions over tunables; a binding that fails one is not swept
+  std::vector<std::string> constraints;       // expressions over tunables; a binding for which one is false is not
+                                              // swept
   std::vector<PlanEntry> entries;
   std::vector<WorkspaceSpec> workspaces;
   std::vector<TensorMapSpec> tensor_maps;
@@ -132,9 +134,9 @@ struct LaunchPlan {
   std::string include_set;                    // "" (fp16, bf16), "full" (mma, cooperative groups, pipelines), "cute"
   bool host_mode = false;                     // weaker guarantee; see docs/candidate-format.md
   std::string host_function;                  // host mode: the C launch function
-  // "cubin" or "ptx": the candidate is machine code that another compiler made; "": source. See core/machine_code.h.
+  // "cubin" or "ptx": the candidate is machine code from another compiler; "": source. See core/machine_code.h.
   std::string machine_code;
-  std::string image;                          // of machine code: the image's file name, tunables not yet replaced
+  std::string image;                          // machine code: the image's file name, tunables not yet replaced
 };
 
 struct Candidate {
@@ -143,20 +145,20 @@ struct Candidate {
   LaunchPlan plan;
 };
 
-// `task` gives tensor, scalar and dimension names. `is_oracle` allows `ref:NAME` arguments.
+// Parses a candidate. `task` gives tensor, scalar and dimension names; `is_oracle` allows `ref:NAME` arguments.
 // Errors (kInvalidArgument) name file, line, field and remedy.
 Result<Candidate> ParseCandidate(std::string_view source, std::string_view file, const Task& task,
                                  bool is_oracle = false);
 
-// Whether it is written in CuTe: it has that include set and uses names of `cute`.
+// Returns whether the candidate uses CuTe: it has the `cute` include set and uses names of `cute`.
 bool UsesCute(const Candidate& candidate);
 
-// First choice of every tunable.
+// Returns the first choice of every tunable.
 Binding DefaultBinding(const LaunchPlan& plan);
-// Every binding that satisfies the constraints, in file order.
+// Returns every binding that satisfies the constraints, in file order.
 std::vector<Binding> AllBindings(const LaunchPlan& plan);
 
-// Facts about the device a plan may use. Answered by a DeviceSession, or by a table for the simulator.
+// Facts about the device that a plan may use, from a DeviceSession, or from a table for the simulator.
 struct DeviceFacts {
   std::string id;             // "cuda:0", "sim"
   std::string name;           // "NVIDIA H200"
@@ -173,13 +175,13 @@ struct DeviceFacts {
   int max_blocks_per_sm = 32;
   int64_t registers_per_sm = 65536;
   double memory_bandwidth = 0;      // bytes per second, datasheet
-  double l2_bandwidth = 0;          // bytes per second, bound used for warm refusals
+  double l2_bandwidth = 0;          // bytes per second, the bound by which impossible warm times are refused
   double fp32_flops = 0;            // per second, datasheet, FMA counted as two
   double tensor_bf16_flops = 0;     // per second, dense datasheet
   std::string driver;               // driver version text, or the host compiler for the simulator
 };
 
-// One plan entry resolved for one case: numbers only.
+// One argument of a plan entry, resolved for one case: numbers only.
 struct ResolvedArgument {
   ArgumentKind kind = ArgumentKind::kInteger;
   std::string name;          // tensor, workspace or tensor map
@@ -188,7 +190,7 @@ struct ResolvedArgument {
   std::vector<ResolvedArgument> fields;  // kStruct
 };
 
-// A pointer of a library call, with the bytes that the call reads or writes behind it.
+// A pointer argument of a library call, and the number of bytes that the call reads or writes there.
 struct ResolvedOperand {
   std::string name;  // tensor or workspace
   int64_t byte_offset = 0;
@@ -207,7 +209,7 @@ struct ResolvedMatmul {
   double flops() const {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
   }
-  double bytes() const {  // read and written once
+  double bytes() const {  // each operand is read or written once
     return static_cast<double>(a.bytes + b.bytes + out.bytes + (bias ? bias->bytes : 0));
   }
   std::string Describe() const;  // "matmul 64x128x32 float16 by a library"
@@ -218,7 +220,7 @@ struct ResolvedStep {
   std::optional<ResolvedMatmul> call;
   bool is_launch() const { return !is_memset && !call; }
   size_t entry = 0;              // index into LaunchPlan::entries
-  std::string binding_key;       // which compiled module
+  std::string binding_key;       // key of the compiled module
   std::string kernel;            // name expression with tunables replaced
   std::array<int64_t, 3> grid{1, 1, 1};
   std::array<int64_t, 3> block{1, 1, 1};
@@ -245,37 +247,39 @@ struct ResolvedTensorMap {
 };
 
 struct ResolvedPlan {
-  std::vector<ResolvedStep> steps;  // a launch whose grid has a zero extent is dropped: nothing to do
-  std::vector<size_t> chosen;       // index into LaunchPlan::entries of each step's alternative, dropped ones included
+  std::vector<ResolvedStep> steps;  // without launches whose grid has a zero extent
+  std::vector<size_t> chosen;       // index into LaunchPlan::entries of each step's alternative, empty launches
+                                    // included
   std::vector<ResolvedWorkspace> workspaces;
   std::vector<ResolvedTensorMap> tensor_maps;
 };
 
-// Occupancy for `occupancy(kernel)`: blocks per SM of the entry's kernel. Unknown before compiling.
+// Answers `occupancy(kernel)`: blocks per SM of the entry's kernel. Unknown before compiling.
 using OccupancyQuery = std::function<Result<int64_t>(const std::string& kernel, const std::string& binding_key,
                                                      int64_t block_threads, int64_t shared_bytes)>;
 
-// Why a plan cannot run for a case is the candidate's fault and an expected outcome: the caller turns
-// the Status, which names line and field, into the verdict: kInvalidArgument into launch_error (or parse_error),
-// kResourceExhausted (more threads, shared memory, grid or cluster than the device has) into resource_limit. kNotFound:
-// no alternative of some step holds for these dimensions; the task's seed serves them, where there is one.
-// `binding` overrides default tunables; an entry's own `with` wins over both. `base_align` answers align(x):
-// the alignment in bytes of each tensor's base address. Without `occupancy`, occupancy() is answered by an upper
-// bound from threads and shared memory.
+// Resolves a plan for one case. A plan that cannot run for a case is the candidate's fault and an expected outcome: the
+// caller turns the Status, which names line and field, into a verdict: kInvalidArgument into launch_error (or
+// parse_error), kResourceExhausted (more threads, shared memory, grid or cluster than the device has) into
+// resource_limit. kNotFound: no alternative of some step holds for these dimensions; the task's seed then runs instead,
+// if there is one.
+// `binding` overrides default tunables; an entry's own `with` overrides both. `base_align` answers align(x): the
+// alignment in bytes of each tensor's base address. Without `occupancy`, occupancy() is answered by an upper bound from
+// threads and shared memory.
 Result<ResolvedPlan> ResolvePlan(const Candidate& candidate, const Task& task, const Dims& dims,
                                  const Binding& binding, const DeviceFacts& facts,
                                  const OccupancyQuery& occupancy = {},
                                  const std::map<std::string, int64_t>& base_align = {});
 
-// The bindings whose modules must be compiled to run `candidate` with `binding`: the default one plus one
-// per distinct `with`, and the name expressions needed under each.
+// One module to compile: ResolvePlan's default binding or a distinct `with`, and the name expressions needed under this
+// binding.
 struct CompileUnit {
   Binding binding;
   std::vector<std::string> kernels;  // name expressions, tunables replaced; no repeats
 };
 std::vector<CompileUnit> CompileUnits(const Candidate& candidate, const Binding& binding);
 
-// The line of the plan's first [[call]]; 0: it calls no library.
+// Returns the line of the plan's first [[call]]; 0: it calls no library.
 int LineOfCall(const LaunchPlan& plan);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the evaluator says about a candidate. A closed set of verdicts; timings exist only when the
-// verdict is `ok`. The JSON form is stable and described in docs/evaluation-json.md.
+// Holds the evaluator's judgement of a candidate. The set of verdicts is closed; timings exist only when the verdict is
+// `ok`. The JSON form is stable and described in docs/evaluation-json.md.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ enum class Verdict {
   kCrashed,         // illegal access, trap, misaligned access, device assert
   kTimedOut,
   kWrongOutput,
-  kRuleViolation,   // kept state, wrote outside its buffers, changed an input, used what is not allowed
+  kRuleViolation,   // kept state, wrote outside its buffers, changed an input, used something forbidden
   kUnsupported,     // this device cannot judge it (wgmma on the simulator)
   kInvalidTask,     // the task, not the candidate, is at fault
-  kDeviceLost,      // the device or its worker went away for a reason that is not the candidate's
+  kDeviceLost,      // the device or its worker was lost for a reason that is not the candidate's
 };
 std::string_view VerdictName(Verdict v);
 std::optional<Verdict> VerdictFromName(std::string_view name);
@@ -42,7 +42,7 @@ struct Interval {
   double high = 0;
 };
 
-// Which of the two cache states a time was taken in.
+// Cache state in which a time was taken.
 enum class CacheState { kCold, kWarm };
 
 struct TimingDetail {
@@ -54,12 +54,12 @@ struct TimingDetail {
   int looks = 0;
 };
 
-// What a library that the task's baseline.toml names takes for the same case.
+// Time of a library, named in the task's baseline.toml, for the same case.
 struct LibraryResult {
   std::string name;                // cublaslt_first | cublaslt_best | torch_eager | torch_compiled
   std::optional<double> time_us;   // cold, median
   std::optional<Interval> speedup; // library / candidate: above 1, the candidate is faster
-  std::string detail;              // version and what ran; where there is no time, why not and the remedy
+  std::string detail;              // version and function called; without a time: the reason and the remedy
 };
 
 struct CaseResult {
@@ -71,7 +71,7 @@ struct CaseResult {
   std::optional<Interval> warm_time_us;
   std::optional<double> warm_baseline_us;
   std::optional<Interval> warm_speedup;
-  std::optional<double> calls_us;        // of the plan's library calls alone, cold; absent: it makes none
+  std::optional<double> calls_us;        // time of the plan's library calls alone, cold; absent: there are none
   std::optional<double> floor_us;        // stream kernel moving the same bytes, same protocol
   std::optional<double> floor_fraction;  // floor_us / time_us.median
   std::optional<double> refuse_below_us; // a cold time under this is refused
@@ -79,16 +79,17 @@ struct CaseResult {
   double max_scaled_error = 0;           // worst over outputs and input sets
   double rms_error = 0;
   double sampled_block_fraction = 1.0;   // < 1: the simulator ran a stratified sample of blocks
-  std::vector<LibraryResult> libraries;  // in the order of baseline.toml; empty: none, or not asked for
-  bool fallback = false;                 // no alternative of the candidate's plan holds here: the task's seed ran
+  std::vector<LibraryResult> libraries;  // in the order of baseline.toml; empty: none, or not requested
+  bool fallback = false;                 // the task's seed ran, as no alternative of the candidate's plan holds for
+                                         // this case
 };
 
-// No kernel runs at this multiple of the floor's speed: the floor kernel is good and not perfect, and best kernels were
-// seen at up to 1.16 of it (examples/runs/h200). Beyond, the task counts bytes that a launch need not move.
+// Largest credible ratio of the floor's time to a kernel's. The floor kernel is good but not perfect: the best kernels
+// reached 1.16 (examples/runs/h200). Above this limit, the task counts bytes that a launch need not move.
 inline constexpr double kFloorIsWrong = 1.2;
 inline bool FloorIsWrong(const CaseResult& c) { return c.floor_fraction.value_or(0) > kFloorIsWrong; }
 
-// Resources of one kernel, from the compiler or the driver.
+// Resources of one kernel, as reported by the compiler or the driver.
 struct KernelResources {
   std::string kernel;
   int registers = -1;          // -1: not known on this device
@@ -104,7 +105,7 @@ struct Stage {
   bool holds_device = false;
 };
 
-// First place where an output was wrong.
+// The first place where an output was wrong.
 struct Mismatch {
   std::string tensor;
   Dims dims;
@@ -117,24 +118,24 @@ struct Mismatch {
   uint64_t seed = 0;
 };
 
-// A finding of the simulator or the profiler, tied to a source line where one is known. What several shapes show of one
-// line is one finding; its figures are those of `dims`.
+// A finding of the simulator or the profiler, with its source line if known. Findings of several shapes about one line
+// are merged; the figures are those of `dims`.
 struct Finding {
   std::string kind;      // shared_race, out_of_bounds, bank_conflict, uncoalesced, untested_alternative, …
   std::string message;
   std::string location;  // "candidate.cu:41", or empty
-  Dims dims = {};        // the shape that was launched; empty: no launch showed this, or an older version wrote it
+  Dims dims = {};        // the shape that was launched; empty: found without a launch, or written by an older version
   bool timed = false;    // `dims` is a timed case; false: a check case, whose figures may not hold for larger shapes
-  int64_t shapes = 0;    // how many shapes showed it, `dims` among them; 0: not counted
+  int64_t shapes = 0;    // number of shapes with this finding, `dims` included; 0: not counted
 };
 
-// The version of the gates that a candidate must pass. It grows when gates tighten, and then the verdicts of older
-// versions say less: docs/measurement.md, "The version of the gates".
+// Version of the gates that a candidate must pass. It grows when gates are tightened: a verdict of an older version
+// then proves less (docs/measurement.md, "The version of the gates").
 inline constexpr int kGatesVersion = 3;
 
 struct Evaluation {
   Verdict verdict = Verdict::kInvalidTask;
-  std::string detail;              // what a person or an agent needs to act on; compiler text in digest
+  std::string detail;              // the facts that a person or an agent needs to act; compiler text as a digest
   std::string log;                 // whole compiler text
   std::string task;
   std::string candidate;           // name
@@ -142,7 +143,7 @@ struct Evaluation {
   std::string device;              // "cuda:0 NVIDIA H200"
   bool modelled = false;
   std::string guarantee = "full";  // "weaker: host mode" for host-mode candidates
-  std::string baseline;            // name of the incumbent timed against
+  std::string baseline;            // name of the incumbent that it is compared with
   Binding binding;
   std::vector<std::string> labels; // "emulated_fp32", "nondeterministic", …
   std::vector<CaseResult> cases;
@@ -151,18 +152,19 @@ struct Evaluation {
   std::vector<Stage> stages;
   std::vector<Finding> findings;
   std::optional<Mismatch> mismatch;
-  std::optional<Profile> profile;  // only where the request asked for it and the verdict is ok
+  std::optional<Profile> profile;  // only if the request asked for it and the verdict is ok
   double wall_seconds = 0;
   double device_seconds = 0;
-  int gates = 0;                   // kGatesVersion of the judge that gave the verdict; 0: before versions, or none judged
-  uint64_t seed = 0;               // the secret seed, told after the fact so that a verdict can be replayed
+  int gates = 0;                   // kGatesVersion of the judge that gave the verdict; 0: before versions, or none
+                                   // judged
+  uint64_t seed = 0;               // the secret seed, published afterwards so that a verdict can be replayed
   std::map<std::string, double> metrics;  // counters: pch_misses, cache_hits, accesses, …
 };
 
-// Geometric mean of the cases' cold speedups; nullopt when no case has one.
+// Returns the geometric mean of the cases' cold speedups; nullopt when no case has one.
 std::optional<double> GeomeanSpeedup(const std::vector<CaseResult>& cases);
 
-// The stable JSON text (docs/evaluation-json.md); `indent` < 0 writes one line.
+// Returns the stable JSON text (docs/evaluation-json.md); `indent` < 0 writes one line.
 std::string EvaluationToJson(const Evaluation& evaluation, int indent = 2);
 Result<Evaluation> EvaluationFromJson(std::string_view json);
 

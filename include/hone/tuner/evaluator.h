@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The evaluator: given a task and a candidate, is it right, and how fast is it?
+// Judges a candidate of a task: is it right, and how fast is it?
 //
-// One Evaluator owns compiler processes and one worker for its device; both outlive a candidate that
-// crashes or hangs. Thread-safe: Evaluate may be called from many threads, compiles overlap, the device
-// is held by one evaluation at a time.
+// One Evaluator owns compiler processes and one worker process for its device; a candidate that crashes or hangs harms
+// neither. Thread-safe: Evaluate may be called from many threads; compilations overlap, and one evaluation at a time
+// uses the device.
 #pragma once
 
 #include <functional>
@@ -26,16 +26,16 @@ struct EvaluatorOptions {
   std::string executable;             // the path of the `hone` program, started again for workers and compilers
   std::string cache_directory;        // simulator headers, and compiled modules when `use_cache`
   bool use_cache = true;
-  std::string cuda_home;              // where the CUDA toolkit lies; empty: the usual places
+  std::string cuda_home;              // folder of the CUDA toolkit; empty: the usual places
   std::vector<std::string> environment;  // "NAME=value" for workers: CUDA_VISIBLE_DEVICES, LD_LIBRARY_PATH, …
   std::string cutlass_home;           // CUTLASS, for the `cute` include set; empty: the usual places
-  bool simulate = true;               // false: as if no request asked for EvaluationRequest::simulate
+  bool simulate = true;               // false: EvaluationRequest::simulate is ignored
   int compile_jobs = 0;               // 0: one per core
   double compile_limit_seconds = 60;
-  double launch_limit_seconds = 10;   // of any one launch of a candidate
+  double launch_limit_seconds = 10;   // limit on any one launch of a candidate
 };
 
-// A timing is looked at five times, with two groups (quads) more each time at least.
+// Limits on quads (ABBA / BAAB groups) per timing. The sequential test has five looks; each adds at least two quads.
 inline constexpr int kLeastQuads = 10, kMostQuads = 10000;
 inline constexpr int kMostTrials = 1000;
 
@@ -43,7 +43,7 @@ struct EvaluationRequest {
   std::string source;                 // candidate text
   std::string name = "candidate.cu";
   Binding binding;                    // overrides of tunables
-  std::string incumbent_source;       // timed against; empty: the task's seed
+  std::string incumbent_source;       // the kernel to compare with; empty: the task's seed
   std::string incumbent_name;
   Binding incumbent_binding;
   uint64_t seed = 0;                  // 0: drawn from the system
@@ -53,14 +53,14 @@ struct EvaluationRequest {
   int max_quads = 0;                  // 0: the protocol's default; else kLeastQuads to kMostQuads
   bool check_cases = true;            // false: check and hidden cases are skipped and the verdict is labelled
                                       // "unchecked"; for calibrating the timer, never for judging a kernel
-  bool allow_calls = true;            // false: a candidate whose plan calls a library breaks a rule
-  bool simulate = true;               // on a GPU: small cases of what is right run on the simulated GPU too, where the candidate can run
-                                      // there, and what it finds joins the verdict
-  bool profile = false;               // count where the time goes: Evaluation::profile, and its findings among the others
-  bool profile_gains = false;         // with `profile`: only where the kernel is faster, in the geometric mean, than the one
-                                      // it is timed against, or is that one itself
-  bool sass = false;                  // with `profile`: machine code beside the source, where disassemblers are found
-  bool libraries = false;             // time what the task's baseline.toml names too: CaseResult::libraries
+  bool allow_calls = true;            // false: a plan that calls a library breaks a rule
+  bool simulate = true;               // on a GPU: right candidates also run small cases on the simulated GPU, if they
+                                      // can run there, and its findings join the verdict
+  bool profile = false;               // fills Evaluation::profile, and adds its findings to the others
+  bool profile_gains = false;         // with `profile`: only if the candidate is faster than the incumbent (geometric
+                                      // mean), or is the incumbent
+  bool sass = false;                  // with `profile`: machine code beside the source, if disassemblers are found
+  bool libraries = false;             // also time the libraries of the task's baseline.toml: CaseResult::libraries
   std::vector<size_t> only_time_cases;  // indices among the task's time cases; empty: all
 };
 
@@ -70,22 +70,22 @@ class Evaluator {
  public:
   virtual ~Evaluator() = default;
   virtual const DeviceFacts& facts() const = 0;
-  // Never fails because of the candidate; a Status says that the environment did, or (kInvalidArgument) which field of
-  // the request makes no sense.
+  // Judges a candidate. Never fails because of the candidate; a Status means that the environment failed, or
+  // (kInvalidArgument) names a field of the request that makes no sense.
   virtual Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
                                       const EvaluationProgress& progress = {}) = 0;
-  // Whether candidates with this include set (LaunchPlan::include_set) can be judged here: kUnavailable, with the remedy.
-  // Ok where only a judge elsewhere knows, which then says `unsupported`.
+  // Returns whether candidates with this include set (LaunchPlan::include_set) can be judged here: kUnavailable, with
+  // the remedy, if not. Ok if only a judge elsewhere knows, which then answers `unsupported`.
   virtual Status CanInclude(std::string_view include_set) const {
     (void)include_set;
     return Status::Ok();
   }
-  // One sentence for each protection that this machine's kernel lacks for compilers and candidates, naming what that
-  // leaves open; empty when all hold. The application tells its user, once.
+  // Returns one sentence for each protection from compilers and candidates that this machine's kernel lacks, naming
+  // what stays possible; empty when all are present. The application shows them to its user once.
   virtual std::vector<std::string> SandboxWarnings() const { return {}; }
 };
 
-// kUnavailable says what is missing (driver, NVRTC, compiler) and the remedy.
+// Makes an Evaluator. kUnavailable names what is missing (driver, NVRTC, compiler) and the remedy.
 Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& options);
 
 }  // namespace hone

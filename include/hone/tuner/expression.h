@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integer expressions of tasks and launch plans, such as "ceil_div(tokens * d, VEC * BLOCK)".
+// Parses and evaluates integer expressions of tasks and launch plans, such as "ceil_div(tokens * d, VEC * BLOCK)".
 //
-// 64-bit signed, every operation checked for overflow and division by zero: a candidate's
-// arithmetic can never wrap into a plausible grid. Grammar, loosest first:
+// Values are 64-bit signed, and every operation is checked for overflow and division by zero: a candidate's arithmetic
+// can never wrap into a plausible grid. Grammar, loosest first:
 //   c ? a : b   ||   &&   == !=   < <= > >=   + -   * / %   unary - !   (…)  integer  name  f(args)
-// Division truncates like C. Built-in functions: ceil_div, min, max, round_up, log2 (exact floor).
-// Other names and functions (dimensions, tunables, sm_count, occupancy(kernel), align(x),
-// stride(x, i)) are answered by the Scope.
+// Division truncates like C. Built-in functions: ceil_div, min, max, round_up, log2 (exact floor). Other names and
+// functions (dimensions, tunables, sm_count, occupancy(kernel), align(x), stride(x, i)) are looked up in the Scope.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@
 
 namespace hone {
 
-// Answers names. Both functions return nullopt for a name they do not know.
+// Looks up names. Both functions return nullopt for a name they do not know.
 class Scope {
  public:
   virtual ~Scope() = default;
@@ -56,14 +55,14 @@ class Expression {
   Result<int64_t> Evaluate(const Scope& scope) const;
   Result<int64_t> Evaluate(const std::map<std::string, int64_t>& names) const;
 
-  // The value in real numbers: `/` does not truncate, and sqrt(x) is known beside the built-in functions (log2 gives
-  // fractions). For parameters such as "1 / sqrt(k)". What is not finite is the caller's to refuse.
+  // Returns the value in real numbers: `/` does not truncate, log2 gives fractions, and sqrt(x) is available. For
+  // parameters such as "1 / sqrt(k)". The result may not be finite; the caller checks.
   Result<double> EvaluateNumber(const std::map<std::string, int64_t>& names) const;
 
   const std::string& text() const { return text_; }
-  // Plain names used (not function names), sorted, without repeats.
+  // Returns the plain names used (not function names), sorted, without repeats.
   std::vector<std::string> Names() const;
-  // Calls that the Scope must answer (the built-in functions are not among them), in the order written.
+  // A call that the Scope must answer (not a built-in function). Calls are in the order written.
   struct ForeignCall {
     std::string function;
     std::vector<std::string> arguments;  // source texts, trimmed

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What libraries take beside a candidate, in words.
+// Describes in words how libraries' times compare with a candidate's.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace hone {
 
-// One line for each timed case and library, then the geometric mean of the speedups over each, and one sentence for what
-// could be timed at no shape; empty where none was asked for. Lines begin with `indent`.
+// Returns one line for each timed case and library, then the geometric mean of the speedups over each library, and one
+// sentence for each library that could be timed at no shape; empty where none was requested. Lines begin with `indent`.
 std::string DescribeLibraries(const Evaluation& evaluation, std::string_view indent);
 
 }  // namespace hone

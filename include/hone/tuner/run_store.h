@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run store: everything that happened in an optimisation run, in the order in which it happened.
+// Stores optimisation runs: everything that happened in each run, in the order in which it happened.
 //
-// A run is a log of events. Every choice, request, reply and evaluation is appended, and is durable, before
-// anyone acts on it; what a run knows at any moment is a pure fold over its events (run_view.h), so a run that
-// was killed continues where its log ends. docs/formats/run-store.md describes the tables and the payloads.
+// A run is a log of events. Every choice, request, reply and evaluation is appended, and is durable, before it is acted
+// on. The state of a run at any moment is a pure fold over its events (run_view.h), so a run that was killed continues
+// where its log ends. docs/formats/run-store.md describes the tables and the payloads.
 //
-// Two implementations: SQLite (one file holds all runs; safe against `kill -9` and a full disk) and memory.
+// There are two implementations: SQLite (one file holds all runs; safe against `kill -9` and a full disk) and memory.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,19 @@
 namespace hone {
 
 enum class EventKind {
-  kStarted,     // first event: task, options, where the seed lies
-  kChoice,      // what the strategy decided to do next
+  kStarted,     // first event: task, options, hash of the seed
+  kChoice,      // the strategy's decision on what to do next
   kRequest,     // a question to the model, before it is sent
   kReply,       // its answer, or why there is none
-  kMemo,        // what a reply became that is no candidate: a plan, a diagnosis, findings, cases, or a problem
-  kProposal,    // what the replies of an attempt became: a candidate, or the reason why it is none
+  kMemo,        // the result of a reply that is not a candidate: a plan, a diagnosis, findings, cases, or a problem
+  kProposal,    // the result of an attempt's replies: a candidate, or the reason why there is none
   kVetting,     // a proposed case, run on the seed: accepted or refused
   kSweepPoint,  // one binding of a sweep, evaluated
   kEvaluation,  // a node, evaluated
-  kProfile,     // a node that is to be shown with its profile, profiled
+  kProfile,     // profile of a node that a prompt will show
   kFinal,       // the last paired run of the best against the seed
-  kResumed,     // the run was taken up again; what was in flight is asked again after this
-  kNote,        // something a reader should know (a provider that had to be asked twice)
+  kResumed,     // the run was continued; requests in flight are repeated after this
+  kNote,        // a remark for the reader (a provider's first attempt failed, say)
   kEnded,       // last event of a sitting: why it ended
 };
 std::string_view EventKindName(EventKind kind);
@@ -45,13 +45,13 @@ struct Event {
   int64_t sequence = 0;  // 0, 1, 2, … within the run, without gaps
   double time = 0;       // seconds since 1970
   EventKind kind = EventKind::kNote;
-  int64_t node = -1;       // the node it is about; -1: the run
+  int64_t node = -1;       // the node that the event is about; -1: the run
   std::string payload;     // a JSON object; fields by kind in docs/formats/run-store.md
   std::string evaluation;  // JSON of an Evaluation (docs/evaluation-json.md); empty where there is none
 };
 
-// An event to be appended, with the sources it names: one transaction, so that no event ever names a source
-// or an evaluation that is not there.
+// An event to be appended, with the sources it names. Both are written in one transaction, so that every source and
+// evaluation named by an event is present.
 struct EventDraft {
   EventKind kind = EventKind::kNote;
   double time = 0;
@@ -69,61 +69,62 @@ struct RunInfo {
   std::string strategy;
   std::string model;   // provider specification: "builtin", "mailbox:DIR"
   double started = 0;  // seconds since 1970
-  // Filled by reading:
+  // The reader fills these fields:
   int64_t events = 0;
   std::string state;  // "open", or the reason in the last kEnded event
 };
 
-// Held while a process writes to a run; releasing it (or dying) lets another take the run up.
+// Exclusive right of a process to write to a run. Destroying the claim, or the end of the process, lets another process
+// continue the run.
 class RunClaim {
  public:
   virtual ~RunClaim() = default;
 };
 
-// Thread-safe; several processes may use one SQLite store. Every error names the file, what was tried and the
-// system's own words; a failed write leaves everything stored before it as it was.
+// A store is thread-safe; several processes may use one SQLite store. Every error names the file, what was tried and
+// the system's own words; a failed write leaves everything stored before it as it was.
 class RunStore {
  public:
   virtual ~RunStore() = default;
   virtual std::string Location() const = 0;  // path, or "memory"
 
   virtual Status CreateRun(const RunInfo& info) = 0;
-  // Newest first.
+  // Lists runs, newest first.
   virtual Result<std::vector<RunInfo>> Runs() = 0;
-  // A full id, an unambiguous prefix or suffix of one, or "last". kNotFound lists the newest runs.
+  // Finds a run by its full id, an unambiguous prefix or suffix, or "last". kNotFound lists the newest runs.
   virtual Result<RunInfo> FindRun(std::string_view name) = 0;
 
-  // kUnavailable when another living process holds the run.
+  // Claims a run for writing. kUnavailable when another living process holds it.
   virtual Result<std::unique_ptr<RunClaim>> Claim(const std::string& run) = 0;
 
-  // Durable when it returns; gives the event's sequence number.
+  // Appends an event, which is durable on return; returns its sequence number.
   virtual Result<int64_t> Append(const std::string& run, const EventDraft& event) = 0;
-  // Events with a sequence of at least `from`, in order.
+  // Returns events with a sequence number of at least `from`, in order.
   virtual Result<std::vector<Event>> Events(const std::string& run, int64_t from = 0) = 0;
 
   virtual Result<SourceHash> PutSource(std::string_view text) = 0;
-  // kNotFound when the store holds no text of this name.
+  // Returns the text with this hash. kNotFound when the store does not hold it.
   virtual Result<std::string> Source(const SourceHash& hash) = 0;
 };
 
 struct SqliteStoreOptions {
-  double lock_seconds = 10;  // how long to wait for another process's write
-  int64_t max_pages = 0;     // 0: no bound. Tests make the "disk" full with it.
-  bool read_only = false;    // nothing is made or changed; what would write fails. So too where nothing may be written.
+  double lock_seconds = 10;  // limit on waiting for another process's write
+  int64_t max_pages = 0;     // 0: no bound. Tests simulate a full disk with this.
+  bool read_only = false;    // writes fail and nothing is changed. Also set where the file may not be written.
 };
 
-// Opens or creates; makes missing parent folders. A file that is there and may not be written (a colleague's, or on a disk
-// mounted read-only) is opened to be read. kInvalidArgument when the file is no run store or is from a
+// Opens or creates a store; makes missing parent folders. An existing file that may not be written (a colleague's, or
+// on a disk mounted read-only) is opened for reading. kInvalidArgument when the file is not a run store or is from a
 // newer Hone.
 Result<std::unique_ptr<RunStore>> OpenSqliteRunStore(const std::string& path, const SqliteStoreOptions& options = {});
 std::unique_ptr<RunStore> MakeMemoryRunStore();
 
-// A run as JSON lines: a header, the sources, the events (docs/formats/run-store.md, "Exported runs").
+// Writes a run as JSON lines: a header, the sources, the events (docs/formats/run-store.md, "Exported runs").
 Result<std::string> ExportRun(RunStore& store, const std::string& run);
-// Puts an exported run into `store` under its own id; gives the id. kInvalidArgument names line and fault.
+// Puts an exported run into `store` under its own id; returns the id. kInvalidArgument names line and fault.
 Result<std::string> ImportRun(RunStore& store, std::string_view text);
 
-// A fresh id from the time (seconds since 1970) and 16 bits of `random`.
+// Makes a new id from the time (seconds since 1970) and 16 bits of `random`.
 std::string MakeRunId(double time, uint64_t random);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The name of a text in the run store: kernels, prompts, replies and task files are kept once each, under the SHA-256
-// of their bytes. A type of its own, so that a text is never taken for the name of one.
+// Names a text in the run store, which keeps each kernel, prompt, reply and task file once, under the SHA-256 of its
+// bytes. A separate type, so that a text is never mistaken for a hash.
 #pragma once
 
 #include <compare>
@@ -14,10 +14,10 @@ namespace hone {
 
 class SourceHash {
  public:
-  SourceHash() = default;  // empty: names nothing
-  // What a log, a table or a user gives. Whether a text of this name is there, only the store can say.
+  SourceHash() = default;  // empty: names no text
+  // Wraps a hash from a log, a table or a user. Only the store knows whether it holds a text of this hash.
   explicit SourceHash(std::string hex) : hex_(std::move(hex)) {}
-  // The name of this text.
+  // Returns the hash of this text.
   static SourceHash Of(std::string_view text);
 
   const std::string& hex() const { return hex_; }  // 64 lower-case hexadecimal digits

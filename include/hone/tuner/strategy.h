@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides what a run does next. A Strategy is a pure function of what the run knows (run_view.h): with the log, it
-// makes a run that can be killed at any instant, continued, replayed and tested without a GPU, a network or a clock.
+// Decides what a run does next. A Strategy is a pure function of the run's state (run_view.h): with the log, this makes
+// a run that can be killed at any instant, continued, replayed and tested without a GPU, a network or a clock.
 #pragma once
 
 #include <cstdint>
@@ -18,35 +18,35 @@
 
 namespace hone {
 
-// Open an attempt: ask in turn, and judge what comes of it against `incumbent`.
+// Opens an attempt: makes its requests in turn, and times the resulting candidate against `incumbent`.
 struct AttemptAction {
   int64_t parent = 0;
   std::string purpose = "optimise";  // generate | optimise | debug
-  std::vector<Turn> turns;           // 1 to kMaxTurns; the last one's reply becomes the candidate
+  std::vector<Turn> turns;           // 1 to kMaxTurns; the reply to the last becomes the candidate
   int64_t incumbent = 0;
-  std::string note;  // why this one: "explores leaf 7", for the log
+  std::string note;  // the reason for this attempt, for the log: "explores leaf 7"
 };
-// Try the bindings of a node's tunables against `incumbent`, and propose the winners as a new node.
+// Tries the bindings of a node's tunables against `incumbent`, and proposes the winners as a new node.
 struct SweepAction {
   int64_t node = 0;
   int64_t incumbent = 0;
 };
-// Ask a tester for cases; each is vetted with the seed and joins the check cases of every later evaluation.
+// Asks a tester for cases; the seed is run on each, and accepted cases join the check cases of every later evaluation.
 struct CasesAction {
   Turn turn;
 };
-// Pair the best with the seed once more, on fresh hidden cases. Needs everything settled.
+// Pairs the best with the seed once more, on fresh hidden cases. Requires that every node is settled.
 struct FinalAction {
   int64_t node = 0;
 };
-// Needs everything settled.
+// Ends the run. Requires that every node is settled.
 struct FinishAction {
   std::string reason;  // floor_reached, attempts_spent, time_spent, no_more_ideas, …
 };
 using Action = std::variant<AttemptAction, SweepAction, CasesAction, FinalAction, FinishAction>;
 
-// What a decision may rest on: the nodes below `known`, and of the others that they were opened, with their
-// parents and purposes. Two runs that get the same replies and evaluations thus decide alike, in whatever order
+// The knowledge that a decision may use: the nodes below `known`, and for later nodes only that they were opened, with
+// their parents and purposes. Two runs with the same replies and evaluations therefore decide alike, in whatever order
 // these arrive. Borrows the view.
 class Knowledge {
  public:
@@ -54,12 +54,12 @@ class Knowledge {
   int64_t known() const { return known_; }
   int64_t opened() const { return static_cast<int64_t>(view_.nodes.size()); }
   bool everything() const { return known_ == opened(); }
-  // Whole below known(); above, only id, parent, purpose, turns and incumbent may be read.
+  // Returns a node. All fields below known() may be read; above, only id, parent, purpose, turns and incumbent.
   const RunNode& node(int64_t id) const { return view_.node(id); }
   bool Knows(int64_t id) const { return id < known_; }
   int64_t best() const { return known_ <= 0 ? 0 : view_.node(known_ - 1).best_after; }
   const RunOptions& options() const { return view_.options; }
-  // Budgets, cases, sweeps: not by node.
+  // Returns budgets, cases and sweeps, which do not depend on single nodes.
   const RunView& view() const { return view_; }
 
  private:
@@ -71,15 +71,17 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string_view Name() const = 0;
-  // The roles of its turns: whom `ROLE=MODEL` may name in a run with this strategy.
+  // Returns the roles of its turns, which `ROLE=MODEL` may name in a run with this strategy.
   virtual std::vector<std::string> Roles() const = 0;
-  // What to open next. While the seed is judged it is asked once or more knowing nothing, and only a CasesAction or a
-  // SweepAction of the seed is then taken. nullopt: nothing until all that is in flight is settled (then it is asked again, knowing
-  // everything). Pure: no clock, no random source but draws keyed by options.seed and the node's number, no memory.
+  // Returns what to open next; nullopt: nothing until every node in flight is settled, when Next is called again with
+  // full knowledge. While the seed is being judged, Next is called at least once with no knowledge, and only a
+  // CasesAction or a SweepAction of the seed is then accepted. Pure: no clock, no memory, no random source but draws
+  // keyed by options.seed and the node's number.
   virtual std::optional<Action> Next(const Knowledge& run) const = 0;
 };
 
-// refine | team | tree | sample | reflexion | single | agent | funnel. kInvalidArgument lists the names.
+// Makes a strategy: refine | team | tree | sample | reflexion | single | agent | funnel. kInvalidArgument lists the
+// names.
 Result<std::unique_ptr<Strategy>> MakeStrategy(std::string_view name);
 std::vector<std::string> StrategyNames();
 

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tuner is asked to speed up: the value read from `tasks/<name>/task.toml`.
+// Defines Task, the workload that the tuner speeds up: the value read from `tasks/<name>/task.toml`.
 //
 // A task names its dimensions, tensors, scalars, cases, tolerances and work. Everything that
 // depends on a shape is an integer `Expression` over the dimensions, so that one task covers
 // every case, the hidden ones included. docs/task-format.md describes the file.
 //
-// Plain values: copyable, no I/O, no device. ParseTask and LoadTask validate, so a Task that
-// exists is a task that makes sense.
+// Tasks are plain values: copyable, no I/O, no device. ParseTask and LoadTask validate, so every Task is consistent.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +34,8 @@ bool IsFloating(DType dtype);
 enum class TensorRole { kIn, kOut, kInOut };
 std::string_view TensorRoleName(TensorRole role);
 
-// How the elements of an input are drawn. Every draw is a pure function of
-// (key, tensor, slice, position within the slice): src/tuner/core/draw.h.
+// Distributions of an input's elements. Every draw is a pure function of (key, tensor, slice, position within the
+// slice): src/tuner/core/draw.h.
 enum class Distribution {
   kNormal,        // zero mean, unit variance, times `scale`, plus `offset`
   kUniform,       // [low, high)
@@ -48,23 +47,24 @@ enum class Distribution {
   kLogUniform,    // positive, exponents uniform in [log low, log high)
   kIndex,         // integer in [0, index_bound): for index tensors
   kOffsets,       // ascending integers along each slice, from 0 to index_bound: where a CSR structure's rows begin
-  kSpecial,       // row by row another kind of what kernels branch on (core/draw.h, SpecialRow); a task cannot name it
+  kSpecial,       // row by row another kind of value that kernels branch on (core/draw.h, SpecialRow); a task cannot
+                  // name it
 };
 std::string_view DistributionName(Distribution d);
 std::optional<Distribution> DistributionFromName(std::string_view name);
-// Drawn as integers below or up to an `index_bound`.
+// Returns whether values are drawn as integers, limited by `index_bound`.
 constexpr bool DrawsIntegers(Distribution d) { return d == Distribution::kIndex || d == Distribution::kOffsets; }
 
-// Values beyond the ordinary that an input may hold, as a set of bits: whether a kernel must answer them as the oracle
-// does is for the task to say (`special`).
+// Special values that an input may hold, as a set of bits. The task's `special` says whether a kernel must treat them
+// as the oracle does.
 enum SpecialValue : unsigned { kSpecialInf = 1, kSpecialMinusInf = 2, kSpecialNan = 4, kSpecialSubnormal = 8 };
 inline constexpr unsigned kUsualSpecials = kSpecialInf | kSpecialMinusInf | kSpecialSubnormal;
 std::string_view SpecialValueName(SpecialValue value);  // "inf", …
 std::optional<SpecialValue> SpecialValueFromName(std::string_view name);
 
-// How the elements of a kIndex tensor relate to one another.
+// How the elements of a kIndex tensor are related.
 enum class IndexOrder {
-  kIndependent,   // values repeat as they fall
+  kIndependent,   // values repeat at random
   kDistinct,      // no value twice in the tensor: a sample without replacement, a permutation where it takes all
   kDistinctRows,  // no value twice along the last axis
   kAscending,     // along each slice, repeats included
@@ -76,26 +76,28 @@ struct ValueSpec {
   double high = 1.0;    // kUniform, kLogUniform
   double scale = 1.0;   // kNormal, kHeavyTailed, kCancelling
   double offset = 0.0;  // kNormal
-  double vary = 1.0;    // scale and offset each times a factor from [1 / vary, vary], drawn for each input set
+  double vary = 1.0;    // scale and offset are each multiplied by a factor from [1 / vary, vary], drawn for each input
+                        // set
   std::optional<Expression> index_bound;  // kIndex: exclusive bound; kOffsets: the last offset; over the dimensions
   IndexOrder index_order = IndexOrder::kIndependent;  // kIndex
   double padding = 0.0;                               // kIndex: the share of elements that are -1
   unsigned special = 0;                               // kSpecial: which SpecialValues occur
-  // Where the task gives a number as an expression over the dimensions; ResolveValues evaluates it in real numbers.
+  // Expressions over the dimensions that a task may give instead of numbers; ResolveValues evaluates them in real
+  // numbers.
   std::optional<Expression> low_text, high_text, scale_text, offset_text;
 };
-// `values` with the expressions of low, high, scale and offset evaluated for one case.
+// Returns `values` with the expressions of low, high, scale and offset evaluated for one case.
 Result<ValueSpec> ResolveValues(const ValueSpec& values, const Dims& dims);
 
-// Row-major unless `strides` are given (in elements, one per axis).
+// A tensor of the task. Row-major unless `strides` are given (in elements, one per axis).
 struct TensorSpec {
   std::string name;
   TensorRole role = TensorRole::kIn;
   DType dtype = DType::kFloat32;
   std::vector<Expression> shape;
   std::vector<Expression> strides;     // empty: dense row-major
-  int64_t align = 16;                  // bytes the candidate may rely on, and not one more
-  std::string alias;                   // output that shares storage with this input's name; empty: none
+  int64_t align = 16;                  // bytes the candidate may rely on; some checks align no better
+  std::string alias;                   // name of the input that shares this output's storage; empty: none
   ValueSpec values;
   bool stress = true;                  // false: always drawn from `values` (weights kept sane, indices)
   int slice_axis = -1;                 // axis equal to the task's slice dimension; -1: not sliced
@@ -107,19 +109,19 @@ struct ScalarSpec {
   double value = 0.0;
 };
 
-// An output y passes when max |err| / max(|ref|, rms(ref over its slice), floor) <= c_max on every
-// input set, where an |err| of `absolute` or less counts as right whatever the scale, and rms(err) / rms(ref) <= c_rms
-// on zero-mean and cancelling sets. Derived and validated by `hone tasks check`; see docs/measurement.md, "Precision".
+// An output y passes when max |err| / max(|ref|, rms(ref over its slice), floor) <= c_max on every input set, and
+// rms(err) / rms(ref) <= c_rms on zero-mean and cancelling sets. An |err| of `absolute` or less counts as right at any
+// scale. `hone tasks check` derives and validates tolerances; see docs/measurement.md, "Precision".
 struct Tolerance {
   double c_max = 0.0;
   double c_rms = 0.0;
-  double floor = 0.0;  // not the task's to say: the judge derives it from the dtype and the inputs of each launch
+  double floor = 0.0;  // not set by the task: the judge derives it from the dtype and the inputs of each launch
   double absolute = 0.0;  // in units of the output; 1 forgives one unit of an integer result
-  // Where it is not 0, |err| <= c_small * max(|ref|, small_floor * rms(ref over its slice)) holds beside c_max: an element
-  // far below its slice's rms is right by its own measure.
+  // If not 0, |err| <= c_small * max(|ref|, small_floor * rms(ref over its slice)) must hold besides c_max: elements
+  // far below their slice's rms are then compared by their own size.
   double c_small = 0.0;
-  // The part of its slice's rms down to which results have relative accuracy. By default 2^-20: single precision keeps 24
-  // bits, and a result that is the difference of two numbers of the rms's size has nothing left there.
+  // Fraction of its slice's rms down to which results have relative accuracy. By default 2^-20: single precision keeps
+  // 24 bits, and the difference of two numbers of the rms's size has no correct bits below that.
   double small_floor = 1.0 / (1 << 20);
 };
 
@@ -129,14 +131,14 @@ std::string_view CaseRoleName(CaseRole role);
 struct Case {
   Dims dims;
   CaseRole role = CaseRole::kCheck;
-  // A check case's own values of floating-point inputs, by name: it is checked with one more input set, in which these
-  // stand for the tensors' own.
+  // Values of floating-point inputs, by name, for this check case only: the case is checked with one more input set,
+  // which replaces the tensors' own values by these.
   std::map<std::string, ValueSpec> values;
 };
 
-// Hidden cases are drawn afresh at every evaluation: each dimension uniformly on a log scale
-// from [low, high], rounded up to `multiple`. An expression over other dimensions of the group may stand for each of
-// the three; the number beside it is then its value at that end of the other dimensions' ranges (of `multiple`: 1).
+// Hidden cases are drawn afresh at every evaluation: each dimension uniformly on a log scale from [low, high], rounded
+// up to `multiple`. Each of the three may be an expression over other dimensions of the group; the number beside the
+// expression is then its value at that end of the other dimensions' ranges (for `multiple`: 1).
 struct HiddenRange {
   std::string dim;
   int64_t low = 1;
@@ -145,23 +147,24 @@ struct HiddenRange {
   std::optional<Expression> low_text, high_text, multiple_text;
   bool related() const { return low_text || high_text || multiple_text; }
 };
-// The range with its expressions evaluated, `dims` holding the dimensions that they name. nullopt: no size is left.
+// Returns the range with its expressions evaluated; `dims` holds the dimensions that they name. nullopt: no size is
+// left.
 std::optional<HiddenRange> ResolveRange(const HiddenRange& range, const Dims& dims);
 struct HiddenGroup {
   int count = 1;  // how many cases to draw from this group
-  std::vector<HiddenRange> ranges;  // each after those whose dimensions it names
+  std::vector<HiddenRange> ranges;  // each after the ranges whose dimensions it names
 };
-// Whether `dims` keep to the relations between dimensions that the groups state; true where none states any.
+// Returns whether `dims` satisfy the relations between dimensions that the groups state; true where none states any.
 bool KeepsRelations(const std::vector<HiddenGroup>& groups, const Dims& dims);
 
 enum class WorkloadClass { kGemm, kElementwise, kReduction, kConvolution, kAttention, kGather, kGraph, kOther };
 std::string_view WorkloadClassName(WorkloadClass c);
 std::optional<WorkloadClass> WorkloadClassFromName(std::string_view name);
 
-// Values worked out by hand, that the oracle must reproduce: the linter's check of the oracle itself.
+// Values worked out by hand that the oracle must reproduce: the linter's check of the oracle itself.
 struct HandCase {
   Dims dims;
-  bool candidates = true;                               // candidates are run on it too
+  bool candidates = true;                               // candidates also run on it
   std::map<std::string, std::vector<double>> inputs;   // in and inout tensors, row-major
   std::map<std::string, std::vector<double>> outputs;  // out and inout tensors, row-major
 };
@@ -178,15 +181,17 @@ struct Task {
   std::vector<Case> cases;                                // time and check cases, in file order
   std::vector<HiddenGroup> hidden;
   std::optional<Expression> flops;                        // floating-point operations of one launch
-  std::optional<Expression> bytes;                        // of one launch; absent: CompulsoryTraffic derives what it can
+  std::optional<Expression> bytes;                        // bytes of one launch; absent: CompulsoryTraffic derives what
+                                                          // it can
   std::vector<HandCase> hand_cases;
 
-  // Sources, as text. `oracle` writes doubles to `ref:NAME` arguments. `seed` may be empty.
+  // Sources, as text. `oracle_source` writes doubles to `ref:NAME` arguments. `seed_source` may be empty.
   std::string oracle_source;
   std::string seed_source;
-  std::string baseline_toml;  // of libraries that do the same; may be empty, and is read when they are to be timed
-  std::string directory;  // where it was loaded from; empty when parsed from memory
-  std::string toml;       // the text it was parsed from: how a task travels to a worker or a spool
+  std::string baseline_toml;  // text that names libraries for the same work; may be empty, and is parsed when they are
+                              // to be timed
+  std::string directory;  // folder it was loaded from; empty when parsed from memory
+  std::string toml;       // the text it was parsed from, which is sent to workers and spools
 
   const TensorSpec* FindTensor(std::string_view tensor) const;
   const ScalarSpec* FindScalar(std::string_view scalar) const;
@@ -200,44 +205,45 @@ struct TensorShape {
   int64_t span_bytes = 0;        // last addressed byte + 1, from the base address; 0 when empty
 };
 Result<TensorShape> ResolveShape(const TensorSpec& tensor, const Dims& dims);
-// Whether the values of `tensor` can be drawn in this case: its range is one, indices have something to point to, and
-// distinct ones have enough of it. The message says which tensor and why not.
+// Checks that the values of `tensor` can be drawn in this case: its range is not empty, indices have something to point
+// to, and distinct indices enough of it. The message names the tensor and the reason.
 Status CheckDrawable(const TensorSpec& tensor, const TensorShape& shape, const Dims& dims);
 
-// Bytes that any launch must read and write; the floor kernel moves as many.
+// Bytes that any launch must read and write; the floor kernel moves the same number.
 struct Traffic {
   double read_bytes = 0;
   double written_bytes = 0;
 };
-// The task's [work] bytes where it says them. Otherwise each input counts once and each output once, and a tensor of
-// UnknownTraffic counts nothing: a floor above the truth would end searches at once and refuse honest kernels. What
-// [work] leaves after the known tensors is divided among the unknown ones: written as far as they can be, read beyond
-// that.
+// Returns the task's [work] bytes, if given. Otherwise each input counts once and each output once, and a tensor of
+// UnknownTraffic counts nothing: a floor above the truth would end searches at once and refuse honest kernels. [work]
+// bytes beyond the known tensors are divided among the unknown ones: first as writes, up to their sizes, then as reads.
 Result<Traffic> CompulsoryTraffic(const Task& task, const Dims& dims);
-// Both together.
+// Returns the sum of both.
 Result<double> CompulsoryBytes(const Task& task, const Dims& dims);
 
-// Whether values of `index` may name places along an axis of `target`: its bound and an extent share a dimension, or
-// are the same number. A guess from the shapes, never false where the task says what it means.
+// Returns whether values of `index` may name places along an axis of `target`: its bound and an extent share a
+// dimension, or are the same number. This is a guess from the shapes, but never false for a task that states the
+// relation.
 bool PointsInto(const TensorSpec& index, const TensorSpec& target);
 
-// A tensor of which a launch may move any part, and why: it is written in place, so elements may stay as they are, or
-// another tensor's indices or offsets point into it, so rows may be left out.
+// A tensor of which a launch may move any part, and the reason: it is written in place, so elements may stay as they
+// are, or another tensor's indices or offsets point into it, so rows may be left out.
 struct UnknownTraffic {
   std::string tensor;
   std::string reason;  // "is written in place", "is pointed into by slot"
 };
 std::vector<UnknownTraffic> FindUnknownTraffic(const Task& task);
-// An expression for [work] bytes that counts every tensor whole: inputs once, outputs once, in-place ones twice.
+// Returns an expression for [work] bytes that counts every tensor whole: inputs once, outputs once, in-place ones
+// twice.
 std::string WholeTrafficText(const Task& task);
 Result<double> Flops(const Task& task, const Dims& dims);  // 0 when the task does not say
 
-// Draws this evaluation's hidden cases; the same seed gives the same cases. Zero-size and
-// boundary shapes come from check cases; these are the shapes nobody could have prepared for. A shape whose tensors
-// cannot be drawn (CheckDrawable) is drawn again; ParseTask has refused groups where that would find nothing.
+// Draws this evaluation's hidden cases; the same seed gives the same cases. Zero-size and boundary shapes come from
+// check cases; hidden cases have shapes that nobody could prepare for. A shape whose tensors cannot be drawn
+// (CheckDrawable) is drawn again; ParseTask has refused groups for which that would never succeed.
 std::vector<Case> DrawHiddenCases(const Task& task, uint64_t seed);
 
-// Parses `toml` (named `file` in messages, with line and field). Sources stay empty.
+// Parses `toml` (named `file` in messages, with line and field). Leaves the sources empty.
 Result<Task> ParseTask(std::string_view toml, std::string_view file);
 // Reads DIR/task.toml, DIR/oracle.cu and, if there, DIR/seed.cu and DIR/baseline.toml.
 Result<Task> LoadTask(const std::string& directory);

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the warp operations of CUDA compute, as functions of the 32 lanes' values.
+// Computes CUDA's warp operations, as functions of the 32 lanes' values.
 //
-// Everything that runs device code on the host takes its answers from here: the simulated GPU (tuner/device/sim), the
-// emulated one of the graph engine (gnn/cuda/emulated) and the tests' driver (tuner/device/cuda/fake). How lanes wait
-// for each other, and what happens when one is missing, is theirs to decide. Numbers of the enumerators are those of
-// tuner/device/sim/sim_abi.h. Pure and constexpr; source: CUDA C++ Programming Guide, "Warp Shuffle Functions" to "Warp
-// Reduce Functions", and PTX ISA, shfl.sync.
+// Everything that runs device code on the host uses these functions: the simulated GPU (tuner/device/sim), the emulated
+// one of the graph engine (gnn/cuda/emulated) and the tests' driver (tuner/device/cuda/fake). Each of them decides how
+// lanes wait for each other, and what happens when one is missing. Enumerators have the numbers of
+// tuner/device/sim/sim_abi.h. All functions are pure and constexpr; source: CUDA C++ Programming Guide, "Warp Shuffle
+// Functions" to "Warp Reduce Functions", and PTX ISA, shfl.sync.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace hone::simt {
 
 inline constexpr uint32_t kWarpLanes = 32;
 
-// A value of each lane; entries of lanes that take no part are not looked at.
+// One value per lane; entries of lanes that take no part are ignored.
 using LaneValues = std::array<uint64_t, kWarpLanes>;
 
 enum class ShuffleKind : uint8_t { kIndex, kUp, kDown, kXor };
@@ -33,12 +33,12 @@ constexpr void ForEachLane(uint32_t lanes, Visit&& visit) {
 }
 
 struct ShuffleSource {
-  uint32_t lane;  // the lane that is read; the reader itself where the source is out of range
+  uint32_t lane;  // the lane that is read; the reading lane itself if the source is out of range
   bool in_range;  // PTX's predicate
 };
 
-// `argument`: the source lane (kIndex), the distance (kUp, kDown) or the bits to flip (kXor). `width`: a power of two up
-// to 32; the warp falls into segments of that many lanes.
+// `argument`: the source lane (kIndex), the distance (kUp, kDown) or the bits to flip (kXor). `width`: a power of two
+// up to 32; the warp is divided into segments of that many lanes.
 constexpr ShuffleSource SourceOfShuffle(ShuffleKind kind, uint32_t lane, uint32_t argument, uint32_t width) {
   const uint32_t segment = lane & ~(width - 1), last = segment + width - 1;
   uint64_t source = lane;
@@ -63,14 +63,14 @@ constexpr ShuffleSource SourceOfShuffle(ShuffleKind kind, uint32_t lane, uint32_
   return {in_range ? static_cast<uint32_t>(source) : lane, in_range};
 }
 
-// The lanes of `lanes` whose value is not zero.
+// Returns the lanes of `lanes` whose value is not zero.
 constexpr uint32_t Ballot(const LaneValues& predicates, uint32_t lanes) {
   uint32_t ballot = 0;
   ForEachLane(lanes, [&](uint32_t lane) { ballot |= predicates[lane] != 0 ? 1u << lane : 0; });
   return ballot;
 }
 
-// Returns what every lane of `lanes` receives; `ballot` is as above.
+// Returns the result for every lane of `lanes`; `ballot` is Ballot's result.
 constexpr uint32_t VoteResult(VoteKind kind, uint32_t ballot, uint32_t lanes) {
   switch (kind) {
     case VoteKind::kAll: return ballot == lanes;
@@ -81,14 +81,14 @@ constexpr uint32_t VoteResult(VoteKind kind, uint32_t ballot, uint32_t lanes) {
   return ballot;
 }
 
-// match.any: the lanes of `lanes` that hold `value`. match.all holds where these are all of `lanes`.
+// Implements match.any: returns the lanes of `lanes` that hold `value`. match.all holds if the result is `lanes`.
 constexpr uint32_t LanesWith(uint64_t value, const LaneValues& values, uint32_t lanes) {
   uint32_t same = 0;
   ForEachLane(lanes, [&](uint32_t lane) { same |= values[lane] == value ? 1u << lane : 0; });
   return same;
 }
 
-// redux.sync over the values' low 32 bits. `lanes` is not 0.
+// Implements redux.sync on the values' low 32 bits. `lanes` is not 0.
 constexpr uint32_t Reduce(ReduceKind kind, const LaneValues& values, uint32_t lanes) {
   const auto first = static_cast<uint32_t>(std::countr_zero(lanes));
   auto result = static_cast<uint32_t>(values[first]);

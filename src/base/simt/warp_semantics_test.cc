@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cases worked by hand from CUDA's documents.
+// Tests cases worked out by hand from CUDA's documents.
 #include "base/simt/warp_semantics.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(WarpSemantics, AShuffleUpStopsAtTheStartOfTheSegment) {
   ExpectSource(ShuffleKind::kUp, 5, 2, 32, 3, true);
   ExpectSource(ShuffleKind::kUp, 1, 2, 32, 1, false);
   ExpectSource(ShuffleKind::kUp, 9, 1, 8, 8, true);
-  ExpectSource(ShuffleKind::kUp, 9, 2, 8, 9, false);  // lane 7 belongs to the segment before
+  ExpectSource(ShuffleKind::kUp, 9, 2, 8, 9, false);  // lane 7 belongs to the previous segment
   ExpectSource(ShuffleKind::kUp, 9, ~0u, 8, 9, false);
 }
 

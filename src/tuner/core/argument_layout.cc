@@ -43,7 +43,7 @@ ArgumentLayout LayoutOf(const ResolvedArgument& argument) {
         layout.size += inner.size;
         layout.align = std::max(layout.align, inner.align);
       }
-      // An empty struct has one byte in C++; trailing padding makes arrays work.
+      // An empty struct has one byte in C++; trailing padding keeps elements of arrays aligned.
       layout.size = std::max<int64_t>((layout.size + layout.align - 1) / layout.align * layout.align, 1);
       break;
   }

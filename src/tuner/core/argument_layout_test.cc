@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Struct arguments are packed as the compiler of this test packs them.
+// Tests that struct arguments are packed as the compiler of this test packs them.
 #include "tuner/core/argument_layout.h"
 
 #include <gmock/gmock.h>

@@ -13,7 +13,7 @@ namespace hone {
 
 namespace {
 
-constexpr size_t kMaxArgumentBytes = 4096;  // as for an expression
+constexpr size_t kMaxArgumentBytes = 4096;  // same limit as for an expression
 
 std::string_view Trim(std::string_view text) {
   const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
@@ -26,7 +26,7 @@ bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The text after the last ':' when it is one identifier: a type, unless it ends a conditional.
+// Returns the text after the last ':' when it is one identifier: a type, unless it ends a conditional.
 std::string_view TypeSuffix(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return {};

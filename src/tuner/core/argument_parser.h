@@ -22,7 +22,7 @@
 
 namespace hone {
 
-// What an argument may name. Borrowed sets must outlive the call.
+// Names that an argument may use. Borrowed sets must outlive the call.
 struct ArgumentNames {
   const Task* task = nullptr;
   std::vector<std::string> workspaces;
@@ -30,11 +30,11 @@ struct ArgumentNames {
   bool is_oracle = false;
 };
 
-// The error's message says what is wrong and what would be right; the caller adds file, line and field.
-// Names inside expressions are left for the caller to check.
+// Parses an argument. The error's message says what is wrong and what would be right; the caller adds file, line and
+// field, and checks names inside expressions.
 Result<Argument> ParseArgument(std::string_view text, const ArgumentNames& names);
 
-// Every expression of an argument, its fields' included.
+// Returns every expression of an argument, including those of its fields.
 std::vector<const Expression*> ExpressionsOf(const Argument& argument);
 
 }  // namespace hone

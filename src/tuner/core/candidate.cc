@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bindings of tunables, and which modules they ask for. Reading a plan is plan_parser.cc; turning it into
-// numbers is resolve_plan.cc.
+// Computes bindings of tunables, and the modules that they need. plan_parser.cc reads a plan; resolve_plan.cc turns it
+// into numbers.
 #include "hone/tuner/candidate.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ bool SatisfiesConstraints(const LaunchPlan& plan, const Binding& binding) {
 }
 
 std::vector<Binding> AllBindings(const LaunchPlan& plan) {
-  // Read once: there may be 65,536 combinations.
+  // Constraints are parsed once: there may be 65,536 combinations.
   std::vector<Expression> constraints;
   for (const std::string& text : plan.constraints) {
     Result<Expression> constraint = Expression::Parse(text);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bindings: their keys, their enumeration, what they do to kernel names, and which modules they ask for.
+// Tests bindings: their keys, their enumeration, their substitution in kernel names, and the modules that they need.
 #include "hone/tuner/candidate.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +72,7 @@ TEST(CompileUnits, OnePerDistinctBindingWithTheKernelsItNeeds) {
   EXPECT_THAT(units[0].kernels, ElementsAre("k<8>"));
   EXPECT_EQ(BindingKey(units[1].binding), "VEC=4");
   EXPECT_THAT(units[1].kernels, ElementsAre("k<4>", "tail"));
-  // With VEC = 8 everywhere one module serves all.
+  // With VEC = 8 everywhere, one module is enough.
   const std::vector<CompileUnit> one = CompileUnits(candidate, {{"VEC", 8}});
   ASSERT_EQ(one.size(), 1u);
   EXPECT_THAT(one[0].kernels, ElementsAre("k<8>", "tail"));

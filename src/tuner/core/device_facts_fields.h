@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields of DeviceFacts: for the worker's answer, for a run's memory of its device, for programs among providers.
+// Lists the fields of DeviceFacts: for the worker's answer, for a run's record of its device, and for model providers
+// that are programs.
 #pragma once
 
 #include "hone/tuner/candidate.h"

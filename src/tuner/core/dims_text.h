@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dimensions of a case as messages, reports and labels name them, and as options give them.
+// Formats the dimensions of a case for messages, reports and labels, and parses them from options.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace hone {
 
-// "d=4096 tokens=256": in the order of their names; empty for none.
+// Returns "d=4096 tokens=256", ordered by name; empty for none.
 std::string DimsText(const Dims& dims);
 
-// "rows=128,d=4096", blanks around the parts allowed; no size is below `least`. kInvalidArgument names `option` and
-// quotes the text where a part is no NAME=SIZE or a name stands twice.
+// Parses "rows=128,d=4096", with blanks allowed around the parts; sizes must be at least `least`. kInvalidArgument
+// names `option` and quotes the text if a part is not NAME=SIZE or a name is repeated.
 Result<Dims> ParseDims(std::string_view option, std::string_view text, int64_t least);
 
 }  // namespace hone

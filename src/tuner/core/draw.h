@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One element of an input, as a pure function of (key, slice, position): the same bits on the host, in the
-// harness kernels and in any order. Included by nvcc (harness_kernels.cu) and by the simulator's session,
-// so it is plain C++17 with no standard library.
+// Computes one element of an input as a pure function of (key, slice, position): the same bits on the host, in the
+// harness kernels and in any order. Included by nvcc (harness_kernels.cu) and by the simulator's session, so it is
+// plain C++17 with no standard library.
 //
-// Counter-based: a slice's hash is SipHash of its number under the key (keyed_hash.h), and an element's bits are a 64-bit
-// mixer (the finalizer of MurmurHash3 / SplitMix64, Steele et al. 2014) over that hash and the position. A candidate reads
-// 36 of those 64 bits off a normal value. So the mixer's second factor is a secret of the slice: without it the mixer cannot
-// be turned back, and who would find the slice's hash has 2^64 of them to try. Who had it would know that slice of that
-// tensor, which is before his eyes, and nothing else. Normal values come from a table of quantiles (`NormalQuantiles`, 4096
-// intervals, linear interpolation): no transcendental function, so host and device agree to the bit.
+// Draws are counter-based: a slice's hash is SipHash of its number under the key (keyed_hash.h), and an element's bits
+// are a 64-bit mixer (the finalizer of MurmurHash3 / SplitMix64, Steele et al. 2014) over that hash and the position. A
+// candidate can recover 36 of these 64 bits from a normal value. So the mixer's second factor is a secret of the slice:
+// without it the mixer cannot be inverted, and finding the slice's hash takes 2^64 tries. The hash would reveal only
+// this slice of this tensor, which the candidate sees anyway. Normal values come from a table of quantiles
+// (`NormalQuantiles`, 4096 intervals, linear interpolation): no transcendental function, so host and device agree to
+// the bit.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ HONE_HD uint64_t Mix(uint64_t x) {
   return x;
 }
 
-// Hash() in its two halves: a kernel computes the first once for a whole slice.
+// Returns the first half of Hash(), which a kernel computes once for a whole slice.
 HONE_HD uint64_t SliceHash(uint64_t key, uint64_t slice) { return Keyed(key, slice); }
 HONE_HD uint64_t HashInSlice(uint64_t slice_hash, uint64_t position) {
   uint64_t x = slice_hash + position * 0xd1342543de82ef95ULL;
@@ -44,13 +45,13 @@ HONE_HD uint64_t Hash(uint64_t key, uint64_t slice, uint64_t position) {
   return HashInSlice(SliceHash(key, slice), position);
 }
 
-// A hash of two numbers for what is no secret once inputs are seen, at a third of the cost.
+// Hashes two numbers into values that are not secret once inputs are seen, at a third of the cost.
 HONE_HD uint64_t PlainHash(uint64_t key, uint64_t row, uint64_t what) {
   return Mix(Mix(key ^ (row * 0x9e3779b97f4a7c15ULL)) + what * 0xd1342543de82ef95ULL);
 }
 
-// A keyed bijection on [0, n): four Feistel rounds on the smallest even-bit domain that holds n, walking
-// the cycle until it lands inside. Not a multiplicative "i * p + s mod n", which is no bijection for most n.
+// Computes a keyed bijection on [0, n): four Feistel rounds on the smallest even-bit domain that holds n,
+// following the cycle until it lands inside. "i * p + s mod n" would not be a bijection for most n.
 HONE_HD int PermutedHalf(uint64_t n) {  // half the bits of the domain
   int half = 1;
   while ((1ULL << (2 * half)) < n) ++half;
@@ -76,13 +77,13 @@ HONE_HD uint64_t Permute(uint64_t index, uint64_t n, uint64_t key) {
 
 inline constexpr int kQuantiles = 4096;
 
-// The distributions by number, as in hone::Distribution (static_asserted in draw_table.cc). kSpecial needs the number of
-// the slice: SpecialFromBits.
+// Distributions by number, as in hone::Distribution (static_asserted in draw_table.cc). kSpecial also needs the number
+// of the slice: SpecialFromBits.
 enum Kind : int {
   kNormal, kUniform, kZero, kConstant, kHeavyTailed, kSorted, kCancelling, kLogUniform, kIndex, kOffsets, kSpecial
 };
 
-// How the elements of a kIndex tensor relate to one another, by number, as in hone::IndexOrder.
+// Relations between the elements of a kIndex tensor, by number, as in hone::IndexOrder.
 enum Order : int { kIndependent, kDistinct, kDistinctRows, kAscending };
 
 struct Parameters {
@@ -96,16 +97,17 @@ struct Parameters {
   float padding;           // kIndex: the share of elements that are -1 instead
   int64_t row_elements;    // kDistinctRows: elements along the last axis
   unsigned special;        // kSpecial: the SpecialValues that may occur, by bit as in hone::SpecialValue
-  uint64_t pattern_key;    // kSpecial: one for all tensors of an input set, so that they meet the same kinds in the same rows
+  uint64_t pattern_key;    // kSpecial: equal for all tensors of an input set, so that they have the same kinds in the
+                           // same rows
   bool sliced;             // kSpecial: a slice is one row; otherwise each run along the last axis
-  float smallest_normal;   // kSpecial: of the dtype, or of float32 where that is larger
+  float smallest_normal;   // kSpecial: smallest normal number of the dtype, or of float32 if that is larger
 };
 
 HONE_HD float UniformFromBits(uint64_t bits) {  // [0, 1), 24 bits
   return static_cast<float>(bits >> 40) * (1.0f / 16777216.0f);
 }
 
-// The table interval that `bits` falls in, and the value inside it given the interval's two ends.
+// Return the table interval that `bits` falls in, and the value inside it from the interval's two ends.
 HONE_HD uint32_t QuantileIndex(uint64_t bits) { return static_cast<uint32_t>(bits >> 52); }  // 12 bits
 HONE_HD float NormalBetween(uint64_t bits, float a, float b) {
   const float t = static_cast<float>((bits >> 28) & 0xffffff) * (1.0f / 16777216.0f);
@@ -126,7 +128,7 @@ HONE_HD float Normal(uint64_t bits, const float* quantiles) {
 
 HONE_HD float Clip(const Parameters& p, float v) { return v > p.clip ? p.clip : (v < -p.clip ? -p.clip : v); }
 
-// `exp_quantiles`: the same table for exp(2 * z), magnitudes of the heavy-tailed distribution.
+// `exp_quantiles`: the corresponding table of exp(2 * z), the magnitudes of the heavy-tailed distribution.
 // `bits`: Hash(p.key, slice, position).
 HONE_HD float ValueFromBits(const Parameters& p, uint64_t bits, uint64_t position, const float* quantiles,
                             const float* exp_quantiles) {
@@ -151,7 +153,8 @@ HONE_HD float ValueFromBits(const Parameters& p, uint64_t bits, uint64_t positio
       break;
     }
     case kLogUniform: {
-      // Octave chosen uniformly, mantissa linear inside it: no log or exp, so the same bits everywhere.
+      // The octave is chosen uniformly and the mantissa is linear inside it: without log or exp, the bits are the same
+      // everywhere.
       float octaves = 0.0f, x = p.low;
       while (x < p.high && octaves < 200.0f) { x *= 2.0f; octaves += 1.0f; }
       int octave = static_cast<int>(UniformFromBits(bits) * octaves);
@@ -164,9 +167,10 @@ HONE_HD float ValueFromBits(const Parameters& p, uint64_t bits, uint64_t positio
   return Clip(p, v);
 }
 
-// What kernels branch on, a kind for each row: the maximum of a softmax that is not subtracted, an eps that is left out, a
-// mask that leaves nothing, a fast path for "small" numbers. Kinds follow from `pattern_key` and the row's number alone,
-// so that tensors which are added or multiplied meet the same kind in the same row: eps shows only where both are small.
+// Kinds of rows that reach branches of kernels: the maximum of a softmax that is not subtracted, an eps that is left
+// out, a mask that leaves nothing, a fast path for "small" numbers. Kinds follow from `pattern_key` and the row's
+// number alone, so tensors that are added or multiplied have the same kind in the same row: eps has an effect only if
+// both are small.
 enum SpecialKind : int { kTinyRow, kScaledRow, kFarFromZero, kEqualRow, kSprinkledRow, kMaskedRow, kLargeRow, kBelowNormal };
 inline constexpr int kSpecialKinds = 8;
 enum SpecialBit : unsigned { kInfinityBit = 1, kMinusInfinityBit = 2, kNanBit = 4, kSubnormalBit = 8 };
@@ -181,8 +185,8 @@ HONE_HD float FloatOfBits(uint32_t bits) {
 #endif
 }
 
-// `slice`: what is drawn, wherever it goes; `bits`: Hash(p.key, slice, position). Not clipped: what is not special stays
-// within 2^7 times the scale, or 40 times beside the offset.
+// Draws one element. `slice`: the number of the slice; `bits`: Hash(p.key, slice, position). Not clipped: values that
+// are not special stay within 2^7 times the scale, or 40 times beside the offset.
 HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits, uint64_t position,
                               const float* quantiles) {
   const uint64_t row_elements = static_cast<uint64_t>(p.row_elements);
@@ -190,7 +194,7 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
   const uint64_t column = p.sliced ? position : position - row * row_elements;
   const uint64_t columns = static_cast<uint64_t>(p.sliced ? p.slice_elements : p.row_elements);
   const uint64_t choice = PlainHash(p.pattern_key, row, 0x59ec1a1);
-  const uint64_t more = Mix(bits);  // of the element, beside its normal value
+  const uint64_t more = Mix(bits);  // more bits of the element, besides its normal value
   const uint64_t of_row = Mix(choice);
   const float sign = (more & 1) ? -1.0f : 1.0f;
   const float normal = Normal(bits, quantiles) * p.scale;
@@ -215,7 +219,7 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
       if ((more >> 8) % 32 == 1 && (p.special & kNanBit)) return FloatOfBits(0x7fc00000u);
       break;
     case kMaskedRow: {
-      // A quarter of these rows hold nothing else; the others are masked from some column on, or here and there.
+      // A quarter of these rows are masked entirely; the others from some column on, or at scattered places.
       const bool tail = (of_row & 4) && column >= 1 + (of_row >> 8) % (columns > 0 ? columns : 1);
       const bool here = !(of_row & 4) && column > 0 && ((more >> 3) & 1);
       if ((p.special & kMinusInfinityBit) && (of_row % 4 == 0 || tail || here)) return FloatOfBits(0xff800000u);
@@ -238,10 +242,11 @@ HONE_HD float Value(const Parameters& p, uint64_t slice, uint64_t position, cons
   return ValueFromBits(p, Hash(p.key, slice, position), position, quantiles, exp_quantiles);
 }
 
-// Where row `position` of a CSR structure begins: ascending over the slice's positions, 0 at the first and `index_bound`
-// at the last. What lies between two rows is split at their middle, a quarter to three quarters to either side, and so
-// on down to one row: lengths come out skewed as degrees of real graphs are (log-normal, sigma 1.4 for a million rows,
-// as each halving adds its share), and any position is found alone, in as many steps as there are halvings.
+// Returns the start of row `position` of a CSR structure: ascending over the slice's positions, 0 at the first and
+// `index_bound` at the last. Each interval between two known starts is split at its middle row, a quarter to three
+// quarters to either side, down to one row. The lengths are skewed like degrees of real graphs (log-normal, sigma 1.4
+// for a million rows, as each halving adds its share), and any position is computed alone, in as many steps as there
+// are halvings.
 HONE_HD int64_t Ascending(int64_t slice_elements, int64_t end, uint64_t slice_hash, uint64_t position) {
   uint64_t first = 0, last = static_cast<uint64_t>(slice_elements) - 1;
   uint64_t below = 0, above = end > 0 ? static_cast<uint64_t>(end) : 0;
@@ -252,7 +257,8 @@ HONE_HD int64_t Ascending(int64_t slice_elements, int64_t end, uint64_t slice_ha
     const uint64_t bits = HashInSlice(slice_hash, middle);
     const uint64_t share = 16384 + (bits >> 49);  // of 65,536
     const uint64_t length = above - below;
-    // In two halves, so that no product overflows; the random part rounds up as often as the remainder says.
+    // The product is computed in two halves, so that it cannot overflow; the random part rounds up with the probability
+    // given by the remainder.
     const uint64_t at = below + (length >> 16) * share + (((length & 0xffff) * share + (bits & 0xffff)) >> 16);
     if (position < middle) {
       last = middle;
@@ -269,14 +275,13 @@ HONE_HD int64_t Offset(const Parameters& p, uint64_t slice_hash, uint64_t positi
   return Ascending(p.slice_elements, p.index_bound, slice_hash, position);
 }
 
-// The entry `number` of a sample from [0, bound) without replacement: the places that a keyed permutation gives the
-// first numbers. A number beyond the bound has no place; a task whose tensors would ask for one is refused when it is
-// read.
+// Returns entry `number` of a sample from [0, bound) without replacement: a keyed permutation of the first numbers.
+// `number` must be below the bound; the parser refuses tasks whose tensors would exceed it.
 HONE_HD int64_t DistinctIndex(uint64_t number, uint64_t bound, uint64_t key) {
   return static_cast<int64_t>(number < bound ? Permute(number, bound, key | 1) : number % bound);
 }
 
-// `bits`: HashInSlice(slice_hash, position). `slice`: the one that slice_hash was made of.
+// Draws one index. `bits`: HashInSlice(slice_hash, position). `slice`: the number from which slice_hash was made.
 HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
                               uint64_t position) {
   if (p.index_bound <= 0) return 0;
@@ -303,7 +308,7 @@ HONE_HD int64_t Index(const Parameters& p, uint64_t slice, uint64_t position) {
   return IndexFromBits(p, slice_hash, slice, HashInSlice(slice_hash, position), position);
 }
 
-// An element of either integer kind.
+// Returns whether elements of this kind are integers.
 HONE_HD bool DrawsIntegers(int kind) { return kind == kIndex || kind == kOffsets; }
 HONE_HD int64_t IntegerFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
                                 uint64_t position) {

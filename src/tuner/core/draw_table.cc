@@ -8,7 +8,7 @@
 
 namespace hone {
 
-// draw.h is compiled by nvcc without our headers, so it numbers the distributions itself.
+// draw.h is compiled by nvcc without Hone's other headers, so it numbers the distributions itself.
 static_assert(static_cast<int>(draw::kNormal) == static_cast<int>(Distribution::kNormal));
 static_assert(static_cast<int>(draw::kUniform) == static_cast<int>(Distribution::kUniform));
 static_assert(static_cast<int>(draw::kZero) == static_cast<int>(Distribution::kZero));
@@ -33,7 +33,7 @@ namespace {
 constexpr int kEntries = draw::kQuantiles + 1;
 using Table = std::array<float, kEntries + 1>;
 
-// z with P(Z > z) = tail, for tail <= 1/2, from a start that is not beyond it. The tail is convex there, so
+// Returns z with P(Z > z) = tail, for tail <= 1/2, from a start that is not beyond it. The tail is convex there, so
 // Newton's method approaches from below and never overshoots.
 double UpperQuantile(double tail, double start) {
   double z = start;
@@ -69,7 +69,7 @@ Table MakeExpTable() {
   return table;
 }
 
-// Largest finite magnitude that survives the way through float into `dtype`.
+// Returns the largest finite magnitude that survives conversion through float to `dtype`.
 float LargestMagnitude(DType dtype) {
   switch (dtype) {
     case DType::kFloat64:
@@ -97,7 +97,8 @@ float LargestMagnitude(DType dtype) {
 
 float SmallestNormal(DType dtype) { return dtype == DType::kFloat16 ? 0x1p-14f : 0x1p-126f; }
 
-// A factor from [1 / vary, vary], log-uniform: one for each key and purpose, and so for a tensor in one input set.
+// Returns a factor from [1 / vary, vary], log-uniform: one for each key and purpose, and so for a tensor in one input
+// set.
 double VaryFactor(double vary, uint64_t key, uint64_t purpose) {
   if (!(vary > 1)) return 1;
   const double u = static_cast<double>(draw::Hash(key, 0xfac7, purpose) >> 11) * 0x1p-53;

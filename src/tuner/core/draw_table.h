@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host's half of core/draw.h: quantile tables, and a tensor's ValueSpec as the numbers that draws take.
+// Provides the host's half of core/draw.h: quantile tables, and draw parameters made from a tensor's ValueSpec.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace hone {
 
-// draw::kQuantiles + 2 floats each (the last repeats the one before it, so that reading index + 1 is always
-// safe); computed once per process. Owned by the library, never freed; any thread.
+// Each table has draw::kQuantiles + 2 floats (the last repeats the one before it, so that reading index + 1 is always
+// safe); the tables are computed once per process. Owned by the library, never freed; any thread.
 //   NormalQuantiles  the standard normal's quantile function at (i + 0.5) / (kQuantiles + 1), ascending
 //   ExpQuantiles     exp(2 * z) of the same: log-normal magnitudes with sigma 2
 const float* NormalQuantiles();
 const float* ExpQuantiles();
 
-// What draw::Value and draw::Index need. `key`: secret, one per (evaluation, input set, tensor). `index_bound`:
-// the resolved bound of kIndex and kOffsets, else ignored. `slice_elements`: positions in one slice; `row_elements`:
-// elements along the last axis. Values are clipped to the largest finite number of `dtype`. `values` as ResolveValues
-// gives them. Whoever draws kSpecial sets `pattern_key` and `sliced` beside.
+// Makes the parameters of draw::Value and draw::Index. `key`: secret, one per (evaluation, input set, tensor).
+// `index_bound`: the resolved bound of kIndex and kOffsets, else ignored. `slice_elements`: positions in one slice;
+// `row_elements`: elements along the last axis. Values are clipped to the largest finite number of `dtype`. `values`: a
+// result of ResolveValues. For kSpecial, the caller also sets `pattern_key` and `sliced`.
 draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t key, int64_t index_bound,
                                 int64_t slice_elements, int64_t row_elements = 1);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws: the tables against erf, moments with stated errors, and the properties the judge leans on: draws
-// depend on nothing but key, slice and position, and permutations are bijections.
+// Tests draws: the tables against erf, moments with stated errors, and properties that the judge relies on: draws
+// depend only on key, slice and position, and permutations are bijections.
 #include "tuner/core/draw.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(Draw, NormalHasItsMoments) {
   std::vector<double> values = Draw(spec, DType::kFloat32, 100, 2000);
   EXPECT_NEAR(Mean(values), 10.0, 4 * 3 / std::sqrt(200000.0));
   for (double& v : values) v = (v - 10) / 3;
-  // The table ends near 3.67 sigma, which costs the variance under half a percent.
+  // The table ends near 3.67 sigma, which lowers the variance by less than half a percent.
   EXPECT_NEAR(MeanSquare(values), 1.0, 0.005 + 4 * std::sqrt(2 / 200000.0));
 }
 
@@ -107,7 +107,7 @@ TEST(Draw, SpecialSetsAreWhatTheyAreCalled) {
   EXPECT_LT(sorted.front(), sorted.back());
 
   const std::vector<double> cancelling = Draw(Spec(Distribution::kCancelling), DType::kFloat32, 1, 10000);
-  EXPECT_LT(std::fabs(Mean(cancelling)), 0.02);  // 0.25 / 100, four times over, and the table
+  EXPECT_LT(std::fabs(Mean(cancelling)), 0.02);  // four times 0.25 / 100, and the table's error
   EXPECT_GT(std::sqrt(MeanSquare(cancelling)), 7.9);
 
   const std::vector<double> heavy = Draw(Spec(Distribution::kHeavyTailed), DType::kFloat32, 1, 10000);
@@ -294,7 +294,7 @@ TEST(Vary, MultipliesScaleAndOffsetByFactorsOfTheirOwnForEachKey) {
   EXPECT_GT(most, 8);
 }
 
-// One row of each kind is found among some hundred.
+// Finds one row of each kind among some hundred.
 std::vector<double> SpecialRow(unsigned special, uint64_t row, uint64_t pattern_key, int64_t columns = 64, uint64_t key = 7) {
   ValueSpec spec = Spec(Distribution::kSpecial);
   spec.scale = 2.0;

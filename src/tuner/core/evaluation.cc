@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names and JSON of evaluations (docs/evaluation-json.md); the fields and their order are in evaluation_fields.h.
+// Defines names and JSON of evaluations (docs/evaluation-json.md); evaluation_fields.h has the fields and their order.
 #include "hone/tuner/evaluation.h"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ std::optional<double> GeomeanSpeedup(const std::vector<CaseResult>& cases) {
   double log_sum = 0;
   int count = 0;
   for (const CaseResult& result : cases) {
-    // A time below the clock's resolution gives a ratio that is no number; it must not become the mean of all.
+    // A time below the clock's resolution gives an infinite or undefined ratio, which must not become the mean of all.
     if (!result.speedup || !(result.speedup->median > 0) || std::isinf(result.speedup->median)) continue;
     log_sum += std::log(result.speedup->median);
     ++count;
@@ -84,7 +84,7 @@ std::optional<double> GeomeanSpeedup(const std::vector<CaseResult>& cases) {
 
 std::string EvaluationToJson(const Evaluation& evaluation, int indent) {
   ordered object = {{"schema", "hone-evaluation-1"}};
-  // A time is worth nothing without the verdict that it belongs to, so it is not written with another one.
+  // A time is meaningless unless the verdict is ok, so it is not written with another one.
   VisitFields(evaluation, FieldWriter(object, evaluation.verdict == Verdict::kOk));
   return DumpJson(object, indent);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields of an evaluation and of what it holds, in the order of its JSON (docs/evaluation-json.md). The JSON is a
-// promise to scripts, to the run store and to workers on other machines: fields are added, never renamed.
+// Lists the fields of an evaluation and of the structs it holds, in the order of its JSON (docs/evaluation-json.md).
+// Scripts, the run store and workers on other machines rely on the JSON: fields are added, never renamed.
 #pragma once
 
 #include "hone/tuner/evaluation.h"

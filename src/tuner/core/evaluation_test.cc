@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Evaluations: the JSON's promised fields, exact round trips, and texts that are no evaluation.
+// Tests evaluations: the JSON's documented fields, exact round trips, and texts that are not evaluations.
 #include "hone/tuner/evaluation.h"
 
 #include <gmock/gmock.h>
@@ -77,7 +77,7 @@ TEST(EvaluationJson, RoundTripsEveryField) {
   const std::string text = EvaluationToJson(Full());
   Result<Evaluation> back = EvaluationFromJson(text);
   ASSERT_TRUE(back.ok()) << back.status().message();
-  // Compared through the text, which has every field, and field by field where the text could hide a loss.
+  // The text is compared, as it has every field, and single fields where the text could hide a loss.
   EXPECT_EQ(EvaluationToJson(*back), text);
   EXPECT_EQ(back->seed, Full().seed);
   EXPECT_EQ(back->binding, Full().binding);
@@ -117,7 +117,7 @@ TEST(EvaluationJson, HasThePromisedFields) {
   EXPECT_EQ(j["stages"][0]["seconds"], 0.21);
 }
 
-// Evaluations of runs that were stored before findings had shapes are written again as they were.
+// Evaluations stored before findings had shapes are written again unchanged.
 TEST(EvaluationJson, AFindingOfNoKnownShapeHasNoFieldsForOne) {
   const nlohmann::json j = nlohmann::json::parse(EvaluationToJson(Full()))["findings"];
   EXPECT_EQ(j[0]["dims"], (nlohmann::json{{"tokens", 3}}));
@@ -179,7 +179,7 @@ TEST(GeomeanSpeedup, IsTheGeometricMeanOfThoseThatHaveOne) {
   EXPECT_NEAR(*GeomeanSpeedup(cases), 4.0, 1e-12);
 }
 
-// The verdict is ok where the seed serves what the plan leaves out: who reads it must see how much that was.
+// The verdict is ok even if the seed ran on some cases: the reader must see how many.
 TEST(Evaluation, TellsWhatTheSeedServed) {
   Evaluation e;
   for (int rows = 1; rows <= 7; ++rows) {

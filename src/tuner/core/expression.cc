@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parser and evaluator of integer expressions: recursive descent into an immutable tree.
+// Parses integer expressions by recursive descent into an immutable tree, and evaluates them.
 //
-// The text comes from strangers (a candidate is written by a model), so length and nesting are bounded: a
-// megabyte of parentheses must be an error message, not a stack overflow.
+// The text is untrusted (a model writes the candidate), so length and nesting are bounded: a megabyte of parentheses
+// must be an error message, not a stack overflow.
 #include "hone/tuner/expression.h"
 
 #include <fmt/format.h>
@@ -108,7 +108,7 @@ NodePointer MakeNode(Operation operation, std::vector<NodePointer> operands) {
   return node;
 }
 
-// One parse. The first error is kept and everything unwinds: every Parse* returns null after it.
+// One parse. The first error is kept and ends the parse: every Parse* returns null after it.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -147,7 +147,7 @@ class Parser {
     return nullptr;
   }
 
-  // Takes `token` when it is next. A one-character '<' is not taken from "<=", nor '!' from "!=".
+  // Consumes `token` when it is next. A one-character '<' is not taken from "<=", nor '!' from "!=".
   bool Take(std::string_view token) {
     SkipSpace();
     if (text_.substr(position_, token.size()) != token) return false;
@@ -180,7 +180,7 @@ class Parser {
     Operation operation;
   };
 
-  // Binary operators by level, loosest first; all associate to the left.
+  // Operators are listed by level, loosest first; all associate to the left.
   NodePointer ParseBinary(size_t level) {
     static const std::vector<std::vector<Infix>> kLevels = {
         {{"||", Operation::kOr}},
@@ -277,7 +277,7 @@ class Parser {
     return node;
   }
 
-  // After "name(".
+  // Called after "name(".
   NodePointer ParseCall(const std::string& name) {
     struct Builtin {
       std::string_view name;
@@ -308,8 +308,8 @@ class Parser {
     return ParseForeignCall(name);
   }
 
-  // Arguments of a function that the scope answers are kept as text: they may name a kernel such as
-  // "reduce<4, 8>", so angle brackets nest like parentheses.
+  // Arguments of a function that the Scope answers are kept as text: they may name a kernel such as "reduce<4, 8>", so
+  // angle brackets nest like parentheses.
   NodePointer ParseForeignCall(const std::string& name) {
     auto node = std::make_shared<Node>();
     node->operation = Operation::kCall;
@@ -349,7 +349,7 @@ class Parser {
   size_t error_position_ = 0;
 };
 
-// One evaluation of a tree. Failed() is true from the first error on.
+// One evaluation of a tree. Failed() is true after the first error.
 class Walk {
  public:
   explicit Walk(const Scope& scope) : scope_(scope) {}
@@ -459,7 +459,7 @@ class Walk {
     int64_t value;
     return __builtin_mul_overflow(a, b, &value) ? Overflow(Operation::kMultiply, a, b) : value;
   }
-  // Whether a / b is defined; fails otherwise.
+  // Returns whether a / b is defined; records a failure otherwise.
   bool Divide(Operation operation, int64_t a, int64_t b) {
     if (b == 0) {
       Fail(fmt::format("division by zero in {} {} 0", a, OperationText(operation)));
@@ -482,7 +482,7 @@ class Walk {
   Status status_;
 };
 
-// The same tree in real numbers. Nothing overflows; what is not finite comes out as such.
+// Evaluates the same tree in real numbers. Nothing overflows; the result may be infinite or NaN.
 class NumberWalk {
  public:
   explicit NumberWalk(const std::map<std::string, int64_t>& names) : names_(names) {}
@@ -501,7 +501,7 @@ class NumberWalk {
                                      : Fail(fmt::format("the name '{}' is not known here", node.name));
       }
       case Operation::kCall: {
-        // One root inside another would recurse as deep as the text is long, and nobody needs it.
+        // Nested roots would recurse as deep as the text is long, and have no use.
         if (node.name != "sqrt" || node.texts.size() != 1 || node.texts[0].find("sqrt") != std::string::npos) {
           return Fail(fmt::format("{}({}) is not known here; sqrt takes one argument without a root of its own",
                                   node.name, fmt::join(node.texts, ", ")));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fields of a TOML table that hold expressions. They are taken as TableReader's own accessors take fields.
+// Reads fields of a TOML table that hold expressions, with the conventions of TableReader's own accessors.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@
 
 namespace hone {
 
-// A string or an integer.
+// Reads a string or an integer.
 std::optional<Expression> TakeExpression(TableReader& reader, std::string_view key);
-// An array of strings and integers; a bare one counts as an array of one.
+// Reads an array of strings and integers; a single value counts as an array of one.
 std::optional<std::vector<Expression>> TakeExpressions(TableReader& reader, std::string_view key);
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Expressions: values worked out by hand, and every way in which arithmetic or text can be wrong.
+// Tests expressions: values worked out by hand, and every way in which arithmetic or text can be wrong.
 #include "hone/tuner/expression.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of field lists: how many fields a struct has, and how many its list visits. A field that was added to the
-// struct alone makes the two differ.
+// Counts the fields of a struct and those that its list visits, for tests of field lists. A field added only to the
+// struct makes the two counts differ.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace hone {
 // Stands for a field of any type in a braced list.
 struct AnyField {
   template <typename T>
-  operator T() const;  // never defined: it is only asked whether the conversion compiles
+  operator T() const;  // never defined: only the compilation of the conversion is tested
 };
 
-// Fields of an aggregate: the length of the longest braced list that initializes it.
+// Counts the fields of an aggregate: the length of the longest braced list that initializes it.
 template <typename Struct, typename... Fields>
 consteval size_t FieldCount() {
   if constexpr (requires { Struct{Fields{}..., AnyField{}}; }) {

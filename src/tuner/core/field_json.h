@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON of structs that have a list of their fields (field_list.h): one writer and one reader for all of them.
+// Writes and reads the JSON of all structs that have a list of their fields (field_list.h).
 //
-// Doubles that are not finite and 64-bit seeds are strings, as base/json_fields.h says; enumerations are their names
-// (NamesOf); an Interval is {median, ci95}; optional values are left out where there is none.
+// Doubles that are not finite and 64-bit seeds are strings, as base/json_fields.h says; enumerations are written as
+// names (NamesOf), an Interval as {median, ci95}; absent optional values are left out.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@
 
 namespace hone {
 
-// The names of an enumeration, in the order of its values; one overload for each.
+// Returns the names of an enumeration, in the order of its values; one overload for each.
 std::span<const std::string_view> NamesOf(Verdict);
 std::span<const std::string_view> NamesOf(CaseRole);
 
 nlohmann::ordered_json IntervalToJson(const Interval& interval);
 void ReadInterval(JsonFields& fields, std::string_view key, std::optional<Interval>& target);
 
-// The index of the name at `key`, which must be there; nullopt after an error, which names them all.
+// Returns the index of the name at `key`, which is required; nullopt after an error, which lists all names.
 std::optional<size_t> ReadName(JsonFields& fields, std::string_view key, std::span<const std::string_view> names);
 
 template <typename T>
@@ -46,7 +46,8 @@ bool IsEmpty(const std::map<std::string, T>& map) {
   return map.empty();
 }
 
-// Objects keep the order of the list: people read these. `timed`: fields that are OnlyTimed are written.
+// Writes a struct. Fields keep the order of the list, as people read them. `timed`: fields that are OnlyTimed are
+// written.
 template <HasFieldList Struct>
 nlohmann::ordered_json FieldsToJson(const Struct& value, bool timed);
 
@@ -117,8 +118,8 @@ nlohmann::ordered_json FieldsToJson(const Struct& value, bool timed) {
   return object;
 }
 
-// Visits a struct and fills each field from an object; absent fields keep their value, the first error stays in
-// `fields`. Enumerations must be there.
+// Visits a struct and fills each field from an object; absent fields keep their value, but enumerations are required.
+// The first error is kept in `fields`.
 class FieldReader {
  public:
   explicit FieldReader(JsonFields& fields) : fields_(fields) {}

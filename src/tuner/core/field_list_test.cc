@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each list of fields visits every field of its struct, once and under a name of its own: what is added to a struct
-// alone would be lost between processes and in the run store.
+// Tests that each list of fields visits every field of its struct, once and under a unique name: a field added only to
+// the struct would be lost between processes and in the run store.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -54,7 +54,7 @@ void VisitFields(T& three, Visitor&& visit) {
   visit("c", three.c);
 }
 
-// The instrument itself: a list that forgets a field is seen.
+// Tests the counter itself: it detects a list that lacks a field.
 TEST(FieldCount, SeesAFieldThatAListForgets) {
   EXPECT_EQ(FieldCount<Three>(), 3u);
   EXPECT_EQ(VisitedFields<Three>(), 2u);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a finding says of itself, for all texts that show findings: people's and prompts'.
+// Describes findings, for all texts that show them, to people and in prompts.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@
 
 namespace hone {
 
-// The shapes that showed it: " (at the check shape tokens=3 d=8, and at 4 others)". Empty where no shape is known.
+// Returns the shapes that showed the finding: " (at the check shape tokens=3 d=8, and at 4 others)". Empty if no shape
+// is known.
 std::string FindingShapes(const Finding& finding);
 
-// Whether findings of this kind say that a kernel is slow, not that it is wrong: their figures depend on the shape.
+// Returns whether findings of this kind mean that a kernel is slow, not wrong: their figures then depend on the shape.
 bool IsAdvice(std::string_view kind);
 
 }  // namespace hone

@@ -10,8 +10,8 @@ namespace hone {
 
 namespace {
 
-// Rounds to a binary format with `fraction` stored fraction bits, exponents from `lowest` (of the smallest
-// normal) to `highest`, and gives its bits without the sign.
+// Rounds to a binary format with `fraction` stored fraction bits, exponents from `lowest` (of the smallest normal) to
+// `highest`, and returns its bits without the sign.
 uint16_t RoundTo(double magnitude, int fraction, int lowest, int highest) {
   const uint16_t infinity = static_cast<uint16_t>((highest - lowest + 2) << fraction);
   if (std::isnan(magnitude)) return static_cast<uint16_t>(infinity | (1u << (fraction - 1)));
@@ -21,7 +21,7 @@ uint16_t RoundTo(double magnitude, int fraction, int lowest, int highest) {
   std::frexp(magnitude, &exponent);
   exponent = std::max(exponent - 1, lowest);  // below `lowest`: subnormal, with the spacing of `lowest`
   if (exponent > highest) return infinity;
-  // Units of the last place at this exponent; nearbyint rounds ties to even, and scaling is exact.
+  // Counts units of the last place at this exponent; nearbyint rounds ties to even, and scaling is exact.
   const double units = std::nearbyint(std::ldexp(magnitude, fraction - exponent));
   // A carry out of the fraction moves into the exponent by itself, to infinity at the top.
   const uint32_t bits = (static_cast<uint32_t>(exponent - lowest) << fraction) + static_cast<uint32_t>(units);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bits of the 16-bit floating types, rounded once from double (round to nearest, ties to even). Pure functions.
+// Converts double to the bits of 16-bit floating types, rounding once (to nearest, ties to even). Pure functions.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rounding to 16 bits, tested on every value there is: each comes back as itself, and every midpoint between
-// neighbours goes to the even one while the doubles beside it go to their own side.
+// Tests rounding to 16 bits on every value: each rounds to itself, and every midpoint between neighbours rounds to the
+// even one, while the doubles next to it round to their own side.
 #include "tuner/core/float_bits.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ void CheckAll(uint16_t (*bits_of)(double), double (*value_of)(uint16_t), uint16_
     const auto b = static_cast<uint16_t>(bits);
     ASSERT_EQ(bits_of(value_of(b)), b);
     ASSERT_EQ(bits_of(-value_of(b)), b | 0x8000);
-    // The value above the largest finite one is where the next binade would begin.
+    // The value above the largest finite one is the start of the next binade.
     const double low = value_of(b);
     const double high = bits + 1 < infinity ? value_of(static_cast<uint16_t>(b + 1))
                                             : low + (low - value_of(static_cast<uint16_t>(b - 1)));

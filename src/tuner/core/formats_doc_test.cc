@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The three format pages are true: their examples are read by the real parsers, and every field that a parser
-// knows stands on its page.
+// Tests the three pages about formats: the real parsers accept their examples, and every field that a parser knows is
+// on its page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::string Page(const std::string& name) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-// The first fenced block of `language` on a page.
+// Returns the first fenced block of `language` on a page.
 std::string Example(const std::string& page, const std::string& language) {
   const std::string fence = "```" + language + "\n";
   const size_t begin = page.find(fence);
@@ -40,7 +40,7 @@ Task ExampleTask() {
   return std::move(task).value();
 }
 
-// The words that a message lists after "(known: ": the parser's own account of its fields.
+// Returns the words that a message lists after "(known: ": the parser's own list of its fields.
 std::vector<std::string> KnownFields(const std::string& message) {
   std::vector<std::string> fields;
   const size_t begin = message.find("(known: ");
@@ -81,7 +81,7 @@ TEST(TaskFormatPage, HasEveryFieldDtypeAndDistribution) {
     return KnownFields(ParseTask(broken, "t").status().message());
   };
   ExpectAllOnPage(page, fields_of("[[tensor]]\n"));
-  // The fields of values depend on the distribution; the example's tensor is drawn in each way.
+  // The fields of `values` depend on the distribution, so the example's tensor is drawn in each way.
   for (const std::string distribution : {"normal", "uniform", "zero"}) {
     std::string broken = example;
     const std::string normal = "distribution = \"normal\", scale = 1.0, offset = 0.0";

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts that nobody would write on purpose: every parser of core is given thousands of damaged versions of a
-// good text, and must answer each with a value or a Status that names the file. A crash fails the program; run
-// under the sanitizers this finds reads past the end as well.
+// Tests parsers with damaged texts: every parser of core gets thousands of damaged versions of a good text, and must
+// return a value or a Status that names the file for each. A crash fails the program; run under the sanitizers this
+// finds reads past the end as well.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -26,7 +26,7 @@ std::string FileText(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-// One to four edits: a byte replaced, a stretch cut, doubled or moved.
+// Makes one to four edits: a byte replaced, a range cut, doubled or moved.
 std::string Damaged(std::string text, Rng& rng) {
   static const std::string kBytes = "\"[]{}()=,.:+-*/%<>?!&|#\n\t 0129axzd_'\\\xff";
   const uint64_t edits = 1 + rng.Below(4);
@@ -56,7 +56,7 @@ std::string Damaged(std::string text, Rng& rng) {
   return text;
 }
 
-// How many of the damaged texts still parsed: some must, and some must not, or the test tests nothing.
+// Counts the damaged texts that still parsed: some must, and some must not, or the test proves nothing.
 struct Tally {
   int accepted = 0, refused = 0;
 };

@@ -8,9 +8,10 @@ namespace {
 constexpr std::string_view kFull[] = {"<mma.h>",           "<cooperative_groups.h>", "<cooperative_groups/reduce.h>",
                                       "<cuda_pipeline.h>", "<cuda/pipeline>",        "<cuda/barrier>"};
 
-// Besides the umbrella, the atoms that a tensor-core kernel names, and the barriers and registers of a warp-specialised
-// one. No common instantiations of TiledMMA and its kin: every candidate pays 1.6 ms for each MiB of precompiled header,
-// and two tiled products made it 143 MiB larger, as dear to all as it was useful to some (docs/cute.md).
+// The list has the umbrella header, the atoms that a tensor-core kernel names, and the barriers and registers of a
+// warp-specialised one. It has no common instantiations of TiledMMA and similar templates: every candidate pays 1.6 ms
+// for each MiB of precompiled header, and two tiled products made it 143 MiB larger, which cost all candidates as much
+// as it saved some (docs/cute.md).
 constexpr std::string_view kCute[] = {"<cute/tensor.hpp>",
                                       "<cute/atom/mma_atom.hpp>",
                                       "<cute/atom/copy_atom.hpp>",

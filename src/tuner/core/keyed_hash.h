@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How one secret gives others: by SipHash-2-4 (Aumasson and Bernstein 2012), a keyed function of which no attack is
-// known that beats trying all keys. What a candidate is shown of a derived secret tells it nothing about the secret
-// that the derived one came from, nor about its siblings: a guard pattern not the key of the inputs, one row's values
-// not the next row's.
+// Derives secrets from one secret by SipHash-2-4 (Aumasson and Bernstein 2012), a keyed function for which no attack is
+// known that beats trying all keys. A derived secret that a candidate sees reveals neither its origin nor its siblings:
+// a guard pattern does not reveal the key of the inputs, nor one row's values the next row's.
 //
-// Pure functions, the same bits on the host and in the harness kernels. Included by nvcc, so plain C++17 with no
-// standard library.
+// All functions are pure, with the same bits on the host and in the harness kernels. nvcc includes this file, so it is
+// plain C++17 with no standard library.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +52,7 @@ HONE_HD void Take(State& s, uint64_t word) {
   s.v0 ^= word;
 }
 
-// `bytes`: of the message, a multiple of eight that was taken whole.
+// Finishes a message of `bytes` bytes, a multiple of eight, all of which have been taken.
 HONE_HD uint64_t End(State& s, uint64_t bytes) {
   Take(s, bytes << 56);
   s.v2 ^= 0xff;
@@ -61,7 +60,7 @@ HONE_HD uint64_t End(State& s, uint64_t bytes) {
   return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
-// SipHash-2-4 of a message of two words, least significant byte first, under a key of 128 bits.
+// Computes SipHash-2-4 of a message of two words, least significant byte first, under a key of 128 bits.
 HONE_HD uint64_t OfTwo(uint64_t key0, uint64_t key1, uint64_t first, uint64_t second) {
   State s = Start(key0, key1);
   Take(s, first);
@@ -69,7 +68,7 @@ HONE_HD uint64_t OfTwo(uint64_t key0, uint64_t key1, uint64_t first, uint64_t se
   return End(s, 16);
 }
 
-// The same of one word.
+// Computes SipHash-2-4 of a message of one word.
 HONE_HD uint64_t OfOne(uint64_t key0, uint64_t key1, uint64_t word) {
   State s = Start(key0, key1);
   Take(s, word);
@@ -78,7 +77,7 @@ HONE_HD uint64_t OfOne(uint64_t key0, uint64_t key1, uint64_t word) {
 
 }  // namespace siphash
 
-// A secret derived from another: `what` names the use, `number` counts within it. Keys of 64 bits fill the first half
+// Derives a secret from another: `what` names the use, `number` counts within it. Keys of 64 bits fill the first half
 // of SipHash's; the second is a constant.
 inline constexpr uint64_t kKeyedSecondHalf = 0x9e3779b97f4a7c15ULL;
 HONE_HD uint64_t Keyed(uint64_t secret, uint64_t what) { return siphash::OfOne(secret, kKeyedSecondHalf, what); }
@@ -86,7 +85,7 @@ HONE_HD uint64_t Keyed(uint64_t secret, uint64_t what, uint64_t number) {
   return siphash::OfTwo(secret, kKeyedSecondHalf, what, number);
 }
 
-// Numbers that follow from one secret, in order. Who knows any of them knows nothing about the others. Not thread-safe.
+// Numbers derived from one secret, in order. Knowing any of them reveals nothing about the others. Not thread-safe.
 class SecretNumbers {
  public:
   explicit SecretNumbers(uint64_t secret) : secret_(secret) {}

@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// Bytes 0, 1, 2, … as words, least significant first: what the authors' own test vectors are of.
+// Bytes 0, 1, 2, … as words, least significant first: the inputs of the authors' own test vectors.
 constexpr uint64_t kFirst = 0x0706050403020100ULL, kSecond = 0x0f0e0d0c0b0a0908ULL;
 
 TEST(SipHash, GivesTheValuesOfItsAuthorsVectors) {

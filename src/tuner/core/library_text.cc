@@ -14,7 +14,8 @@
 namespace hone {
 namespace {
 
-// Reasons for which something was timed in no case: what is missing on a machine is missing at every shape, and is said once.
+// Returns reasons why a library was timed in no case: what a machine lacks is missing at every shape, and is reported
+// once.
 std::vector<std::string> Absent(const Evaluation& evaluation) {
   std::vector<std::string> reasons;
   for (const CaseResult& first : evaluation.cases) {

@@ -21,7 +21,7 @@ struct Marker {
   size_t bytes = 0;
 };
 
-// A line "//hone-image NAME BYTES".
+// Parses a line "//hone-image NAME BYTES".
 bool ReadMarker(std::string_view line, Marker& marker) {
   if (!line.starts_with(kMarker)) return false;
   line.remove_prefix(kMarker.size());

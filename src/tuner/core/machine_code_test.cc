@@ -64,7 +64,7 @@ TEST(MachineCode, NamesAndSizesAreBounded) {
   EXPECT_FALSE(JoinMachineCode("a = 1 # */", {{"kernel.cubin", "x"}}).ok());
   EXPECT_THAT(JoinMachineCode("", {{"kernel.cubin", std::string(kMostImageBytes + 1, 'x')}}).status().message(),
               HasSubstr("leave variants out"));
-  // As much as is allowed is parsed as a candidate, too.
+  // The largest allowed image is also parsed as part of a candidate.
   const std::string plan = "mode = \"cubin\"\n" + OneLaunch();
   EXPECT_TRUE(ParseCandidate(Joined(plan, {{"kernel.cubin", std::string(kMostImageBytes - plan.size(), 'x')}}),
                              "k.honek", PlanTask())

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// [[call]] entries: what a plan may ask of a library, and what it becomes for a case.
+// Tests [[call]] entries: the library calls that a plan may make, and their resolution for a case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ case = [ { role = "check", dims = { rows = 6, inner = 4, columns = 10, ld = 8 } 
   return task;
 }
 
-// A [[call]] of the linear layer out = x * w^T + b with `extra` lines, the first of which is line 12.
+// Returns a [[call]] of the linear layer out = x * w^T + b with `extra` lines, the first of which is line 12.
 std::string Linear(const std::string& extra = "") {
   return "[[call]]\nop = \"matmul\"\na = \"x\"\nb = \"w\"\ntranspose_b = true\nout = \"out\"\nm = \"rows\"\nn = "
          "\"columns\"\nk = \"inner\"\n" +
@@ -129,7 +129,7 @@ target = "out"
   ASSERT_TRUE(large->steps[1].call);
   EXPECT_EQ(large->steps[1].call->out.byte_offset, 64);
   EXPECT_EQ(large->steps[2].kernel, "after");
-  EXPECT_FALSE(large->steps[2].programmatic_dependent_launch);  // nothing depends on a library's progress
+  EXPECT_FALSE(large->steps[2].programmatic_dependent_launch);  // no launch can depend on a library's progress
   const Result<ResolvedPlan> small = ResolveCall(plan, {{"rows", 2}, {"inner", 4}, {"columns", 10}, {"ld", 8}});
   ASSERT_TRUE(small.ok()) << small.status().message();
   EXPECT_EQ(small->steps[1].kernel, "small");

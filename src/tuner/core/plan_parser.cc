@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the launch plan of a candidate (docs/candidate-format.md) and checks everything that can be checked
-// without a case or a compiler. Candidates are mostly written by models, so each refusal says what would be
-// right: the message is the whole feedback that the author gets.
+// Reads the launch plan of a candidate (docs/candidate-format.md) and checks everything that can be checked without a
+// case or a compiler. Candidates are mostly written by models, so each refusal says what would be right: the message is
+// all the feedback that the author gets.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,14 +29,14 @@ constexpr size_t kMaxArguments = 128;
 constexpr size_t kMaxTunables = 32;
 constexpr size_t kMaxOptions = 16;
 constexpr size_t kMaxNamed = 64;  // workspaces; tensor maps
-// Text of all conditions of a plan: thousands of shapes are tried against them (kAimedDraws of judge_policy.h), which took
-// 21 s for 256 conditions of 4 KB. An honest one has some 40 bytes.
+// Limit on the text of all conditions of a plan: thousands of shapes are tested against them (kAimedDraws of
+// judge_policy.h), which took 21 s for 256 conditions of 4 KB. An honest condition has some 40 bytes.
 constexpr size_t kMaxConditionBytes = 16384;
-// Text of all constraints, times the combinations of tunables that each is worked out for: a second or so.
+// Limit on the text of all constraints, times the combinations of tunables for which each is evaluated: a second or so.
 constexpr size_t kMaxConstraintWork = size_t{32} << 20;
 
 constexpr std::string_view kFacts[] = {"sm_count", "cc", "l2_bytes", "smem_optin"};
-// Fields that TOML takes for those of the last [table] when they stand below it.
+// Fields that TOML assigns to the last [table] when written below it.
 constexpr std::string_view kTopLevel[] = {"mode", "function", "image", "options", "include_set", "constraints"};
 
 bool AllowedOption(const std::string& option) {
@@ -60,8 +60,8 @@ bool AllowedOption(const std::string& option) {
          std::stoi(number) >= 16 && std::stoi(number) <= 255;
 }
 
-// A kernel's name expression goes into generated code, so it must be one: an identifier, perhaps qualified,
-// perhaps with template arguments.
+// A kernel's name expression goes into generated code, so it must be an identifier, perhaps qualified, perhaps with
+// template arguments.
 std::optional<std::string> BadKernelName(const std::string& kernel) {
   if (kernel.empty()) return "is empty; name a __global__ function";
   if (!IsIdentifier(kernel.substr(0, 1)) && kernel[0] != ':') return "does not begin with an identifier";
@@ -71,7 +71,7 @@ std::optional<std::string> BadKernelName(const std::string& kernel) {
         IsIdentifier(std::string("a") + c) || std::string_view(" :,+-*/%&|!=~.'").find(c) != std::string_view::npos;
     if (c == '(') ++round;
     if (c == ')') --round;
-    // Inside parentheses '<' and '>' compare.
+    // Inside parentheses '<' and '>' are comparisons.
     if (c == '<' && round == 0) ++angle;
     if (c == '>' && round == 0) --angle;
     if (!plain && c != '(' && c != ')' && c != '<' && c != '>') {
@@ -85,7 +85,7 @@ std::optional<std::string> BadKernelName(const std::string& kernel) {
   return std::nullopt;
 }
 
-// Machine code has symbols, and no name expressions.
+// Machine code has symbols, not name expressions.
 std::optional<std::string> BadSymbol(const std::string& kernel) {
   const auto part = [](char c) { return IsIdentifier(std::string("a") + c) || c == '$' || c == '.'; };
   if (kernel.empty()) return "is empty; name a kernel of the image";
@@ -95,7 +95,7 @@ std::optional<std::string> BadSymbol(const std::string& kernel) {
   return std::nullopt;
 }
 
-// "full", "cute" or "", by what the source includes.
+// Returns "full", "cute" or "", depending on the source's includes.
 std::string IncludeSetOf(std::string_view source) {
   bool full = false;
   for (size_t start = 0; start < source.size();) {
@@ -184,7 +184,7 @@ class PlanParser {
     ReadConstraints(reader, "constraints");
     ReadOptions(reader);
     if (const auto set = reader.Word("include_set", {"", "full", "cute"})) include_set_ = *set;
-    // Names first: arguments refer to workspaces and tensor maps that stand anywhere in the plan.
+    // Names are read first: arguments refer to workspaces and tensor maps anywhere in the plan.
     const std::vector<const TomlNode*> workspaces = reader.Tables("workspace"), maps = reader.Tables("tensor_map");
     for (const auto& [key, tables] : {std::pair("workspace", &workspaces), std::pair("tensor_map", &maps)}) {
       if (tables->size() <= kMaxNamed) continue;
@@ -227,7 +227,7 @@ class PlanParser {
     return IsInteger(name) || task_.FindTensor(name) != nullptr || task_.FindScalar(name) != nullptr;
   }
 
-  // Whether all names and calls of an expression have a meaning. `occupancy` is known only once a launch's block
+  // Checks that all names and calls of an expression have a meaning. `occupancy` is known only once a launch's block
   // and shared memory are.
   void CheckExpression(TableReader& reader, std::string_view key, const Expression& expression,
                        bool occupancy = false) {
@@ -276,7 +276,7 @@ class PlanParser {
     TableReader tune(*table, "[tune]", errors_);
     size_t bindings = 1;
     for (const auto& [name, node] : table->entries) {
-      // Where a model most naturally writes it; TOML counts what follows [tune] as part of it.
+      // Models tend to write it here; TOML counts the lines after [tune] as part of it.
       if (name == "constraints") continue;
       (void)tune.Take(name);
       if (plan_.tunables.size() == kMaxTunables) {
@@ -318,7 +318,7 @@ class PlanParser {
     tune.Finish();
   }
 
-  // What belongs to machine code, and what does not.
+  // Reads the fields of machine code, and refuses fields that it cannot have.
   void ReadImage(TableReader& reader) {
     if (plan_.machine_code.empty()) {
       if (reader.Has("image")) reader.Error("image", "names a file of machine code; it belongs to mode = \"cubin\" or \"ptx\"");
@@ -491,7 +491,7 @@ class PlanParser {
     }
   }
 
-  // Fields that a launch, a memset and a call have in common.
+  // Reads fields that a launch, a memset and a call have in common.
   void ReadCommon(TableReader& reader, PlanEntry& entry) {
     const int64_t step = reader.Integer("step").value_or(0);
     if (step < -1000 || step > 1000) reader.Error("step", fmt::format("{} is not between -1000 and 1000", step));
@@ -586,7 +586,7 @@ class PlanParser {
     plan_.entries.push_back(std::move(entry));
   }
 
-  // A tensor or workspace of a library call.
+  // Reads a tensor or workspace of a library call.
   std::optional<Argument> Operand(TableReader& reader, std::string_view key, bool required) {
     if (!required && !reader.Has(key)) return std::nullopt;
     Result<Argument> operand = ParseArgument(reader.RequiredString(key), names_);
@@ -608,7 +608,7 @@ class PlanParser {
     return std::move(operand).value();
   }
 
-  // The elements' dtype: that of the tensors among the operands, or what `dtype` says where all are workspaces.
+  // Returns the elements' dtype: that of the tensors among the operands, or `dtype` if all are workspaces.
   DType CallDType(TableReader& reader, const std::vector<std::pair<std::string_view, const Argument*>>& operands) {
     const std::optional<std::string> word = reader.Word("dtype", {"float32", "float16", "bfloat16"});
     bool known = word.has_value();
@@ -697,7 +697,7 @@ class PlanParser {
     for (size_t i = 0; i < memsets.size() && errors_.ok(); ++i) ReadMemset(*memsets[i], i);
     for (size_t i = 0; i < calls.size() && errors_.ok(); ++i) ReadCall(*calls[i], i);
     if (!errors_.ok()) return;
-    // Launches, memsets and calls are three arrays to TOML; alternatives are tried in the order of the file.
+    // Launches, memsets and calls are three arrays in TOML; alternatives are tried in the order of the file.
     std::stable_sort(plan_.entries.begin(), plan_.entries.end(), [](const PlanEntry& a, const PlanEntry& b) {
       return a.step != b.step ? a.step < b.step : a.line < b.line;
     });
@@ -717,7 +717,7 @@ class PlanParser {
     }
   }
 
-  // One entry stands for the call of the C function: its arguments are a launch's.
+  // One entry represents the call of the C function: its arguments are like a launch's.
   void ReadHost(TableReader& reader) {
     plan_.host_function = reader.RequiredString("function");
     if (errors_.ok() && !IsIdentifier(plan_.host_function)) {
@@ -743,7 +743,7 @@ class PlanParser {
                        [&](const Argument& field) { return Names(field, name); });
   }
 
-  // An output that nobody is given cannot be written.
+  // An output that no entry has as an argument cannot be written.
   void CheckOutputsAreNamed() {
     for (const TensorSpec& tensor : task_.tensors) {
       if (tensor.role == TensorRole::kIn) continue;
@@ -781,9 +781,9 @@ class PlanParser {
   TomlErrors errors_;
   const Task& task_;
   ArgumentNames names_;
-  std::vector<std::string> integers_;  // what expressions may name: dimensions, facts, tunables
+  std::vector<std::string> integers_;  // names that expressions may use: dimensions, facts, tunables
   std::optional<std::string> include_set_;
-  size_t condition_bytes_ = 0;  // of all `when`
+  size_t condition_bytes_ = 0;  // text of all `when`
   LaunchPlan plan_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans read field by field, and one broken plan per rule, each refused with line, field and remedy.
+// Tests plans field by field, and one broken plan per rule, each refused with line, field and remedy.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -129,7 +129,7 @@ pdl = true
   EXPECT_EQ(first.args[10].value->text(), "d > 4 ? 1 : 2");
   EXPECT_EQ(plan.entries[3].step, 3);
   EXPECT_TRUE(plan.entries[3].programmatic_dependent_launch);
-  // Two lines above the plan, an empty one, and 30 of fields.
+  // Line 34 follows two lines above the plan, an empty one, and 30 of fields.
   EXPECT_EQ(first.line, 34);
 }
 
@@ -162,7 +162,7 @@ TEST(PlanParser, EveryRuleRefusesThePlanThatBreaksIt) {
   const std::string args = R"(["x", "out"])";
   const BrokenPlan broken[] = {
       {"", "at least one [[launch]]"},
-      // The misspelt name, and not what follows from it.
+      // The error names the misspelt word, not its consequences.
       {"[tun]\nBLOCK = [256]\n[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = \"BLOCK\"\nargs = [\"out\"]\n",
        "field 'tun': is not a known field (did you mean 'tune'?)"},
       {"[[launch]]\nkernl = \"k\"\ngrid = 1\nblock = 1\nargs = [\"out\"]\n",
@@ -308,7 +308,7 @@ TEST(PlanParser, PlansThatWouldTakeMinutesToWorkOutAreRefused) {
   const std::string launch = "[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"out\"]\nwhen = \"";
   const std::string condition = "d % 4 == 0" + repeated(" || tokens * d > 4194304", 3900) + "\"\n";
   EXPECT_NE(message(repeated(launch + condition, 20000)).find("conditions"), std::string::npos);
-  // As many alternatives as a plan may have, with conditions as long as honest ones are.
+  // A plan with the largest number of alternatives, and conditions of ordinary length, is accepted.
   std::string honest;
   for (int i = 0; i < 250; ++i) honest += launch + "tokens == " + std::to_string(i) + " && d % 8 == 0 && ld > d\"\n";
   EXPECT_EQ(message(honest), "");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small task that the tests of plans share: an input and an output of rows, one in-place row of weights, a
+// Provides a small task that the tests of plans share: an input and an output of rows, one in-place row of weights, a
 // strided input, a scalar.
 #pragma once
 
@@ -36,12 +36,12 @@ case = [ { role = "check", dims = { tokens = 3, d = 8, ld = 16 } } ]
   return task;
 }
 
-// A candidate whose plan is `plan`; its code does not matter here.
+// Returns a candidate whose plan is `plan`; its code does not matter here.
 inline std::string Source(const std::string& plan) {
   return "// a comment above\n/*hone\n" + plan + "*/\n__global__ void k();\n";
 }
 
-// A plan of one launch with `extra` lines inside, on line 6 and after.
+// Returns a plan of one launch with `extra` lines inside, on line 6 and after.
 inline std::string OneLaunch(const std::string& extra = "", const std::string& args = R"(["x", "out"])",
                              const std::string& above = "") {
   return above + "[[launch]]\nkernel = \"k\"\ngrid = [\"tokens\"]\nblock = [\"256\"]\nargs = " + args + "\n" + extra +

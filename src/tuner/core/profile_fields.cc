@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one table of what is counted. Metric names are those of Nsight Compute and CUPTI for compute capability 7.0 and
-// later; cupti_counters_test.cc asks a libcupti, where there is one, whether it knows them.
+// Holds the table of counted figures. Metric names are those of Nsight Compute and CUPTI for compute capability 7.0 and
+// later; cupti_counters_test.cc checks them with libcupti, if it is installed.
 #include "hone/tuner/profile.h"
 
 namespace hone {
 namespace {
 
 constexpr ProfileField kFields[] = {
-    // How busy the parts are.
+    // Utilization.
     {"memory_throughput", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%",
      "the busiest part of the memory system"},
     {"dram_throughput", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "%", "device memory, of its peak"},
@@ -19,7 +19,7 @@ constexpr ProfileField kFields[] = {
     {"sm_throughput", "sm__throughput.avg.pct_of_peak_sustained_elapsed", "%", "the busiest pipe of the multiprocessors"},
     {"issue_active", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%", "cycles in which a scheduler issues"},
     {"tensor_active", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "%", "the tensor cores, of their peak"},
-    // What moves.
+    // Data moved.
     {"dram_bytes_read", "dram__bytes_read.sum", "bytes", "read from device memory"},
     {"dram_bytes_written", "dram__bytes_write.sum", "bytes", "written to device memory"},
     {"dram_bytes", "", "bytes", "moved from and to device memory"},
@@ -46,7 +46,7 @@ constexpr ProfileField kFields[] = {
     {"shared_load_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "", "added to shared loads"},
     {"shared_store_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "", "added to shared stores"},
     {"cycles", "sm__cycles_elapsed.max", "", "of the multiprocessors' clock"},
-    // How many threads hide the waiting.
+    // Threads that hide latency.
     {"occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", "%", "resident warps, of what an SM holds"},
     {"waves", "", "", "grid over what the GPU holds at a time"},
     {"eligible_warps", "smsp__warps_eligible.avg.per_cycle_active", "warps", "of a scheduler, ready to issue"},
@@ -63,7 +63,7 @@ constexpr ProfileField kFields[] = {
      "on the tensor cores' pipe, which also moves constants"},
     {"branch_instructions", "smsp__sass_inst_executed_op_branch.sum", "", "branches"},
     {"barriers_per_warp", "", "", "__syncthreads a warp goes through"},
-    // What warps wait for.
+    // Reasons for stalls.
     {"stall_long_scoreboard", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", "warps",
      "data from global or local memory"},
     {"stall_short_scoreboard", "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio", "warps",
@@ -88,7 +88,7 @@ constexpr ProfileField kFields[] = {
     {"stall_sleeping", "smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio", "warps", "__nanosleep"},
     {"stall_branch", "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio", "warps", "a branch's target"},
     {"stall_gmma", "smsp__average_warps_issue_stalled_gmma_per_issue_active.ratio", "warps", "an asynchronous matrix product"},
-    // Of the simulator's model: the time that each limit alone would take, in percent of the whole.
+    // Limits in the simulator's model: the time that each alone would take, in percent of the whole.
     {"limit_dram", "", "%", "device memory"},
     {"limit_l2", "", "%", "the L2 cache"},
     {"limit_atomics", "", "%", "atomics that queue for one place"},

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between the names of NVIDIA's counters and Hone's fields.
+// Translates the names of NVIDIA's counters into Hone's fields.
 #pragma once
 
 #include <map>
@@ -12,11 +12,11 @@
 
 namespace hone {
 
-// Every metric that a field names, in the table's order.
+// Returns every metric that a field names, in the table's order.
 std::vector<std::string> ProfileMetrics();
 
-// Fields from counted metrics, and what follows from several (bytes of device memory, passes over shared memory). NaN
-// and infinity, a counter's way to say that nothing happened, are left out. Sets the duration too.
+// Fills fields from counted metrics, and fields derived from several (bytes of device memory, passes over shared
+// memory). NaN and infinity, which a counter reports when nothing happened, are left out. Sets the duration too.
 void FillFromMetrics(const std::map<std::string, double>& metrics, KernelProfile* kernel);
 
 }  // namespace hone

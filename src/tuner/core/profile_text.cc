@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A profile in words, for a terminal and for a prompt.
+// Describes a profile in words, for a terminal and for a prompt.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,10 +24,10 @@ std::string Amount(double value) {
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
-// "8192 B", "12.3 kB"
+// Returns "8192 B", "12.3 kB".
 std::string Bytes(double value) { return Amount(value) + (value >= 1e4 ? "B" : " B"); }
 
-// "DRAM 93 %, L2 40 %": what of `fields` was counted.
+// Returns "DRAM 93 %, L2 40 %": those of `fields` that were counted.
 std::string Percents(const KernelProfile& kernel, std::initializer_list<std::pair<const char*, const char*>> fields) {
   std::string text;
   for (const auto& [label, field] : fields) {
@@ -80,7 +80,7 @@ std::string InstructionMix(const KernelProfile& kernel) {
                                      {"memory", "memory_instructions"}, {"special", "special_instructions"},
                                      {"tensor", "tensor_instructions"}, {"double", "fp64_instructions"},
                                      {"branch", "branch_instructions"}}) {
-    // Constants are moved on the tensor cores' pipe: that is no product.
+    // Constants are moved through the tensor cores' pipe without computing a product.
     if (std::string_view(field) == "tensor_instructions" && kernel.Value("tensor_active", 100) < 5) continue;
     if (const double part = kernel.Value(field); part > 0.005 * all) text += fmt::format(", {:.0f} % {}", 100 * part / all, label);
   }
@@ -88,7 +88,7 @@ std::string InstructionMix(const KernelProfile& kernel) {
   return text;
 }
 
-// What one looks for in machine code before counting moves and address arithmetic.
+// Returns whether an opcode is of more interest to a reader of machine code than moves and address arithmetic.
 bool TellsMost(std::string_view opcode) {
   for (const char* prefix : {"LDG", "LDS", "LDL", "LD.", "LDGSTS", "LDSM", "STG", "STS", "STL", "ST.", "STSM", "ATOM", "RED.", "REDG", "UTMA", "UBLK",
                              "HMMA", "HGMMA", "IMMA", "QGMMA", "DMMA", "MUFU", "DFMA", "DADD", "DMUL", "SHFL", "BAR", "MEMBAR", "SYNCS"}) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields of an EvaluationRequest that are options. `source` and `incumbent_source` are no options: they travel as
-// programs to a worker and as files in a spool.
+// Lists the fields of an EvaluationRequest that are options. `source` and `incumbent_source` are not: a worker gets
+// them as programs, a spool as files.
 #pragma once
 
 #include <cstddef>

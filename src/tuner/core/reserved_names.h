@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names with a meaning of their own in expressions and launch plans: a task's dimensions, tensors and scalars may not
-// have them.
+// Lists the names with a meaning of their own in expressions and launch plans, which a task's dimensions, tensors and
+// scalars may not have.
 #pragma once
 
 #include <algorithm>

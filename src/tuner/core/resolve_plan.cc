@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns a launch plan into numbers for one case, and refuses what no device could launch. Everything here is
-// the candidate's doing, so every error names the line and field of the plan.
+// Turns a launch plan into numbers for one case, and refuses launches that no device could run. The candidate causes
+// every error here, so errors name the line and field of the plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,17 +18,17 @@ namespace hone {
 
 namespace {
 
-// Of a library's algorithms for one product, so many are asked for.
+// Number of algorithms that the library is asked for per product.
 constexpr int64_t kMostAlgorithms = 32;
 
-// Answers the names of one entry: dimensions, tunables, device facts, align(), stride(), occupancy().
+// Looks up the names of one entry: dimensions, tunables, device facts, align(), stride(), occupancy().
 class PlanScope : public Scope {
  public:
   PlanScope(const Candidate& candidate, const Task& task, const Dims& dims, const DeviceFacts& facts,
             const std::map<std::string, int64_t>& base_align, const Binding& binding)
       : candidate_(candidate), task_(task), dims_(dims), facts_(facts), base_align_(base_align), binding_(binding) {}
 
-  // How occupancy() is answered; without it the function is not known.
+  // Computes occupancy(); if empty, the function is not known.
   std::function<Result<int64_t>(const std::vector<std::string>&)> occupancy;
 
   std::optional<int64_t> Name(std::string_view name) const override {
@@ -81,7 +81,7 @@ std::vector<uint8_t> Bytes(T value) {
   return bytes;
 }
 
-// The integer in its C type, or nullopt when it does not fit.
+// Returns the integer in its C type, or nullopt when it does not fit.
 std::optional<std::vector<uint8_t>> IntegerBytes(const std::string& type, int64_t value) {
   if (type == "i64") return Bytes<int64_t>(value);
   if (type == "u64" && value >= 0) return Bytes<uint64_t>(static_cast<uint64_t>(value));
@@ -91,7 +91,7 @@ std::optional<std::vector<uint8_t>> IntegerBytes(const std::string& type, int64_
   return std::nullopt;
 }
 
-// The scalar's value first takes its own dtype: what the task says is a float is one for everybody.
+// The scalar's value first takes its own dtype: if the task says that it is a float, every reader gets a float.
 std::vector<uint8_t> ScalarBytes(const ScalarSpec& scalar, const std::string& type) {
   const double value = RoundedTo(scalar.dtype, scalar.value);
   if (type == "f64") return Bytes<double>(value);
@@ -151,7 +151,7 @@ class Resolver {
   Status Limit(const PlanEntry& entry, std::string_view field, std::string message) const {
     return At(entry, field, Status::ResourceExhausted(std::move(message)));
   }
-  // A value within an entry, its error put in place.
+  // Evaluates an expression of an entry; an error gets the entry's line and field.
   Result<int64_t> Value(const PlanEntry& entry, std::string_view field, const Expression& expression,
                         const Scope& scope) const {
     Result<int64_t> value = expression.Evaluate(scope);
@@ -159,7 +159,7 @@ class Resolver {
     return value;
   }
 
-  // Workspaces and tensor maps belong to the whole plan: entries' `with` does not reach them.
+  // Resolves workspaces and tensor maps. They belong to the whole plan, so an entry's `with` does not affect them.
   Status ResolveStorage() {
     const Binding plan_binding = EffectiveBinding(plan_, binding_, PlanEntry{});
     const PlanScope scope(candidate_, task_, dims_, facts_, base_align_, plan_binding);
@@ -190,7 +190,7 @@ class Resolver {
         }
         return Status::Ok();
       };
-      // Zero extents are let through: a case with nothing to do launches nothing.
+      // Zero extents are allowed: a case with nothing to do launches nothing.
       HONE_RETURN_IF_ERROR(fill(map.dims, resolved.dims, "dims", 0));
       HONE_RETURN_IF_ERROR(fill(map.strides, resolved.strides, "strides", 0));
       HONE_RETURN_IF_ERROR(fill(map.box, resolved.box, "box", 1));
@@ -201,7 +201,7 @@ class Resolver {
     return Status::Ok();
   }
 
-  // The first alternative in [first, last) that holds.
+  // Resolves the first alternative in [first, last) that holds.
   Status ResolveStep(size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) {
       const PlanEntry& entry = plan_.entries[i];
@@ -241,7 +241,7 @@ class Resolver {
     return Status::Ok();
   }
 
-  // A size of a call, within what a library's 32-bit sizes hold.
+  // Evaluates a size of a call, which must fit a library's 32-bit sizes.
   Result<int64_t> Size(const PlanEntry& entry, std::string_view field, const Expression& expression, const Scope& scope) const {
     HONE_ASSIGN_OR_RETURN(const int64_t value, Value(entry, field, expression, scope));
     if (value < 0) return Fail(entry, field, fmt::format("'{}' is negative ({}) for {}", expression.text(), value, DimsText(dims_)));
@@ -252,8 +252,8 @@ class Resolver {
     return value;
   }
 
-  // The operand of a matrix of `extents` elements, which lies within its tensor or workspace. A tensor without an offset is
-  // used whole.
+  // Resolves the operand for a matrix of `extents` elements, which must lie within its tensor or workspace. A tensor
+  // without an offset is used whole.
   Result<ResolvedOperand> ResolveOperand(const PlanEntry& entry, std::string_view field, const Argument& operand, DType dtype,
                                          const std::vector<int64_t>& extents, std::string_view shape, const Scope& scope) const {
     ResolvedOperand resolved{.name = operand.name};
@@ -274,7 +274,8 @@ class Resolver {
     }
     double elements = 1;
     for (const int64_t extent : extents) elements *= static_cast<double>(extent);
-    // Three 31-bit sizes may overflow; no memory has so many bytes, and below that a double is exact enough to see it.
+    // The product of three 31-bit sizes may overflow; no memory has so many bytes, and below that a double is exact
+    // enough to detect it.
     const bool too_many = elements > 1e15;
     int64_t bytes = width;
     for (const int64_t extent : extents) bytes = too_many ? 0 : bytes * extent;
@@ -297,7 +298,7 @@ class Resolver {
     if (call.batch) {
       HONE_ASSIGN_OR_RETURN(matmul.batch, Size(entry, "batch", *call.batch, scope));
     }
-    // Nothing to do, as with a grid of no blocks.
+    // There is nothing to do, as with a grid of no blocks.
     if (matmul.m == 0 || matmul.n == 0 || matmul.batch == 0) return Status::Ok();
     if (matmul.k == 0) {
       return Fail(entry, "k", fmt::format("'{}' is 0 for {}: a sum of no terms is not computed by a call; serve such shapes by another "
@@ -339,7 +340,7 @@ class Resolver {
     return Status::Ok();
   }
 
-  // Addressable bytes of a tensor or workspace.
+  // Returns the addressable bytes of a tensor or workspace.
   Result<int64_t> BytesOf(const std::string& name) const {
     for (const ResolvedWorkspace& workspace : result_.workspaces) {
       if (workspace.name == name) return workspace.bytes;
@@ -392,7 +393,7 @@ class Resolver {
     return Status::Ok();
   }
 
-  // Blocks of the entry's kernel per SM. Before compiling, an upper bound by threads and shared memory.
+  // Returns blocks of the entry's kernel per SM. Before compiling, this is an upper bound by threads and shared memory.
   Result<int64_t> Occupancy(const PlanEntry& entry, const ResolvedStep& launch, const Binding& binding,
                             const Scope& scope, const std::vector<std::string>& arguments) const {
     if (!arguments.empty()) {
@@ -428,11 +429,12 @@ class Resolver {
 
     HONE_RETURN_IF_ERROR(
         Extents(entry, "grid", entry.grid, scope, 0, {std::numeric_limits<int32_t>::max(), 65535, 65535}, step.grid));
-    // Nothing to do: the other fields need not make sense for an empty shape.
+    // There is nothing to do: the other fields need not make sense for an empty shape.
     if (step.grid[0] == 0 || step.grid[1] == 0 || step.grid[2] == 0) return Status::Ok();
     HONE_RETURN_IF_ERROR(BlockAndShared(entry, scope, step));
     HONE_RETURN_IF_ERROR(ResolveCluster(entry, scope, step));
-    // A dependent launch hangs on the kernel before it in this plan, never on the harness, a memset or a library's kernel.
+    // A dependent launch may depend only on the kernel before it in this plan, not on the harness, a memset or a
+    // library's kernel.
     step.programmatic_dependent_launch =
         entry.programmatic_dependent_launch && !result_.steps.empty() && result_.steps.back().is_launch();
     for (size_t i = 0; i < entry.args.size(); ++i) {
@@ -482,7 +484,7 @@ class Resolver {
         HONE_ASSIGN_OR_RETURN(const int64_t available, BytesOf(argument.name));
         const TensorSpec* tensor = argument.kind == ArgumentKind::kTensor ? task_.FindTensor(argument.name) : nullptr;
         const int64_t unit = tensor == nullptr ? 1 : DTypeBytes(tensor->dtype);
-        // One past the end is a legal pointer.
+        // One past the end is a valid pointer.
         if (offset < 0 || offset > available / unit) {
           return fail(fmt::format("the offset '{}' is {}, outside of '{}' with its {} bytes", argument.offset->text(),
                                   offset, argument.name, available));

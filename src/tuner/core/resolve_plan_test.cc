@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans in numbers: every field resolved by hand once, and every way in which a case can make a plan
-// impossible to launch.
+// Tests the resolution of plans: every field is resolved by hand once, and every way in which a case can make a plan
+// impossible to launch is tried.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ args = ["out"]
 )");
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   ASSERT_EQ(plan->workspaces.size(), 1u);
-  EXPECT_EQ(plan->workspaces[0].bytes, 12);  // the plan's own VEC, not that of an entry's `with`
+  EXPECT_EQ(plan->workspaces[0].bytes, 12);  // the plan's own VEC, not the entry's `with`
   EXPECT_EQ(plan->workspaces[0].align, 512);
   EXPECT_TRUE(plan->workspaces[0].zero_on_entry);
   ASSERT_EQ(plan->tensor_maps.size(), 1u);
@@ -114,7 +114,7 @@ args = ["out"]
   EXPECT_EQ(As<int64_t>(step.args[4].bytes), -1);
   EXPECT_EQ(As<uint8_t>(step.args[5].bytes), 1);
   EXPECT_EQ(As<float>(step.args[6].bytes), 0.1f);
-  EXPECT_EQ(As<double>(step.args[7].bytes), static_cast<double>(0.1f));  // the task says it is a float
+  EXPECT_EQ(As<double>(step.args[7].bytes), static_cast<double>(0.1f));  // the task declares a float
   EXPECT_EQ(As<uint16_t>(step.args[8].bytes), HalfBits(0.1f));
   EXPECT_EQ(As<uint16_t>(step.args[9].bytes), BFloat16Bits(0.1f));
   EXPECT_EQ(step.args[10].name, "tm");
@@ -163,7 +163,7 @@ TEST(ResolvePlan, ADependentLaunchNeedsAKernelOfThisPlanBeforeIt) {
   const std::string plan =
       OneLaunch() + "[[launch]]\nkernel = \"late\"\ngrid = 1\nblock = 1\nargs = [\"out\"]\nstep = 1\npdl = true\n";
   EXPECT_TRUE(Resolved(plan)->steps.at(1).programmatic_dependent_launch);
-  // The first launch is dropped: the second would hang on the harness.
+  // The first launch is dropped, so the second would depend on the harness.
   EXPECT_FALSE(Resolved(plan, {{"tokens", 0}, {"d", 8}, {"ld", 8}})->steps.at(0).programmatic_dependent_launch);
 }
 
@@ -270,7 +270,7 @@ TEST(ResolvePlan, OccupancyIsAskedForTheEntrysOwnLaunch) {
   EXPECT_EQ(asked, "k<4> VEC=4 128 100");
   EXPECT_EQ(plan->steps[0].grid[0], 660);
   EXPECT_EQ(As<int32_t>(plan->steps[0].args[1].bytes), 5);
-  // Before compiling: at most 2048 / 128 blocks by threads.
+  // Before compiling, the bound by threads is 2048 / 128 blocks.
   EXPECT_EQ(ResolvePlan(candidate, PlanTask(), kDims, {}, H200())->steps[0].grid[0], 132 * 16);
   const OccupancyQuery broken = [](auto&&...) { return Result<int64_t>(Status::Device("no such kernel")); };
   EXPECT_THAT(ResolvePlan(candidate, PlanTask(), kDims, {}, H200(), broken).status().message(),

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The digest of a slice: a universal hash of its bits under secret keys, the same number on the host, in the harness
-// kernels and in any order of summation.
+// Computes the digest of a slice: a universal hash of its bits under secret keys, the same number on the host, in the
+// harness kernels and in any order of summation.
 //
-// A slice is the 32-bit words of its elements' bits, dense and row-major: word w holds what lies in bytes 4 w to 4 w +
-// 3 of such a copy, least significant first; what is left of the last word is 0. With p = 2^61 - 1, a prime, the digest
-// is
+// A slice is the 32-bit words of its elements' bits, dense and row-major: word w holds bytes 4 w to 4 w + 3 of such a
+// copy, least significant first; the rest of the last word is 0. With p = 2^61 - 1, a prime, the digest is
 //
 //   sum over words of key(w) * word(w)  mod p,   key(w) = L[w mod 1024] * A[a] * B[b] * C[c]  mod p,
 //
@@ -14,22 +13,21 @@
 // entries of the four tables are drawn uniformly below 2^60.
 //
 // Claim: two different slices of one shape have the same digest with a chance of 2^-58 at most, over the keys.
-// Proof: let d(w) be the difference of their words. The digests are the same exactly where the polynomial
+// Proof: let d(w) be the difference of their words. The digests are the same exactly if the polynomial
 // sum of d(w) * L[w mod 1024] * A[a] * B[b] * C[c], in the tables' entries as unknowns, is zero at the entries drawn.
-// Each w has a monomial of its own (entries that are 1 are those of digit 0, and leaving a factor out says that its
-// digit is 0), so coefficients do not meet; some d(w) is not 0, and not 0 modulo p either, for |d(w)| < 2^32 < p. So
-// the polynomial is not zero, and its degree is 4 at most: by the lemma of Schwartz and Zippel it is zero at values
-// that are drawn from 2^60 elements of the field with a chance of 4 / 2^60 at most. Slices of 4 KiB and less have
-// degree 1, and those of 2 MiB and less degree 2.
+// Each w has a monomial of its own (the entries that are 1 are those of digit 0, so an absent factor means digit 0), so
+// coefficients are not added; some d(w) is not 0, and not 0 modulo p either, for |d(w)| < 2^32 < p. So the polynomial
+// is not zero, and its degree is 4 at most: by the lemma of Schwartz and Zippel it is zero at values drawn from 2^60
+// elements of the field with a chance of 4 / 2^60 at most. Slices of 4 KiB and less have degree 1, and those of 2 MiB
+// and less degree 2.
 //
-// The tables' entries are the outputs of SipHash under a secret (slice_digest.cc), which nobody can tell from uniform
-// ones. The digests of outputs are kept on the host, and the tables are wiped off a device before a candidate runs
-// there.
+// The tables' entries are the outputs of SipHash under a secret (slice_digest.cc), indistinguishable from uniform ones.
+// The digests of outputs are kept on the host, and the tables are erased from a device before a candidate runs there.
 //
-// Entries of L lie as two halves of 30 bits, each in 32: four products of a half and a word can be added in 64 bits,
-// which is what makes the digest as fast as memory.
+// Entries of L are stored as two halves of 30 bits, each in 32: four products of a half and a word can be added in 64
+// bits, which makes the digest as fast as memory.
 //
-// Included by nvcc (harness_kernels.cu) and by the host, so plain C++17 with no standard library.
+// nvcc (harness_kernels.cu) and the host include this file, so it is plain C++17 with no standard library.
 #pragma once
 
 #include <cstdint>
@@ -42,21 +40,21 @@ inline constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
 inline constexpr int kLowBits = 10, kHighBits = 9;
 inline constexpr uint64_t kLowKeys = uint64_t{1} << kLowBits, kHighKeys = uint64_t{1} << kHighBits;
 inline constexpr uint64_t kKeys = kLowKeys + 3 * kHighKeys;  // L, A, B, C one after another: 20 KiB
-// Longer slices would meet keys twice; 2^39 bytes are more than any device has.
+// Longer slices would use keys twice; 2^39 bytes are more than any device has.
 inline constexpr uint64_t kMostWords = uint64_t{1} << (kLowBits + 3 * kHighBits);
 
-// Below 2^61 + 8, and the same modulo the prime: 2^61 is 1.
+// Returns a number below 2^61 + 8 that equals x modulo the prime: 2^61 is 1.
 HONE_HD uint64_t Fold(uint64_t x) { return (x & kPrime) + (x >> 61); }
 
-// What of x is left below the prime.
+// Returns x modulo the prime.
 HONE_HD uint64_t Canonical(uint64_t x) {
   x = Fold(x);
   return x >= kPrime ? x - kPrime : x;
 }
 
-__extension__ typedef unsigned __int128 Product128;  // not ISO C++, but of every compiler Hone is built with
+__extension__ typedef unsigned __int128 Product128;  // not ISO C++, but known to every compiler that builds Hone
 
-// a * b modulo the prime, below 2^61 + 8, for a and b below 2^61 + 8.
+// Returns a * b modulo the prime, below 2^61 + 8, for a and b below 2^61 + 8.
 HONE_HD uint64_t Times(uint64_t a, uint64_t b) {
   const uint64_t low = a * b;
 #if defined(__CUDA_ARCH__)
@@ -75,7 +73,7 @@ HONE_HD uint64_t ReadKey(const uint64_t* at) {
 #endif
 }
 
-// Four neighboring keys from one whose number is a multiple of four.
+// Reads four neighboring keys, starting at one whose number is a multiple of four.
 HONE_HD void ReadFourKeys(const uint64_t* at, uint64_t keys[4]) {
 #if defined(__CUDA_ARCH__)
   const ulonglong2* const pairs = reinterpret_cast<const ulonglong2*>(at);
@@ -89,7 +87,7 @@ HONE_HD void ReadFourKeys(const uint64_t* at, uint64_t keys[4]) {
 #endif
 }
 
-// Sums of products of words with the two halves of their keys: of four words at most.
+// Sums of at most four products of words with the two halves of their keys.
 struct Halves {
   uint64_t low, high;
 };
@@ -97,13 +95,13 @@ HONE_HD void AddWord(Halves& sums, uint64_t key, uint32_t word) {
   sums.low += (key & 0xffffffffu) * word;
   sums.high += (key >> 32) * word;
 }
-// low + 2^30 * high modulo the prime, below 2^63.
+// Returns low + 2^30 * high modulo the prime, below 2^63.
 HONE_HD uint64_t Joined(const Halves& sums) {
   return Fold(sums.low) + ((sums.high & 0x7fffffffu) << 30) + (sums.high >> 31);
 }
 
-// `sum` of keys L times words, all of them in one run of 1024 words (number `group` of the slice), times what the run
-// has in common; below 2^61 + 8. sum: below 2^64.
+// Returns `sum`, of keys L times words in one run of 1024 words (number `group` of the slice), times the run's common
+// factor; below 2^61 + 8. Requires sum below 2^64.
 HONE_HD uint64_t OfGroup(uint64_t sum, uint64_t group, const uint64_t* keys) {
   sum = Fold(sum);
   const uint64_t* table = keys + kLowKeys;
@@ -116,13 +114,13 @@ HONE_HD uint64_t OfGroup(uint64_t sum, uint64_t group, const uint64_t* keys) {
 
 HONE_HD uint64_t Plus(uint64_t a, uint64_t b) { return Fold(a + b); }  // for summands below 2^63
 
-// A slice walked in any order; runs of words that follow one another cost the least. Total(): below 2^61 + 8, and the
-// digest modulo the prime.
+// Sums a slice whose words come in any order; consecutive runs of words cost the least. Total(): below 2^61 + 8, equal
+// to the digest modulo the prime.
 class Sum {
  public:
   HONE_HD explicit Sum(const uint64_t* keys) : keys_(keys) {}
 
-  // Words first to first + 3, `first` a multiple of four.
+  // Adds words first to first + 3, `first` a multiple of four.
   HONE_HD void AddFour(uint64_t first, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     Enter(first >> kLowBits);
     uint64_t keys[4];
@@ -134,7 +132,7 @@ class Sum {
     AddWord(sums, keys[3], d);
     of_group_ = Plus(of_group_, Joined(sums));
   }
-  // The element at `position` of the slice, whose bits fill as much of `bits`. bytes: 1, 2, 4 or 8.
+  // Adds the element at `position` of the slice, whose bits fill the low `bytes` bytes of `bits`. bytes: 1, 2, 4 or 8.
   HONE_HD void AddElement(uint64_t bits, uint64_t position, int bytes) {
     const uint64_t at = position * static_cast<uint64_t>(bytes);
     const uint64_t word = at >> 2, low = word & (kLowKeys - 1);
@@ -155,12 +153,12 @@ class Sum {
   }
 
   const uint64_t* keys_;
-  uint64_t total_ = 0, of_group_ = 0, group_ = 0;  // of_group_: what came since the walk entered this run of 1024 words
+  uint64_t total_ = 0, of_group_ = 0, group_ = 0;  // of_group_: sum since the walk entered this run of 1024 words
 };
 
 #if !defined(__CUDA_ARCH__)
-// The tables under `secret`, kKeys numbers that ReadFourKeys wants aligned to 16 bytes, as far as slices of
-// `slice_bytes` read them; the rest is 0. keys: room for kKeys.
+// Makes the tables under `secret`: kKeys numbers, aligned to 16 bytes for ReadFourKeys, as far as slices of
+// `slice_bytes` read them; the rest is 0. keys: space for kKeys.
 void MakeKeys(uint64_t secret, uint64_t slice_bytes, uint64_t* keys);
 #endif
 

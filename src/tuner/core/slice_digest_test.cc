@@ -19,7 +19,7 @@ std::vector<uint64_t> Keys(uint64_t secret, uint64_t bytes = kWholeSlice) {
   return keys;
 }
 
-// By the formula in the header, digit by digit, with remainders in 128 bits.
+// Computes a word's part by the formula in the header, digit by digit, with remainders in 128 bits.
 uint64_t ByTheFormula(uint64_t word, uint32_t value, const std::vector<uint64_t>& keys) {
   const uint64_t halves = keys[word % 1024];
   Product128 product = (halves >> 32 << 30) + (halves & 0xffffffffu);
@@ -56,7 +56,7 @@ TEST(SliceDigest, DoesNotDependOnTheOrderOfTheWalk) {
   Sum upwards(keys.data()), downwards(keys.data()), by_four(keys.data());
   for (size_t i = 0; i < words.size(); ++i) upwards.AddElement(words[i], i, 4);
   for (size_t i = words.size(); i-- > 0;) downwards.AddElement(words[i], i, 4);
-  for (size_t part = 0; part < 2; ++part) {  // even fours, then odd ones, so that each run is entered twice
+  for (size_t part = 0; part < 2; ++part) {  // even groups of four, then odd ones, so that each run is entered twice
     for (size_t i = 4 * part; i < words.size(); i += 8)
       by_four.AddFour(i, words[i], words[i + 1], words[i + 2], words[i + 3]);
   }
@@ -67,7 +67,7 @@ TEST(SliceDigest, DoesNotDependOnTheOrderOfTheWalk) {
 TEST(SliceDigest, NarrowAndWideElementsAreTheirWords) {
   const std::vector<uint64_t> keys = Keys(4);
   const uint64_t words[] = {0x8899aabbccddeeffULL, 0x0123456789abcdefULL};
-  const auto sum = [&](int bytes, uint64_t first) {  // 16 bytes from byte `first` of a slice on
+  const auto sum = [&](int bytes, uint64_t first) {  // 16 bytes starting at byte `first` of a slice
     uint64_t digest = 0;
     for (int at = 0; at < 16; at += bytes) {
       const uint64_t bits = words[at / 8] >> (8 * (at % 8));
@@ -87,10 +87,10 @@ TEST(SliceDigest, NarrowAndWideElementsAreTheirWords) {
 }
 
 TEST(SliceDigest, FoldsDoNotOverflow) {
-  const uint64_t largest = kPrime + 8;                 // what sums and products are held below
+  const uint64_t largest = kPrime + 8;                 // limit of sums and products
   EXPECT_EQ(Canonical(Times(largest, largest)), 64u);  // 8 * 8
   EXPECT_EQ(Canonical(Times(kPrime - 1, kPrime - 1)), 1u);
-  // Four of the largest words under the largest keys, 2^60 - 1 each.
+  // The words are four of the largest, under the largest keys, 2^60 - 1 each.
   constexpr uint64_t kLargestKey = (uint64_t{0x3fffffffu} << 32) | 0x3fffffffu;
   Halves halves{0, 0};
   for (int i = 0; i < 4; ++i) AddWord(halves, kLargestKey, 0xffffffffu);
@@ -117,8 +117,8 @@ TEST(SliceDigest, KeysHaveSixtyBitsAndAreAsManyAsASliceReads) {
   }
 }
 
-// Differences for which sums of a poor hash vanish: two words exchanged, one carried into the next, equal changes of
-// opposite sign in places that share factors. Under each of many secrets all of them show.
+// A poor hash misses differences such as two exchanged words, one carried into the next, and equal changes of opposite
+// sign in places that share factors. This digest shows all of them under each of many secrets.
 TEST(SliceDigest, ChangesThatCancelElsewhereShow) {
   struct Change {
     uint64_t word;

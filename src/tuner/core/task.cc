@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a task's values mean in numbers: names, shapes, traffic, hidden cases. Reading the file is
-// task_parser.cc.
+// Computes numbers from a task's values: names, shapes, traffic, hidden cases. task_parser.cc reads the file.
 #include "hone/tuner/task.h"
 
 #include <fmt/format.h>
@@ -56,12 +55,12 @@ std::optional<Enum> FromName(const std::string_view (&names)[n], std::string_vie
   return std::nullopt;
 }
 
-// A tensor beyond this is a mistake in a task, not a tensor: 1 PiB.
+// Size limit of a tensor, 1 PiB: anything larger is a mistake in the task.
 constexpr int64_t kMaxBytes = int64_t{1} << 50;
-// Of low, high, scale and offset: draws are made in float32.
+// Limit of low, high, scale and offset: draws are made in float32.
 constexpr double kLargestParameter = 3e38;
 constexpr int64_t kLargestHiddenSize = int64_t{1} << 40;
-// How often a hidden shape is drawn again where its tensors could not be.
+// Tries per hidden shape, when its tensors cannot be drawn.
 constexpr size_t kHiddenAttempts = 256;
 
 }  // namespace
@@ -186,8 +185,8 @@ Result<TensorShape> ResolveShape(const TensorSpec& tensor, const Dims& dims) {
   result.elements = elements;
   result.span_bytes = (last + 1) * DTypeBytes(tensor.dtype);
 
-  // Each element must have a place of its own, or drawing and writing it would race: from the innermost axis
-  // outwards, a stride must step over everything inside it.
+  // Each element must have an address of its own, or drawing and writing would race: from the innermost axis outwards,
+  // a stride must step over everything inside it.
   std::vector<std::pair<int64_t, int64_t>> axes;  // stride, extent
   for (size_t axis = 0; axis < rank; ++axis) {
     if (result.shape[axis] > 1) axes.emplace_back(result.strides[axis], result.shape[axis]);
@@ -293,7 +292,7 @@ bool KeepsRelations(const std::vector<HiddenGroup>& groups, const Dims& dims) {
 
 namespace {
 
-// One shape of the group; nullopt where its relations leave no size, or a tensor's distinct indices too little.
+// Draws one shape of the group; nullopt if its relations leave no size, or a tensor too few distinct indices.
 std::optional<Dims> DrawHiddenShape(const Task& task, const HiddenGroup& group, uint64_t seed, uint64_t stream,
                                     size_t attempt) {
   Dims dims;
@@ -302,7 +301,7 @@ std::optional<Dims> DrawHiddenShape(const Task& task, const HiddenGroup& group, 
     if (!range) return std::nullopt;
     const uint64_t bits = draw::Hash(seed, stream, attempt * group.ranges.size() + i);
     const double u = static_cast<double>(bits >> 11) * 0x1p-53;  // [0, 1)
-    // Uniform exponent over [low, high + 1), so that `high` itself can be drawn.
+    // The exponent is uniform over [low, high + 1), so that `high` itself can be drawn.
     const double low = static_cast<double>(range->low), high = static_cast<double>(range->high);
     int64_t value = static_cast<int64_t>(low * std::exp(u * std::log((high + 1.0) / low)));
     value = std::clamp(value, range->low, range->high);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads task.toml (docs/task-format.md) and refuses a task that does not make sense: whoever holds a Task can
-// resolve every shape of every case without asking again.
+// Reads task.toml (docs/task-format.md) and refuses a task that does not make sense: every shape of every case of a
+// Task can be resolved without further checks.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,10 +26,9 @@ namespace hone {
 namespace {
 
 constexpr size_t kMaxRank = 8;
-// Errors of one file that are named at once: a file that is filled in by hand has several, and each is a line.
+// Limit on errors reported at once: a file written by hand has several, and each is one line.
 constexpr size_t kMostErrors = 20;
-// Seeds with which a [[hidden]] group must find a shape when the task is read, so that it will whenever it is drawn
-// from.
+// Seeds for which a [[hidden]] group must yield a shape when the task is read, so that later draws succeed too.
 constexpr uint64_t kHiddenProbes = 16;
 constexpr double kMostVary = 1e6;
 constexpr int64_t kMaxFileBytes = 64 << 20;  // a name such as /dev/zero has no end
@@ -80,8 +79,8 @@ class TaskParser {
     return std::find(dim_names_.begin(), dim_names_.end(), name) != dim_names_.end();
   }
 
-  // A slice that no output has as an axis would let timed shapes pass without a comparison: there would be no part of
-  // an output that belongs to a slice.
+  // Refuses a slice that is not an axis of any output: timed shapes would pass without a comparison, since no part of
+  // an output would belong to a slice.
   void CheckSlice(TableReader& reader) {
     if (task_.slice.empty() || !tensors_known_) return;
     std::string outputs;
@@ -98,7 +97,7 @@ class TaskParser {
                              task_.slice, outputs));
   }
 
-  // Whether `name` may name one more thing of this task.
+  // Reserves `name` for one more thing of this task, or reports why it cannot have it.
   void TakeName(TableReader& reader, std::string_view key, const std::string& name) {
     if (!IsIdentifier(name)) {
       reader.Error(key, fmt::format("'{}' is not an identifier (letters, digits, underscores)", name));
@@ -110,7 +109,7 @@ class TaskParser {
   }
 
   void CheckNames(TableReader& reader, std::string_view key, const Expression& expression) {
-    if (dim_names_.empty()) return;  // told already
+    if (dim_names_.empty()) return;  // reported already
     for (const std::string& name : expression.Names()) {
       if (IsDim(name)) continue;
       reader.Error(
@@ -148,7 +147,7 @@ class TaskParser {
     }
   }
 
-  // "[[tensor]] #2 'out'", as far as the name is known.
+  // Returns "[[tensor]] #2 'out'", or less if the name is not known.
   static std::string Context(std::string_view table, size_t index, const std::string& name = {}) {
     return name.empty() ? fmt::format("[[{}]] #{}", table, index + 1)
                         : fmt::format("[[{}]] #{} '{}'", table, index + 1, name);
@@ -234,7 +233,7 @@ class TaskParser {
       reader.Error("stress", "an output is not drawn; leave this out");
     }
     ReadValues(reader, tensor);
-    // An index must stay below its bound whatever the input set, and offsets must ascend.
+    // An index must stay below its bound in every input set, and offsets must ascend.
     tensor.stress = reader.Boolean("stress").value_or(true) && !DrawsIntegers(tensor.values.distribution);
     const std::optional<unsigned> special = ReadSpecial(reader);
     if (special && (tensor.role == TensorRole::kOut || !tensor.stress || !IsFloating(tensor.dtype))) {
@@ -248,7 +247,7 @@ class TaskParser {
     task_.tensors.push_back(std::move(tensor));
   }
 
-  // The special values that the contract covers, of the task or of one tensor. nullopt: it does not say.
+  // Reads the special values that the contract covers, of the task or of one tensor. nullopt: not given.
   std::optional<unsigned> ReadSpecial(TableReader& reader) {
     const std::optional<std::vector<std::string>> names = reader.Strings("special");
     if (!names) return std::nullopt;
@@ -273,7 +272,7 @@ class TaskParser {
     TableReader values(table, context, errors_);
     const std::string name = values.RequiredString("distribution");
     const std::optional<Distribution> distribution = DistributionFromName(name);
-    if (!distribution && name.empty()) return;  // told already
+    if (!distribution && name.empty()) return;  // reported already
     if (!distribution) {
       std::vector<std::string> known;
       for (int i = 0; i <= static_cast<int>(Distribution::kOffsets); ++i) {
@@ -297,7 +296,7 @@ class TaskParser {
         if (positive) spec.low = 1e-3;
         ReadParameter(values, "low", spec.low, spec.low_text);
         ReadParameter(values, "high", spec.high, spec.high_text);
-        const bool numbers = !spec.low_text && !spec.high_text;  // expressions are judged case by case
+        const bool numbers = !spec.low_text && !spec.high_text;  // expressions are checked case by case
         if (numbers && (!(spec.low < spec.high) || (positive && !(spec.low > 0)))) {
           values.Error("low", fmt::format("needs {}low < high, found low = {}, high = {}", positive ? "0 < " : "",
                                           spec.low, spec.high));
@@ -340,7 +339,7 @@ class TaskParser {
     values.Finish();
   }
 
-  // A number, or in a string an expression over the dimensions.
+  // Reads a number, or a string with an expression over the dimensions.
   void ReadParameter(TableReader& values, std::string_view key, double& number, std::optional<Expression>& text) {
     const TomlNode* node = values.Take(key);
     if (node == nullptr) return;
@@ -456,7 +455,7 @@ class TaskParser {
     work.Finish();
   }
 
-  // Exactly the task's dimensions, none negative.
+  // Reads exactly the task's dimensions, none negative.
   Dims ReadCaseDims(TableReader& reader) {
     Dims dims;
     const TomlNode* table = reader.Table("dims");
@@ -475,7 +474,7 @@ class TaskParser {
     return dims;
   }
 
-  // Everything that a case must be able to answer.
+  // Checks everything that must have a value in every case.
   void CheckResolves(TableReader& reader, std::string_view key, const Dims& dims) {
     if (!errors_.ok()) return;
     for (const TensorSpec& tensor : task_.tensors) {
@@ -506,7 +505,7 @@ class TaskParser {
     }
   }
 
-  // Other values of inputs for one check case: `values.x = { … }`, written as a tensor's are.
+  // Reads other values of inputs for one check case: `values.x = { … }`, written like a tensor's.
   void ReadCaseValues(TableReader& reader, Case& one) {
     const TomlNode* table = reader.Table("values");
     if (table == nullptr) return;
@@ -527,7 +526,7 @@ class TaskParser {
       drawn.values.special = tensor->values.special;
       ReadValueTable(*given, values.context() + " " + name, drawn);
       if (errors_.ok()) {
-        // Expressions are judged for the case at hand.
+        // Expressions are checked for this case.
         const Result<TensorShape> shape = ResolveShape(drawn, one.dims);
         const Status drawable = shape.ok() ? CheckDrawable(drawn, *shape, one.dims) : shape.status();
         if (!drawable.ok()) values.Error(name, drawable.message());
@@ -579,8 +578,8 @@ class TaskParser {
     }
   }
 
-  // Orders the ranges after those that they name, finds what stands at the ends of related ones, and checks the
-  // corners, which stand for what is between them.
+  // Orders the ranges after those that they name, computes the values at the ends of related ranges, and checks the
+  // corners, which represent the shapes between them.
   void CheckGroup(TableReader& fields, HiddenGroup& group) {
     if (!OrderRanges(fields, group)) return;
     Dims low, high;
@@ -640,7 +639,7 @@ class TaskParser {
     return true;
   }
 
-  // An integer, or an expression over other dimensions.
+  // Reads an integer, or an expression over other dimensions.
   void ReadBound(TableReader& reader, std::string_view key, int64_t& number, std::optional<Expression>& text) {
     const std::optional<Expression> bound = TakeExpression(reader, key);
     if (!bound) return;
@@ -684,7 +683,7 @@ class TaskParser {
     return range;
   }
 
-  // Numbers of a possibly nested array, in row-major order.
+  // Collects the numbers of a possibly nested array, in row-major order.
   static bool Flatten(const TomlNode& node, std::vector<double>& values) {
     switch (node.kind) {
       case TomlNode::Kind::kInteger:
@@ -746,13 +745,14 @@ class TaskParser {
   const TomlNode& root_;
   TomlErrors errors_;
   Task task_;
-  unsigned usual_special_ = kUsualSpecials;  // of tensors that do not say
-  bool tensors_known_ = true;                // their names and roles; else which outputs need a tolerance is a guess
+  unsigned usual_special_ = kUsualSpecials;  // for tensors that do not give their own
+  bool tensors_known_ = true;                // names and roles; otherwise the outputs that need a tolerance are not
+                                             // known
   std::set<std::string> names_;
   std::vector<std::string> dim_names_;
 };
 
-// A task that cannot be read is as wrong as one that makes no sense.
+// A task that cannot be read is as wrong as one that makes no sense: both are kInvalidArgument.
 Result<std::string> ReadText(const std::string& path) {
   Result<std::string> text = ReadFile(path, kMaxFileBytes);
   if (text.ok() || text.status().code() == StatusCode::kNotFound) return text;

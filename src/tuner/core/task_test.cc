@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks: a whole task.toml read field by field, shapes and traffic worked out by hand, and one broken task
-// per rule, each of which must be refused with its line and a remedy.
+// Tests tasks: a whole task.toml is read field by field, shapes and traffic are worked out by hand, and one broken task
+// per rule must be refused with its line and a remedy.
 #include "hone/tuner/task.h"
 
 #include <gmock/gmock.h>
@@ -80,7 +80,7 @@ inputs.x = [[0.0, 1.0, 2, 3.0]]
 outputs.out = [0.0, 2.19317573589]
 )";
 
-// `text` with the first `from` replaced: one deviation from a task that is right.
+// Returns `text` with the first `from` replaced: one deviation from a correct task.
 std::string With(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
@@ -169,12 +169,12 @@ TEST(ParseTask, RefusalsNameFileLineFieldAndRemedy) {
   EXPECT_THAT(Refusal("name = \"a\nb\""), HasSubstr("task.toml:1: not valid TOML"));
 }
 
-// Every field in turn is misspelt; it is what is told, whatever follows from its absence. And every field in turn is given a
-// value that cannot be: nothing is called unknown then because reading ended early.
+// Every field in turn is misspelt: the error names this field, not the consequences of its absence. Then every field in
+// turn gets an impossible value: no field is reported as unknown just because reading ended early.
 TEST(ParseTask, AMisspeltFieldIsToldAndNotWhatItsAbsenceBreaks) {
   std::istringstream lines(kSilu);
   int fields = 0;
-  std::string below;  // the last [header]: names of dimensions and tensors are the task's own
+  std::string below;  // the last [header], whose keys may be the task's own names of dimensions and tensors
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("[")) below = line;
     const size_t equals = line.find(" = ");
@@ -301,8 +301,8 @@ ld = 4
   EXPECT_EQ(x->elements, 20);
   EXPECT_EQ(x->span_bytes, (4 * 6 + 3 + 1) * 2);
 
-  // Nothing is known of y and state, which are in place, and of x, into which index points: at most 3 * 4 + 4 bytes of
-  // the 60 are written, and the rest is read.
+  // Traffic is unknown for y and state, which are in place, and for x, into which index points: at most 3 * 4 + 4 bytes
+  // of the 60 are written, and the rest is read.
   Result<Traffic> traffic = CompulsoryTraffic(task, task.cases[0].dims);
   ASSERT_TRUE(traffic.ok());
   EXPECT_EQ(traffic->written_bytes, 16);
@@ -392,7 +392,7 @@ TEST(Traffic, CountsInputsAndOutputsOnceAndNothingInPlaceUnlessWorkSaysSo) {
   EXPECT_EQ(*Flops(task, dims), 0);
 }
 
-// A cache write: k [tokens, d] goes to the rows of cache [slots, d] that slot names.
+// A cache write: rows of k [tokens, d] are written to the rows of cache [slots, d] named by slot.
 constexpr const char* kCacheWrite = R"(name = "cache_write"
 summary = "cache[slot[t]] = k[t]"
 class = "other"
@@ -439,7 +439,7 @@ TEST(Traffic, CountsNoTensorThatIndicesPointInto) {
   EXPECT_EQ(unknown[0].tensor, "cache");
   EXPECT_EQ(unknown[0].reason, "is written in place");
   EXPECT_EQ(WholeTrafficText(*task), "2 * tokens * d + 8 * tokens + 4 * slots * d");
-  // k is read, and the rows that take it are written: [work] says so, and no more of cache counts as read.
+  // k is read, and the rows of cache that take it are written: [work] says so, and no more of cache counts as read.
   task->bytes = *Expression::Parse("4 * tokens * d + 8 * tokens");
   Result<Traffic> traffic = CompulsoryTraffic(*task, dims);
   ASSERT_TRUE(traffic.ok());
@@ -583,7 +583,7 @@ TEST(HiddenCases, AreDeterministicLegalAndCoverTheirRange) {
   }
   EXPECT_TRUE(tokens.contains(1) && tokens.contains(600));
   EXPECT_TRUE(widths.contains(8) && widths.contains(4096));
-  // Uniform on a log scale: half of 9000 draws lie below the geometric mean, +-4 sigma (190).
+  // Sizes are uniform on a log scale: half of 9000 draws lie below the geometric mean, +-4 sigma (190).
   EXPECT_NEAR(below_geometric_mean, 4500, 190);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which bytes a task compels a launch to move, and of which tensors nobody can tell: task.h declares it.
+// Computes the bytes that a task forces a launch to move, and the tensors whose traffic is unknown; declared in task.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,11 +33,11 @@ bool PointsInto(const TensorSpec& index, const TensorSpec& target) {
 
 namespace {
 
-// Empty where a launch must move the whole tensor.
+// Returns the reason; empty if a launch must move the whole tensor.
 std::string WhyUnknown(const Task& task, const TensorSpec& tensor) {
   if (tensor.role == TensorRole::kInOut) return "is written in place";
   if (!tensor.alias.empty()) return fmt::format("is written in place of {}", tensor.alias);
-  if (tensor.role == TensorRole::kOut) return "";  // verified whole, and no element was there before
+  if (tensor.role == TensorRole::kOut) return "";  // verified whole, and its former contents do not count
   if (IsOverwritten(task, tensor)) return "is overwritten in place";
   for (const TensorSpec& other : task.tensors) {
     if (PointsInto(other, tensor)) return fmt::format("is pointed into by {}", other.name);
@@ -54,7 +54,7 @@ Result<double> TensorBytes(const TensorSpec& tensor, const Dims& dims) {
 
 Result<Traffic> CompulsoryTraffic(const Task& task, const Dims& dims) {
   Traffic traffic;
-  double unknown_writes = 0;  // at most
+  double unknown_writes = 0;  // upper bound
   for (const TensorSpec& tensor : task.tensors) {
     HONE_ASSIGN_OR_RETURN(const double bytes, TensorBytes(tensor, dims));
     if (!WhyUnknown(task, tensor).empty()) {

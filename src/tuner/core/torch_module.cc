@@ -70,7 +70,7 @@ TorchModule ReadFields(TableReader& fields, TomlErrors& errors) {
   return module;
 }
 
-// The table's node in a task's text, or null.
+// Returns the table's node in a task's text, or null.
 const TomlNode* FindTable(const TomlNode& root) {
   const TomlNode* table = root.Find(kTable);
   return table != nullptr && table->kind == TomlNode::Kind::kTable ? table : nullptr;
@@ -79,7 +79,7 @@ const TomlNode* FindTable(const TomlNode& root) {
 }  // namespace
 
 bool HasTorchModule(const Task& task) {
-  // Most tasks have no such line, and the text is parsed at every launch's check otherwise.
+  // Most tasks have no such line, and otherwise the text would be parsed at every launch's check.
   if (task.toml.find(kTable) == std::string::npos) return false;
   const Result<TomlNode> root = ParseToml(task.toml, "task.toml");
   if (!root.ok()) return false;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The [reference] of a task whose answer is a PyTorch module's: reference.py beside task.toml holds the module, and this
-// table says which tensor is which of its inputs, weights and outputs (docs/task-format.md, "[reference]").
+// Reads the [reference] table of a task whose answer comes from a PyTorch module: reference.py beside task.toml holds
+// the module, and the table maps tensors to its inputs, weights and outputs (docs/task-format.md, "[reference]").
 //
-// Task has no field for it: the text of reference.py stands in Task::oracle_source, so that it goes wherever an oracle goes
-// (workers, spools, stores), and the table is read again from Task::toml where it is needed.
+// Task has no field for the module: the text of reference.py is in Task::oracle_source, so that it is sent wherever an
+// oracle is (workers, spools, stores), and the table is read again from Task::toml when needed.
 #pragma once
 
 #include <optional>
@@ -32,18 +32,18 @@ struct TorchModule {
   std::vector<Input> inputs;                                // in forward's order
   std::vector<Input> named_inputs;                          // the same, with a scalar's name in place of its value
   std::vector<std::string> outputs;                         // `out` tensors, in forward's order
-  std::vector<std::pair<std::string, std::string>> state;   // tensor, the module's name of it ("fc1.weight")
-  std::vector<std::pair<std::string, std::string>> sizes;   // dimension, the file's name of it, where they differ
+  std::vector<std::pair<std::string, std::string>> state;   // tensor, its name in the module ("fc1.weight")
+  std::vector<std::pair<std::string, std::string>> sizes;   // dimension, its name in the file, where they differ
 };
 
-// Whether the answer of `task` comes from a PyTorch module.
+// Returns whether the answer of `task` comes from a PyTorch module.
 bool HasTorchModule(const Task& task);
-// The module's table. The task is one that ParseTask has accepted and HasTorchModule holds for.
+// Returns the module's table. ParseTask must have accepted the task, and HasTorchModule must hold.
 TorchModule TorchModuleOf(const Task& task);
-// What holds the answer, beside task.toml: "oracle.cu" or "reference.py".
+// Returns the file beside task.toml that holds the answer: "oracle.cu" or "reference.py".
 std::string_view AnswerFile(const Task& task);
 
-// For the task parser: takes [reference], if there is one, and checks it against the task's tensors, which are known.
+// Reads [reference], if there is one, for the task parser, and checks it against the task's tensors, which are known.
 void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors);
 
 }  // namespace hone

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds the text that a compiler sees of a candidate.
+// Builds a candidate's text for a compiler.
 //
-// One static assertion per argument, each with a message of its own and the line of its [[launch]]: a
-// mismatch between plan and kernel is then an ordinary compile error at the place that is wrong, instead of a
-// launch that reads eight bytes where four were passed.
+// Each argument gets a static assertion with a message of its own and the line of its [[launch]]: a mismatch between
+// plan and kernel is then an ordinary compile error at the right place, instead of a launch that reads eight bytes
+// where four were passed.
 #include "tuner/core/translation_unit.h"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ namespace hone {
 
 namespace {
 
-// No standard library: NVRTC has none, and the simulator's prelude wants none. Every name that is no word of the language
-// gets a prefix before a compiler sees it.
+// The templates use no standard library: NVRTC has none, and the simulator's prelude excludes it. Every name that is
+// not a keyword gets a prefix before a compiler sees it.
 constexpr std::string_view kTemplates = R"cpp(
 template <typename... T>
 struct Types {};
@@ -149,19 +149,19 @@ inline constexpr bool kStruct = kSame<P, Absent> ||
                                 (kSame<P, Named> && sizeof(Named) == bytes && alignof(Named) == align);
 )cpp";
 
-// What stays as it is in those templates and in conditions, and what a candidate could have made a macro of.
+// Keywords, which stay as they are in the templates and conditions, and which a candidate could have defined as macros.
 constexpr std::string_view kWords[] = {
     "alignof", "bool", "char", "class", "const", "constexpr", "decltype", "double", "false", "float", "inline", "int", "long",
     "noexcept", "short", "signed", "sizeof", "static", "static_assert", "struct", "template", "true", "typename", "unsigned",
     "using", "void", "volatile", "__half", "__half2", "__is_class", "__nv_bfloat16", "__nv_bfloat162"};
-// In conditions: the type of the kernel, and the prefix of the templates' names.
+// Placeholders in conditions: the type of the kernel, and the prefix of the templates' names.
 constexpr std::string_view kKernelType = "$kernel", kPrefix = "hone_plan::";
 
 void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
 }
 
-// The templates with `prefix` before every name of theirs.
+// Returns the templates with `prefix` before every name that they define.
 std::string Prefixed(std::string_view text, std::string_view prefix) {
   const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   std::string result;
@@ -187,7 +187,7 @@ std::string Prefixed(std::string_view text, std::string_view prefix) {
 }
 
 
-// Text inside a C string literal or #line.
+// Escapes text for a C string literal or #line.
 std::string Escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -197,14 +197,14 @@ std::string Escaped(std::string_view text) {
   return result;
 }
 
-// The name that line tables carry. Whoever reads one tells the candidate's lines from those of headers by it being
-// relative: the simulator's findings, the profile and its machine code (source_lines.cc, sass_lines.cc).
+// Returns the name for line tables. A relative name distinguishes the candidate's lines from those of headers, for the
+// simulator's findings, the profile and its machine code (source_lines.cc, sass_lines.cc).
 std::string NameInLineTables(const std::string& name) {
   if (!name.starts_with('/') && !name.starts_with("../")) return name;
   return name.substr(name.rfind('/') + 1);
 }
 
-// Floating types that a tensor of this dtype must not be read as, pairs of the other 16-bit type included.
+// Lists floating types that a tensor of this dtype must not be read as, pairs of the other 16-bit type included.
 std::string OtherFloats(DType dtype) {
   std::string others;
   const auto add = [&](DType other, std::string_view types) {
@@ -224,7 +224,7 @@ std::string_view ScalarType(std::string_view type) {
   return "float";
 }
 
-// A condition and what to say when it does not hold.
+// A condition and the message when it does not hold.
 struct Check {
   std::string condition;
   std::string message;
@@ -286,7 +286,7 @@ std::vector<Check> ChecksOf(const Argument& argument, const Task& task, const st
   return {};
 }
 
-// Whether this entry is launched from the module of `unit`.
+// Returns whether this entry is launched from the module of `unit`.
 bool BelongsTo(const PlanEntry& entry, const CompileUnit& unit) {
   if (!entry.is_launch()) return false;
   for (const auto& [name, value] : entry.with) {
@@ -297,7 +297,7 @@ bool BelongsTo(const PlanEntry& entry, const CompileUnit& unit) {
   return std::find(unit.kernels.begin(), unit.kernels.end(), kernel) != unit.kernels.end();
 }
 
-// What the launches of `unit` pass.
+// Returns the arguments' sizes in the launches of `unit`.
 std::vector<PlanSignature> SignaturesOf(const Candidate& candidate, const CompileUnit& unit) {
   std::vector<PlanSignature> signatures;
   for (const PlanEntry& entry : candidate.plan.entries) {
@@ -354,9 +354,9 @@ std::string_view PlanCheckTemplates() { return kTemplates; }
 std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::string>& kernels, bool preprocessed) {
   if (unit.checks.empty()) return "";
   HONE_CHECK(kernels.size() == unit.kernels.size(), "a name for each kernel of the unit");
-  // No text holds its own hash, so no name below can be foreseen: not to make a macro of it, not to add a specialisation.
+  // No text contains its own hash, so no name below can be foreseen and then defined as a macro or specialised.
   const std::string prefix = fmt::format("hone_plan_{}_", Sha256Hex(unit.body).substr(0, 24));
-  // The last line of a source may end in a backslash.
+  // Two line ends: the last line of a source may end in a backslash.
   std::string text = "\n\n";
   const auto line = [&](int number, const std::string& file) {
     text += fmt::format("{} {} \"{}\"\n", preprocessed ? "#" : "#line", number, file);
@@ -380,7 +380,7 @@ std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::st
 std::string WholeText(const TranslationUnit& unit) { return unit.body + PlanCheckText(unit, unit.kernels, false); }
 
 TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit,
-                                    bool /*is_oracle*/) {  // `ref:` arguments carry it: only oracles have them
+                                    bool /*is_oracle*/) {  // unused: only oracles have `ref:` arguments
   TranslationUnit result;
   result.file = NameInLineTables(candidate.name);
   result.kernels = unit.kernels;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a compiler sees of a candidate after the precompiled headers: tunables as `#define HONE_TUNE_<NAME>`,
-// the source under its own name and line numbers, and static assertions that each kernel's parameters are
-// what the plan passes.
+// Builds a candidate's text for a compiler, after the precompiled headers: tunables as `#define HONE_TUNE_<NAME>`, the
+// source under its own name and line numbers, and static assertions that each kernel's parameters match the plan's
+// arguments.
 //
-// The assertions are what a candidate would like to do away with, so nothing in its text reaches them: they stand behind
-// it, every word of the language in them is undefined as a macro first, and every other name is one that the text cannot
-// hold, for it is made of the text's own hash.
+// A candidate may try to disable the assertions, so nothing in its text affects them: they come after the text, every
+// keyword in them is first undefined as a macro, and every other name contains the text's own hash, which the text
+// cannot contain.
 #pragma once
 
 #include <string_view>
@@ -23,18 +23,18 @@ namespace hone {
 TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit,
                                     bool is_oracle);
 
-// "float", "__half", "long long": the type of a tensor's elements in device code.
+// Returns "float", "__half", "long long": the type of a tensor's elements in device code.
 std::string_view CudaElementType(DType dtype);
 
-// The assertions of `unit` and the templates behind them. `kernels` are the names of unit.kernels as they are to be
-// written here. `preprocessed`: for a compiler that is given what its preprocessor has left; without it, the text begins
-// with what takes the candidate's macros away.
+// Returns the assertions of `unit` and the templates that they use. `kernels` are the names of unit.kernels as written
+// here. `preprocessed`: for a compiler whose input has been preprocessed; otherwise the text begins by undefining the
+// candidate's macros.
 std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::string>& kernels, bool preprocessed);
 
-// Body and assertions: all that a compiler with a preprocessor of its own is given.
+// Returns body and assertions: the whole input of a compiler with a preprocessor of its own.
 std::string WholeText(const TranslationUnit& unit);
 
-// The text of the templates as they are before names are made of a hash: part of what names a version of the compiler.
+// Returns the text of the templates before names get a hash: part of the identity of a compiler's version.
 std::string_view PlanCheckTemplates();
 
 }  // namespace hone

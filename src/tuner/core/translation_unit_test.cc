@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The generated static assertions, judged by compilers: each kernel that takes what its plan passes compiles,
-// each that does not is refused with a message that names the argument and what it must be.
+// Tests the generated static assertions with compilers: each kernel that matches its plan compiles, and each other
+// kernel is refused with a message that names the argument and its right type.
 //
-// g++ stands for the simulator's compiler, with half types of its own; nvcc for NVRTC where the toolkit is.
+// g++ represents the simulator's compiler, with half types of its own; nvcc represents NVRTC if the toolkit is
+// installed.
 #include "tuner/core/translation_unit.h"
 
 #include <fmt/format.h>
@@ -77,8 +78,8 @@ dims = { n = 8 }
   return task;
 }
 
-// A candidate whose one launch passes `args` (and, to be legal, both outputs at the end) to a kernel `k` with
-// `parameters` of which the last two are those outputs.
+// Returns a candidate whose one launch passes `args` (and, to be legal, both outputs at the end) to a kernel `k` with
+// `parameters`, of which the last two are these outputs.
 std::string Source(const std::string& args, const std::string& parameters, const std::string& prelude = "",
                    const std::string& plan = "") {
   return fmt::format(R"(/*hone
@@ -107,7 +108,7 @@ class Workshop {
  public:
   Workshop() {
     std::filesystem::create_directories(directory_ / "fake");
-    // What the simulator's headers look like from here: classes of their own under NVIDIA's names.
+    // Stands for the simulator's headers: classes of their own under NVIDIA's names.
     Write("fake/cuda_fp16.h", "#pragma once\nstruct __half { unsigned short x; };\nstruct __half2 { __half x, y; };\n");
     Write("fake/cuda_bf16.h",
           "#pragma once\nstruct __nv_bfloat16 { unsigned short x; };\n"
@@ -119,7 +120,7 @@ class Workshop {
           "struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };\n");
   }
 
-  // The compiler's messages, or empty when it was content.
+  // Returns the compiler's messages, or empty when there are none.
   std::string HostCompile(const TranslationUnit& unit) { return HostCompileText(WholeText(unit)); }
   std::string HostCompileText(const std::string& text) {
     Write("unit.cc", kPreludes + text);
@@ -356,12 +357,12 @@ template <int v> __global__ void k(__nv_bfloat16* b, __half* out) {}
   EXPECT_THAT(WholeText(four), Not(HasSubstr("decltype(&k<8>)")));
 }
 
-// A kernel that takes what the plan does not pass, with a text before or behind it that would have the assertions say
-// otherwise. Each compiles where the assertions stand within reach of the text.
+// A kernel that does not match its plan, with text before or behind it that tries to make the assertions pass. Each
+// compiles if its text can affect the assertions.
 struct Cheat {
   const char* what;
-  const char* before;      // the kernel
-  const char* parameters;  // of the kernel; the plan passes "x" (an input, float16) and "n:i64"
+  const char* before;      // text before the kernel
+  const char* parameters;  // parameters of the kernel; the plan passes "x" (an input, float16) and "n:i64"
   const char* behind = "";
 };
 constexpr Cheat kCheats[] = {
@@ -387,7 +388,7 @@ TranslationUnit CheatUnit(const Cheat& cheat) {
                           cheat.before, cheat.parameters, cheat.behind));
 }
 
-// What was built before: the same assertions, in names that can be foreseen, with the macros left where they are.
+// Returns an older version of the text: the same assertions, with foreseeable names and macros left defined.
 std::string WithinReach(const TranslationUnit& unit) {
   const std::string checks = PlanCheckText(unit, unit.kernels, true);
   return unit.body + checks.substr(checks.find('#'));
@@ -410,7 +411,7 @@ TEST(PlanChecks, NobodyAddsASpecialisationToTemplatesWhoseNamesFollowFromTheText
   const size_t begin = text.find("hone_plan_");
   const std::string prefix = text.substr(begin, text.find('_', begin + 10) + 1 - begin);
   ASSERT_EQ(prefix.size(), 10 + 24 + 1u);
-  // The templates as this text has them, declared beforehand, with an answer of one's own.
+  // The candidate declares the templates beforehand, under their foreseeable names, with answers of its own.
   const std::string declared = fmt::format("template <typename P> inline constexpr bool {0}kReadOnly = true;\n", prefix);
   const Cheat second{"", declared.c_str(), "__half* x, long long n"};
   EXPECT_THAT(workshop.HostCompile(CheatUnit(second)), HasSubstr("must point to const"));
@@ -454,7 +455,7 @@ TEST(PlanChecks, KernelsFullOfMacrosAreRightAsTheyAre) {
 #ifdef HONE_NVCC_PATH
 TEST(ParameterCheck, NvccAgreesWithTheHostCompiler) {
   Workshop workshop;
-  // One unit with every accepted parameter that differs in what the compiler must know.
+  // The unit has every accepted parameter whose type differs for the compiler.
   std::string args, parameters, prelude;
   int number = 0;
   for (const Accepted& one : kAccepted) {

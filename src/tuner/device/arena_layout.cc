@@ -56,7 +56,7 @@ std::optional<std::string> CheckAndRepairGaps(void* base, const ArenaLayout& lay
       bytes[at] = harness::GapByte(key, at);
     }
     if (damaged == 0 || found) continue;
-    // Gap i lies after block i - 1 and before block i: named after the block that is nearer to the damage.
+    // Gap i lies after block i - 1 and before block i; the message names the block nearer to the damage.
     const bool after = i > 0 && (i == layout.blocks.size() || first - gap.begin <= gap.end - 1 - last);
     const std::string amount = damaged == 1 ? "1 byte was" : fmt::format("{} bytes were", damaged);
     found = after ? fmt::format("{} written at offset {} past the end of block {}", amount, first - gap.begin, i - 1)

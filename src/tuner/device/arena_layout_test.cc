@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks aligned as asked and no better; every stray byte seen, named and repaired.
+// Tests that blocks are aligned as requested and no better, and that every stray byte is detected, reported and
+// repaired.
 #include "tuner/device/arena_layout.h"
 
 #include <gtest/gtest.h>

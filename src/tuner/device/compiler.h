@@ -17,9 +17,9 @@ namespace hone {
 class Compiler {
  public:
   virtual ~Compiler() = default;
-  // A Status means that the compiler itself is missing or its process could not be made.
+  // Compiles a unit. A Status means that the compiler itself is missing or its process could not be made.
   virtual Result<CompiledModule> Compile(const TranslationUnit& unit) = 0;
-  // Names compiler, version, architecture and header set: part of every cache key.
+  // Returns compiler, version, architecture and header set as text: part of every cache key.
   virtual std::string Fingerprint() const = 0;
 };
 

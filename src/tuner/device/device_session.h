@@ -1,17 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the judge needs of a device: memory with guarded gaps, inputs drawn in place, launches that may
-// crash or hang, comparison and digests beside the data, and one timed sample. Two implementations:
-// device/cuda (driver API, inside the worker process) and device/sim (the simulated GPU).
+// Defines the judge's interface to a device: memory with guarded gaps, inputs drawn in place, launches that may crash
+// or hang, comparison and digests where the data is, and timed samples. It has two implementations: device/cuda (driver
+// API, inside the worker process) and device/sim (the simulated GPU).
 //
-// The judge (evaluate/judge/judge.cc) and the timing protocol are written over this interface alone, and are
-// tested over a fake. Not thread-safe: one session, one thread. All calls return when the work is done,
-// unless they say otherwise.
+// The judge (evaluate/judge/judge.cc) and the timing protocol use only this interface, and are tested with a fake. Not
+// thread-safe: one session, one thread. All calls return when the work is done, unless they say otherwise.
 //
-// A Status means that the device or the session failed us (the caller reports device_lost). What the
-// candidate did wrong comes back in a LaunchOutcome. After kCrashed or kTimedOut the session may be
-// `lost()`: no further call is allowed and the owner makes a new one.
+// A Status means that the device or the session failed (the caller reports device_lost). A candidate's fault is
+// returned in a LaunchOutcome. After kCrashed or kTimedOut the session may be `lost()`: no further call is allowed and
+// the owner makes a new one.
 #pragma once
 
 #include <array>
@@ -32,8 +31,8 @@
 
 namespace hone {
 
-// A strided view of device memory. `address` is in the device's address space (for the simulator: of
-// this process, where the child maps the same pages at the same place).
+// A strided view of device memory. `address` is in the device's address space (in the simulator: in this process, whose
+// child maps the same pages at the same address).
 struct TensorView {
   uint64_t address = 0;
   DType dtype = DType::kFloat32;
@@ -46,22 +45,22 @@ struct TensorView {
   int64_t slices() const { return slice_axis < 0 ? 1 : shape[static_cast<size_t>(slice_axis)]; }
 };
 
-// A block of an arena. Blocks lie in the given order is not promised; between, before and after them lie
-// gaps of at least 256 bytes (guard zones), filled with a secret pattern.
+// A block of an arena. The order of blocks is unspecified; between, before and after them are gaps of at least 256
+// bytes (guard zones), filled with a secret pattern.
 struct BlockRequest {
   int64_t bytes = 0;
   int64_t align = 256;
-  bool exact_align = false;  // address % (2 * align) == align: aligned as promised and not one bit more
-  bool sampled = false;      // only sampled launches will touch it, and nothing will be compared: the simulator
-                             // may back it by one tile of memory mapped over and over
-  bool written = false;      // with `sampled`: launches write it, so each byte of it is its own
-  // On a GPU, for all blocks of an arena or none: the block lies in memory of its own. Launches of a candidate see it
-  // at a secret address with nothing mapped beside it, and an access there crashes. A device that cannot do so, or a
-  // session made without it, gives an arena as usual.
+  bool exact_align = false;  // address % (2 * align) == align: aligned as promised and no better
+  bool sampled = false;      // only sampled launches use it, and nothing is compared: the simulator may map one tile of
+                             // memory over and over
+  bool written = false;      // with `sampled`: launches write it, so every byte has memory of its own
+  // On a GPU, for all blocks of an arena or none: the block has memory of its own. Launches of a candidate see it at a
+  // secret address with nothing mapped beside it, and an access there crashes. A device or session without this feature
+  // makes an ordinary arena.
   bool apart = false;
-  bool read_only = false;  // with `apart`: launches of a candidate may not write it, and crash
+  bool read_only = false;  // with `apart`: launches of a candidate crash if they write it
   bool mapped_neighbors =
-      false;  // with `apart`: there is a page of gap on either side, for launches that crash otherwise
+      false;  // with `apart`: a page of gap is mapped on either side, for launches that crash otherwise
 };
 
 class Arena {
@@ -71,7 +70,7 @@ class Arena {
   virtual size_t blocks() const = 0;
 };
 
-// How to draw one tensor: core/draw.h gives the element function, identical on all devices.
+// Description of the draw of one tensor: core/draw.h has the element function, identical on all devices.
 struct DrawRequest {
   TensorView view;
   ValueSpec values;              // distribution and its parameters; index_bound already in `index_bound`
@@ -83,20 +82,20 @@ struct DrawRequest {
   uint64_t pattern_key = 0;      // kSpecial: one per input set
 };
 
-// What memory holds before a launch writes it. No one pattern: a kernel that counts on zeros, on a NaN or on the last
-// launch's numbers shall fail sooner or later, and none shall recognise memory that nobody wrote.
+// Contents of memory before a launch writes it. There are several patterns: a kernel that relies on zeros, on a NaN or
+// on the last launch's numbers must fail sooner or later, and none may recognise unwritten memory.
 enum class FillKind {
   kNan,    // floating point: a signalling NaN, which arithmetic does not produce, with a payload from the key; other
            // dtypes as kBytes
-  kBytes,  // every byte drawn
-  kPlausible,  // numbers as inputs hold them: magnitudes from 1/8 to 2 of either sign, integers below 64
+  kBytes,  // every byte random
+  kPlausible,  // numbers like those of inputs: magnitudes from 1/8 to 2 of either sign, integers below 64
 };
 struct FillSpec {
   FillKind kind = FillKind::kNan;
   uint64_t key = 1;
 };
 
-// Counters of one comparison; computed where the data lies, only these come back.
+// Counters of one comparison; computed where the data is, only these are copied back.
 struct Comparison {
   int64_t total = 0;
   int64_t wrong = 0;      // outside c_max or c_small, or NaN or Inf where the reference is finite, or unwritten
@@ -112,15 +111,15 @@ struct Comparison {
   double max_ulp = 0, mean_ulp = 0;  // in units of the output dtype
 };
 
-// Where every named tensor, reference and workspace of one plan execution lies.
+// Addresses of every named tensor, reference and workspace of one plan execution.
 struct Bindings {
   std::map<std::string, TensorView> tensors;
   std::map<std::string, uint64_t> references;  // "ref:NAME" of oracles: dense row-major doubles
   std::map<std::string, uint64_t> workspaces;
-  std::set<std::string> read_only;  // tensors that a launch must not write; the simulator names the line
+  std::set<std::string> read_only;  // tensors that a launch must not write; the simulator reports the line
 };
 
-// What a launch cost in the simulator's model. Absent on real devices.
+// Cost of a launch in the simulator's model. Absent on real devices.
 struct ModelledCost {
   double time_us = 0;
   double dram_bytes = 0;
@@ -129,14 +128,14 @@ struct ModelledCost {
   double accesses = 0;               // observed accesses
   double host_seconds = 0;           // processor time the simulation took, all cores together
   double sampled_block_fraction = 1.0;
-  // Of a sample of blocks: the share of the outputs that they wrote, over their share of the grid; about 1 where blocks
+  // For a sample of blocks: the share of the outputs that they wrote, over their share of the grid; about 1 if blocks
   // divide the work evenly. -1: not known.
   double written_share = -1;
-  // Whether what the sample wrote is what the whole grid would have written there: it read nothing that blocks outside
-  // it write, and added to nothing. `written_slices`: slices in which it wrote, ascending, 4096 at most.
+  // Whether the sample wrote the same values there as the whole grid would: it read nothing that other blocks write,
+  // and added to nothing. `written_slices`: slices in which it wrote, ascending, 4096 at most.
   bool comparable = false;
   std::vector<int64_t> written_slices;
-  double calls_us = 0;  // of time_us: library calls, by the model (sim::ModelProduct)
+  double calls_us = 0;  // share of time_us for library calls, by the model (sim::ModelProduct)
 };
 
 enum class LaunchStatus { kOk, kLaunchError, kResourceLimit, kCrashed, kTimedOut, kRuleViolation, kUnsupported };
@@ -144,7 +143,8 @@ enum class LaunchStatus { kOk, kLaunchError, kResourceLimit, kCrashed, kTimedOut
 struct LaunchOutcome {
   LaunchStatus status = LaunchStatus::kOk;
   std::string detail;             // the driver's or the simulator's words, with what was launched
-  std::vector<Finding> findings;  // simulator: races, out-of-bounds, …; kCrashed or kRuleViolation go with one
+  std::vector<Finding> findings;  // from the simulator: races, out-of-bounds, …; kCrashed or kRuleViolation come with
+                                  // one
   std::optional<ModelledCost> cost;
 };
 
@@ -154,22 +154,23 @@ struct LaunchRequest {
   double limit_seconds = 10;
   bool trusted = false;        // the oracle: no block sampling
   // Simulator: a stratified sample of blocks is enough (outputs are then partial), and library calls are not computed
-  // unless `sample_key` is given.
+  // unless `sample_key` is set.
   bool sample_blocks = false;
-  uint64_t sample_key = 0;     // simulator: a secret that draws other blocks than those whose cost gives the time
-  uint64_t block_key = 0;      // simulator: draws the blocks whose cost gives the time; 0: a function of the grid alone
+  uint64_t sample_key = 0;     // simulator: a secret that selects blocks other than those whose cost gives the time
+  uint64_t block_key = 0;      // simulator: selects the blocks whose cost gives the time; 0: a function of the grid
+                               // alone
 };
 
-// Compiled modules loaded on the device. Destroyed before its session.
+// Compiled modules loaded on the device. Must be destroyed before its session.
 class LoadedProgram {
  public:
   virtual ~LoadedProgram() = default;
-  // Filled by the driver where the compiler did not know; one per kernel.
+  // Returns resources of each kernel, filled in by the driver if the compiler did not know them.
   virtual std::vector<KernelResources> Resources() const = 0;
-  // Blocks per SM, or an error when the kernel is not in the program.
+  // Returns blocks per SM, or an error when the kernel is not in the program.
   virtual Result<int64_t> Occupancy(const std::string& kernel, const std::string& binding_key, int64_t block_threads,
                                     int64_t shared_bytes) const = 0;
-  // Bytes of writable device globals (`__device__` variables) in the modules.
+  // Returns the bytes of writable device globals (`__device__` variables) in the modules.
   virtual int64_t WritableGlobalBytes() const = 0;
 };
 
@@ -183,11 +184,11 @@ struct SampleRequest {
   // In host mode: the program's host code is Hone's own (a library's call), so its work may be recorded before the
   // interval.
   bool trusted = false;
-  uint64_t block_key = 0;  // simulator: draws the blocks whose cost gives the time; 0: a function of the grid alone
+  uint64_t block_key = 0;  // simulator: selects the blocks whose cost gives the time; 0: a function of the grid alone
 };
 
 struct SampleOutcome {
-  LaunchOutcome launch;     // kOk, or what went wrong
+  LaunchOutcome launch;     // kOk, or the error
   double us_per_plan = 0;   // interval / sets.size()
   double sm_clock_mhz = 0;  // 0: not known
 };
@@ -197,10 +198,10 @@ struct ProfileRequest {
   LoadedProgram* program = nullptr;
   const ResolvedPlan* plan = nullptr;
   const Bindings* bindings = nullptr;
-  // Puts the buffers into the state that a launch starts from. Called before each of the executions that a device
-  // needs: counters are few, so a GPU runs the same work many times.
+  // Restores the buffers' state before a launch. Called before each of the executions that a device needs: counters are
+  // few, so a GPU runs the same work many times.
   std::function<Status()> prepare;
-  double limit_seconds = 10;  // of each execution
+  double limit_seconds = 10;  // limit on each execution
 };
 
 struct ProfileOutcome {
@@ -210,7 +211,7 @@ struct ProfileOutcome {
   std::vector<KernelProfile> kernels;  // one per launched kernel, in order
 };
 
-// What the device says about its state around a timing: clocks and throttle reasons.
+// The device's state around a timing, as reported by the device: clocks and throttle reasons.
 struct DeviceCondition {
   double sm_clock_mhz = 0, max_sm_clock_mhz = 0, memory_clock_mhz = 0, temperature_c = 0, power_w = 0;
   std::string throttle;     // empty: none active
@@ -233,39 +234,39 @@ class DeviceSession {
   virtual Result<LoadOutcome> Load(const CompiledProgram& program) = 0;
   // The same images loaded once more as separate modules (A/A calibration, fresh globals).
   // Globals of the program go back to their initial image before every Launch and TimeSample.
-  // True when the last launch left a writable global different from its initial image.
+  // Returns true when the last launch left a writable global different from its initial image.
   virtual Result<bool> GlobalsChanged(LoadedProgram& program) = 0;
 
   // --- memory ---
   virtual Result<std::unique_ptr<Arena>> Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) = 0;
-  // First damaged gap, as a sentence ("12 bytes written 40 bytes past block 3"); nullopt when intact.
+  // Returns the first damaged gap as a sentence ("12 bytes written 40 bytes past block 3"); nullopt when intact.
   // Repairs the gaps.
   virtual Result<std::optional<std::string>> CheckGaps(Arena& arena) = 0;
   virtual int64_t FreeBytes() const = 0;
-  // Blocks that lie apart get other places in their memory, and some of them other addresses, which `key` chooses.
-  // Their contents are lost and Arena::address changes. false: they do not lie apart, and all is as it was.
+  // Moves blocks that lie apart to other places in their memory, and some of them to other addresses, chosen by `key`.
+  // Their contents are lost and Arena::address changes. false: the blocks do not lie apart, and nothing changed.
   virtual Result<bool> Rearrange(Arena& arena, uint64_t key) {
     (void)arena;
     (void)key;
     return false;
   }
-  // Where a candidate's launch sees what lies at `address` for every other call.
+  // Returns the address at which a candidate's launch sees the memory that every other call names `address`.
   virtual uint64_t LaunchAddress(uint64_t address) const { return address; }
 
   // --- data ---
   virtual Status Draw(const DrawRequest& request) = 0;
-  // Every addressed byte of the view set to the poison pattern of its dtype: a NaN with a known payload, or
-  // a fixed odd integer. Bytes between strided rows get it too.
+  // Sets every addressed byte of the view to the poison pattern of its dtype: a NaN with a known payload, or a fixed
+  // odd integer. Bytes between strided rows are set too.
   virtual Status Poison(const TensorView& view) = 0;
-  // The same with contents that a secret chooses. What comes from kNan is counted by Compare as not written, whatever
-  // its payload; what comes from the others is wrong like any other number.
+  // Fills the view with contents chosen by a secret. Compare counts kNan's elements as not written, whatever their
+  // payload; the other kinds' elements are wrong like any other number.
   virtual Status FillWith(const TensorView& view, const FillSpec& fill) = 0;
   virtual Status Fill(uint64_t address, int64_t bytes, uint8_t value) = 0;
   virtual Result<bool> IsZero(uint64_t address, int64_t bytes) = 0;
   virtual Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) = 0;
   virtual Status CopyToHost(void* destination, uint64_t address, int64_t bytes) = 0;
-  // Dense row-major copy of the listed slices of `source` into `destination` (slices.size() long on the
-  // slice axis). A tensor without a slice axis is copied whole.
+  // Copies the listed slices of `source`, dense and row-major, to `destination` (slices.size() long on the slice axis).
+  // A tensor without a slice axis is copied whole.
   virtual Status GatherSlices(const TensorView& source, const TensorView& destination,
                               const std::vector<int64_t>& slices) = 0;
 
@@ -275,11 +276,10 @@ class DeviceSession {
   // --- checking ---
   // `reference`: dense row-major doubles of the same shape.
   virtual Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) = 0;
-  // One 64-bit keyed digest per slice (core/draw.h), over bits: NaN payloads and the
-  // sign of zero count.
+  // Returns one 64-bit keyed digest per slice (core/draw.h), over bits: NaN payloads and the sign of zero count.
   virtual Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) = 0;
-  // Digest of each view, in order. One trip to the device where it has one to save: with many small buffer sets
-  // the trips are what checking costs.
+  // Returns the digests of each view, in order. A device may do this in one round trip: with many small buffer sets,
+  // round trips dominate the cost of checking.
   virtual Result<std::vector<std::vector<uint64_t>>> DigestMany(const std::vector<TensorView>& views, uint64_t key) {
     std::vector<std::vector<uint64_t>> digests;
     for (const TensorView& view : views) {
@@ -289,18 +289,19 @@ class DeviceSession {
     return digests;
   }
 
-  // --- timing ---
-  // Puts caches in the asked state, then times. The judge has drawn inputs and poisoned outputs before.
+  // --- timing --- Puts caches into the requested state, then times. The judge has drawn inputs and poisoned outputs
+  // before.
   virtual Result<SampleOutcome> TimeSample(const SampleRequest& request) = 0;
-  // A stream kernel that reads and writes as many bytes, in the same protocol: the floor.
-  // `pool_bytes` > 0 rotates over a pool of that size with `sets` executions per sample.
+  // Times a stream kernel that reads and writes the same number of bytes, in the same protocol: the floor. `pool_bytes`
+  // > 0 rotates over a pool of that size with `sets` executions per sample.
   virtual Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) = 0;
   virtual Result<DeviceCondition> Condition() = 0;
-  // So many processes of the judge's own hold the device and are idle while it times: they are not counted as others.
+  // Announces that `count` processes of the judge hold the device and are idle while it times: they are not counted as
+  // other processes.
   virtual void ExpectProcesses(int count) { (void)count; }
 
-  // --- profiling ---
-  // Cold caches, times not comparable with TimeSample's. `unavailable` where the device counts nothing.
+  // --- profiling --- Caches are cold, and times are not comparable with TimeSample's. Sets `unavailable` if the device
+  // has no counters.
   virtual Result<ProfileOutcome> Profile(const ProfileRequest& request) {
     (void)request;
     ProfileOutcome outcome;

@@ -15,11 +15,11 @@
 namespace hone::host {
 namespace {
 
-// A tile of kRows x kColumns sums stays in registers; kTerms of each sum are added there before they join the others.
+// Size of a tile of sums in registers; kTerms products are summed there before the sums are added to the others.
 constexpr int64_t kRows = 4, kColumns = 16, kTerms = 256;
 // Rows that one thread takes at a time.
 constexpr int64_t kRowsAtOnce = 64;
-// Less work than this is not worth another thread.
+// Smallest work that is worth another thread.
 constexpr double kFlopsOfAThread = 5e7;
 
 using Lanes = float __attribute__((vector_size(32)));
@@ -39,7 +39,7 @@ void Store(DType dtype, void* memory, int64_t element, float value) {
   }
 }
 
-// One tile: `a` holds kRows values a term, `b` kColumns; `sums` are kRows rows of kColumns.
+// Computes one tile: `a` has kRows values per term, `b` kColumns; `sums` are kRows rows of kColumns.
 [[gnu::always_inline]] inline void TileBody(int64_t terms, const float* a, const float* b, float* sums) {
   Lanes sum[kRows][2];
   std::memcpy(sum, sums, sizeof sum);
@@ -61,7 +61,7 @@ void Store(DType dtype, void* memory, int64_t element, float value) {
 }
 void TileBaseline(int64_t terms, const float* a, const float* b, float* sums) { TileBody(terms, a, b, sums); }
 
-// b as panels of kColumns columns, in each of which the values of a term lie together; zeros beyond the last column.
+// Returns b as panels of kColumns columns, in which the values of a term are adjacent; zeros beyond the last column.
 std::vector<float> PanelsOf(const ResolvedMatmul& call, const void* b, int64_t batch) {
   const int64_t panels = (call.n + kColumns - 1) / kColumns, base = batch * call.k * call.n;
   std::vector<float> packed(static_cast<size_t>(panels * kColumns * call.k), 0.0f);
@@ -76,7 +76,7 @@ std::vector<float> PanelsOf(const ResolvedMatmul& call, const void* b, int64_t b
 }
 
 float Finish(const ResolvedMatmul& call, float value) {
-  // Not std::max: a NaN stays one.
+  // std::max would lose a NaN.
   if (call.epilogue == "relu") return value < 0.0f ? 0.0f : value;
   if (call.epilogue != "gelu_tanh") return value;
   const float inner = 0.7978845608f * (value + 0.044715f * value * value * value);
@@ -90,8 +90,7 @@ void Rows(const ResolvedMatmul& call, const void* a, const std::vector<float>& p
   std::vector<float> strip(static_cast<size_t>(call.k * kRows));
   for (int64_t row = first; row < last; row += kRows) {
     for (int64_t r = 0; r < kRows; ++r) {
-      const int64_t at =
-          std::min(row + r, last - 1);  // the last strip repeats its last row, and drops what comes of it
+      const int64_t at = std::min(row + r, last - 1);  // the last strip repeats its last row, and drops its results
       for (int64_t t = 0; t < call.k; ++t) {
         strip[static_cast<size_t>(t * kRows + r)] =
             Load(call.dtype, a, a_base + (call.transpose_a ? t * call.m + at : at * call.k + t));

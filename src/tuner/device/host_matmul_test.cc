@@ -30,7 +30,7 @@ std::vector<uint8_t> Numbers(DType dtype, int64_t count, int seed) {
   return memory;
 }
 
-// Each element against the sum in double precision.
+// Compares each element with the sum in double precision.
 void Check(const ResolvedMatmul& call, bool with_bias, int threads, double tolerance) {
   Matrices x{Numbers(call.dtype, call.batch * call.m * call.k, 1), Numbers(call.dtype, call.batch * call.k * call.n, 2),
              Numbers(call.dtype, call.n, 3), Numbers(call.dtype, call.batch * call.m * call.n, 4)};

@@ -19,7 +19,7 @@
 namespace hone::host {
 namespace {
 
-// Storage types that say how their bits are to be read.
+// Storage types that tell how their bits are read.
 struct Half { uint16_t bits; };
 struct Brain { uint16_t bits; };
 
@@ -67,7 +67,7 @@ double ToDouble(T value) {
   }
 }
 
-// A float as the harness kernels store it: integers by way of 64 bits, so that they wrap alike.
+// Converts a float as the harness kernels do: integers via 64 bits, so that they wrap alike.
 template <typename T>
 T FromFloat(float value) {
   if constexpr (std::is_same_v<T, Half>) {
@@ -90,7 +90,7 @@ T FromInteger(int64_t value) {
   }
 }
 
-// A double rounded once. Through float, round-to-odd keeps the second rounding from seeing a false tie.
+// Rounds a double once. When going through float, round-to-odd prevents a false tie in the second rounding.
 template <typename T>
 T FromDouble(double value) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Brain>) {
@@ -131,7 +131,7 @@ decltype(auto) WithType(DType dtype, F&& f) {
   CheckFailed(__FILE__, __LINE__, "dtype", "a dtype outside its enumeration");
 }
 
-// The unsigned integer as wide as T.
+// Maps T to the unsigned integer of the same width.
 template <typename T>
 using WordOf = std::conditional_t<
     sizeof(T) == 1, uint8_t,
@@ -151,8 +151,8 @@ decltype(auto) WithWord(DType dtype, F&& f) {
 struct Row {
   int64_t linear = 0;    // row-major number of its first element
   int64_t offset = 0;    // elements from the base address
-  int64_t slice = 0;     // of its first element
-  int64_t position = 0;  // of its first element, within its slice
+  int64_t slice = 0;     // slice of its first element
+  int64_t position = 0;  // position of its first element within its slice
   int64_t count = 0;
   int64_t stride = 1;           // elements
   int64_t slice_step = 0;       // 1 when the last axis is the slice axis
@@ -170,7 +170,7 @@ void ForEachRow(const TensorView& view, F&& visit) {
     visit(row);
     return;
   }
-  const auto slice_axis = static_cast<size_t>(view.slice_axis);  // -1 becomes an axis that is not there
+  const auto slice_axis = static_cast<size_t>(view.slice_axis);  // -1 becomes an axis that does not exist
   std::vector<int64_t> position_stride(rank, 0);
   int64_t elements_in_slice = 1;
   for (size_t axis = rank; axis-- > 0;) {
@@ -206,7 +206,7 @@ T* Base(const TensorView& view) {
   return reinterpret_cast<T*>(static_cast<uintptr_t>(view.address));  // NOLINT: addresses are pointers here
 }
 
-// memcpy: a view may be aligned to its element's size or not at all.
+// memcpy is used because a view may be unaligned.
 template <typename T>
 T Load(const T* from) {
   T value;
@@ -274,10 +274,10 @@ Status Draw(const DrawRequest& request) {
   const float* quantiles = NormalQuantiles();
   const float* exp_quantiles = ExpQuantiles();
 
-  // Which key and which source slice the elements of a slice are drawn with.
+  // Key and source slice for the elements of a slice.
   struct Source {
     draw::Parameters parameters;
-    uint64_t slice;  // what is drawn, wherever it goes
+    uint64_t slice;  // number of the slice whose values are drawn
     uint64_t slice_hash;
   };
   const auto source_of = [&](int64_t slice) {
@@ -372,7 +372,7 @@ Status GatherSlices(const TensorView& source, const TensorView& destination, con
       }
     }
   }
-  // Walk the destination; the source element lies at the same index but for the slice axis.
+  // The loop follows the destination; the source element has the same index except on the slice axis.
   const size_t rank = destination.shape.size();
   TensorView from = destination;
   from.strides = source.strides;
@@ -410,7 +410,8 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
   if (output.elements == 0) return result;
   const auto slices = static_cast<size_t>(output.slices());
 
-  // Root mean square of the reference per slice. What is not finite is left out: one infinity would excuse all else.
+  // Root mean square of the reference per slice. Values that are not finite are left out: one infinity would excuse all
+  // errors.
   std::vector<double> rms(slices, 0.0);
   double sum_reference2 = 0;
   ForEachRow(output, [&](const Row& row) {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a DeviceSession does to tensors, for sessions whose memory is this process's own: the simulated GPU
+// Implements DeviceSession's operations on tensors, for sessions whose memory is this process's own: the simulated GPU
 // and the fakes of tests. Addresses of views are pointers here.
 //
-// Element for element the same results as the CUDA harness kernels: drawing and digests by core/draw.h,
-// judgement of one element by device/cuda/harness_element.h (plain C++, shared by both). Plain loops on the
-// calling thread; nothing here keeps state. Views must be sound: `span_bytes` of readable (and, where written,
-// writable) memory at `address`, strides in elements, a slice axis that exists.
+// Results are equal, element for element, to those of the CUDA harness kernels: drawing and digests by core/draw.h,
+// judgement of one element by device/cuda/harness_element.h (plain C++, shared by both). The functions are plain loops
+// on the calling thread, without state. Views must be valid: `span_bytes` of readable (and, where written, writable)
+// memory at `address`, strides in elements, a slice axis that exists.
 #pragma once
 
 #include <cstdint>
@@ -20,29 +20,30 @@
 
 namespace hone::host {
 
-// The pattern of an element that nobody has written, in the low DTypeBytes(dtype) bytes: a NaN whose payload
-// no arithmetic makes, or an odd integer.
+// Returns the pattern of an unwritten element, in the low DTypeBytes(dtype) bytes: a NaN whose payload no arithmetic
+// produces, or an odd integer.
 uint64_t PoisonBits(DType dtype);
-// How finely a dtype's elements are judged.
+// Returns the precision by which a dtype's elements are judged.
 harness::Precision PrecisionOf(DType dtype);
 
-// What `abs` takes from the sum of squared errors that c_rms is about: one element in a hundred may be off by it, and four
-// standard deviations of that number and one more, for ties come as they fall. A quantizing kernel may round a tie the
-// other way; who is off by one everywhere rounds wrongly.
+// Returns how much of the sum of squared errors, which c_rms limits, `absolute` forgives: one element in a hundred may
+// be off by it, plus four standard deviations of that number and one more, since ties occur at random. A quantizing
+// kernel may round a tie the other way; a kernel that is off by one everywhere rounds wrongly.
 double ForgivenSquares(double absolute, int64_t elements);
 
-// One element as a double (exact for all dtypes but integers beyond 2^53).
+// Returns one element as a double (exact for all dtypes but integers beyond 2^53).
 double ReadElement(DType dtype, const void* element);
 // Rounds to nearest even; integers truncate and wrap.
 void WriteElement(DType dtype, void* element, double value);
 
-// DeviceSession's calls of the same names. kInvalidArgument for shapes that do not belong together.
+// These functions implement DeviceSession's calls of the same names. kInvalidArgument for shapes that do not fit
+// together.
 Status Draw(const DrawRequest& request);
 void Poison(const TensorView& view);
 void FillWith(const TensorView& view, const FillSpec& fill);
-// The signalling NaN of a floating-point dtype whose sign and payload follow from `key`.
+// Returns the signalling NaN of a floating-point dtype whose sign and payload follow from `key`.
 uint64_t NanPattern(DType dtype, uint64_t key);
-// Which bits of drawn bytes make what `kind` fills with. Not for kNan of floating point, which is one pattern.
+// Returns the bits of drawn bytes that `kind` keeps and sets. Not for kNan of floating point, which is one pattern.
 harness::FillMask MaskOf(DType dtype, FillKind kind);
 Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices);
 // `reference`: dense row-major doubles of the view's shape.

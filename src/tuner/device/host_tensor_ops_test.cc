@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drawing, comparing, digesting and gathering on small tensors that can be checked by hand, strided ones and
-// ones whose slice axis is the last among them.
+// Tests drawing, comparing, digesting and gathering on small tensors that can be checked by hand, including strided
+// ones and ones whose slice axis is the last.
 #include "tuner/device/host_tensor_ops.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr uint64_t kKey = 0x9d2c5680ca3a2a91ULL;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// A tensor over memory of its own.
+// A tensor with memory of its own.
 struct Tensor {
   std::vector<char> memory;
   TensorView view;
@@ -116,7 +116,7 @@ TEST(HostElements, PoisonIsNoValueThatArithmeticMakes) {
 // --- drawing ---
 
 TEST(HostDraw, ASliceDependsOnItsNumberAndPositionAlone) {
-  // The same values whether slices are rows, columns, or rows with gaps between them.
+  // Values are the same whether slices are rows, columns, or rows with gaps between them.
   Tensor rows(DType::kFloat32, {6, 5}, 0), columns(DType::kFloat32, {5, 6}, 1), apart(DType::kFloat32, {6, 5}, 0, {9, 1});
   for (Tensor* tensor : {&rows, &columns, &apart}) ASSERT_TRUE(host::Draw(Normal(tensor->view)).ok());
   std::set<double> distinct;
@@ -264,7 +264,7 @@ TEST(HostCompare, NamesTheFirstWrongElementAndCountsAll) {
 }
 
 TEST(HostCompare, ScaleIsTheSlicesOwn) {
-  // An error of 0.01 is nothing in a slice whose values are near 100 and everything in one near 0.001.
+  // An error of 0.01 is negligible in a slice with values near 100 and large in one near 0.001.
   Tensor tensor(DType::kFloat32, {2, 2}, 0);
   const std::vector<double> reference = {100, 0, 0.001, 0};
   for (int64_t i = 0; i < 4; ++i) tensor.Set({i / 2, i % 2}, reference[static_cast<size_t>(i)] + (i % 2) * 0.01);
@@ -317,7 +317,7 @@ TEST(HostFill, ANanOfAnyPayloadIsUnwrittenAndNothingElseIs) {
     for (uint64_t key = 1; key <= 50; ++key) {
       Tensor tensor(dtype, {2, 2}, 0, {3, 1});
       host::FillWith(tensor.view, {FillKind::kNan, key});
-      tensor.Set({0, 0}, kNan);  // what arithmetic makes
+      tensor.Set({0, 0}, kNan);  // the NaN that arithmetic produces
       const Comparison comparison = host::Compare(tensor.view, reference.data(), {1e9, 1e9});
       EXPECT_EQ(comparison.unwritten, 3) << DTypeName(dtype);
       EXPECT_EQ(comparison.wrong, 3) << DTypeName(dtype);
@@ -326,7 +326,7 @@ TEST(HostFill, ANanOfAnyPayloadIsUnwrittenAndNothingElseIs) {
   }
 }
 
-// Any integer may be a result, the poison byte (-91) too.
+// Any integer may be a result, even the poison byte (-91).
 TEST(HostFill, NoIntegerIsCalledUnwritten) {
   Tensor tensor(DType::kInt8, {1, 200}, 0);
   std::vector<double> reference;
@@ -382,7 +382,7 @@ TEST(HostFill, PlausibleNumbersAreFiniteAndDiffer) {
 }
 
 TEST(HostCompare, ASmallElementHasABoundOfItsOwn) {
-  // One large element, one 10^-5 of it, one far below 2^-20 of the slice's rms.
+  // The elements are one large, one 10^-5 of it, one far below 2^-20 of the slice's rms.
   const std::vector<double> reference = {1, 1e-5, 1e-9};
   const auto wrong = [&](double second, double third, double c_small) {
     Tensor tensor(DType::kFloat32, {1, 3}, 0);
@@ -419,7 +419,7 @@ TEST(HostCompare, AFloorIsTheLeastScale) {
   tensor.Set({0, 0}, 0x1p-20);
   tensor.Set({0, 1}, 0);
   const std::vector<double> reference = {0, 0};
-  // float16's smallest normal number is 2^-14, the floor above it counts.
+  // float16's smallest normal number is 2^-14, so the floor above it counts.
   EXPECT_DOUBLE_EQ(host::Compare(tensor.view, reference.data(), {.c_max = 1}).max_scaled, 0x1p-6);
   EXPECT_DOUBLE_EQ(host::Compare(tensor.view, reference.data(), {.c_max = 1, .floor = 0x1p-10}).max_scaled, 0x1p-10);
   EXPECT_DOUBLE_EQ(host::Compare(tensor.view, reference.data(), {.c_max = 1, .floor = 0x1p-16}).max_scaled, 0x1p-6);
@@ -446,7 +446,7 @@ TEST(HostDigest, FollowsASliceAndSeesEveryBit) {
   const auto negative = host::Digest(plain.view, 11);
   EXPECT_NE(zero[3], negative[3]) << "the sign of zero does not count";
   EXPECT_EQ(zero[2], negative[2]);
-  // Two elements of a slice changing places is a change.
+  // Exchanging two elements of a slice is a change.
   plain.Set({3, 1}, 5);
   plain.Set({3, 2}, 6);
   const auto ordered = host::Digest(plain.view, 11);

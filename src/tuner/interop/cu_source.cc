@@ -19,7 +19,7 @@ std::string Trim(string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n\\") - begin + 1));
 }
 
-// Device code cannot use these; a device compiler without a standard library does not even have them.
+// Device code cannot use these headers; a device compiler without a standard library does not even have them.
 constexpr string_view kHostHeaders[] = {"algorithm",
                                         "array",
                                         "atomic",
@@ -85,14 +85,14 @@ constexpr string_view kHostHeaders[] = {"algorithm",
                                         "utility",
                                         "variant",
                                         "vector"};
-// Often written in quotes, and the toolkit's all the same.
+// These headers are often written in quotes, but belong to the toolkit.
 constexpr string_view kToolkitHeaders[] = {"cuda_fp16.h",          "cuda_bf16.h",     "cuda_fp8.h",
                                            "cuda_fp6.h",           "cuda_fp4.h",      "mma.h",
                                            "cooperative_groups.h", "cuda_pipeline.h", "math_constants.h"};
 
 enum class HeaderUse { kDevice, kHost, kOwn };
 
-// `name` as it stands in the #include: "<cuda_fp16.h>", "\"helpers.cuh\"".
+// Classifies a header. `name` as in the #include: "<cuda_fp16.h>", "\"helpers.cuh\"".
 HeaderUse UseOfHeader(string_view name) {
   if (name.size() < 3) return HeaderUse::kHost;
   const string_view header = name.substr(1, name.size() - 2);
@@ -136,7 +136,8 @@ class Reader {
     return first >= last ? "" : std::string(Span(s_.text, s_.tokens, first, last - 1));
   }
   int SkipAngles(int open) const {  // the token after the matching '>'
-    // No further than a list of arguments may be: of a text of nothing but "k<" each would look through all the others.
+    // The search is limited to the length of an argument list: in a text of nothing but "k<" each would otherwise scan
+    // all the others.
     constexpr int kMostTokens = 2048;
     int depth = 0;
     for (int i = open; i < std::min(count_, open + kMostTokens); ++i) {
@@ -152,7 +153,7 @@ class Reader {
     s_.items.push_back({kind, first, last, 0, 0, std::move(name)});
   }
 
-  // Scopes within scopes that are looked into, each by a call of its own: a text may hold a hundred thousand.
+  // Limit on nested scopes, each of which needs a recursive call: a text may have a hundred thousand.
   static constexpr int kMostScopes = 64;
   int depth_ = 0;
 
@@ -312,7 +313,7 @@ class Reader {
     }
     return list;
   }
-  // Ranges between commas of [first, last), brackets skipped.
+  // Returns the ranges between commas of [first, last), brackets skipped.
   std::vector<std::pair<int, int>> Split(int first, int last, bool angles = true) const {
     std::vector<std::pair<int, int>> parts;
     int begin = first, depth = 0;
@@ -347,7 +348,7 @@ class Reader {
     }
     for (int i = first; i <= last; ++i) {
       if (!Is(i, "(") || At(i).match < 0) continue;
-      // A parenthesis that begins the file has no name before it.
+      // A parenthesis at the start of the file has no name before it.
       if (i > first && Is(At(i).match + 1, "{") && !Is(i - 1, "__launch_bounds__")) {
         k.name = std::string(At(i - 1).text);
         k.qualified = scope + k.name;
@@ -407,11 +408,11 @@ class Reader {
     }
   }
 
-  // The ifs around token `i`, outermost first.
+  // Collects the ifs around token `i`, outermost first.
   template <typename Call>
   void Conditions(const CuFunction& f, int i, Call& launch) {
     int inner = i;
-    // A launch without braces: `if (c) k<<<...`, `else k<<<...`.
+    // Handles a launch without braces: `if (c) k<<<...`, `else k<<<...`.
     const auto look = [&](int before) {
       if (Is(before, "else")) {
         int close = before - 1;
@@ -434,7 +435,7 @@ class Reader {
         if (Is(open - 1, ")") && Is(At(open - 1).match - 1, "if")) {
           const int paren = At(open - 1).match;
           launch.conditions.insert(launch.conditions.begin(), "!(" + Text(paren + 1, open - 1) + ")");
-          // else if: the chain before it holds as well.
+          // else if: the preceding chain applies as well.
           if (Is(paren - 2, "else")) again_ = paren - 2;
         } else {
           launch.conditions_known = false;
@@ -449,7 +450,7 @@ class Reader {
           launch.conditions_known = false;
         }
       } else if (Is(before, "]")) {
-        launch.conditions_known = false;  // a lambda, as dispatch macros take it
+        launch.conditions_known = false;  // a lambda, as used by dispatch macros
       }
     };
     const auto look_all = [&](int before) {
@@ -461,7 +462,7 @@ class Reader {
         look(next);
       }
     };
-    // Start of the statement.
+    // Finds the start of the statement.
     int start = i;
     while (start - 1 > f.body_open && !Is(start - 1, ";") && !Is(start - 1, "{") && !Is(start - 1, "}") &&
            !Is(start - 1, ")") && !Is(start - 1, "else"))
@@ -567,7 +568,7 @@ Result<std::unique_ptr<CuSource>> ReadCuSource(string_view text, string_view fil
 }
 
 std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out) {
-  // Macros are kept when what is kept uses them, directly or through one another.
+  // Macros are kept when the kept text uses them, directly or through one another.
   std::set<std::string, std::less<>> used;
   const auto use = [&](string_view text) {
     for (const Token& t : LexCuda(text)) {
@@ -623,7 +624,7 @@ std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out)
     }
     first = false;
   }
-  // What is left of dropped items is blank lines.
+  // Dropped items leave blank lines.
   std::string tidy;
   int blank = 0;
   for (const char c : out) {

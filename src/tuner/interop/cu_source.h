@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be read out of somebody's stand-alone .cu file without compiling it: its top-level items, its kernels with
-// their parameters, and the launches that host code makes, with what the host code says about them.
+// Reads a user's stand-alone .cu file without compiling it: its top-level items, its kernels with their parameters, and
+// the launches in host code with their context.
 //
-// Works on tokens. What does not look as expected is left out, and callers ask the user instead of guessing.
+// The reader works on tokens. Constructs of unexpected form are left out, and callers ask the user instead of guessing.
 #pragma once
 
 #include <map>
@@ -64,25 +64,25 @@ struct CuLaunch {
   std::vector<std::string> configuration;  // grid, block, shared, stream
   std::vector<std::string> arguments;
   int function = -1;                    // index into functions
-  std::vector<std::string> conditions;  // of the enclosing ifs, outermost first; "!(c)" in an else branch
+  std::vector<std::string> conditions;  // conditions of the enclosing ifs, outermost first; "!(c)" in an else branch
   bool conditions_known = true;         // false: inside a loop, a switch or a lambda
   int line = 0;
   int token = 0;
 };
 
-// A call of the CUDA runtime or of a library by host code: cudaMemsetAsync(bins, 0, bytes, stream), cub::DeviceScan,
+// A call in host code of the CUDA runtime or of a library: cudaMemsetAsync(bins, 0, bytes, stream), cub::DeviceScan,
 // cublasSgemm(…). PyTorch's bins.zero_() counts as cudaMemsetAsync(bins, 0).
 struct CuHostCall {
   std::string name;
   std::vector<std::string> arguments;
   int function = -1;                    // index into functions
-  std::vector<std::string> conditions;  // as a launch's
+  std::vector<std::string> conditions;  // conditions, as for a launch
   bool conditions_known = true;
   int line = 0;
   int token = 0;
 };
 
-// What DeviceCode leaves behind and may be missed: an #include of a file that a candidate cannot include.
+// Text that DeviceCode leaves out and that may be needed: an #include of a file that a candidate cannot include.
 struct CuLeftOut {
   int line = 0;
   std::string text;  // "#include \"helpers.cuh\""
@@ -90,29 +90,29 @@ struct CuLeftOut {
 
 struct CuSource {
   std::string text;
-  std::vector<Token> tokens;  // of `text`
+  std::vector<Token> tokens;  // tokens of `text`
   std::vector<CuItem> items;
   std::vector<CuKernel> kernels;
   std::vector<CuFunction> functions;  // host functions
   std::vector<CuLaunch> launches;
-  std::vector<CuHostCall> calls;                 // of CUDA's runtime and libraries, in order
+  std::vector<CuHostCall> calls;                 // calls of CUDA's runtime and libraries, in order
   std::map<std::string, std::string> constants;  // constexpr values and object-like macros
   std::map<std::string, std::pair<std::vector<std::string>, std::string>> macros;  // F(a, b) -> parameters, text
 
   const Token& token(int i) const { return tokens[static_cast<size_t>(i)]; }
   const CuKernel* FindKernel(std::string_view name) const;
-  // Whether there is a token `i`, and it reads `word`.
+  // Returns whether token `i` exists and equals `word`.
   bool TokenIs(int i, std::string_view word) const {
     return i >= 0 && i < static_cast<int>(tokens.size()) && token(i).text == word;
   }
 };
 
-// Reads a file. kInvalidArgument when it holds no __global__ function.
+// Reads a file. kInvalidArgument when it has no __global__ function.
 Result<std::unique_ptr<CuSource>> ReadCuSource(std::string_view text, std::string_view file);
 
-// The device part: everything but host functions and what only they need, text unchanged otherwise. The toolkit's and
-// unknown headers in angle brackets are kept, those of the host's standard library and of PyTorch are not. `left_out`
-// gets the #includes of the user's own files.
+// Returns the device part: everything but host functions and items that only they use, otherwise unchanged. The
+// toolkit's and unknown headers in angle brackets are kept, but not those of the host's standard library or of PyTorch.
+// `left_out` receives the #includes of the user's own files.
 std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out);
 
 }  // namespace hone

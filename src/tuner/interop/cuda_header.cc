@@ -22,7 +22,7 @@
 namespace hone {
 namespace {
 
-// Names that the generated struct uses itself.
+// Names used by the generated struct itself.
 const std::vector<std::string> kTaken = {
     "Int",   "Launch", "min",   "max",    "ceil_div",  "round_up",    "Log2",   "Holds",     "Checked", "Divides",
     "error", "launch", "args",  "stream", "workspace", "Winner",      "Seed",   "UseSeed",   "ok",      "sm_count",
@@ -149,7 +149,7 @@ std::string PackageOrigin(const KernelPackage& package) {
 std::vector<std::string> PackageOptions(const KernelPackage& package) {
   std::vector<std::string> options = package.winner.plan.compiler_options;
   for (const std::string& option : package.seed.plan.compiler_options) {
-    // Where both name one option, the winner's holds.
+    // If both name one option, the winner's value counts.
     const std::string key = option.substr(0, option.find('='));
     const bool known =
         std::any_of(options.begin(), options.end(), [&](const std::string& o) { return o.starts_with(key); });
@@ -191,7 +191,7 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
   for (const std::string& name : seed_source.includes) include(name);
   for (const std::string& name : includes) out += fmt::format("#include {}\n", name);
 
-  // Unnamed: two files that include this header have kernels of their own, and nothing clashes.
+  // The namespace is unnamed: two files that include this header have kernels of their own, without conflicts.
   out += "\n#pragma nv_diagnostic push\n#pragma nv_diag_suppress 177\nnamespace {\n";
   out += fmt::format("namespace hone_kernels_{} {{\n", task.name);
   out += winner.Kernels(winner_source) + seed.Kernels(seed_source);
@@ -201,7 +201,7 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
   out += HeaderSupport();
   if (!package.winner.plan.tensor_maps.empty() || !package.seed.plan.tensor_maps.empty()) out += TensorMapSupport();
 
-  // The call as a struct, so that expressions find their names.
+  // The call is a struct, so that expressions find their names.
   std::string parameters, members, initial, actual;
   for (const HeaderParameter& p : signature.tensors) {
     members += fmt::format("  {} {};\n", p.type, p.name);
@@ -291,7 +291,7 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
     const std::string run =
         fmt::format("call.UseSeed() ? call.Seed({}) : call.Winner({})", seed.HasWorkspaces() ? "workspace" : "",
                     winner.HasWorkspaces() ? "workspace" : "");
-    // Bytes first: a caller may own the memory.
+    // The sizes come first: a caller may own the memory.
     out += fmt::format(
         "// Bytes of device memory, aligned to 256, that one call needs beside its tensors. Calls that may overlap "
         "need\n"

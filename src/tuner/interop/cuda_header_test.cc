@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Generated headers, judged by compilers and by running them: with a stand-in for the CUDA runtime the same launches
-// happen that the evaluator would make, and the outputs are right. nvcc compiles and links them where it is installed.
+// Tests generated headers by compiling and running them: with a fake CUDA runtime they make the evaluator's launches,
+// and the outputs are right. nvcc compiles and links them if it is installed.
 #include "tuner/interop/cuda_header.h"
 
 #include <gmock/gmock.h>
@@ -82,7 +82,7 @@ constexpr char kSecondFile[] = R"cpp(
   }
 )cpp";
 
-// What the evaluator's resolver launches, in the words of the stand-in.
+// Returns the launches of the evaluator's resolver, in the form of the fake runtime.
 std::string Expected(const KernelPackage& package, const Dims& dims, bool seed) {
   DeviceFacts facts;
   facts.sm_count = 4;
@@ -123,7 +123,7 @@ TEST(CudaHeader, LaunchesWhatTheEvaluatorWould) {
     expected += fmt::format("{} {}: error 0 0 right\n", rows, d);
     expected += Expected(package, {{"rows", rows}, {"d", d}}, rows * d <= 1024);
   }
-  // Sizes that no tensor can have are refused, not wrapped around.
+  // Sizes that no tensor can have are refused and do not wrap around.
   for (const char* text : {"-1", "5", "4611686018427387904", "4"}) argv.emplace_back(text);
   expected += "-1 5: error 1 1 wrong\n4611686018427387904 4: error 1 1 wrong\n";
   expected += "null 1\nmisaligned 716\nolder device: seed scale_add grid 1 1 1 block 128 1 1 shared 0\n";
@@ -132,7 +132,7 @@ TEST(CudaHeader, LaunchesWhatTheEvaluatorWould) {
   EXPECT_EQ(run.out, expected);
 }
 
-// A plan that serves some shapes is judged with the task's seed for the others: the function must not refuse them.
+// A plan for some shapes is judged with the task's seed for the others, so the function must accept all of them.
 TEST(CudaHeader, ShapesThatThePlanLeavesOutRunTheSeed) {
   KernelPackage package = ScaleAddPackage();
   std::string source = kScaleAddWinner;
@@ -163,14 +163,14 @@ TEST(CudaHeader, ShapesThatThePlanLeavesOutRunTheSeed) {
   const SubprocessResult run = RunProgram(argv);
   EXPECT_THAT(run.out, ::testing::StartsWith(expected));
 
-  // Without a seed that serves them, they are refused, and who applies the file is told which.
+  // Without a seed for these shapes they are refused, and the user is told the condition.
   package.seed = package.winner;
   EXPECT_THAT(RefusedUnless(package), ElementsAre("d % 4 == 0 && align(x) >= 16"));
   EXPECT_THAT(CudaHeader(package).value(),
               AllOf(HasSubstr("refused with cudaErrorInvalidValue"), HasSubstr("the plan serves no such shape")));
 }
 
-// A run that starts from such a plan starts from both: every step is the plan's own, or every one the seed's.
+// A run that starts from such a plan starts from both: every step is the plan's own, or every step the seed's.
 TEST(JoinSeed, PutsTheSeedBehindAPlanThatLeavesShapesOut) {
   KernelPackage package = ScaleAddPackage();
   package.task.seed_source = kScaleAddSeed;
@@ -201,7 +201,7 @@ TEST(JoinSeed, PutsTheSeedBehindAPlanThatLeavesShapesOut) {
   Write(directory / "main.cu", "#include \"hone_scale_add.cuh\"\nint main() { return 0; }\n");
   EXPECT_EQ(CompileForHost(directory.path(), {"main.cu"}, "program"), "");
 
-  // What cannot be joined is refused by the file's own name, before anything runs.
+  // Plans that cannot be joined are refused with the file's own name, before anything runs.
   package.task.seed_source.clear();
   EXPECT_THAT(JoinSeed(package.task, partial, "k.cu").status().message(),
               AllOf(::testing::StartsWith("k.cu:"), HasSubstr("d % 4 == 0"), HasSubstr("the task has none"),
@@ -252,7 +252,7 @@ TEST(HostExpression, ReplacesNamesAndNothingElse) {
   EXPECT_EQ(HostIdentifier("ok", {"ok", "ok_"}), "ok__");
 }
 
-// The generated arithmetic and the evaluator's agree, in values and in refusals.
+// The generated arithmetic and the evaluator's have the same values and refusals.
 TEST(HostExpression, MeansWhatTheEvaluatorMeans) {
   const std::vector<std::string> texts = {"a + b * 2 - 7",
                                           "a / b",
@@ -300,7 +300,7 @@ TEST(HostExpression, MeansWhatTheEvaluatorMeans) {
   }
 }
 
-// nvcc is the judge of what only it can judge: kernels in unnamed namespaces, launches, both architectures.
+// Only nvcc can check this: kernels in unnamed namespaces, launches, both architectures.
 TEST(CudaHeader, CompilesAndLinksWithNvcc) {
 #ifndef HONE_NVCC_PATH
   GTEST_SKIP() << "nvcc is not installed";

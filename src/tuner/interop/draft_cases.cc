@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone new`: how much work a task is, the cases that are timed and checked, and where hidden ones are drawn from.
+// Drafts, for `hone new`, a task's amount of work, its timed and check cases, and the ranges of hidden cases.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 namespace hone {
 namespace {
 
-// A tensor of a guessed case: 256 MB of float32, enough to leave every cache.
+// Largest tensor of a guessed case: 256 MB of float32, more than any cache.
 constexpr int64_t kLargestTimed = int64_t{1} << 26;
 constexpr int64_t kLeastTimed = int64_t{1} << 22;
-// A simulated GPU runs the check cases: seconds, not minutes.
+// A simulated GPU runs the check cases, in seconds, not minutes.
 constexpr int64_t kLargestChecked = 70000;
 constexpr int64_t kLargestHidden = 120000;
-// Dynamic shared memory that a block gets without asking for more.
+// Dynamic shared memory of a block without opting in to more.
 constexpr int64_t kShared = 48 << 10;
 
 }  // namespace
@@ -89,7 +89,8 @@ void TaskDrafter::FitSharedMemory(Dims& dims) const {
   }
 }
 
-// Cases as given, over the task's dimensions: num_heads of a case is group where num_heads = group * num_kv_heads.
+// Reads the given cases as cases over the task's dimensions: num_heads of a case gives group if num_heads = group *
+// num_kv_heads.
 Status TaskDrafter::ReadCases() {
   const auto read = [&](const std::vector<Dims>& given, std::vector<Dims>& into) -> Status {
     for (const Dims& one : given) {
@@ -109,7 +110,7 @@ Status TaskDrafter::ReadCases() {
           return Status::InvalidArgument(
               fmt::format("the case {}={}: the dimensions are {}", name, value, fmt::join(dim_order_, ", ")));
         }
-        // a = fresh * b: the fresh one follows from the others.
+        // For a = fresh * b, the fresh dimension follows from the others.
         HONE_ASSIGN_OR_RETURN(const Expression text, Expression::Parse(let->second));
         std::string fresh;
         for (const std::string& n : text.Names()) {
@@ -153,8 +154,8 @@ std::map<std::string, std::string> TaskDrafter::LeastSizes() const {
   return least;
 }
 
-// Bytes where the sum over the tensors is not what must be moved: a gather reads, and a scatter writes, only the rows
-// that are chosen.
+// Writes bytes if the sum over the tensors is not the required traffic: a gather reads, and a scatter writes, only
+// selected rows.
 std::string TaskDrafter::WorkText() {
   std::string bytes, unclear;
   const auto given = o_.work.find("bytes");
@@ -180,12 +181,12 @@ std::string TaskDrafter::WorkText() {
           unclear = t.name;
           break;
         }
-        // n draws from N rows meet N (1 - exp(-n / N)) different ones, and that is at least N n / (N + n).
+        // n draws from N rows select N (1 - exp(-n / N)) different ones, which is at least N n / (N + n).
         const std::string n = Elements(*chooser), rows = t.shape[0];
         moved = fmt::format("{0} * {1} / max(1, {2} + {1})", Wrapped(rows), n, rows);
         for (size_t i = 1; i < t.shape.size(); ++i) moved += " * " + Wrapped(t.shape[i]);
       }
-      // Rows first: the product of a size and a number of bytes may not be divided before.
+      // The rows come first: a product of a size and a number of bytes must not be divided earlier.
       bytes += fmt::format("{}{} * {}", bytes.empty() ? "" : " + ", moved, times * size);
     }
     if (!unclear.empty()) {
@@ -206,8 +207,8 @@ std::string TaskDrafter::WorkText() {
   return out;
 }
 
-// A dimension that may be 0: no kernel has a block to run then, and every output is empty, cleared before or in place.
-// What is left in the memory of another output is no answer.
+// Returns a dimension that may be 0: then no kernel has a block to run, and every output is empty, cleared before or in
+// place. The former contents of any other output would not be an answer.
 std::optional<std::string> TaskDrafter::EmptyDim(const std::vector<Dims>& checked) const {
   if (checked.empty() || entries_.empty()) return std::nullopt;
   for (const std::string& d : dim_order_) {
@@ -226,7 +227,7 @@ std::optional<std::string> TaskDrafter::EmptyDim(const std::vector<Dims>& checke
       if (e.memset) continue;
       bool none = false;
       for (const std::string& g : e.grid) none = none || value(g) == 0;
-      // What else the plan computes must make sense as well: 1024 / d does not.
+      // The plan's other values must be valid as well: 1024 / d is not.
       bool sound = true;
       for (const auto* list : {&e.grid, &e.block}) {
         for (const std::string& text : *list) sound = sound && value(text).value_or(-1) >= 0;
@@ -238,7 +239,7 @@ std::optional<std::string> TaskDrafter::EmptyDim(const std::vector<Dims>& checke
     for (const DraftTensor& t : tensors_) {
       std::optional<int64_t> elements = t.shape.empty() ? std::nullopt : value(Elements(t));
       serves = serves && elements.has_value();
-      // Indices have nothing to choose below 0.
+      // Indices below 0 select nothing.
       if (!t.bound.empty()) serves = serves && (elements == 0 || value(t.bound).value_or(0) > 0);
       if (t.workspace || t.role != TensorRole::kOut || elements == 0) continue;
       serves = serves && std::any_of(entries_.begin(), entries_.end(), [&](const DraftEntry& e) {
@@ -255,7 +256,7 @@ std::optional<std::string> TaskDrafter::EmptyDim(const std::vector<Dims>& checke
 std::string TaskDrafter::CasesText() {
   std::string out;
   const bool one = dim_order_.size() <= 1;
-  // Guessed sizes, until the largest tensor is of the order wanted.
+  // Reduces guessed sizes until the largest tensor has the desired order of magnitude.
   const auto shrink = [&](Dims dims, int64_t most) {
     for (int tries = 0; tries < 64; ++tries) {
       const std::optional<int64_t> elements = LargestTensor(dims);
@@ -286,7 +287,7 @@ std::string TaskDrafter::CasesText() {
   for (int tries = 0; tries < 24 && !one; ++tries) {  // rows of one axis each: longer ones
     const std::optional<int64_t> elements = LargestTensor(guess);
     if (!elements || *elements == 0 || *elements >= kLeastTimed) break;
-    // The longest that the launch follows: a histogram has more data, and not more bins.
+    // The longest dimension that the launch depends on is taken: a histogram grows in data, not in bins.
     const bool any = std::any_of(guess.begin(), guess.end(), [&](const auto& d) { return in_grid(d.first); });
     auto largest = guess.end();
     for (auto d = guess.begin(); d != guess.end(); ++d) {
@@ -307,7 +308,7 @@ std::string TaskDrafter::CasesText() {
     out += "\n# A guess: --case with the sizes that matter to you.";
   }
   if (checked.empty()) {
-    // The smallest first: below the width of a stencil, a tile or a vector, edges meet.
+    // The smallest sizes come first: below the width of a stencil, a tile or a vector, edges meet.
     constexpr int64_t kRatios[] = {1, 2, 2, 3, 1, 4};
     size_t number = 0;
     for (const auto& [first, rest] :
@@ -315,7 +316,7 @@ std::string TaskDrafter::CasesText() {
              : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {2, 2}, {4, 64}, {33, 257}, {1, 1000}, {7, 2072}}) {
       Dims dims = Sizes(first, rest);
       for (const std::string& d : ratios_) dims[d] = RoundUp(kRatios[number], Multiple(d));
-      // No larger than the sizes that are timed: a number of experts need not be a row's length.
+      // Sizes stay within the timed ones: a number of experts need not be a row's length.
       for (auto& [d, size] : dims) {
         const std::vector<int64_t> sizes = GivenSizes(d, true, false);
         if (!sizes.empty()) size = std::min(size, *std::max_element(sizes.begin(), sizes.end()));
@@ -336,7 +337,7 @@ std::string TaskDrafter::CasesText() {
         const Result<Expression> e = Expression::Parse(least);
         if (given || !e.ok()) continue;
         const Result<int64_t> size = e->Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
-        // Twice as many where it is checked: some must stay as they were, or what they held would not matter.
+        // Check cases have twice as many: some must stay as they were, or their old contents would not matter.
         if (size.ok()) dims[d] = std::max(dims[d], RoundUp(*size * (list == &checked ? 2 : 1), Multiple(d)));
       }
     }
@@ -361,13 +362,13 @@ std::string TaskDrafter::HiddenText() const {
   for (size_t i = 0; i < dim_order_.size(); ++i) {
     const std::string& d = dim_order_[i];
     int64_t low = 1, high = one ? 50000 : i == 0 ? 100 : 1200;
-    // Beside a small size that is named, k = 8 of 128 experts, this one may have to hold as many.
+    // If another size is small and named, k = 8 of 128 experts, this one may have to be at least as large.
     for (const std::string& other : dim_order_) {
       const std::vector<int64_t> small = GivenSizes(other, true, true);
       if (i > 0 && other != d && !small.empty() && *std::max_element(small.begin(), small.end()) <= 8)
         low = std::max(low, *std::max_element(small.begin(), small.end()));
     }
-    // Sizes that the user names bound what is drawn: top-k with k = 8 of 128 experts has no k of 1200.
+    // Sizes that the user names limit the draws: top-k with k = 8 of 128 experts has no k of 1200.
     const std::vector<int64_t> all = GivenSizes(d, true, true), checked = GivenSizes(d, false, true);
     if (ratios_.count(d) != 0) low = 1, high = 8;
     if (!all.empty()) high = std::min(high, *std::max_element(all.begin(), all.end()));
@@ -375,7 +376,7 @@ std::string TaskDrafter::HiddenText() const {
     low = std::max<int64_t>(1, std::min(low, high));
     ranges[d] = {low, high};
   }
-  // Small enough for a simulated GPU, corners included.
+  // Sizes must be small enough for a simulated GPU, corners included.
   const auto corner = [&] {
     Dims dims;
     for (const auto& [d, range] : ranges) dims[d] = range.second;

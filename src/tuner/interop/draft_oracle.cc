@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone new`: oracle.cu, from the user's own or from the kernel in double precision.
+// Writes oracle.cu for `hone new`, from the user's own oracle or from the kernel in double precision.
 //
-// Outputs of integers keep their type while the kernel works: atomics, packed stores and bit operations mean the same
-// only then. The kernel is given a workspace in their place, and a last step turns that into the doubles that an oracle
-// answers with.
+// Integer outputs keep their type while the kernel runs, since atomics, packed stores and bit operations depend on it.
+// The kernel gets a workspace in their place, and a last step converts it to an oracle's doubles.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +22,7 @@ namespace {
 
 bool IsInteger(const DraftTensor& t) { return t.dtype && !IsFloating(*t.dtype); }
 
-// Where the kernel finds an output of integers while it works.
+// Returns the name of the workspace for an integer output.
 std::string TypedName(const std::string& tensor) { return tensor + "_integers"; }
 
 std::string ElementwiseLaunch(int step, const std::string& kernel, const std::string& elements,
@@ -35,7 +34,7 @@ std::string ElementwiseLaunch(int step, const std::string& kernel, const std::st
       step > 0 ? fmt::format("step   = {}\n", step) : "", kernel, elements, List(all));
 }
 
-// A kernel that does `statement` for every element i.
+// Returns a kernel that executes `statement` for every element i.
 std::string ElementwiseKernel(const std::string& comment, const std::string& name, const std::string& parameters,
                               const std::string& statement) {
   return fmt::format(
@@ -45,7 +44,7 @@ std::string ElementwiseKernel(const std::string& comment, const std::string& nam
       comment, name, parameters, statement);
 }
 
-// The number whose bytes are all `byte`; NaN where that is none.
+// Returns the number whose bytes are all `byte`; NaN if there is none.
 double NumberOfBytes(DType dtype, int byte) {
   const auto b = static_cast<uint64_t>(byte & 0xff);
   const uint64_t bits = b * 0x0101010101010101ULL;
@@ -78,7 +77,7 @@ Status TaskDrafter::GivenOracle() {
   inner.scalars.clear();
   inner.no_stress.clear();
   for (auto* list : {&inner.shapes, &inner.dtypes, &inner.roles, &inner.values}) list->clear();
-  // It computes the same tensors: what is known of them holds for it, where it has them.
+  // The oracle computes the same tensors, so facts about them apply to it as well.
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<CuSource> read, ReadCuSource(*o_.oracle, o_.oracle_file));
   std::set<std::string> pointers;
   for (const CuKernel& k : read->kernels) {
@@ -86,7 +85,7 @@ Status TaskDrafter::GivenOracle() {
       if (p.pointer) pointers.insert(p.name);
     }
   }
-  // One kernel computes the task's tensors by their names, or what it computes is not known.
+  // If it has one kernel, that kernel must use the task's names of tensors; otherwise its results are unknown.
   if (read->kernels.size() == 1) {
     std::vector<std::string> known;
     for (const DraftTensor& t : tensors_) {
@@ -122,7 +121,7 @@ Status TaskDrafter::GivenOracle() {
                       "void run(…) {{ {}<<<blocks, threads>>>(…); }}",
                       o_.oracle_file, k.name, k.name));
     }
-    inner.grid = inner.block = {"1"};  // a loop over everything, by one thread
+    inner.grid = inner.block = {"1"};  // one thread loops over everything
   }
   Result<TaskDraft> derived = DraftTask(*o_.oracle, inner);
   if (!derived.ok()) return derived.status().WithContext("--oracle");
@@ -131,7 +130,7 @@ Status TaskDrafter::GivenOracle() {
   return Status::Ok();
 }
 
-// An oracle cannot set the bytes of a reference; a kernel that writes the number does the same.
+// An oracle cannot set the bytes of a reference; a kernel writes the corresponding number instead.
 std::string TaskDrafter::MemsetForOracle(const DraftEntry& e, int step, std::string* kernels) {
   const DraftTensor& t = *FindTensor(e.target);
   if (IsInteger(t) && t.role != TensorRole::kIn && !t.workspace) {
@@ -159,7 +158,7 @@ std::string TaskDrafter::MemsetForOracle(const DraftEntry& e, int step, std::str
 
 Status TaskDrafter::Oracle() {
   if (o_.oracle) return GivenOracle();
-  // The last alternative of every step: the one without a condition.
+  // The last alternative of every step has no condition.
   std::vector<const DraftEntry*> chosen;
   for (const DraftEntry& e : entries_) {
     if (!chosen.empty() && chosen.back()->step == e.step) chosen.pop_back();
@@ -214,7 +213,7 @@ Status TaskDrafter::Oracle() {
       for (const DraftTensor& t : tensors_) {
         if (a == t.name && !t.workspace && t.role != TensorRole::kIn) a = IsInteger(t) ? TypedName(a) : "ref:" + a;
       }
-      // Numbers are doubles here, as every float.
+      // Numbers are doubles here, like every float.
       if (a.ends_with(":f32") || a.ends_with(":f16") || a.ends_with(":bf16")) a = a.substr(0, a.rfind(':')) + ":f64";
     }
     DraftEntry copy = *e;

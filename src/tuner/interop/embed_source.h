@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A candidate's device code made fit to stand in a namespace of somebody else's translation unit.
+// Prepares a candidate's device code for a namespace of another program's translation unit.
 //
-// Includes cannot stay inside a namespace, macros know none, and a name with C linkage is the same in all of them:
-// those three are taken out, listed and taken back; nothing else is touched.
+// Includes cannot be inside a namespace, macros ignore namespaces, and a name with C linkage is the same in all of
+// them: includes are removed and listed, macros are listed, and C linkage is removed; nothing else changes.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ namespace hone {
 struct EmbeddedSource {
   std::string text;                   // without #include and #pragma once, extern "C" taken off
   std::vector<std::string> includes;  // "<cuda_fp16.h>", "\"helpers.cuh\"", in order, each once
-  std::vector<std::string> macros;    // names that the text defines, to be undefined after it
+  std::vector<std::string> macros;    // names that the text defines; undefine them after it
 };
 
-// `source`: a whole candidate. Its launch plan stays, as the comment it is.
+// `source`: a whole candidate. Its launch plan stays, as a comment.
 EmbeddedSource EmbedSource(std::string_view source);
 
 }  // namespace hone

@@ -7,7 +7,8 @@
 namespace hone {
 namespace {
 
-// The tokens between the angle bracket at `open` and its partner, by commas; `*close` gets the partner.
+// Returns the tokens between the angle bracket at `open` and its partner, split at commas; `*close` receives the
+// partner.
 std::vector<std::pair<int, int>> AngleParts(const CuSource& s, int open, int* close) {
   std::vector<std::pair<int, int>> parts;
   int depth = 0, begin = open + 1;

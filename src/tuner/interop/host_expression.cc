@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kOwnFunctions{"ceil_div", "min", "max", "round_up", "log2"};
 
-// Names that C++ or CUDA keeps for itself; a dimension may be called any of these.
+// Names reserved by C++ or CUDA, any of which a dimension may have.
 constexpr std::array<std::string_view, 76> kReserved{
     "alignas",  "alignof",  "and",      "asm",       "auto",     "bool",     "break",     "case",      "catch",
     "char",     "class",    "const",    "constexpr", "continue", "decltype", "default",   "delete",    "do",

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan's expressions as C++ text, for generated host code.
+// Writes a plan's expressions as C++ text, for generated host code.
 //
-// The grammar of expressions is a part of C's, with C's precedences, so the text stays as its author wrote it: only
-// names are replaced, and calls that a generated program must answer itself. Values are of the generated header's
-// class Int (header_support.h), whose arithmetic notices overflow and division by zero as the evaluator's does.
+// The grammar of expressions is a subset of C's, with C's precedences, so the text stays as its author wrote it, except
+// for names and for calls that a generated program must compute itself. Values are of the generated header's class Int
+// (header_support.h), whose arithmetic detects overflow and division by zero as the evaluator's does.
 #pragma once
 
 #include <functional>
@@ -21,14 +21,14 @@ namespace hone {
 
 struct HostNames {
   std::map<std::string, std::string> names;  // plan name -> C++ text; names not listed stay as they are
-  // C++ text for align(x), stride(x, i) and occupancy(k); an error when the call cannot be answered.
+  // returns C++ text for align(x), stride(x, i) and occupancy(k), or an error
   std::function<Result<std::string>(std::string_view function, const std::vector<std::string>& arguments)> call;
 };
 
-// `text` must be an expression that Expression::Parse takes, tunables already replaced by their values.
+// `text` must be an expression that Expression::Parse accepts, with tunables already replaced by their values.
 Result<std::string> HostExpression(std::string_view text, const HostNames& names);
 
-// A C++ identifier for a task's name: keywords and names in `taken` get a trailing underscore.
+// Returns a C++ identifier for a task's name: keywords and names in `taken` get a trailing underscore.
 std::string HostIdentifier(std::string_view name, const std::vector<std::string>& taken = {});
 
 }  // namespace hone

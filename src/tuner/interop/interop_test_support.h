@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of generated code: programs compiled by the host compiler against the stand-in for CUDA (fake/), and run.
+// Compiles programs with the host compiler against the fake CUDA (fake/) and runs them, for tests of generated code.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,16 +27,16 @@ inline SubprocessResult RunProgram(std::vector<std::string> argv, const std::str
   return result.ok() ? *result : SubprocessResult{};
 }
 
-// Apart from the stand-in for CUDA: nvcc uses it beside the real thing.
+// This folder is separate from the fake CUDA: nvcc uses it with the real toolkit.
 inline std::string FakeTorchDirectory() { return std::string(HONE_SOURCE_DIR) + "/src/tuner/interop/fake_torch"; }
 inline std::string FakeCudaDirectory() { return std::string(HONE_SOURCE_DIR) + "/src/tuner/interop/fake"; }
 
-// Compiles and links `sources` (in `directory`) with the host compiler; gives its messages, empty when it was content.
+// Compiles and links `sources` (in `directory`) with the host compiler; returns its messages, empty on success.
 inline std::string CompileForHost(const std::string& directory, const std::vector<std::string>& sources,
                                   const std::string& program) {
   std::vector<std::string> argv = {HONE_HOST_COMPILER,          "-std=c++17", "-O0",  "-w", "-I" + FakeCudaDirectory(),
                                    "-I" + FakeTorchDirectory(), "-o",         program};
-  // The stand-in runs .cu files as C++.
+  // The fake runtime compiles .cu files as C++.
   argv.insert(argv.end(), {"-x", "c++"});
   argv.insert(argv.end(), sources.begin(), sources.end());
   const SubprocessResult result = RunProgram(argv, directory);

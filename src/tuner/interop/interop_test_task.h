@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A package whose winner uses most of what a plan may say: tunables, alternatives, a binding of its own, a workspace,
-// a memset, several steps, a struct by value, occupancy, a dependent launch.
+// Provides a package whose winner uses most features of plans: tunables, alternatives, a binding of its own, a
+// workspace, a memset, several steps, a struct by value, occupancy, a dependent launch.
 #pragma once
 
 #include "tuner/interop/kernel_package.h"
@@ -130,7 +130,7 @@ extern "C" __global__ void scale_add(const float* x, const float* bias, float* o
 }
 )cu";
 
-// The winner wins at 64 x 1024 and not at 2 x 8.
+// The winner is faster at 64 x 1024 and not at 2 x 8.
 inline KernelPackage ScaleAddPackage() {
   KernelPackage package;
   package.task = ParseTask(kScaleAddToml, "task.toml").value();

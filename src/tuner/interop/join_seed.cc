@@ -19,7 +19,7 @@
 namespace hone {
 namespace {
 
-// Where a whole plan holds: each step that has no alternative without a condition must have one that holds.
+// Returns the condition for a whole plan: each step without an unconditional alternative needs one that holds.
 std::string WholePlanHolds(const LaunchPlan& plan) {
   std::map<int, std::string> steps;
   std::set<int> closed;
@@ -44,13 +44,13 @@ std::set<int> StepsOf(const LaunchPlan& plan) {
   return steps;
 }
 
-// A step at which nothing happens.
+// Returns a step that does nothing.
 std::string Nothing(int step, const std::string& output, const std::string& when) {
   return fmt::format("\n[[memset]]\nstep = {}\ntarget = {}\nbytes = \"0\"\n{}", step, Quote(output),
                      when.empty() ? "" : fmt::format("when = {}\n", Quote(when)));
 }
 
-// Why a seed cannot stand behind another plan; empty: it can.
+// Returns why a seed cannot follow another plan; empty: it can.
 std::string Obstacle(const Candidate& partial, const Candidate& seed) {
   const LaunchPlan &p = partial.plan, &s = seed.plan;
   if (p.host_mode || s.host_mode) return "one of them is in host mode";
@@ -70,13 +70,13 @@ std::string Obstacle(const Candidate& partial, const Candidate& seed) {
   return "";
 }
 
-// The seed's text with each tunable's first choice in its place.
+// Returns the seed's text with each tunable replaced by its first choice.
 std::string WithFirstChoices(std::string text, const Binding& binding, const std::string& prefix) {
   for (const auto& [name, value] : binding) text = ReplaceWord(text, prefix + name, fmt::format("{}", value));
   return text;
 }
 
-// The plan entries of the seed, their kernels in the namespace hone_seed.
+// Returns the plan entries of the seed, with kernels in the namespace hone_seed.
 Result<std::string> SeedEntries(const Candidate& seed) {
   HONE_ASSIGN_OR_RETURN(const PlanText plan, FindPlan(seed.source));
   const Binding binding = DefaultBinding(seed.plan);
@@ -120,7 +120,7 @@ Result<std::string> JoinSeed(const Task& task, const std::string& source, const 
   const std::string holds = WholePlanHolds(partial.plan);
   std::string output;
   for (const TensorSpec& t : task.tensors) output = t.role != TensorRole::kIn && output.empty() ? t.name : output;
-  // Where there are several steps, one plan must do them all.
+  // If there are several steps, one of the two plans must execute all of them.
   std::vector<TextEdit> edits;
   if (own.size() > 1 || others.size() > 1) {
     for (size_t i = 0; i < partial.plan.entries.size(); ++i) {

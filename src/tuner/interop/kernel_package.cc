@@ -16,7 +16,7 @@ std::string Named(const Dims& dims) {
   return text;
 }
 
-// The evaluation that the shapes come from, and whether it is a pairing with the seed.
+// Returns the evaluation that the shapes come from, and whether it is a pairing with the seed.
 Result<const Evaluation*> Deciding(const RunView& view, int64_t node, bool* paired) {
   *paired = true;
   if (view.final_result && view.final_result->node == node) {
@@ -37,7 +37,7 @@ Result<const Evaluation*> Deciding(const RunView& view, int64_t node, bool* pair
   return &*n.evaluation;
 }
 
-// `where`: where its text can be had.
+// `where`: the place where the candidate's text can be found.
 Status DeviceCodeOnly(const Candidate& candidate, const std::string& where) {
   if (!candidate.plan.machine_code.empty()) {
     return Status::InvalidArgument(fmt::format(
@@ -120,7 +120,7 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
       shape.speedup = *c.speedup;
       shape.wins = c.speedup->low > 1;
     } else {
-      // Two sittings: their intervals must not touch.
+      // With two sittings, the intervals must not overlap.
       const CaseResult* other = nullptr;
       if (seed_evaluation) {
         for (const CaseResult& s : seed_evaluation->cases) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What leaves for somebody's program: a run's winner with the seed it falls back to and the rule that tells them apart
-// by shape, or a candidate's file with what its own plan says.
+// Collects the kernels to export to a user's program: a run's winner, the seed as its fallback and the rule that
+// selects one of them by shape; or a candidate's file with its own plan's conditions.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@
 
 namespace hone {
 
-// One timed shape, as it decided the rule.
+// One timed shape, with the times that decide the rule.
 struct PackagedShape {
   Dims dims;
   double winner_us = 0, seed_us = 0;
   Interval speedup;   // seed / winner
-  bool wins = false;  // surely faster: the lower end of the interval is above 1 (modelled times: the value itself)
+  bool wins = false;  // certainly faster: the lower end of the interval is above 1 (modelled times: the value itself)
 };
 
 struct KernelPackage {
   Task task;
   Candidate winner, seed;
   Binding winner_binding;                // the seed runs with its first choices
-  std::vector<std::string> seed_shapes;  // expressions over the dimensions; where one holds, the seed runs
+  std::vector<std::string> seed_shapes;  // expressions over the dimensions; if one holds, the seed runs
   std::vector<PackagedShape> shapes;
   std::string run;  // empty: from a file
   int64_t node = 0;
@@ -41,14 +41,15 @@ struct KernelPackage {
   std::string guarantee = "full";
 };
 
-// A candidate's file for `task`, named `file` in messages: it runs for every shape that its plan serves, the task's
-// seed for the others, as when it is judged, and no times stand behind it. Where the winner needs a newer device than
-// there is, the task's seed runs as well. kInvalidArgument when the
-// file is no candidate of the task or is in host mode.
+// Makes a package from a candidate's file for `task`, named `file` in messages: it runs for every shape that its plan
+// handles, and the task's seed for the others, as when it is judged; there are no times. If the winner needs a newer
+// device than the present one, the seed runs too. kInvalidArgument when the file is not a candidate of the task or is
+// in host mode.
 Result<KernelPackage> MakeFilePackage(const Task& task, std::string_view source, const std::string& file);
 
-// `node` < 0: the run's best, which must have passed its final pairing with the seed. Another node is taken with the
-// times it and the seed had, each in its own sitting. kInvalidArgument says what the run lacks and what to do about it.
+// Makes a package from a run. `node` < 0: the run's best, which must have passed its final pairing with the seed.
+// Another node uses its times and the seed's, each from its own sitting. kInvalidArgument says what the run lacks, and
+// the remedy.
 Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, int64_t node = -1);
 
 }  // namespace hone

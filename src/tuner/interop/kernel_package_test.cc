@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What leaves a run: its winner with the rule for the seed, and nothing that was not shown to be right.
+// Tests the package of a run: its winner with the rule for the seed, and nothing that was not shown to be right.
 #include "tuner/interop/kernel_package.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST(KernelPackage, HoldsTheWinnerTheSeedAndTheShapesThatDecided) {
   EXPECT_THAT(package.shapes, SizeIs(4));
   EXPECT_THAT(package.winner.source, HasSubstr("// attempt"));
   EXPECT_THAT(package.seed.source, Not(HasSubstr("// attempt")));
-  // The shape whose interval reaches below 1 goes to the seed, and with it what lies beyond.
+  // The seed handles the shape whose interval reaches below 1, and all shapes beyond it.
   int wins = 0;
   for (const PackagedShape& s : package.shapes) {
     wins += s.wins;
@@ -53,7 +53,7 @@ TEST(KernelPackage, HoldsTheWinnerTheSeedAndTheShapesThatDecided) {
   ASSERT_THAT(package.seed_shapes, SizeIs(1));
   const Expression rule = Expression::Parse(package.seed_shapes[0]).value();
   for (const PackagedShape& s : package.shapes) EXPECT_EQ(rule.Evaluate(s.dims).value() != 0, !s.wins) << rule.text();
-  // Both generators take it.
+  // Both generators accept the package.
   const std::string header = CudaHeader(package).value();
   EXPECT_THAT(header,
               AllOf(HasSubstr("namespace winner_0"), HasSubstr("namespace seed_0"), HasSubstr("cudaError_t rmsnorm(")));

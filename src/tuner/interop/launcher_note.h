@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launcher that a task was made from, as a comment in its seed: `hone new` leaves host code out, and who puts a
-// faster kernel in its place wants to see both parameter lists side by side.
+// Records the launcher that a task was made from as a comment in its seed: `hone new` leaves host code out, and a user
+// who replaces the launcher by a faster kernel needs to compare both parameter lists.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace hone {
 
-// One comment line with its end: "// Launcher in conv.cu: void conv(const half* x, int rows)".
+// Returns one comment line with its end: "// Launcher in conv.cu: void conv(const half* x, int rows)".
 std::string LauncherNote(const CuSource& source, const CuFunction& launcher, std::string_view file);
 
-// "void conv(const half* x, int rows) in conv.cu", from a seed's text; empty where it has no such line.
+// Returns "void conv(const half* x, int rows) in conv.cu" from a seed's text; empty if it has no such line.
 std::string LauncherNoted(std::string_view seed);
 
 }  // namespace hone

@@ -23,7 +23,7 @@ using std::string_view;
 
 namespace {
 
-// Whether a macro or constant stands in what goes to the device.
+// Returns whether device code uses a macro or constant.
 bool UsedByDeviceCode(const CuSource& source, const std::string& name) {
   for (const CuItem& item : source.items) {
     const bool device = item.kind == CuItemKind::kKernel || item.kind == CuItemKind::kDevice ||
@@ -140,7 +140,7 @@ void TaskDrafter::Let(const std::string& name, const std::string& given) {
 }
 
 void TaskDrafter::RelateDims() {
-  // Pairs by the names that the host code has: from its own text, and from kernels that are given both.
+  // Quotients of two names of the host code: from its own text, and from kernels that get both.
   std::vector<std::pair<std::pair<std::string, std::string>, std::string>> related;  // A, B and a name for A / B
   const auto look = [&](int first, int last, const std::map<std::string, std::string>& names) {
     for (int i = first; i + 2 <= last; ++i) {
@@ -203,7 +203,7 @@ Status TaskDrafter::ChooseLaunches() {
     if (s_.FindKernel(l.kernel) == nullptr) return false;
     return o_.kernels.empty() || std::find(o_.kernels.begin(), o_.kernels.end(), l.kernel) != o_.kernels.end();
   };
-  // A launcher is worth more than a test program's main.
+  // A launcher is preferred to a test program's main.
   for (const bool main_too : {false, true}) {
     for (const CuLaunch& l : s_.launches) {
       if (!wanted(l) || function_ >= 0) continue;
@@ -298,10 +298,10 @@ void TaskDrafter::FindDims() {
       const std::string suffix = IntegerSuffix(TypeOf(*kernel, l, p.type));
       if (p.pointer || suffix.empty() || suffix == "bool" || FixedNumber(p, l.arguments[i])) continue;
       const std::vector<Token> tokens = LexCuda(l.arguments[i]);
-      // A number in the place of a size: the launch must be told how it follows from the dimension.
+      // The argument is a number where a size is expected: its relation to the dimension must be known.
       if (const std::optional<int64_t> number = Constant(l.arguments[i])) {
         const bool named = tokens.size() == 1 && tokens[0].kind == TokenKind::kIdentifier && !LocalText(l.arguments[i]);
-        // #define N (1 << 24) in a test program is as good as a local of main; where kernels use it, it is no size.
+        // #define N (1 << 24) in a test program counts like a local of main; if kernels use it, it is not a size.
         if (named && Host()->name == "main" && !UsedByDeviceCode(s_, l.arguments[i])) {
           AddDim(l.arguments[i]);
           default_sizes_[dims_.at(l.arguments[i])] = *number;
@@ -415,14 +415,14 @@ void TaskDrafter::Follow(const std::string& text, int depth) {
 
 std::vector<std::string> TaskDrafter::TemplateArgs(const CuKernel& kernel, const CuLaunch& launch) const {
   std::vector<std::string> given = o_.template_args.empty() ? launch.template_args : SplitCommas(o_.template_args);
-  // --template answers what the launch leaves open, where it says as much as the launcher's own template takes.
+  // --template fills in what the launch leaves open, if it has as many arguments as the launcher's own template.
   if (given.size() < launch.template_args.size()) given = launch.template_args;
   for (std::string& argument : given) {
     if (std::string known = Instantiated(argument); !known.empty()) argument = known;
   }
   for (size_t i = 0; i < given.size() && i < kernel.template_parameters.size(); ++i) {
     if (kernel.template_parameters[i].is_type) continue;
-    // A number of the host function's own does not exist in device code.
+    // A number local to the host function does not exist in device code.
     if (LocalText(given[i])) {
       if (const std::optional<double> number = LocalNumber(given[i]))
         given[i] = fmt::format("{}", static_cast<int64_t>(*number));
@@ -547,7 +547,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     return std::any_of(words.begin(), words.end(), [](const Token& t) { return t.kind == TokenKind::kIdentifier; });
   });
   if (literal && o_.grid.empty() && !grid_follows) {
-    // The launch has numbers where the task has sizes: a grid of one number would serve one shape.
+    // The launch has numbers where the task has sizes: a grid with a fixed number would fit one shape only.
     Ask(fmt::format("the grid of kernel '{}': the launch says {}, which is for one size", kernel->name,
                     fmt::join(entry.grid, ", ")),
         fmt::format("--grid \"ceil_div({}, THREADS)\"", literal_sizes_.begin()->second));
@@ -703,7 +703,7 @@ Status TaskDrafter::HostMemory() {
     };
     if (call.name == "cudaMemset" || call.name == "cudaMemsetAsync") {
       const std::string target = call.arguments.size() < 2 ? "" : tensor_of(call.arguments[0]);
-      if (target.empty()) continue;  // no kernel is given it
+      if (target.empty()) continue;  // no kernel gets it
       const std::vector<Token> words = LexCuda(call.arguments[0]);
       const Result<std::string> value = Plan(call.arguments[1]);
       std::optional<int64_t> byte;
@@ -756,7 +756,7 @@ Status TaskDrafter::HostMemory() {
 
 void TaskDrafter::Steps() {
   int step = -1;
-  bool open = false;  // the last step waits for more alternatives
+  bool open = false;  // the last step may get more alternatives
   const auto negations = [](const DraftEntry& e) {
     return static_cast<size_t>(std::count_if(e.conditions.begin(), e.conditions.end(),
                                              [](const std::string& c) { return c.starts_with("!("); }));
@@ -768,7 +768,7 @@ void TaskDrafter::Steps() {
     if (!(open && negated)) ++step;
     e.step = step;
     if (conditional && negated && e.when.starts_with("!")) {
-      // The last alternative serves every other shape; those before it are tried first.
+      // The last alternative handles every other shape; earlier ones are tried first.
       const bool more = i + 1 < entries_.size() && entries_[i + 1].conditions.size() > e.conditions.size();
       if (!more && e.conditions.size() <= negations(e)) e.when.clear();
     }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task from somebody's stand-alone .cu file: task.toml, seed.cu and oracle.cu.
+// Makes a task (task.toml, seed.cu and oracle.cu) from a user's stand-alone .cu file.
 //
-// What the file says is taken over; what can be inferred is inferred and listed as such; what cannot be known is the
-// placeholder FILL_IN, which `hone tasks check` refuses at its line, and a question that names the option to answer it
-// with. Nothing is compiled or run. docs/interop.md describes it for users.
+// Facts stated in the file are used; inferred facts are listed as such; unknown facts become the placeholder FILL_IN,
+// which `hone tasks check` refuses at its line, and a question that names the option for the answer. Nothing is
+// compiled or run. docs/interop.md describes it for users.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ namespace hone {
 struct NewTaskOptions {
   std::string name;
   std::string file;                           // name of the .cu file, for messages
-  std::vector<std::string> kernels;           // those to take; empty: all that are launched (or the only one)
+  std::vector<std::string> kernels;           // kernels to use; empty: all that are launched (or the only one)
   std::vector<std::string> dims;              // dimensions in order; empty: inferred
   std::map<std::string, std::string> shapes;  // tensor -> "rows, d"
   std::map<std::string, std::string> dtypes;  // tensor -> "float16"
@@ -33,11 +33,11 @@ struct NewTaskOptions {
   std::map<std::string, std::string> values;  // tensor -> distribution ("index:rows", "uniform")
   std::map<std::string, std::string> lets;    // size in the code -> expression ("group * num_kv_heads")
   std::map<std::string, std::string> work;    // "bytes", "flops" -> expression
-  std::vector<std::string> no_stress;         // tensors that are drawn from their own distribution alone
+  std::vector<std::string> no_stress;         // tensors drawn only from their own distribution
   struct HiddenRange {
     int64_t low = 0, high = 0, multiple = 1;
   };
-  std::map<std::string, HiddenRange> hidden;  // dimension -> where hidden cases draw it from
+  std::map<std::string, HiddenRange> hidden;  // dimension -> range of hidden cases
   std::vector<Dims> time_cases;
   std::vector<Dims> check_cases;
   std::map<std::string, int64_t> multiples;  // dimension -> sizes are multiples of this
@@ -46,7 +46,7 @@ struct NewTaskOptions {
   std::string summary;
   std::vector<std::string> grid, block;  // empty: from the launch
   std::string shared;                    // empty: from the launch
-  std::string template_args;             // of the kernel, where no launch gives them: "float, 256"
+  std::string template_args;             // template arguments of the kernel, if no launch gives them: "float, 256"
   std::optional<std::string> oracle;  // text of a file to use: an oracle with its plan, or a kernel to derive one from
   std::string oracle_file;            // its name
 };
@@ -66,7 +66,8 @@ struct TaskDraft {
   std::vector<std::string> left_out;        // "k.cu:7: #include \"helpers.cuh\": …": what the seed may miss
 };
 
-// kInvalidArgument when the file cannot be used at all, or an option names what is not there.
+// Drafts a task. kInvalidArgument when the file cannot be used at all, or an option names something that does not
+// exist.
 Result<TaskDraft> DraftTask(std::string_view source, const NewTaskOptions& options);
 
 }  // namespace hone

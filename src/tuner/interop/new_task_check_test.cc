@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks that `hone new` makes pass `hone tasks check` on the simulated GPU: the seeds run, and agree with the oracles
-// that were derived from them.
+// Tests that tasks made by `hone new` pass `hone tasks check` on the simulated GPU: the seeds run, and agree with the
+// oracles derived from them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 struct Sample {
   const char* name;
   const char* template_args;
-  Dims sizes;  // of the timed case; empty: as `hone new` guesses
+  Dims sizes;  // sizes of the timed case; empty: as guessed by `hone new`
 };
 
 class NewTaskChecks : public ::testing::TestWithParam<Sample> {};
@@ -40,7 +40,7 @@ TEST_P(NewTaskChecks, Passes) {
   const TemporaryDirectory cache = MakeTemporaryDirectory().value();
   evaluator.cache_directory = cache.path();
   evaluator.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
-  // As `hone new` does before it calls a task ready. The first four are tried in other precisions too.
+  // `hone new` makes the same check before it calls a task ready. The first four are also tried in other precisions.
   const bool all = GetParam().sizes.empty();
   const Result<LintOutcome> outcome = LintOnDevice(task, evaluator, {.precision = all, .hidden_draws = all ? 2 : 1});
   ASSERT_TRUE(outcome.ok()) << outcome.status().message();

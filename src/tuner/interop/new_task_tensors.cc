@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone new`: what the pointers are. Roles, dtypes and shapes, from the kernels and from the user.
+// Determines roles, dtypes and shapes of pointers for `hone new`, from the kernels and from the user.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,12 +25,12 @@ DraftTensor* TaskDrafter::FindTensor(const std::string& name) {
   return nullptr;
 }
 
-// How the kernels use the tensor; `shape` gets what their indices suggest, in the plan's words.
+// Reads how the kernels use the tensor; `shape` receives the shape suggested by their indices, in the plan's names.
 Status TaskDrafter::ReadUses(DraftTensor& t, std::optional<std::vector<std::string>>& shape) {
   bool seen = false, taken = false;
   for (const DraftEntry& e : entries_) {
     if (e.memset) {
-      // What is cleared first need not hold anything.
+      // Memory that is cleared first needs no input.
       if (e.target == t.name && !seen) seen = true, t.first_step = e.step, t.read_first = false, t.written = true;
       continue;
     }
@@ -55,7 +55,7 @@ Status TaskDrafter::ReadUses(DraftTensor& t, std::optional<std::vector<std::stri
       for (const CuParameter& p : e.kernel->parameters) to_const = to_const || (p.name == parameter && p.to_const);
       if (!seen) {
         t.first_step = e.step;
-        t.read_first = to_const || use.read || use.scattered;  // what is not written keeps what it held
+        t.read_first = to_const || use.read || use.scattered;  // elements that are not written keep their old values
       }
       seen = true;
       t.written = t.written || (!to_const && (use.written || !use.read));
@@ -87,11 +87,11 @@ Status TaskDrafter::ReadUses(DraftTensor& t, std::optional<std::vector<std::stri
 }
 
 Status TaskDrafter::GivenRole(DraftTensor& t) {
-  // Memory that nobody has written yet is no input, whatever the kernel reads back of its own.
+  // Unwritten memory is not an input, even if the kernel reads its own results back.
   for (const auto& [host, tensor] : host_tensors_) {
     if (tensor == t.name && t.written && MadeBy(s_, function_, host).starts_with("empty")) t.role = TensorRole::kOut;
   }
-  // Memory that the host code makes itself and nobody sees, written by one kernel and read by another.
+  // Memory that the host code allocates and does not return, written by one kernel and read by another, is a workspace.
   if (!own_names_ && t.role == TensorRole::kOut && Host() != nullptr) {
     bool parameter = false, read_later = false;
     for (const CuParameter& p : Host()->parameters) parameter = parameter || p.name == t.name;
@@ -121,8 +121,8 @@ Status TaskDrafter::GivenRole(DraftTensor& t) {
   return Status::Ok();
 }
 
-// The first statement whose every extent is a size that the plan knows. A name of its own is believed only where the
-// kernels show an axis that another tensor's elements choose from: the code need not know how long that is.
+// Returns the first statement whose every extent is a size that the plan knows. New names are accepted only for axes
+// from which another tensor's elements select, as the kernels show: the code need not know their length.
 std::optional<std::vector<std::string>> TaskDrafter::Stated(const DraftTensor& t,
                                                             const std::optional<std::vector<std::string>>& indexed,
                                                             std::string* where) {
@@ -211,7 +211,7 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
       t.shape_inferred = true;
     }
   }
-  // Where the indices name the chooser of an axis, it chooses below that axis.
+  // If the indices name the selecting tensor of an axis, its elements are below that axis.
   for (size_t i = 0; indexed && i < indexed->size() && indexed->size() == t.shape.size(); ++i) {
     if ((*indexed)[i][0] != '@' || t.shape[i][0] == '@') continue;
     DraftTensor* chooser = FindTensor((*indexed)[i].substr(1));
@@ -236,7 +236,7 @@ void TaskDrafter::ResolveChosenAxes() {
       DraftTensor* chooser = FindTensor(t.shape[i].substr(1));
       std::string size;
       if (chooser != nullptr) {
-        size = chooser->bound;  // what --values says, else what the indices show
+        size = chooser->bound;  // from --values, else from the indices
       }
       if (size.empty()) {
         size = t.name + (t.shape.size() > 1 ? "_rows" : "_length");
@@ -275,7 +275,7 @@ Status TaskDrafter::Tensors() {
         return Status::InvalidArgument(fmt::format(
             "--dtype {}={}: not a dtype; they are called float32, float16, bfloat16, int32, …", t.name, given->second));
     }
-    // Where a template's type is asked for, its tensors follow from the answer.
+    // If a template's type is asked for, its tensors' dtypes follow from the answer.
     if (!t.dtype && !template_asked_)
       Ask(fmt::format("dtype of tensor '{}'{}", t.name,
                       t.type.empty() || t.type == "void" ? "" : ", which is " + t.type),
@@ -288,7 +288,7 @@ Status TaskDrafter::Tensors() {
     HONE_RETURN_IF_ERROR(ShapeOf(t, indexed));
   }
   ResolveChosenAxes();
-  // A table whose rows are as many as an index may name, where its own accesses were not understood: the index chooses.
+  // A table has as many rows as its index may name; if its own accesses were not understood, the index selects them.
   for (DraftTensor& t : tensors_) {
     const bool told =
         std::any_of(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
@@ -301,7 +301,7 @@ Status TaskDrafter::Tensors() {
       t.chosen_by[0] = "@" + chooser.name;
     }
   }
-  // Where two entries name one row, either may win: an honest scatter is wrong as often as that happens. Sums are not.
+  // If two entries select one row, either may win, and an honest scatter may differ from the oracle. Sums do not.
   for (const DraftTensor& t : tensors_) {
     for (const std::string& c : t.chosen_by) {
       if (DraftTensor* chooser = c[0] == '@' && t.scattered && !t.updated ? FindTensor(c.substr(1)) : nullptr)
@@ -318,7 +318,7 @@ Status TaskDrafter::Tensors() {
   Inferred(
       "every tensor is aligned to 16 bytes: kernels may rely on it, and are checked with just that; align = N in "
       "task.toml for another");
-  // Outputs last, as a function's results.
+  // Outputs come last, like a function's results.
   std::stable_sort(tensors_.begin(), tensors_.end(), [](const DraftTensor& a, const DraftTensor& b) {
     return (a.role == TensorRole::kOut) < (b.role == TensorRole::kOut);
   });
@@ -404,15 +404,15 @@ void TaskDrafter::DropUnusedDims() {
     if (used.count(d) != 0) kept.push_back(d);
   }
   dim_order_ = kept;
-  // As the launcher takes them, for the applied function takes its place; else as the results have them: rows before
-  // columns.
+  // Dimensions follow the launcher's order, since the applied function takes its place; otherwise the results' order:
+  // rows before columns.
   if (o_.dims.empty()) {
     std::vector<std::string> order;
     if (Host() != nullptr) {
       for (const CuParameter& p : Host()->parameters) {
         const auto plan = dims_.find(p.name);
         if (p.pointer || plan == dims_.end()) continue;
-        // A size that is a product, group * num_kv_heads, brings its factors.
+        // A size that is a product, group * num_kv_heads, adds its factors.
         for (const Token& t : LexCuda(plan->second)) {
           const std::string name(t.text);
           if (std::find(kept.begin(), kept.end(), name) != kept.end() &&
@@ -437,7 +437,7 @@ void TaskDrafter::DropUnusedDims() {
   if (dim_order_.empty()) Ask("the dimensions: none was found", "--dims n --shape x=n");
 }
 
-// The parameter of a kernel as its text has it, "int* input", becomes "const int* input".
+// Rewrites the parameter of a kernel "int* input" as "const int* input".
 void TaskDrafter::AddConsts() {
   std::set<std::pair<const CuKernel*, std::string>> done;
   for (const DraftEntry& e : entries_) {
@@ -446,7 +446,7 @@ void TaskDrafter::AddConsts() {
       if (!p.pointer || p.to_const || !done.insert({e.kernel, p.name}).second) continue;
       const DraftTensor* t = FindTensor(e.tensors.at(p.name));
       if (t == nullptr || t->workspace || t->role != TensorRole::kIn) continue;
-      // A pointer that is handed on, or kept in another, must be const there too: that is left to its author.
+      // A pointer that is passed on, or stored in another, must be const there too: such code is left to its author.
       bool alone = true;
       for (int i = e.kernel->body_open; i < e.kernel->body_close; ++i) {
         if (s_.token(i).text == p.name && s_.token(i - 1).text != "." && s_.token(i + 1).text != "[") alone = false;

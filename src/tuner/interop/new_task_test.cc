@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone new` on kernels as people write them (testdata/): what is read out of them, what is asked, what is refused.
+// Tests `hone new` on realistic kernels (testdata/): the facts read from them, the questions, the refusals.
 // new_task_check_test.cc runs the results.
 #include "tuner/interop/new_task.h"
 
@@ -36,7 +36,7 @@ NewTaskOptions Options(const std::string& name) {
   options.file = name + ".cu";
   return options;
 }
-// Parsed as `hone tasks check` would.
+// Parses the task as `hone tasks check` would.
 Task Parsed(const TaskDraft& draft) {
   Result<Task> task = ParseTask(draft.task_toml, "task.toml");
   EXPECT_TRUE(task.ok()) << task.status().message() << "\n" << draft.task_toml;
@@ -67,7 +67,7 @@ TEST(NewTask, ALauncherWithATestProgram) {
   ASSERT_EQ(task.scalars.size(), 1u);
   EXPECT_EQ(task.scalars[0].name, "eps");
   EXPECT_EQ(task.workload, WorkloadClass::kReduction);
-  // Host code is gone, what device code uses has stayed.
+  // Host code is gone; text that device code uses has stayed.
   EXPECT_THAT(draft.seed,
               AllOf(HasSubstr("#define WARP 32"), HasSubstr("constexpr int kThreads"), HasSubstr("WarpSum")));
   EXPECT_THAT(draft.seed, AllOf(Not(HasSubstr("main")), Not(HasSubstr("cudaMalloc")), Not(HasSubstr("#define CHECK")),
@@ -83,7 +83,7 @@ TEST(NewTask, ATorchExtensionAsksWhatItsTypeStandsFor) {
   NewTaskOptions options = Options("silu_and_mul");
   TaskDraft draft = DraftTask(TestKernel("silu_and_mul"), options).value();
   EXPECT_THAT(draft.questions, Contains(Field(&TaskQuestion::answer, HasSubstr("--template"))));
-  // What is missing has its line and its field.
+  // The error names line and field of what is missing.
   const Result<Task> task = ParseTask(draft.task_toml, "task.toml");
   ASSERT_FALSE(task.ok());
   EXPECT_THAT(task.status().message(), AllOf(HasSubstr("dtype"), HasSubstr(kFillIn)));
@@ -122,7 +122,7 @@ TEST(NewTask, BranchesBecomeAlternatives) {
   EXPECT_FALSE(seed.plan.entries[1].when);
   EXPECT_EQ(seed.plan.entries[1].step, seed.plan.entries[0].step);
   EXPECT_EQ(seed.plan.entries[1].shared->text(), "256 * 4");
-  // The oracle takes the general alternative, with twice the shared memory; a variable called `half` stays one.
+  // The oracle uses the general alternative, with twice the shared memory; a variable called `half` keeps its name.
   EXPECT_THAT(draft.oracle, AllOf(HasSubstr("2 * (256 * 4)"), HasSubstr("int half = blockDim.x / 2"),
                                   Not(HasSubstr("softmax_short"))));
 }
@@ -302,7 +302,7 @@ TEST(NewTask, WhatHostCodeClearsBecomesAMemset) {
   const TaskDraft draft = DraftTask(TestKernel("histogram"), Options("histogram")).value();
   EXPECT_THAT(draft.questions, IsEmpty());
   const Task task = Parsed(draft);
-  // Cleared first: what atomics add to is no input.
+  // Cleared first: memory that atomics add to is not an input.
   EXPECT_EQ(Shape(task, "bins"), "out uint32 | num_bins");
   EXPECT_EQ(Shape(task, "data"), "in uint8 | n");
   const Candidate seed = ParseCandidate(draft.seed, "seed.cu", task).value();
@@ -310,7 +310,7 @@ TEST(NewTask, WhatHostCodeClearsBecomesAMemset) {
   EXPECT_TRUE(seed.plan.entries[0].is_memset);
   EXPECT_EQ(seed.plan.entries[0].target, "bins");
   EXPECT_EQ(seed.plan.entries[1].grid[0].text(), "ceil_div(n, 256 * 4)");
-  // The oracle counts in integers, and answers with doubles.
+  // The oracle counts in integers, and returns doubles.
   EXPECT_THAT(draft.oracle, AllOf(HasSubstr("target = \"bins_integers\""), HasSubstr("unsigned int* bins"),
                                   HasSubstr("\"ref:bins\"")));
   // One number, summed by atomics: an oracle cannot set a reference's bytes.
@@ -369,14 +369,14 @@ TEST(NewTask, ShapesComeFromSizesFactoriesAndComments) {
   EXPECT_THAT(gate.questions, IsEmpty());
   const Task task = Parsed(gate);
   EXPECT_EQ(Shape(task, "scores"), "in float32 | tokens | num_experts");
-  // Memory that torch::empty gave is no input, though the kernel reads back what it wrote.
+  // Memory from torch::empty is not an input, though the kernel reads back what it wrote.
   EXPECT_EQ(Shape(task, "experts"), "out int32 | tokens | k");
   EXPECT_EQ(Shape(task, "weights"), "out float32 | tokens | k");
-  // A comment may name what no code knows: the axis that an index chooses from.
+  // A comment may give a size that no code knows: the axis from which an index selects.
   const Task gather = Parsed(DraftTask(TestKernel("embedding_gather"), Options("embedding_gather")).value());
   EXPECT_EQ(Shape(gather, "table"), "in float16 | vocabulary | width");
   EXPECT_EQ(gather.FindTensor("ids")->values.index_bound->text(), "vocabulary");
-  // Elsewhere a comment's own names are not believed.
+  // Elsewhere a comment's own names are not accepted.
   std::string source = TestKernel("embedding_gather");
   source.replace(source.find("ids: [tokens]"), 13, "out: [batch, time, width]");
   const Task again = Parsed(DraftTask(source, Options("embedding_gather")).value());
@@ -392,7 +392,7 @@ TEST(NewTask, AnIndexWithoutAKnownBoundGetsADimensionOfItsOwn) {
   const Task task = Parsed(draft);
   EXPECT_EQ(Shape(task, "table"), "in float16 | table_rows | width");
   EXPECT_EQ(task.FindTensor("ids")->values.index_bound->text(), "table_rows");
-  // Bytes: the rows that are chosen, not the table.
+  // Bytes count the selected rows, not the whole table.
   const double bytes = CompulsoryBytes(task, {{"table_rows", 1000000}, {"width", 64}, {"tokens", 1000}}).value();
   EXPECT_GT(bytes, 2.0 * 1000 * 64 * 2);
   EXPECT_LT(bytes, 2.1 * 1000 * 64 * 2);
@@ -402,7 +402,7 @@ TEST(NewTask, AScatterUpdatesInPlaceAndNamesMayBeTaken) {
   const TaskDraft draft = DraftTask(TestKernel("kv_cache_write"), Options("kv_cache_write")).value();
   EXPECT_THAT(draft.questions, IsEmpty());
   const Task task = Parsed(draft);
-  // Slots that are not written keep what they hold.
+  // Slots that are not written keep their contents.
   EXPECT_EQ(Shape(task, "cache"), "inout bfloat16 | slots | stride_size");
   EXPECT_EQ(Shape(task, "key"), "in bfloat16 | tokens | stride_size");
   EXPECT_EQ(task.FindTensor("slot_mapping")->values.index_bound->text(), "slots");
@@ -479,7 +479,7 @@ TEST(NewTask, HiddenRangesKeepToTheSizesThatAreNamed) {
 TEST(NewTask, APlainOracleKernelMeansTheSameTensors) {
   NewTaskOptions options = Options("scan");
   options.oracle_file = "plain.cu";
-  // No launch: one thread does everything.
+  // Without a launch, one thread does everything.
   options.oracle =
       "__global__ void plain(const int* in, int* out, int rows, int n) {\n  for (int r = 0; r < rows; ++r) {\n    int "
       "sum = "
@@ -553,9 +553,9 @@ TEST(NewTask, MacrosOfATestProgramAreDimensionsAndWhatIsNeverWrittenIsAnInput) {
   EXPECT_THAT(draft.seed, AllOf(HasSubstr("ceil_div(N, 512)"), HasSubstr("NUM_BINS * 4"),
                                 HasSubstr("count(const int* values, int* bins"), HasSubstr("[[memset]]")));
   EXPECT_THAT(draft.inferred, Contains(AllOf(HasSubstr("never writes through it"), HasSubstr("`const int*`"))));
-  // An empty input is no empty answer: bins are cleared all the same.
+  // An empty input does not give an empty answer: bins are still cleared.
   EXPECT_THAT(task.cases, Contains(Field(&Case::dims, Contains(std::pair<const std::string, int64_t>{"N", 0}))));
-  // What is left to say is said by its option, --role too.
+  // The remaining questions are answered by options, --role included.
   options.roles = {{"values", "in"}};
   EXPECT_EQ(Shape(Parsed(DraftTask(kCountProgram, options).value()), "values"), "in int32 | N");
 }
@@ -594,7 +594,7 @@ TEST(NewTask, ATemplatesOnlyInstantiationIsTakenAndSeveralAreOffered) {
   EXPECT_THAT(draft.inferred, Contains(HasSubstr("T = __nv_bfloat16")));
   Task task = Parsed(draft);
   EXPECT_EQ(Shape(task, "x"), "in bfloat16 | rows | d");
-  // The launcher's order, for the applied function takes its place; and its text, to be held beside it.
+  // Dimensions have the launcher's order, since the applied function takes its place; its text is kept for comparison.
   EXPECT_EQ(task.dims[0].first, "d");
   EXPECT_EQ(
       LauncherNoted(draft.seed),
@@ -620,7 +620,7 @@ TEST(NewTask, AQuotientOfTheIndexChoosesTheRows) {
   Task task = Parsed(DraftTask(source, options).value());
   EXPECT_EQ(Shape(task, "ids"), "in int32 | num_ids");
   EXPECT_EQ(Shape(task, "table"), "in float32 | table_rows | dim");
-  // The kernel asks whether an index is negative: some must be.
+  // The kernel tests whether an index is negative: some must be.
   EXPECT_EQ(task.FindTensor("ids")->values.padding, 0.125);
   options.values = {{"ids", "index:vocabulary,padding=0.25"}};
   task = Parsed(DraftTask(source, options).value());
@@ -695,7 +695,7 @@ TEST(NewTask, PointersThatAreMovedAndWrittenThrough) {
       "  if (threadIdx.x == 0) *o = a[0] * b[d - 1];\n");
   EXPECT_EQ(Shape(Parsed(draft), "out"), "out float32 | rows");
   EXPECT_THAT(draft.oracle_reasons, IsEmpty());
-  // One name for a pointer into the input and, in another block, for one into the output.
+  // One name is a pointer into the input and, in another block, a pointer into the output.
   draft = drafted(
       "  float s = 0;\n  { const float* p = in + row * d; for (int i = 0; i < d; ++i) s += p[i]; }\n"
       "  { float* p = out + row * d;" +
@@ -704,7 +704,7 @@ TEST(NewTask, PointersThatAreMovedAndWrittenThrough) {
   EXPECT_THAT(draft.oracle_reasons, IsEmpty());
   EXPECT_THAT(draft.oracle,
               AllOf(HasSubstr("const float* p = in"), HasSubstr("double* p = out"), HasSubstr("HONE_ORACLE_IN(p[i])")));
-  // Where a pointer goes in a loop is not guessed, and what it writes is still no input.
+  // The position of a pointer moved in a loop is not guessed, but what it writes is still not an input.
   draft = drafted("  for (int i = 0; i < rows * d; ++i) *out++ = in[i];\n");
   EXPECT_THAT(draft.task_toml, HasSubstr("name = \"out\"\nrole = \"out\""));
   ASSERT_EQ(draft.questions.size(), 1u);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone new`: task.toml and seed.cu as text.
+// Writes task.toml and seed.cu for `hone new`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ std::string TaskDrafter::Elements(const DraftTensor& t) {
 
 namespace {
 
-// Puts const before the types of the parameters that `consts` names by kernel and parameter.
+// Adds const to the types of the parameters that `consts` names by kernel and parameter.
 std::string WithConsts(const std::string& code, const std::set<std::pair<std::string, std::string>>& consts) {
   if (consts.empty()) return code;
   const Result<std::unique_ptr<CuSource>> read = ReadCuSource(code, "seed.cu");
@@ -84,7 +84,7 @@ std::string WithConsts(const std::string& code, const std::set<std::pair<std::st
   return ApplyEdits(code, std::move(edits));
 }
 
-// Kernels' parameters of bool* as pointers to bytes: a tensor's type is one that a task has.
+// Rewrites kernels' bool* parameters as pointers to bytes, a type that tasks have.
 std::string WithBytes(const std::string& code) {
   const Result<std::unique_ptr<CuSource>> read = ReadCuSource(code, "seed.cu");
   if (!read.ok()) return code;
@@ -118,7 +118,7 @@ std::string TaskDrafter::SeedText() {
   std::string plan = "/*hone" + Workspaces(0);
   for (const DraftEntry& e : entries_) plan += EntryText(e, e.args, e.step, e.shared, true);
   plan += "*/\n";
-  // A launcher by pointers and sizes: PyTorch's has another function to be held beside.
+  // A launcher with pointers and sizes is noted; for PyTorch's, users compare another function.
   const bool pointers = Host() != nullptr && std::any_of(Host()->parameters.begin(), Host()->parameters.end(),
                                                          [](const CuParameter& p) { return p.pointer; });
   if (pointers && Host()->name != "main") plan += LauncherNote(s_, *Host(), o_.file);
@@ -196,12 +196,12 @@ std::string TaskDrafter::Toml() {
         c_max = c_rms = 0;
         break;
     }
-    // Quantizing rounds: a tie may go the other way. Wider integers are counts and places, and those are exact.
+    // Quantizing rounds, and a tie may round either way. Wider integers are counts and positions, which are exact.
     const bool floats = std::any_of(tensors_.begin(), tensors_.end(), [](const DraftTensor& in) {
       return in.role == TensorRole::kIn && in.dtype && IsFloating(*in.dtype);
     });
     const bool rounds = floats && (t.dtype == DType::kInt8 || t.dtype == DType::kUInt8 || t.dtype == DType::kInt16);
-    // The judge leaves out a few elements that are off by `abs`; a kernel that is off everywhere shows in the rms.
+    // The judge tolerates a few elements that are off by `abs`; a kernel that is off everywhere exceeds the rms limit.
     if (rounds) c_rms = 1e-3;
     out += fmt::format(
         "\n# A start for {}; `hone tasks check` measures honest kernels and proposes c_rms.\n[tolerance.{}]\nc_max = "
@@ -222,7 +222,7 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
   if (t.role == TensorRole::kOut) return out;
   if (std::find(o_.no_stress.begin(), o_.no_stress.end(), t.name) != o_.no_stress.end()) out += "stress = false\n";
   const auto index = [&](const char* distribution, const std::string& bound, const char* comment) {
-    // A kernel that asks whether an index is negative must meet one that is.
+    // A kernel that tests for negative indices must get some.
     std::string padding =
         t.padded && !t.offsets && t.dtype != DType::kUInt32 && t.dtype != DType::kUInt8 ? "0.125" : "";
     if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
@@ -243,7 +243,7 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
     return out + fmt::format("values = {{ distribution = {} }}\n", Quoted(values.distribution));
   }
   if (!t.dtype || IsFloating(*t.dtype)) {
-    // One number over many elements is nearly the same for every draw: a kernel could answer a constant.
+    // One number computed from many elements is nearly the same for every draw: a kernel could return a constant.
     if (t.dtype && OneNumber())
       out += "values = { distribution = \"normal\", vary = 4.0 }  # inferred: the answer is one number\n";
     return out;

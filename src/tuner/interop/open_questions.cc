@@ -28,7 +28,7 @@ Status CheckNothingOpen(const std::string& directory) {
   for (const char* name : {"task.toml", "seed.cu", "oracle.cu"}) {
     const std::string path = directory + "/" + name;
     const Result<std::string> text = ReadFile(path);
-    if (!text.ok()) continue;  // whoever needs the file says so
+    if (!text.ok()) continue;  // the reader of the file reports the error
     for (const OpenQuestion& q : FindOpenQuestions(*text, path)) list += fmt::format("\n  {}: {}", q.where, q.line);
   }
   if (list.empty()) return Status::Ok();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The places in a task's files that still wait for an answer: FILL_IN, as `hone new` leaves it.
+// Finds the places in a task's files that still need an answer: FILL_IN, as written by `hone new`.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ inline constexpr char kFillIn[] = "FILL_IN";
 
 struct OpenQuestion {
   std::string where;  // "tasks/x/task.toml:12"
-  std::string line;   // that line
+  std::string line;   // text of the line
 };
 
-// Those of one file's text, in order. `file` is how `where` names it.
+// Returns the open questions of one file's text, in order. `where` names the file as `file`.
 std::vector<OpenQuestion> FindOpenQuestions(std::string_view text, const std::string& file);
 
-// Ok when task.toml, seed.cu and oracle.cu in `directory`, as far as they are there, leave nothing open; otherwise
-// kInvalidArgument, with every place. Reads the files.
+// Returns OK when task.toml, seed.cu and oracle.cu in `directory`, as far as they exist, have no open questions;
+// otherwise kInvalidArgument with every place. Reads the files.
 Status CheckNothingOpen(const std::string& directory);
 
 }  // namespace hone

@@ -71,7 +71,7 @@ int SizeOf(string_view type) {
   return 0;
 }
 
-// Needs no parentheses as an operand.
+// Returns whether the text needs no parentheses as an operand.
 bool Simple(string_view text) {
   const std::vector<Token> tokens = LexCuda(text);
   if (tokens.size() == 1) return true;
@@ -83,13 +83,13 @@ bool Simple(string_view text) {
 
 std::string Operand(const std::string& text) { return Simple(text) ? text : "(" + text + ")"; }
 
-// What binds less than a shift, or ends the brackets it stands in.
+// Returns whether a word binds less than a shift, or closes the surrounding brackets.
 bool EndsShiftOperand(string_view word) {
   return word == ")" || word == "," || word == "<" || word == ">" || word == "<=" || word == ">=" || word == "==" ||
          word == "!=" || word == "&&" || word == "||" || word == "?" || word == ":" || word == "<<";
 }
 
-// Where the left operand of a shift begins in what is written so far.
+// Returns the start of a shift's left operand in the text so far.
 size_t LeftOfShift(const std::string& out) {
   const std::vector<Token> tokens = LexCuda(out);
   size_t begin = tokens.empty() ? 0 : tokens[0].begin;
@@ -104,7 +104,7 @@ size_t LeftOfShift(const std::string& out) {
   return begin;
 }
 
-// Numbers alone are one number.
+// Replaces an expression of numbers alone by one number.
 std::string Folded(const std::string& text) {
   const std::vector<Token> tokens = LexCuda(text);
   if (tokens.size() < 2) return text;
@@ -281,7 +281,7 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
         i = close;
         continue;
       }
-      // A helper that is one expression: its text, with the arguments' values in place.
+      // A helper of one expression is replaced by its text, with the arguments' values.
       std::vector<std::string> parameters;
       std::string body;
       if (const auto macro = source_.macros.find(std::string(t.text)); macro != source_.macros.end()) {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host code's integers as plan expressions: `(n + threads - 1) / threads`, with `threads` a local that holds 256,
+// Converts host code's integers to plan expressions: `(n + threads - 1) / threads`, with a local `threads` of 256,
 // becomes `ceil_div(n, 256)`.
 //
-// Locals, constants, macros and one-line helper functions are followed; casts are dropped; what is left must be
-// dimensions, numbers and the operators that plans know.
+// Locals, constants, macros and one-line helper functions are replaced by their values, and casts are dropped; the rest
+// must be dimensions, numbers and operators that plans know.
 #pragma once
 
 #include <map>
@@ -20,18 +20,18 @@ namespace hone {
 
 class PlanExpressions {
  public:
-  // `function` is where the text stands, -1: nowhere. `dims` says what a plan writes for a name of the host code: most
-  // often the name itself. All are borrowed.
+  // `function` contains the text; -1: none does. `dims` maps names of the host code to names of the plan, which are
+  // mostly the same. All arguments are borrowed.
   PlanExpressions(const CuSource& source, int function, const std::map<std::string, std::string>& dims)
       : source_(source), function_(function), dims_(dims) {}
 
-  // kInvalidArgument names what could not be followed.
+  // kInvalidArgument names the part that could not be resolved.
   Result<std::string> Resolve(std::string_view text) const { return Resolve(text, 0); }
 
  private:
   Result<std::string> Resolve(std::string_view text, int depth) const;
   Result<std::string> Name(const std::string& name, int depth) const;
-  // block.x, where `block` is a dim3 of the function; nullopt: not that.
+  // Returns block.x, if `block` is a dim3 of the function; nullopt otherwise.
   std::optional<std::string> Component(const std::string& name, std::string_view axis) const;
 
   const CuSource& source_;
@@ -39,7 +39,7 @@ class PlanExpressions {
   const std::map<std::string, std::string>& dims_;
 };
 
-// (a + k - 1) / k as ceil_div(a, k), and parentheses around single words taken off.
+// Rewrites (a + k - 1) / k as ceil_div(a, k), and removes parentheses around single words.
 std::string TidyExpression(std::string text);
 
 }  // namespace hone

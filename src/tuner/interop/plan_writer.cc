@@ -397,7 +397,7 @@ Result<std::string> PlanWriter::LaunchText(const PlanEntry& entry, const Binding
     }
     return text;
   };
-  // Block and shared memory first: occupancy() in the grid depends on them.
+  // Block and shared memory come first: occupancy() in the grid depends on them.
   HONE_ASSIGN_OR_RETURN(const std::string block, extents("block", entry.block, ""));
   HONE_ASSIGN_OR_RETURN(const std::string grid, extents("grid", entry.grid, "launch.Occupancy()"));
   HONE_ASSIGN_OR_RETURN(const std::string cluster, extents("cluster", entry.cluster, ""));
@@ -410,7 +410,7 @@ Result<std::string> PlanWriter::LaunchText(const PlanEntry& entry, const Binding
     out += "      launch.cluster[0] = launch.cluster[1] = launch.cluster[2] = 1;\n" + cluster;
   if (entry.cooperative) out += "      launch.cooperative = true;\n";
   if (entry.programmatic_dependent_launch) out += "      launch.dependent = launched;\n";
-  // An empty grid means that there is nothing to do; what else the plan computes need not make sense then.
+  // An empty grid means that there is nothing to do; the plan's other values may then be invalid.
   out += "      const bool shape_is_sound = ok;\n" + grid;
   out +=
       "      if (launch.Empty()) ok = shape_is_sound;\n      if (!ok) return cudaErrorInvalidValue;\n"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One launch plan (a winner's or the seed's) as C++ text: its device code by binding, and the member functions of the
-// generated header's `Call` that work out sizes and launch.
+// Writes one launch plan (a winner's or the seed's) as C++ text: its device code by binding, and the member functions
+// of the generated header's `Call` that compute sizes and launch.
 #pragma once
 
 #include <map>
@@ -20,19 +20,19 @@ class PlanWriter {
   PlanWriter(const Task& task, const Candidate& candidate, const Binding& binding, std::string prefix,
              const HeaderSignature& signature);
 
-  // The namespaces with the device code, one a binding.
+  // Returns the namespaces with the device code, one per binding.
   std::string Kernels(const EmbeddedSource& source);
 
   bool HasWorkspaces() const { return !plan_.workspaces.empty(); }
-  // Whether the plan asks for what only compute capability 9.0 has.
+  // Returns whether the plan uses a feature that needs compute capability 9.0.
   bool NeedsHopper() const;
 
-  // Whether some shape may find no alternative in one of the plan's steps.
+  // Returns whether some shape may have no alternative in one of the plan's steps.
   bool LeavesShapesOut() const;
-  // A C++ condition over the members of Call that holds where every step has an alternative; "true": everywhere.
+  // Returns a C++ condition over the members of Call that holds if every step has an alternative; "true": always.
   Result<std::string> Serves();
 
-  // Members of Call: bytes of workspace, and the run itself.
+  // Returns members of Call: the bytes of workspace, and the function that runs the plan.
   Result<std::string> Methods();
 
   Result<std::string> Text(const Expression& expression, const Binding& binding, int line,
@@ -49,11 +49,11 @@ class PlanWriter {
 
   Result<std::string> Memset(const PlanEntry& entry, const Binding& binding, bool dependent);
 
-  // One argument as a local `a<i>`; the text ends with a newline.
+  // Returns one argument as a local `a<i>`; the text ends with a newline.
   Result<std::string> ArgumentText(const PlanEntry& entry, const Binding& binding, const Argument& argument, size_t i,
                                    const std::string& occupancy);
 
-  // The same for a field; a name such as "2_0" instead of an index.
+  // Does the same for a field, with a name such as "2_0" instead of an index.
   Result<std::string> FieldText(const PlanEntry& entry, const Binding& binding, const Argument& field,
                                 const std::string& name, const std::string& occupancy);
 
@@ -65,7 +65,7 @@ class PlanWriter {
   const Candidate& candidate_;
   const Binding& binding_;
   const std::string prefix_;
-  std::map<std::string, std::string> names_;                            // of the plan -> C++
+  std::map<std::string, std::string> names_;                            // name in the plan -> C++
   std::map<std::pair<std::string, std::string>, std::string> kernels_;  // binding key, name -> address
 };
 

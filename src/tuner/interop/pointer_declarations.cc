@@ -15,7 +15,7 @@ bool Identifier(const CuSource& source, int i) {
   return i >= 0 && i < static_cast<int>(source.tokens.size()) && source.token(i).kind == TokenKind::kIdentifier;
 }
 
-// The ; or , that ends what begins at `i`; at most `limit`.
+// Returns the ; or , that ends the value beginning at `i`; at most `limit`.
 int EndOfValue(const CuSource& source, int i, int limit) {
   for (; i < limit; ++i) {
     if (source.token(i).match > i) {
@@ -27,14 +27,15 @@ int EndOfValue(const CuSource& source, int i, int limit) {
   return std::min(i, limit);
 }
 
-// Whether the * at token `i` stands behind a type: `float* p`, `Pack<4>* p`, `float *a = x, *b = y`.
+// Returns whether the * at token `i` follows a type: `float* p`, `Pack<4>* p`, `float *a = x, *b = y`.
 bool BehindAType(const CuSource& source, int i) {
   if (Is(source, i - 1, ">") || Is(source, i - 1, "*") || Is(source, i - 1, ",")) return true;
   return Identifier(source, i - 1) && !Is(source, i - 1, "else") && !Is(source, i - 1, "return") &&
          !Is(source, i - 1, "do");
 }
 
-// The first token of an `auto`'s value that makes it a pointer: x + i, &x[i], reinterpret_cast<T*>(x), no x[i] or f(x).
+// Returns the first token of an `auto`'s value that makes it a pointer: x + i, &x[i], reinterpret_cast<T*>(x), but not
+// x[i] or f(x).
 int PointerOfAuto(const CuSource& source, int value, int end, const std::function<bool(int)>& is_pointer) {
   for (int k = value; k < end; ++k) {
     const bool cast = Is(source, k, "(") && Is(source, k - 1, ">");

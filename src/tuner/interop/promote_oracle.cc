@@ -18,7 +18,7 @@ namespace {
 
 using std::string_view;
 
-// float functions -> double ones. Names with a leading double underscore are the fast intrinsics.
+// Maps float functions to double ones. Names with a leading double underscore are the fast intrinsics.
 const std::map<string_view, string_view>& Functions() {
   static const std::map<string_view, string_view> kMap = {{"expf", "exp"},
                                                           {"__expf", "exp"},
@@ -190,7 +190,7 @@ class Promoter {
       }
     }
     FindPointers(item, kernel);
-    // `half` is a fine name for a variable.
+    // `half` may also be the name of a variable.
     std::set<string_view> variables;
     for (int i = first; i < item.last; ++i) {
       if (Identifier(i) && Identifier(i + 1) && !Is(i, "const") && !Is(i, "typename") && !Is(i, "return") &&
@@ -230,7 +230,7 @@ class Promoter {
       if (IsVector(word) && (word != "float4" && word != "float2" && word != "float3"))
         Reason(i, "packed values: " + std::string(word));
       if (word == "reinterpret_cast") {
-        // Reading inputs in packs of floats is sound; anything else looks at bytes.
+        // Reading inputs in packs of floats is sound; other casts expose bytes.
         const bool reads = Is(i + 1, "<") && Is(i + 2, "const") && (Is(i + 3, "float4") || Is(i + 3, "float2"));
         int open = i + 1;
         while (open < item.last && !Is(open, "(")) ++open;
@@ -261,7 +261,7 @@ class Promoter {
       }
       const bool reads_input = kernel != nullptr && i > body && MeaningOf(i).input;
       if (reads_input && !Is(i + 1, "[")) GivenToHelper(i, body);
-      // An element of an input, where it is read and nothing else reads it.
+      // Finds an element of an input that is only read.
       if (reads_input && Is(i + 1, "[") && At(i + 1).match > 0 && !Is(i - 1, "&") && !Is(i - 1, ".") && !Skipped(i)) {
         const auto parameter = kernel->parameters.find(std::string(t.text));
         const DType dtype = parameter != kernel->parameters.end() ? parameter->second.dtype : Base(kernel);
@@ -281,7 +281,7 @@ class Promoter {
 
   bool reads_pack(int i) const { return Is(i - 1, "const"); }
 
-  // What the pointer at a token leads to; none of the three: it is no pointer into a tensor.
+  // The tensor behind a pointer; if none of the three is true, the token is not a pointer into a tensor.
   struct Meaning {
     bool input = false, output = false, integer = false;
   };
@@ -289,8 +289,8 @@ class Promoter {
     int from = 0, to = 0;  // tokens
     Meaning meaning;
   };
-  // Pointers made from inputs keep their type, those made from outputs become double, and those to integers keep the
-  // meaning of the bytes behind them. One name may mean two pointers in two blocks.
+  // Pointers derived from inputs keep their type, those from outputs become double, and those to integers keep the
+  // meaning of their bytes. One name may mean two pointers in two blocks.
   void FindPointers(const CuItem& item, const KernelToPromote* kernel) {
     pointers_.clear();
     if (kernel == nullptr) return;
@@ -303,7 +303,7 @@ class Promoter {
       const Meaning m = MeaningOf(k);
       return m.input || m.output || m.integer;
     };
-    std::vector<int> blocks = {kernel->kernel->body_close};  // where the blocks around a token end
+    std::vector<int> blocks = {kernel->kernel->body_close};  // ends of the blocks around a token
     for (int i = kernel->kernel->body_open + 1; i < kernel->kernel->body_close; ++i) {
       while (blocks.size() > 1 && i > blocks.back()) blocks.pop_back();
       if (Is(i, "{") && At(i).match > i) blocks.push_back(At(i).match);
@@ -312,7 +312,7 @@ class Promoter {
       Pointer pointer{declared->name, blocks.back(), {}};
       for (int k = declared->value; k < declared->end; ++k) {
         const Meaning m = Identifier(k) ? MeaningOf(k) : Meaning{};
-        // The number of a row, x + ids[i], is no pointer.
+        // The number of a row, x + ids[i], is not a pointer.
         if (k != declared->base && Is(k + 1, "[")) continue;
         pointer.meaning.input = pointer.meaning.input || m.input;
         pointer.meaning.output = pointer.meaning.output || m.output;
@@ -330,8 +330,8 @@ class Promoter {
     return {};
   }
 
-  // A pointer into an input keeps its type, and a helper's parameters become pointers to double with everything else:
-  // only a type that the helper deduces from this one argument fits both.
+  // A pointer into an input keeps its type, while a helper's parameters become pointers to double: only a type that the
+  // helper deduces from this one argument fits both.
   void GivenToHelper(int i, int body) {
     const std::optional<CallSite> call = EnclosingCall(s_, i, body);
     const std::optional<DeviceFunction> helper = call ? FindDeviceFunction(s_, call->name) : std::nullopt;
@@ -342,7 +342,7 @@ class Promoter {
     bool deduced = !call->explicit_template_arguments && std::find(names.begin(), names.end(), p.type) != names.end();
     for (const CuParameter& other : helper->parameters)
       deduced = deduced && (other.name == p.name || other.type != p.type);
-    // int keeps its meaning; what is no number is not looked at.
+    // int keeps its meaning; types that are not numbers are ignored.
     if (deduced ||
         (p.type != "float" && !IsHalf(p.type) && std::find(names.begin(), names.end(), p.type) == names.end()))
       return;
@@ -353,7 +353,7 @@ class Promoter {
                call->name, At(i).text, p.type, p.name));
   }
 
-  // The dtype behind a pointer that was made from an input: the only floating input there is, else float32.
+  // Returns the dtype behind a pointer derived from an input: that of the only floating input, else float32.
   DType Base(const KernelToPromote* kernel) const {
     DType dtype = DType::kInt32;
     for (const auto& [name, p] : kernel->parameters) {
@@ -362,7 +362,7 @@ class Promoter {
     return dtype;
   }
 
-  // `float`, `__half` or a template type that is one of them.
+  // Handles `float`, `__half` or a template type that is one of them.
   void Type(int i, string_view word, const KernelToPromote* kernel,
             const std::map<string_view, std::string>& substituted) {
     int star = i + 1;
@@ -390,7 +390,7 @@ class Promoter {
   const CuSource& s_;
   const std::vector<KernelToPromote>& kernels_;
   const int lines_before_;
-  std::map<string_view, std::vector<Pointer>> pointers_;  // of the kernel that is looked at, in the order of the text
+  std::map<string_view, std::vector<Pointer>> pointers_;  // pointers of the current kernel, in the order of the text
   std::vector<TextEdit> edits_;
   std::set<std::string> reasons_;
   std::vector<std::pair<int, int>> skipped_;
@@ -406,7 +406,7 @@ PromotedCode PromoteToDouble(const std::string& device_code, int lines_before,
     result.reasons.push_back(source.status().message());
     return result;
   }
-  // The same kernels, as they stand in the device code.
+  // The kernels are located in the device code.
   std::vector<KernelToPromote> kernels = given;
   for (KernelToPromote& k : kernels) {
     const CuKernel* own = (*source)->FindKernel(k.kernel->qualified);

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// A Python string that holds `text` word for word.
+// Returns a Python string literal of `text`, word for word.
 std::string RawString(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -37,7 +37,7 @@ std::string PythonString(std::string_view text) {
   return out + "\"";
 }
 
-// An expression over dimensions as Python has it: whole numbers that are not negative, so division is `//`.
+// Returns an expression over dimensions in Python: the numbers are whole and not negative, so division is `//`.
 std::string PythonExpression(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -56,7 +56,8 @@ std::string PythonExpression(const std::string& text) {
 
 bool IsPythonExpression(const std::string& text) { return text.find('?') == std::string::npos && text.find('!') == std::string::npos; }
 
-// The sizes of a task's dimensions from tensors in Python, indented by `indent`. `sizes`: of dimensions that no tensor tells.
+// Returns Python code that computes a task's dimensions from tensors, indented by `indent`. `sizes`: dimensions that no
+// tensor has.
 std::string DimsText(const Task& task, const std::string& indent, const Dims& sizes) {
   std::string direct, divided;
   for (const DimSource& source : FindDimensions(task)) {
@@ -91,7 +92,7 @@ Result<std::string> ShapeText(const TensorSpec& tensor) {
   return "(" + shape + ")";
 }
 
-// The arguments of the extension's function, in its order: in and inout tensors, scalars, sizes that no tensor tells.
+// Arguments of the extension's function, in its order: in and inout tensors, scalars, sizes that no tensor has.
 struct Call {
   std::vector<std::string> tensors, scalars, sizes;
 };
@@ -249,7 +250,8 @@ Result<GeneratedFile> TorchOperator(const KernelPackage& package) {
       in_place.empty() ? "" : Joined(in_place) + ",", Joined(parameters), type, outputs.empty() ? "" : "return ",
       outputs.empty() ? "" : DimsText(task, "    ", {}), made);
   if (!in_place.empty()) {
-    // An operator that changes its arguments takes no formula: autograd refuses those that require a gradient by itself.
+    // An operator that changes its arguments has no backward formula: autograd itself refuses arguments that require a
+    // gradient.
     const size_t at = text.find("\n\ndef _no_backward");
     text.resize(at);
     text += "\n";

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel as Python: a ModelNew in one file, as KernelBench's harness takes it, and an operator of torch.library, which goes
-// through torch.compile and torch.export. Both build the generated header on first use.
+// Exports a kernel to Python: as a ModelNew in one file for KernelBench's harness, and as an operator of torch.library
+// that works with torch.compile and torch.export. Both build the generated header on first use.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@
 
 namespace hone {
 
-// "TASK_model_new.py": the module of the task's reference.py, word for word, and a class ModelNew derived from it, whose
-// forward launches the kernel on the module's own parameters and buffers. `__init__` is the original's, so the same seed gives the
-// same weights. kInvalidArgument: the task's answer is no PyTorch module.
+// Returns "TASK_model_new.py": the module of the task's reference.py, word for word, and a class ModelNew derived from
+// it, whose forward launches the kernel on the module's own parameters and buffers. `__init__` is the original's, so
+// the same seed gives the same weights. kInvalidArgument: the task's answer is not a PyTorch module.
 Result<GeneratedFile> KernelBenchFile(const KernelPackage& package);
 
-// "hone_TASK_op.py", beside what TorchExtension and CudaHeader write: torch.ops.hone.TASK with a fake kernel, on the current
-// stream and device. It has no backward: asking for one raises.
+// Returns "hone_TASK_op.py", to be placed beside the files of TorchExtension and CudaHeader: torch.ops.hone.TASK with a
+// fake kernel, on the current stream and device. It has no backward pass: using one raises an error.
 Result<GeneratedFile> TorchOperator(const KernelPackage& package);
 
 // The extension's source with the header's text in the place of its #include: one file that builds alone.

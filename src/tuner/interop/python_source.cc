@@ -14,10 +14,10 @@ namespace {
 using std::string_view;
 
 struct PythonString {
-  int line = 0;        // of its first character
+  int line = 0;        // line of its first character
   std::string prefix;  // "", "r", "f", …, in small letters
-  std::string text;    // as it stands between the quotes
-  string_view after;   // what follows it in the file
+  std::string text;    // text between the quotes
+  string_view after;   // rest of the file
 };
 
 bool NameCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -65,7 +65,7 @@ std::vector<PythonString> PythonStrings(string_view text) {
   return literals;
 }
 
-// A literal's value: escapes mean what they do in Python.
+// Returns a literal's value, with Python's escapes.
 std::string Value(const PythonString& literal) {
   if (literal.prefix.find('r') != std::string::npos) return literal.text;
   std::string out;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA that stands in a Python file as strings, the way torch.utils.cpp_extension.load_inline takes it.
+// Reads CUDA code from strings in a Python file, as written for torch.utils.cpp_extension.load_inline.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace hone {
 
-// Whether `text`, named `file`, is Python rather than CUDA.
+// Returns whether `text`, named `file`, is Python rather than CUDA.
 bool LooksLikePython(std::string_view text, std::string_view file);
 
-// The string literals that hold kernels or launches, each at the line where it stands in the file and nothing else, so
-// that lines keep their numbers. kInvalidArgument, with the line and a remedy, where there is none or where Python
-// would change the text first (f-strings, .format, %).
+// Returns the string literals that contain kernels or launches, each at its line of the file and without other text, so
+// that line numbers stay. kInvalidArgument, with the line and a remedy, if there is none or if Python would first
+// change the text (f-strings, .format, %).
 Result<std::string> CudaFromPython(std::string_view text, std::string_view file);
 
 }  // namespace hone

@@ -27,7 +27,7 @@ std::string Join(const Words& words) {
   return text;
 }
 
-// One summand: factors that are sizes or numbers, and the rest.
+// One summand: factors that are sizes or numbers, and the other factors.
 struct Term {
   Words sizes;
   Words others;  // each a word or a parenthesised expression
@@ -47,7 +47,7 @@ class BodyReader {
     for (const CuParameter& p : k_.parameters) {
       if (p.pointer) uses[p.name] = {};
     }
-    // Pointers made from parameters: const float* row = x + r * d; one name may mean two in two blocks.
+    // Pointers derived from parameters: const float* row = x + r * d; one name may mean two in two blocks.
     for (const auto& [name, use] : uses) derived_[name] = {{k_.body_open, k_.body_close, name, {}}};
     const auto followed = [&](int k) { return Pointer(Word(k), k) != nullptr; };
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
@@ -119,7 +119,7 @@ class BodyReader {
           use.vector_access = true;
           index = {"?"};
         } else {
-          // Atomics both read and write; functions of the file do what their body does.
+          // Atomics both read and write; functions of the file have the effects of their body.
           const bool product = Identifier(i - 2) || Is(i - 2, ")") || Is(i - 2, "]");
           if (IsAtomic(i)) {
             use.read = use.written = true;
@@ -165,7 +165,8 @@ class BodyReader {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) ? std::string(At(i).text) : "";
   }
 
-  // What an access at token `i` says about the shape behind a pointer. `stays`: the pointer is where its name says.
+  // Records what an access at token `i` implies for the shape behind a pointer. `stays`: the pointer has not been
+  // moved.
   void Reached(const Words& index, bool stays, int i, PointerUse& use, std::map<std::string, PointerUse>& uses) {
     const bool first = stays && index == Words{"0"};
     use.first = use.first || first;
@@ -181,13 +182,13 @@ class BodyReader {
     if (index.size() >= 2 && index.back() == "1" && index[index.size() - 2] == "+") use.offsets = true;
   }
 
-  // in += row * d: the pointer means another place from here to the end of its block. Where it is moved in a loop or on
-  // a condition, nothing is said about where it points.
+  // Records in += row * d: the pointer has another value from here to the end of its block. If it is moved in a loop or
+  // conditionally, its position is unknown.
   void Moved(int i) {
     const std::optional<PointerMove> move = PointerMoveAt(s_, i, k_.body_close);
     if (!move) return;
     const DerivedPointer meaning = *Pointer(Word(i), i);
-    // *out++ stays in place as an access.
+    // *out++ is also an access.
     if (!Is(i - 1, "*")) skip_.insert({move->first - 1, move->end});
     std::vector<DerivedPointer>& all = derived_.at(Word(i));
     if (move->statement && move->value > 0 && BlockEnd(i) == meaning.to) {
@@ -201,14 +202,14 @@ class BodyReader {
       }
     }
   }
-  // An assignment stands at token `i`.
+  // Returns whether there is an assignment at token `i`.
   bool Stored(int i) const {
     const std::string next = Word(i);
     return next == "=" ||
            (next.size() == 2 && next[1] == '=' && std::string("+-*/|&^").find(next[0]) != std::string::npos);
   }
 
-  // A name of a pointer where it is valid: [from, to] in tokens.
+  // A pointer's name with the range in which it is valid: [from, to] in tokens.
   struct DerivedPointer {
     int from = 0, to = 0;
     std::string parameter;
@@ -219,7 +220,7 @@ class BodyReader {
     Words value;
   };
 
-  // The `}` of the innermost block around token `i` of the body.
+  // Returns the `}` of the innermost block around token `i` of the body.
   int BlockEnd(int i) const {
     const auto at = static_cast<size_t>(i - k_.body_open);
     return at < block_ends_.size() ? block_ends_[at] : k_.body_close;
@@ -232,24 +233,24 @@ class BodyReader {
       if (i == open.back() && open.size() > 1) open.pop_back();
     }
   }
-  // The last of several meanings of a name that begins before token `i` and holds there; nullptr: none.
+  // Returns the last of several meanings of a name that begins before token `i` and is valid there; nullptr: none.
   template <typename Meaning>
   static const Meaning* MeaningAt(const std::vector<Meaning>& all, int i) {
     auto next = std::upper_bound(all.begin(), all.end(), i, [](int at, const Meaning& m) { return at < m.from; });
-    // Blocks side by side that declare one name anew are few; a text made to hold this up is not followed.
+    // Few adjacent blocks declare the same name again; the limit protects against hostile texts.
     for (int tries = 0; next != all.begin() && tries < 64; ++tries) {
       --next;
       if (i <= next->to) return &*next;
     }
     return !all.empty() && all.front().from <= i && i <= all.front().to ? &all.front() : nullptr;
   }
-  // What the pointer `name` is made from at token `i`; nullptr: no pointer into a parameter.
+  // Returns the pointer from which `name` is derived at token `i`; nullptr: it does not point into a parameter.
   const DerivedPointer* Pointer(const std::string& name, int i) const {
     const auto found = derived_.find(name);
     if (found == derived_.end()) return nullptr;
     return MeaningAt(found->second, i);
   }
-  // What the integer `name` is defined as at the place that is looked at, else where it is defined first.
+  // Returns the definition of the integer `name` at the current position, else its first definition.
   const Words* DefinitionOf(const std::string& name) const {
     const auto found = definitions_.find(name);
     if (found == definitions_.end()) return nullptr;
@@ -257,7 +258,8 @@ class BodyReader {
     return here != nullptr ? &here->value : &found->second.front().value;
   }
 
-  // atomicAdd(&x[…], …), atomicAdd(reinterpret_cast<unsigned*>(&x[…]), …): the first argument, and not an index in it.
+  // Returns whether token `i` is the first argument of atomicAdd(&x[…], …) or
+  // atomicAdd(reinterpret_cast<unsigned*>(&x[…]), …), and not part of an index.
   bool IsAtomic(int i) const {
     int k = i - 1;
     for (bool again = true; again;) {
@@ -276,7 +278,7 @@ class BodyReader {
     }
     return Word(k).starts_with("atomic") && Is(k + 1, "(");
   }
-  // What stands behind an access: a store, an update, or nothing of the kind.
+  // Records what follows an access: a store, an update, or neither.
   void Effect(int after, PointerUse& use) const {
     const std::string next = Word(after);
     if (next == "=") {
@@ -288,7 +290,7 @@ class BodyReader {
       use.read = true;
     }
   }
-  // The pointer at token `i` is an argument: what a function of the file does with it is done to what it points to.
+  // Handles a pointer passed as an argument at token `i`: the effects of a function of the file apply to its tensor.
   void Passed(int i, PointerUse& use) const {
     PointerUse inner;
     const std::optional<CallSite> call = EnclosingCall(s_, i, k_.body_open);
@@ -296,7 +298,7 @@ class BodyReader {
     use.read = use.read || inner.read;
     use.written = use.written || inner.written;
   }
-  // What the function of a call does with the pointer that it is given there; false: the file does not define it.
+  // Records what the called function does with the pointer; returns false if the file does not define the function.
   bool InFunction(const CallSite& call, int depth, PointerUse& use) const {
     if (functions_.count(call.name) == 0) functions_[call.name] = FindDeviceFunction(s_, call.name);
     const std::optional<DeviceFunction>& f = functions_.at(call.name);
@@ -322,7 +324,7 @@ class BodyReader {
     return true;
   }
 
-  // id < 0, id >= 0, id == -1 with id = ids[t]: elements below zero stand for nothing.
+  // Finds id < 0, id >= 0, id == -1 with id = ids[t]: elements below zero then mean nothing.
   void Padding(std::map<std::string, PointerUse>& uses) {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       const bool zero = (Is(i, "<") || Is(i, ">=")) && Is(i + 1, "0");
@@ -334,7 +336,7 @@ class BodyReader {
       Words words;
       for (int k = begin; k < i; ++k) words.push_back(Word(k));
       position_ = i;
-      // The element itself, not a sum in which it occurs.
+      // The comparison must be with the element itself, not with a sum.
       if (words.size() == 1) {
         const Words* value = DefinitionOf(words[0]);
         if (value == nullptr) continue;
@@ -345,7 +347,7 @@ class BodyReader {
     }
   }
 
-  // Marks pointers whose elements are used as an index, of any array, without a bound that can be seen.
+  // Marks pointers whose elements are used as an index of any array, without a visible bound.
   void Choosers(std::map<std::string, PointerUse>& uses) {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!Identifier(i) || !Is(i + 1, "[") || At(i + 1).match < 0) continue;
@@ -356,7 +358,7 @@ class BodyReader {
       for (const std::string& pointer : Loads(index, 0)) uses[pointer].index = true;
     }
   }
-  // The parameters whose elements make up a value.
+  // Returns the parameters whose elements a value is computed from.
   std::set<std::string> Loads(const Words& words, int depth) const {
     std::set<std::string> pointers;
     if (depth > 4) return pointers;
@@ -370,7 +372,7 @@ class BodyReader {
     return pointers;
   }
 
-  // int row = blockIdx.x; every definition of an integer, with the block in which it holds.
+  // Collects int row = blockIdx.x; every definition of an integer, with its block.
   void Definitions() {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!Identifier(i) || !Is(i + 1, "=") || !(Identifier(i - 1) || Is(i - 1, ","))) continue;
@@ -388,11 +390,11 @@ class BodyReader {
     }
   }
 
-  // `row < rows`, `row >= rows`: the first comparison of a name with sizes alone.
+  // Collects `row < rows`, `row >= rows`: the first comparison of a name with sizes alone.
   void Limits() {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!(Is(i + 1, "<") || Is(i + 1, ">=")) || !(Identifier(i) || Is(i, ")"))) continue;
-      // What is compared: back to the start of the condition.
+      // Finds the compared expression: back to the start of the condition.
       int begin = i;
       while (begin - 1 > k_.body_open) {
         const std::string before = Word(begin - 1);
@@ -417,7 +419,7 @@ class BodyReader {
       }
       position_ = i;
       if (std::optional<std::string> size = SizeText(limit)) limits_[Join(compared)].emplace_back(i, *size);
-      // for (int j = 0; j < 4; ++j): a counter's bound may be a bare number.
+      // In for (int j = 0; j < 4; ++j), a counter's bound may be a plain number.
       if (compared.size() == 1 && limit.size() == 1 && At(i + 2).kind == TokenKind::kNumber) {
         const Words* from = DefinitionOf(compared[0]);
         if (from != nullptr && *from == Words{"0"}) limits_[compared[0]].emplace_back(i, limit[0]);
@@ -430,7 +432,7 @@ class BodyReader {
     }
   }
 
-  // Sizes and numbers alone, names of constants and of locals made of sizes followed.
+  // Returns a text of sizes and numbers alone; constants and locals computed from sizes are replaced by their values.
   std::optional<std::string> SizeText(const Words& words, int depth = 0) const {
     if (words.empty() || depth > kMaxDepth) return std::nullopt;
     Words out;
@@ -477,7 +479,7 @@ class BodyReader {
   }
 
   static Words Unwrapped(Words words) {
-    // Casts and parentheses around everything.
+    // Removes casts and parentheses around everything.
     for (bool again = true; again && words.size() > 2;) {
       again = false;
       if (words[0] == "static_cast") {
@@ -543,7 +545,7 @@ class BodyReader {
     return term;
   }
 
-  // "rows * d" over "d": "rows". Only where the factors cancel.
+  // Divides "rows * d" by "d" to get "rows". Only if the factors cancel.
   static std::optional<std::string> Quotient(const std::string& all, const std::string& part) {
     const auto factors = [](const std::string& text) {
       std::vector<std::string> parts(1);
@@ -577,7 +579,7 @@ class BodyReader {
     return text.empty() ? "1" : text;
   }
 
-  // How far a name or expression reaches: "rows".
+  // Returns the exclusive bound of a name or expression: "rows".
   std::optional<std::string> Reach(const Words& given, int depth) const {
     if (depth > kMaxDepth) return std::nullopt;
     const Words words = Unwrapped(given);
@@ -588,7 +590,7 @@ class BodyReader {
       if (words[i] == ")") --level;
       if (words[i] == "%" && level == 0) return SizeText(Words(words.begin() + static_cast<long>(i) + 1, words.end()));
     }
-    // min(e, size - 1): clamped; an element of a pointer: below what that pointer's elements are below.
+    // min(e, size - 1) is clamped; an element of a pointer has the bound of that pointer's elements.
     if (words.size() > 3 && words[0] == "min" && words[1] == "(" && words.back() == ")") {
       int open = 0;
       size_t begin = 2;
@@ -622,7 +624,7 @@ class BodyReader {
       if (std::optional<std::string> quotient = Quotient(*all, *part)) return quotient;
       break;
     }
-    // The last comparison before the access, else the first one after it: names may be used twice.
+    // The last comparison before the access counts, else the first one after it: names may be used twice.
     if (const auto limit = limits_.find(Join(words)); limit != limits_.end()) {
       const std::string* size = &limit->second.front().second;
       for (const auto& [where, below] : limit->second) {
@@ -643,7 +645,7 @@ class BodyReader {
     return std::nullopt;
   }
 
-  // Extents of a flattened index, outermost first.
+  // Returns the extents of a flattened index, outermost first.
   std::optional<Words> Shape(const Words& given, int depth) const {
     if (depth > kMaxDepth) return std::nullopt;
     const Words index = Unwrapped(given);
@@ -659,7 +661,7 @@ class BodyReader {
       bool has_size = std::any_of(term->sizes.begin(), term->sizes.end(), [&](const std::string& s) {
         return std::isdigit(static_cast<unsigned char>(s[0])) == 0;
       });
-      // weight[c * 4 + w] with w < 4: a row of four. Without that, 2 * i may be any even place.
+      // weight[c * 4 + w] with w < 4 is a row of four. Without the bound, 2 * i may be any even position.
       if (!has_size && term->sizes.size() == 1) {
         for (const Words& other : Summands(index)) {
           const Words inner = Unwrapped(other);
@@ -677,7 +679,7 @@ class BodyReader {
     }
     if (strided.empty()) {
       if (plain.size() != 1) {
-        // blockIdx.x * blockDim.x + threadIdx.x without a limit says nothing.
+        // Without a limit, blockIdx.x * blockDim.x + threadIdx.x implies nothing.
         return std::nullopt;
       }
       if (std::optional<std::string> reach = Reach(plain[0], depth + 1)) return Words{*reach};
@@ -726,13 +728,15 @@ class BodyReader {
   const CuKernel& k_;
   const KernelBounds& bounds_;
   std::map<std::string, std::vector<Definition>> definitions_;
-  std::map<std::string, std::vector<std::pair<int, std::string>>> limits_;  // expression -> where, below what
+  std::map<std::string, std::vector<std::pair<int, std::string>>> limits_;  // expression -> position, bound
   std::map<std::string, std::vector<DerivedPointer>> derived_;              // a pointer's name -> its meanings
-  mutable std::vector<std::pair<std::string, std::string>> below_;          // chooser -> size, of the access looked at
-  int position_ = 0;                                                        // of the access looked at
+  mutable std::vector<std::pair<std::string, std::string>> below_;          // selecting pointer -> size, for the
+                                                                            // current access
+  int position_ = 0;                                                        // position of the current access
   std::set<std::pair<int, int>> skip_;
-  std::vector<int> block_ends_;                                             // of the body's tokens
-  mutable std::map<std::string, std::optional<DeviceFunction>> functions_;  // of the file, as far as asked for
+  std::vector<int> block_ends_;                                             // block ends by token of the body
+  mutable std::map<std::string, std::optional<DeviceFunction>> functions_;  // functions of the file, as far as
+                                                                            // requested
 };
 
 }  // namespace

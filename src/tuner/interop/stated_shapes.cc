@@ -22,7 +22,7 @@ std::string TextOf(string_view text, const std::vector<Token>& tokens, size_t fi
   return first >= last ? "" : std::string(text.substr(tokens[first].begin, tokens[last - 1].end - tokens[first].begin));
 }
 
-// "x.size(1) / 2" with `name` x -> axis 1 and, as the axis is twice the local, "2".
+// Parses "x.size(1) / 2" with `name` x: axis 1 and, as the axis is twice the local, "2".
 struct SizeCall {
   int axis = -1;  // -1: numel()
   std::string factor;
@@ -42,7 +42,7 @@ std::optional<SizeCall> ReadSizeCall(const std::string& text, const std::string&
     } else {
       return std::nullopt;
     }
-    // What stands around it: casts and nothing else, or a division by a number.
+    // Only casts, or a division by a number, may surround it.
     while (end < tokens.size() && tokens[end].text == ")") ++end;
     if (end == tokens.size()) return call;
     if (end + 2 == tokens.size() && tokens[end].text == "/" && tokens[end + 1].kind == TokenKind::kNumber) {
@@ -54,7 +54,7 @@ std::optional<SizeCall> ReadSizeCall(const std::string& text, const std::string&
   return std::nullopt;
 }
 
-// The factory that makes `name`: "empty", "zeros", "empty_like" and what is in its parentheses.
+// Returns the factory that makes `name`: "empty", "zeros", "empty_like" and the text in its parentheses.
 std::optional<std::pair<std::string, std::string>> Factory(const CuFunction& f, const std::string& name) {
   const auto local = f.locals.find(name);
   if (local == f.locals.end()) return std::nullopt;
@@ -93,7 +93,7 @@ std::vector<Comment> Comments(const CuSource& source) {
   return lines;
 }
 
-// The identifiers directly before `at` in `line`, "q, k: " -> {q, k}.
+// Returns the identifiers directly before `at` in `line`, "q, k: " -> {q, k}.
 std::set<std::string> Subjects(string_view line, size_t at, bool parenthesis) {
   std::vector<Token> before = LexCuda(line.substr(0, at));
   bool said = false;  // a colon, an equals sign or "shape"
@@ -159,13 +159,13 @@ std::vector<StatedShape> ShapesFromComments(const CuSource& source, const std::s
       if (open != '[' && open != '(') continue;
       const size_t close = line.find(open == '[' ? ']' : ')', at);
       if (close == string_view::npos) break;
-      // The comment's marker is not a word of it.
+      // The comment's marker is not one of its words.
       const size_t words = line.find_first_not_of(" \t/*");
       std::set<std::string> subjects;
       if (words < at) {
         subjects = Subjects(line.substr(words), at - words, open == '(');
       } else if (words == at) {
-        // Behind a parameter: the last name before the comment.
+        // After a parameter: the last name before the comment is meant.
         for (size_t i = source.tokens.size(); i-- > 0;) {
           const Token& t = source.tokens[i];
           if (t.end > c.begin || t.kind != TokenKind::kIdentifier) continue;
@@ -194,7 +194,7 @@ std::optional<StatedShape> ElementsFromHost(const CuSource& source, int function
     if (pointer != name) continue;
     if (call.name.starts_with("cudaMalloc") && call.arguments.size() > 1) bytes = call.arguments[1];
     if (call.name.starts_with("cudaMemset") && call.arguments.size() > 2) bytes = call.arguments[2];
-    // n * sizeof(float): the rest of the product.
+    // For n * sizeof(float), the rest of the product is the number of elements.
     const std::vector<Token> tokens = LexCuda(bytes);
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
       if (tokens[i].text != "sizeof" || tokens[i + 1].match < 0) continue;

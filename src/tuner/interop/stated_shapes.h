@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a .cu file says about the shapes of its tensors apart from how kernels index them: sizes that host code asks
-// tensors for, memory that it makes, and comments.
+// Finds shapes of tensors that a .cu file states outside its kernels: sizes that host code reads from tensors, memory
+// that it allocates, and comments.
 #pragma once
 
 #include <map>
@@ -15,22 +15,23 @@
 namespace hone {
 
 struct StatedShape {
-  std::vector<std::string> extents;  // as they are written there, outermost first
+  std::vector<std::string> extents;  // as written, outermost first
   std::string where;                 // "x.size()", "torch::empty", "a comment in line 7"
 };
 
-// The shape of the tensor that host code calls `name`, from rows = x.size(0) and x = torch::empty({rows, d}); nullopt
-// when not every axis is told. `function`: index of the host function, -1: none.
+// Returns the shape of the tensor that host code calls `name`, from rows = x.size(0) and x = torch::empty({rows, d});
+// nullopt unless every axis is stated. `function`: index of the host function, -1: none.
 std::optional<StatedShape> ShapeFromHost(const CuSource& source, int function, const std::string& name);
 
-// From comments: "x: [rows, d]", "q, k: (tokens, heads, width)", and "[rows, d]" behind a parameter in its line.
-// Extents are whatever stands there, "..." too: the caller decides what it can use.
+// Returns shapes from comments: "x: [rows, d]", "q, k: (tokens, heads, width)", and "[rows, d]" after a parameter in
+// its line. Extents are any text, even "...": the caller decides what it can use.
 std::vector<StatedShape> ShapesFromComments(const CuSource& source, const std::string& name);
 
-// The number of elements in cudaMalloc(&x, n * sizeof(float)) or cudaMemset(x, 0, …).
+// Returns the number of elements in cudaMalloc(&x, n * sizeof(float)) or cudaMemset(x, 0, …).
 std::optional<StatedShape> ElementsFromHost(const CuSource& source, int function, const std::string& name);
 
-// What host code makes the tensor with: "empty", "zeros_like", …; empty where it does not make it by PyTorch.
+// Returns the function by which host code makes the tensor: "empty", "zeros_like", …; empty if PyTorch does not make
+// it.
 std::string MadeBy(const CuSource& source, int function, const std::string& name);
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a .cu file becomes a task: the steps behind DraftTask, over five files. Internal to `hone new`.
+// Makes a task from a .cu file: the steps of DraftTask, in five files. Internal to `hone new`.
 #pragma once
 
 #include <map>
@@ -20,30 +20,30 @@ struct DraftTensor {
   std::string name;
   TensorRole role = TensorRole::kIn;
   std::optional<DType> dtype;
-  std::string type;                // as the first kernel that takes it declares its elements
-  std::vector<std::string> shape;  // empty: a question
+  std::string type;                // element type declared by the first kernel that uses it
+  std::vector<std::string> shape;  // empty: not known, so the user is asked
   bool role_inferred = false, shape_inferred = false, workspace = false;
-  std::string shape_from;              // where a stated shape stands
-  std::vector<std::string> chosen_by;  // per axis as the kernels index it; "@ids" where `ids` chooses
+  std::string shape_from;              // source of a stated shape
+  std::vector<std::string> chosen_by;  // per axis as the kernels index it; "@ids" if elements of `ids` select it
   int first_step = 0;
   bool read_first = false, written = false;
-  bool scattered = false;  // written only where another tensor's elements say
-  bool updated = false;    // and what was there goes into it
-  bool first = false, elsewhere = false;  // kernels touch its first element by name; and others
-  // Of a tensor of integers that others are indexed by.
+  bool scattered = false;  // written only at places that another tensor's elements select
+  bool updated = false;    // its new values depend on the old
+  bool first = false, elsewhere = false;  // kernels access its first element by name; and others
+  // Facts about a tensor of integers that index others:
   bool index = false, offsets = false;
-  std::string bound;  // its elements are below this; empty: not known
-  bool distinct = false;  // it says where to write: no place twice
-  bool padded = false;    // kernels ask whether its elements are negative
-  bool constant = false;  // every kernel takes it as a pointer to const
+  std::string bound;  // exclusive bound of its elements; empty: not known
+  bool distinct = false;  // selects places to write, none of them twice
+  bool padded = false;    // kernels test whether its elements are negative
+  bool constant = false;  // every kernel has it as a pointer to const
 };
-// A launch, or bytes that are set.
+// A launch, or a memset.
 struct DraftEntry {
   int step = 0;
-  int token = 0;  // of the file, for the order
+  int token = 0;  // token of the file, for the order
   std::vector<std::string> conditions;
   bool memset = false;
-  std::string target, bytes;  // a memset's; no bytes: the whole tensor
+  std::string target, bytes;  // for a memset; no bytes: the whole tensor
   int value = 0;
   const CuKernel* kernel = nullptr;  // null: a memset
   std::vector<std::string> template_args;
@@ -58,7 +58,7 @@ struct DraftScalar {
   bool known = false;
 };
 
-// One use: construct, Run. Borrows the source.
+// Drafts one task: construct, then Run. Borrows the source.
 class TaskDrafter {
  public:
   TaskDrafter(const CuSource& source, const NewTaskOptions& options) : s_(source), o_(options) {
@@ -76,42 +76,45 @@ class TaskDrafter {
     Inferred(text);
   }
   void Ask(std::string what, std::string answer);
-  // `name` as the host code has it; a plan may have to call it otherwise.
+  // Adds a dimension, `name` in the host code; the plan may need another name.
   void AddDim(const std::string& name);
-  // A size of the host code that is an expression over dimensions: num_heads = group * num_kv_heads.
+  // Defines a size of the host code as an expression over dimensions: num_heads = group * num_kv_heads.
   void Let(const std::string& name, const std::string& text);
-  // A name that plans give no meaning of their own.
+  // Returns a name that has no other meaning in plans.
   std::string PlanName(const std::string& name, const char* what);
-  // Options may call things as the host code does: what plans call otherwise is renamed in them.
+  // Renames in options, which use the host code's names, those that have other names in plans.
   void RenameInOptions();
-  // Names of dimensions in an option's expression; `device`: names of the device (sm_count) mean that.
+  // Renames dimensions in an option's expression; `device`: names of device facts (sm_count) keep that meaning.
   std::string RenamedSizes(const std::string& text, bool device);
   std::string At(int line) const { return o_.file + ":" + std::to_string(line); }
   const CuFunction* Host() const { return function_ < 0 ? nullptr : &s_.functions[static_cast<size_t>(function_)]; }
   std::optional<std::string> LocalText(const std::string& name) const;
 
-  // Launches and what host code says about them: new_task.cc.
+  // Launches and their context in host code: new_task.cc.
   Status ChooseLaunches();
-  // One kernel, or several with the same pointers: its own names. Several kernels in a row: those of the host code.
+  // Names tensors: with one kernel, or several with the same pointers, by the kernel's names; with several kernels in a
+  // row, by those of the host code.
   void NameTensors();
-  // "x.data_ptr<float>()" -> x, "reinterpret_cast<const float4*>(x)" -> x.
+  // Maps "x.data_ptr<float>()" and "reinterpret_cast<const float4*>(x)" to x.
   std::string BaseOf(const std::string& text) const;
-  // Which names of the host code are dimensions: integer parameters of the launcher, and locals whose value cannot be
-  // followed (x.size(0)) or is a bare number that is passed on (int n = 1 << 20 in a test program).
+  // Finds the dimensions among the host code's names: integer parameters of the launcher, and locals whose value cannot
+  // be resolved (x.size(0)) or is a plain number that is passed on (int n = 1 << 20 in a test program).
   void FindDims();
   std::optional<double> LocalNumber(const std::string& name) const;
   void Follow(const std::string& text, int depth);
-  // num_heads / num_kv_heads in the code: one is a multiple of the other, and drawn sizes must be so too.
+  // Relates dimensions divided in the code (num_heads / num_kv_heads): one is a multiple of the other, also in drawn
+  // sizes.
   void RelateDims();
-  // What host code clears, and calls that no plan can make.
+  // Reads memory that host code clears, and calls that no plan can make.
   Status HostMemory();
   std::vector<std::string> TemplateArgs(const CuKernel& kernel, const CuLaunch& launch) const;
-  // What a launcher's template parameter stands for: --template, or the file's only explicit instantiation.
+  // Returns the value of a launcher's template parameter: from --template, or from the file's only explicit
+  // instantiation.
   std::string Instantiated(const std::string& parameter) const;
-  // The template arguments that the launcher `name` or the kernel is instantiated with in the file, for a question.
+  // Returns the template arguments with which the file instantiates the launcher or the kernel, for a question.
   std::string OfferedTemplates(const CuKernel& kernel) const;
   bool IsTemplateParameter(const CuKernel& kernel, const std::string& type) const;
-  // Numbers of the host code that are passed as sizes and that the user, or a test program, means to vary.
+  // Returns whether a number passed by host code is a size that the user, or a test program, means to vary.
   bool MeantAsSize(const CuParameter& parameter) const;
   std::optional<int64_t> Constant(const std::string& text) const;
   // The number that an integer parameter is always given: --scalar's, or one for a parameter that is called a seed, whose value
@@ -126,33 +129,33 @@ class TaskDrafter {
   Result<std::string> Plan(const std::string& text) const;
   Status MakeEntry(const CuLaunch& launch);
   void AddScalar(const std::string& name, const std::string& actual, DType dtype);
-  // Launches that stand in branches of one if are alternatives; the others run in turn.
+  // Makes steps: launches in branches of one `if` are alternatives; the others run in turn.
   void Steps();
 
   // Tensors, their roles and shapes: new_task_tensors.cc.
   Status Tensors();
   Status ReadUses(DraftTensor& t, std::optional<std::vector<std::string>>& shape);
   Status GivenRole(DraftTensor& t);
-  // From --shape, from what host code and comments say, from the kernels' indices.
+  // Determines the shape: from --shape, from host code and comments, from the kernels' indices.
   Status ShapeOf(DraftTensor& t, const std::optional<std::vector<std::string>>& indexed);
   std::optional<std::vector<std::string>> Stated(const DraftTensor& t,
                                                  const std::optional<std::vector<std::string>>& indexed,
                                                  std::string* where);
-  // Axes that another tensor's elements choose from get a size of their own where none is known.
+  // Names axes of unknown size from which another tensor's elements select.
   void ResolveChosenAxes();
   DraftTensor* FindTensor(const std::string& name);
   Status KnownTensor(const char* option, const std::string& name) const;
   Status CheckNames();
   void DropUnusedDims();
 
-  // Inputs that a kernel takes by a pointer to non-const are written as pointers to const.
+  // Declares inputs that a kernel has as pointers to non-const as pointers to const.
   void AddConsts();
 
-  // The files: new_task_text.cc.
+  // The files' text: new_task_text.cc.
   static std::string KernelName(const DraftEntry& e);
   std::string EntryText(const DraftEntry& e, const std::vector<std::string>& args, int step, const std::string& shared,
                         bool with_when) const;
-  // `element_bytes` 0: as the tensor's dtype has it.
+  // `element_bytes` 0: the size of the tensor's dtype.
   std::string Workspaces(int64_t element_bytes) const;
   static std::string Elements(const DraftTensor& t);
   std::string SeedText();
@@ -174,16 +177,16 @@ class TaskDrafter {
   std::string CaseText(const char* role, const Dims& dims) const;
   std::string HiddenText() const;
   int64_t Multiple(const std::string& dim) const;
-  // The sizes of `dim` that the user gave, in cases to be timed and to be checked.
+  // Returns the sizes of `dim` that the user gave, in timed cases and in check cases.
   std::vector<int64_t> GivenSizes(const std::string& dim, bool timed, bool checked) const;
-  // Sizes of all dimensions: `first` for the first one, `rest` for the others, rounded up to multiples.
+  // Returns sizes of all dimensions: `first` for the first one, `rest` for the others, rounded up to multiples.
   Dims Sizes(int64_t first, int64_t rest) const;
-  // Smaller sizes where a block would need more shared memory than every device gives.
+  // Reduces sizes until a block's shared memory fits every device.
   void FitSharedMemory(Dims& dims) const;
-  // Elements of the largest tensor; nullopt where a shape is not known.
+  // Returns the number of elements of the largest tensor; nullopt if a shape is not known.
   std::optional<int64_t> LargestTensor(const Dims& dims) const;
   Status ReadCases();
-  // Sizes that must hold as many places as are written: slots >= tokens.
+  // Returns lower bounds for sizes with as many places as are written: slots >= tokens.
   std::map<std::string, std::string> LeastSizes() const;
   bool OneNumber() const;
 
@@ -193,23 +196,23 @@ class TaskDrafter {
   int function_ = -1;
   std::vector<CuLaunch> launches_;
   bool own_names_ = true;
-  std::map<std::string, std::string> dims_;          // name in the host code -> what a plan writes
+  std::map<std::string, std::string> dims_;          // name in the host code -> name in the plan
   std::vector<std::string> dim_order_;               // names in the plan
   std::map<std::string, std::string> host_tensors_;  // name in the host code -> tensor
   std::map<std::string, std::string> lets_;          // size in the host code -> expression over dimensions
-  std::set<std::string> ratios_;                     // dimensions that are one size divided by another
+  std::set<std::string> ratios_;                     // dimensions that are a quotient of two sizes
   std::vector<Dims> timed_, checked_;                // as given, over dim_order_
   std::map<std::string, int64_t> default_sizes_;
   std::set<std::string> fixed_;  // integer parameters that are given a number by --scalar
   std::map<std::pair<const CuKernel*, std::string>, std::string> literal_sizes_;  // parameter -> the dimension it is
   bool template_asked_ = false;
-  std::set<std::pair<std::string, std::string>> consts_;  // kernel, parameter: written with a const of its own
+  std::set<std::pair<std::string, std::string>> consts_;  // kernel, parameter: gets a const
   std::vector<DraftEntry> entries_;
   std::vector<DraftTensor> tensors_;
   std::vector<DraftScalar> scalars_;
   std::map<std::pair<const CuKernel*, std::string>, std::string> integers_;
   std::string device_code_;
-  int plan_lines_ = 0;  // of seed.cu, before the device code
+  int plan_lines_ = 0;  // lines of seed.cu before the device code
 };
 
 }  // namespace hone

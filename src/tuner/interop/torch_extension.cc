@@ -40,7 +40,7 @@ std::string_view TorchDType(DType dtype) {
   return "torch::kFloat32";
 }
 
-// "d" -> 1, "2 * d" and "d * 2" -> 2; 0: neither.
+// Returns 1 for "d", 2 for "2 * d" and "d * 2", 0 for neither.
 int64_t MultipleOf(const std::string& extent, const std::string& dim) {
   const std::vector<Token> tokens = LexCuda(extent);
   if (tokens.size() == 1 && tokens[0].text == dim) return 1;
@@ -161,7 +161,7 @@ class BindingWriter {
         "  const cudaError_t error = hone::{}({}at::cuda::getCurrentCUDAStream().stream());\n"
         "  TORCH_CHECK(error == cudaSuccess, \"{}: \", cudaGetErrorString(error));\n",
         signature_.function, call, task_.name);
-    // With outputs given: for memory that is reused, and for CUDA graphs.
+    // This function takes outputs from the caller: for reused memory, and for CUDA graphs.
     out += fmt::format("void {}_out({}{}{}{}) {{\n  bool ok = true;\n{}{}{}{}}}\n\n", task_.name, outputs, inputs,
                        scalars, extra, find, device, checks, launch);
     if (!returned.empty()) {
@@ -278,7 +278,7 @@ class BindingWriter {
     for (const HeaderParameter& p : signature_.tensors) {
       if (task_.FindTensor(p.plan)->role != TensorRole::kOut) add(p.plan);
     }
-    // Without defaults where an argument without one follows.
+    // Parameters have no defaults if one without a default follows.
     const bool extra = std::any_of(dims_.begin(), dims_.end(), [](const DimSource& d) { return d.tensor.empty(); });
     for (const HeaderParameter& p : signature_.scalars) {
       add(p.plan, extra ? "" : fmt::format(" = {}", task_.FindScalar(p.plan)->value));
@@ -294,7 +294,7 @@ class BindingWriter {
   std::string CutlassInclude() const {
     return UsesCutlass() ? ", _cutlass_include()" : "";
   }
-  // Looks where `hone` does (docs/cute.md), and among this Python's own packages.
+  // Searches where `hone` does (docs/cute.md), and among this Python's own packages.
   std::string CutlassSearch() const {
     if (!UsesCutlass()) return "";
     return R"py(
@@ -312,14 +312,15 @@ def _cutlass_include():
 
 )py";
   }
-  // What the scripts import, and where they look for CUTLASS.
+  // Returns the scripts' imports, and their search for CUTLASS.
   std::string PythonImports() const { return UsesCutlass() ? "import os\nimport sys\n" : "import os\n"; }
-  // No -std=: torch adds the one its headers ask for (C++17 up to 2.14, C++20 from 2.15), and only where none is given.
+  // There is no -std= option: torch adds the one that its headers need (C++17 up to 2.14, C++20 from 2.15), but only if
+  // none is given.
   std::string NvccOptions() const {
     std::string out = "\"-O3\"";
     if (UsesCutlass()) out += ", \"--expt-relaxed-constexpr\"";
     for (const std::string& option : PackageOptions(package_)) out += fmt::format(", \"{}\"", option);
-    // torch's own flags take the conversions of half types away.
+    // torch's own flags disable the conversions of half types.
     for (const char* macro : {"HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS"}) {
       out += fmt::format(", \"-U__CUDA_NO_{}__\"", macro);
     }
@@ -350,7 +351,7 @@ std::vector<DimSource> FindDimensions(const Task& task) {
     }
     sources.push_back(best);
   }
-  // group * heads tells group, once another tensor told heads.
+  // group * heads gives group, once another tensor gives heads.
   for (DimSource& source : sources) {
     for (const TensorSpec& t : task.tensors) {
       for (size_t axis = 0; axis < t.shape.size() && source.tensor.empty() && t.role != TensorRole::kOut; ++axis) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Generated PyTorch bindings: compiled and run against a stand-in for PyTorch, and read.
+// Tests generated PyTorch bindings: compiles and runs them with a fake PyTorch, and checks their text.
 #include "tuner/interop/torch_extension.h"
 
 #include <fmt/format.h>
@@ -83,8 +83,8 @@ TEST(TorchExtension, ChecksWhatItIsGivenAndComputes) {
       << run.err;
 }
 
-// By the standard that PyTorch asks for from 2.15 on; the header's own test uses the one of earlier versions. nvcc
-// names unnamed namespaces after the file: what the binding opens beside the header's must not make them ambiguous.
+// Uses the standard that PyTorch needs from 2.15 on; the header's own test uses that of earlier versions. nvcc names
+// unnamed namespaces after the file: those opened by the binding must not make the header's ambiguous.
 TEST(TorchExtension, CompilesWithNvcc) {
 #ifndef HONE_NVCC_PATH
   GTEST_SKIP() << "nvcc is not installed";
@@ -116,9 +116,10 @@ TEST(TorchExtension, BuildFilesNameTheSourceAndTheOptions) {
   EXPECT_THAT(files[1].text, HasSubstr("\"--use_fast_math\""));
   EXPECT_THAT(files[2].text, HasSubstr("scale_add(x, bias, factor=3)"));
   EXPECT_THAT(files[2].text, HasSubstr("hone_scale_add_torch.cu"));
-  // PyTorch's headers ask for C++17 or C++20, by their version, and its build adds that where no standard is given.
+  // PyTorch's headers need C++17 or C++20, depending on the version, and its build adds the option only if no standard
+  // is given.
   for (size_t i = 1; i < 3; ++i) EXPECT_THAT(files[i].text, Not(HasSubstr("-std=")));
-  // Python would refuse what is not balanced.
+  // Python would refuse unbalanced brackets.
   for (size_t i = 1; i < 3; ++i) {
     const std::string& text = files[i].text;
     for (const auto& [open, close] : {std::pair{'(', ')'}, {'[', ']'}, {'{', '}'}})
@@ -137,7 +138,7 @@ TEST(TorchExtension, LooksForCutlassWhereHoneDoes) {
 
   const Result<std::string> python = FindExecutable("python3", {"/usr/bin", "/usr/local/bin"});
   if (!python.ok()) GTEST_SKIP() << "needs python3: " << python.status().message();
-  // The search alone, without torch.
+  // The search is run alone, without torch.
   const size_t from = load.find("def _cutlass_include"), to = load.find("\n_here", from);
   ASSERT_NE(from, std::string::npos);
   ASSERT_NE(to, std::string::npos);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors that lie apart: what a candidate's launch may touch, and what ends it. Runs over the fake driver, whose memory is
-// protected by the host's own pages, and on a GPU. A fault ends the fake's process and a GPU's context, so each has a
-// process of its own (a death test).
+// Tests tensors that lie apart: the memory that a candidate's launch may use, and accesses that end it. Runs on the
+// fake driver, whose memory is protected by the host's own pages, and on a GPU. A fault ends the fake's process and a
+// GPU's context, so each has a process of its own (a death test).
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -24,14 +24,14 @@ using testing::HasSubstr;
 
 const std::vector<std::string> kKernels = {"add_one", "increment", "read_at", "write_at"};
 
-// A launch's access that has no right to be ends a process so: by the host's own protection under the fake driver, and on a
-// GPU by an outcome, which the test has looked at.
+// Returns whether a forbidden access of a launch ended the process: by the host's own protection under the fake driver,
+// and on a GPU by an outcome, which the test has checked.
 bool Faulted(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status) == 0;
   return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 }
 
-// An input x and an output out that lie apart, and the program.
+// An input x and an output out that lie apart, and a program.
 struct Apart {
   TensorView x = View(DType::kFloat32, {1024}, 0), out = x;
   std::unique_ptr<Arena> arena;
@@ -62,7 +62,8 @@ struct Apart {
   }
 };
 
-// A key under which x ends where its memory ends, and one under which it does not; the granule is 2 MiB wherever this ran.
+// Finds a key for which x ends where its memory ends, or one for which it does not; the granule was 2 MiB wherever this
+// ran.
 uint64_t KeyWhere(DeviceSession& session, bool at_the_end) {
   for (uint64_t key = 1; key < 100; ++key) {
     TensorView x = View(DType::kFloat32, {1024}, 0), out = x;
@@ -73,7 +74,7 @@ uint64_t KeyWhere(DeviceSession& session, bool at_the_end) {
   return 0;
 }
 
-// A key under which out has gaps of some pages on both sides.
+// Finds a key for which `out` has gaps of some pages on both sides.
 uint64_t KeyOfTheMiddle(DeviceSession& session) {
   for (uint64_t key = 1; key < 100; ++key) {
     TensorView x = View(DType::kFloat32, {1024}, 0), out = x;

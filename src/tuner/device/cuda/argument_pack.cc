@@ -19,7 +19,7 @@ std::string Label(const ResolvedArgument& argument) {
   }
 }
 
-// Address of a tensor, reference or workspace; notes what is bound to nothing.
+// Finds the address of a tensor, reference or workspace; records names that are not bound.
 class AddressBook {
  public:
   explicit AddressBook(const Bindings& bindings) : bindings_(bindings) {}

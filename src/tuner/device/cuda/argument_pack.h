@@ -3,8 +3,8 @@
 //
 // Turns the resolved arguments of one launch into the bytes a kernel receives.
 //
-// Layout is core/argument_layout.h's; here names become addresses, and tensor maps come in, which the caller has
-// encoded (that needs the driver). Pure.
+// core/argument_layout.h computes the layout; this file replaces names by addresses and inserts tensor maps, which the
+// caller has encoded (with the driver). Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ struct PackedArgument {
   std::vector<uint8_t> bytes;
 };
 
-// Where a launch finds what lies at an address; empty: there.
+// Maps a device address to the address that a launch sees; empty: the same address.
 using AddressSeen = std::function<uint64_t(uint64_t)>;
 
-// kInvalidArgument names the argument: a tensor, workspace, reference or tensor map that is not bound.
+// Packs arguments. kInvalidArgument names the argument: a tensor, workspace, reference or tensor map that is not bound.
 Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgument>& arguments, const Bindings& bindings,
                                                   const EncodedTensorMaps& tensor_maps, const AddressSeen& seen = {});
 

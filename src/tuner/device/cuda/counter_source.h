@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where hardware counters come from. A GPU counts few things at a time, so the same work is executed again and again,
-// a group of counters each time, until all have been read.
+// Reads hardware counters. A GPU counts few things at a time, so the same work is executed repeatedly, with another
+// group of counters each time, until all have been read.
 //
 // Bound to one context; used from the thread that holds it.
 #pragma once
@@ -25,22 +25,22 @@ class CounterSource {
   virtual ~CounterSource() = default;
 
   // Values by metric name (hone/tuner/profile.h), one map for each kernel that `execute` launches, in their order;
-  // empty where somebody else does the counting (ncu). Metrics that this GPU does not have are left out. `prepare` is
-  // called before each `execute` and is not counted; `execute` launches at most `most_kernels` and waits.
-  // kUnavailable: counters may not be read here; the message is one sentence with the remedy. Other errors are those of
-  // the two functions, or the library's.
+  // empty if another program counts (ncu). Metrics that this GPU does not have are left out. `prepare` is called before
+  // each `execute` and is not counted; `execute` launches at most `most_kernels` and waits. kUnavailable: counters may
+  // not be read here; the message is one sentence with the remedy. Other errors are those of the two functions, or the
+  // library's.
   using Values = std::vector<std::map<std::string, double>>;
   virtual Result<Values> Collect(const std::vector<std::string>& metrics, size_t most_kernels,
                                  const std::function<Status()>& prepare, const std::function<Status()>& execute) = 0;
 };
 
-// CUPTI's range profiler, loaded from the first of `libraries` that is there. kUnavailable, with the remedy, where none
-// is, where it is too old, and in a build without CUPTI's headers.
+// Makes a source on CUPTI's range profiler, loaded from the first of `libraries` that exists. kUnavailable, with the
+// remedy, if there is none, if it is too old, and in a build without CUPTI's headers.
 Result<std::unique_ptr<CounterSource>> MakeCuptiCounters(CUcontext context, int device_ordinal,
                                                          const std::vector<std::string>& libraries);
-// For a process that runs under `ncu --profile-from-start off`.
+// Makes a source for a process that runs under `ncu --profile-from-start off`.
 Result<std::unique_ptr<CounterSource>> MakeNcuGate();
-// libcupti as the loader finds it, then beside the toolkit's usual places.
+// Returns paths of libcupti: its name for the loader, then paths beside the toolkit's usual folders.
 std::vector<std::string> CuptiLibraries();
 
 }  // namespace hone

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of device memory with guard zones around them, and one kind of them: cut from one allocation.
+// Provides blocks of device memory with guard zones around them. PackedArena cuts them from one allocation.
 //
-// Every byte of the allocation that is in no block belongs to a gap and carries a keyed pattern, so that a
-// stray write next to a block shows whatever its distance. Gap sizes vary with the key: a candidate cannot
-// learn from one run where a neighbour lies in the next. (The other kind is in guarded_arena.h.)
+// Every byte of the allocation that is in no block belongs to a gap and carries a keyed pattern, so that a stray write
+// next to a block shows whatever its distance. Gap sizes vary with the key: a candidate cannot learn from one run the
+// distance of a neighbour in the next. (guarded_arena.h has the other kind of arena.)
 #pragma once
 
 #include <cstdint>
@@ -18,37 +18,37 @@
 
 namespace hone {
 
-// What the harness needs of an arena's guard zones.
+// An arena with access to its guard zones, for the harness.
 class CudaArena : public Arena {
  public:
-  // Gaps are bytes from here.
+  // Returns the address from which gaps are counted, in bytes.
   virtual uint64_t base() const = 0;
-  // In ascending order.
+  // Returns the gaps in ascending order.
   virtual const std::vector<harness::Gap>& gaps() const = 0;
   virtual uint64_t gap_key() const = 0;
-  // "12 bytes written 40 bytes past block 3": where `offset`, in gap number `gap`, lies beside the blocks.
+  // Returns "12 bytes written 40 bytes past block 3": where `offset`, in gap number `gap`, lies beside the blocks.
   virtual std::string Describe(size_t gap, int64_t offset, int64_t damaged_bytes) const = 0;
 };
 
-// Where blocks and gaps lie, as offsets from an address that is a multiple of `base_align`.
+// Positions of blocks and gaps, as offsets from an address that is a multiple of `base_align`.
 struct ArenaPlan {
   int64_t base_align = 512;
-  int64_t bytes = 0;                    // all of it, last gap included
+  int64_t bytes = 0;                    // total size, last gap included
   std::vector<int64_t> offsets;         // per block
   std::vector<harness::Gap> gaps;       // blocks.size() + 1, in order
 };
 
-// Gaps and offsets for `blocks`. Pure. kInvalidArgument for a negative size or an alignment that is no power of two; kUnavailable for a total
-// no device has.
+// Places `blocks` and gaps. Pure. kInvalidArgument for a negative size or an alignment that is not a power of two;
+// kUnavailable for a total that no device has.
 Result<ArenaPlan> PlaceBlocks(const std::vector<BlockRequest>& blocks, uint64_t gap_key);
 
-// "12 bytes written 40 bytes past block 3": says where `offset` (in gap number `gap`) lies relative to its neighbours.
+// Returns "12 bytes written 40 bytes past block 3": where `offset`, in gap number `gap`, lies beside its neighbours.
 std::string DescribeDamage(const ArenaPlan& plan, const std::vector<BlockRequest>& blocks, size_t gap, int64_t offset,
                            int64_t damaged_bytes);
 
 class PackedArena : public CudaArena {
  public:
-  // `block` holds at least plan.bytes + plan.base_align bytes.
+  // `block` has at least plan.bytes + plan.base_align bytes.
   PackedArena(DeviceBlock block, ArenaPlan plan, std::vector<BlockRequest> requests, uint64_t gap_key);
 
   uint64_t address(size_t block) const override { return base_ + static_cast<uint64_t>(plan_.offsets.at(block)); }

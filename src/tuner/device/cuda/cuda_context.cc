@@ -16,12 +16,12 @@
 namespace hone {
 namespace {
 
-// Memory is kept for the next case as far as it is this, or this part of the device's: making and mapping it anew costs more
-// than a launch, and the buffer sets of one sample take a gigabyte.
+// Limit on memory kept for the next case, or this share of the device's: allocating and mapping memory costs more than
+// a launch, and the buffer sets of one sample take a gigabyte.
 constexpr size_t kLeastKeptBytes = 512 * static_cast<size_t>(kMiB);
 constexpr size_t kKeptShare = 8;
 constexpr double kHarnessLimitSeconds = 60;
-// The driver keeps some memory for local arrays, printf and the like; asking for the last byte fails.
+// The driver keeps some memory for local arrays, printf and the like; allocating the last byte fails.
 constexpr int64_t kReservedBytes = 256 * kMiB;
 
 }  // namespace
@@ -175,7 +175,7 @@ void CudaContext::GiveBack(CUdeviceptr address) {
     driver_.MemFree(address);
     return;
   }
-  // MemFree waits for work that uses the memory, unmapping does not.
+  // MemFree waits for work that uses the memory; unmapping does not.
   if (WaitForHarness("work before memory is given back").ok()) virtual_->Free(address);
 }
 
@@ -204,7 +204,7 @@ WaitResult CudaContext::Wait(double limit_seconds, CUresult* error) {
   CUresult result = driver_.EventRecord(done_, stream_);
   if (result == CUDA_SUCCESS) {
     const double start = SteadySeconds();
-    // Spin while the work may end any moment; sleep a little once it is clear that it takes long.
+    // The wait spins while the work may end any moment, and sleeps a little once it takes long.
     while ((result = driver_.EventQuery(done_)) == CUDA_ERROR_NOT_READY) {
       const double waited = SteadySeconds() - start;
       if (waited > limit_seconds) {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One GPU as a session holds it: the primary context, the stream everything runs on, and device memory.
+// Owns one GPU's resources for a session: the primary context, the stream on which everything runs, and device memory.
 //
-// Shared by the session and everything made from it (arenas, programs), so that the order in which they go
-// does not matter. After a crash or a hang the context is `lost`: no destructor calls the driver any more (a
-// call would block on the hung kernel or fail), and the process is expected to end soon.
+// The session and everything made from it (arenas, programs) share the context, so they may be destroyed in any order.
+// After a crash or a hang the context is `lost`: no destructor calls the driver any more (a call would block on the
+// hung kernel or fail), and the process is expected to end soon.
 // Not thread-safe.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace hone {
 
 class CudaContext;
 
-// Device memory, returned to its context's cache when it goes.
+// A block of device memory. The destructor returns it to the context's cache.
 class DeviceBlock {
  public:
   DeviceBlock() = default;
@@ -45,7 +45,7 @@ class DeviceBlock {
   size_t bytes_ = 0;
 };
 
-// Host memory the device reads and writes directly.
+// Host memory that the device reads and writes directly.
 class PinnedBlock {
  public:
   PinnedBlock() = default;
@@ -70,8 +70,8 @@ enum class WaitResult { kDone, kTimedOut, kFailed };
 class CudaContext : public std::enable_shared_from_this<CudaContext> {
  public:
   // Retains the primary context of device `ordinal` and makes it current on the calling thread. `address_seed`: secret;
-  // all device memory lies at addresses drawn from it (virtual_memory.h), where the device can do that. 0: it lies where
-  // the driver puts it.
+  // all device memory gets addresses drawn from it (virtual_memory.h), if the device supports that. 0: the driver
+  // chooses addresses.
   static Result<std::shared_ptr<CudaContext>> Make(const CudaDriver& driver, int ordinal, uint64_t address_seed);
   ~CudaContext();
   CudaContext(const CudaContext&) = delete;
@@ -84,46 +84,47 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   bool lost() const { return lost_; }
   void MarkLost() { lost_ = true; }
 
-  // At least `bytes` (at least one), aligned to 256 bytes or better; content unspecified. Freed memory is kept for
-  // the next request of about the same size, since a candidate is judged by many allocations of the same sizes.
-  // kUnavailable when the device has not that much.
+  // Allocates at least `bytes` (at least one), aligned to 256 bytes or better, with unspecified contents. Freed memory
+  // is kept for the next request of about the same size, since judging a candidate makes many allocations of the same
+  // sizes. kUnavailable when the device does not have enough memory.
   Result<DeviceBlock> Allocate(int64_t bytes);
-  // Exactly `bytes`, a multiple of virtual_memory()->granule(), which there must be.
+  // Allocates exactly `bytes`, a multiple of virtual_memory()->granule(), which must exist.
   Result<DeviceBlock> AllocateGranules(int64_t bytes);
-  // Null where addresses are the driver's to choose.
+  // Returns null if the driver chooses addresses.
   VirtualMemory* virtual_memory() { return virtual_.get(); }
-  // What lies in [address, address + bytes) is shown to candidates at `seen`, until it is hidden.
+  // Sets the address at which candidates see [address, address + bytes) to `seen`, until it is hidden.
   void Show(CUdeviceptr address, size_t bytes, CUdeviceptr seen);
   void Hide(CUdeviceptr address) { shown_.erase(address); }
-  // Where candidates see `address`; itself where nothing else was said.
+  // Returns the address at which candidates see `address`; `address` itself if none was set.
   CUdeviceptr Seen(CUdeviceptr address) const;
   struct Shown {
     size_t bytes = 0;
     CUdeviceptr seen = 0;
   };
-  // What `address` was shown with, by its begin; null: it was not.
+  // Returns the entry of Show for `address`, with its beginning; null: there is none.
   const std::pair<const CUdeviceptr, Shown>* ShownWith(CUdeviceptr address) const;
-  // Host's work that a candidate's next launch needs done, and that is done while the device is busy with the judge's own
-  // until then. Forgotten where its owner is gone.
+  // Registers host work that must be done before a candidate's next launch, and that runs while the device is busy with
+  // the judge's own work. Dropped if its owner no longer exists.
   void Defer(std::weak_ptr<std::function<Status()>> work) { deferred_ = std::move(work); }
   Status RunDeferred();
   Result<PinnedBlock> AllocatePinned(size_t bytes);
-  // What Allocate could still hand out: free on the device plus kept.
+  // Returns the memory that Allocate can still provide: free on the device plus kept.
   int64_t FreeBytes();
 
-  // Since the last wait ended: how long the device may have rested. 0 before the first.
+  // Returns seconds since the last wait ended: an upper bound on the device's idle time. 0 before the first wait.
   double idle_seconds() const;
 
-  // Waits until all enqueued work is done. kFailed: `*error` says why, and the context is lost. kTimedOut: lost too.
+  // Waits until all enqueued work is done. kFailed: `*error` says why, and the context is lost. kTimedOut: the context
+  // is lost too.
   WaitResult Wait(double limit_seconds, CUresult* error);
-  // The same for harness work, which never fails: a failure is the device's.
+  // Does the same for harness work, whose failure is always the device's.
   Status WaitForHarness(std::string_view what);
 
  private:
   friend class DeviceBlock;
   friend class PinnedBlock;
   CudaContext(const CudaDriver& driver, CUdevice device) : driver_(driver), device_(device) {}
-  // A kept block of `least` to `most` bytes, or a new one of `least`.
+  // Returns a kept block of `least` to `most` bytes, or a new one of `least`.
   Result<DeviceBlock> KeptOrNew(size_t least, size_t most);
   CUresult Obtain(size_t bytes, CUdeviceptr* address);
   void Return(CUdeviceptr address, size_t bytes);

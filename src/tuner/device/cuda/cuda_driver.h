@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA driver, loaded at run time: one `hone` binary serves machines with and without a GPU.
+// Loads the CUDA driver at run time, so that one `hone` binary serves machines with and without a GPU.
 //
-// Only types come from the toolkit's header; every function is looked up in libcuda.so.1 under the exact
-// versioned name written here, so that a newer toolkit's header macros cannot change which one is called.
-// All entry points exist since CUDA 12.4. The table is made once per process and never unloaded (the driver
-// does not survive dlclose); it may be used from any thread.
+// Only types come from the toolkit's header; every function is looked up in libcuda.so.1 under the exact versioned name
+// written here, so that a newer toolkit's header macros cannot select another version. All entry points exist since
+// CUDA 12.4. The table is made once per process and never unloaded (the driver does not survive dlclose); it may be
+// used from any thread.
 #pragma once
 
 #include <cuda.h>
@@ -96,18 +96,18 @@ struct CudaDriver {
 #undef HONE_CUDA_MEMBER
   int version = 0;  // 13000 for CUDA 13.0
 
-  // "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"
+  // Returns "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
   std::string Describe(CUresult result) const;
 };
 
-// Loads and initialises the driver on the first call; later calls give the same answer.
+// Loads and initialises the driver on the first call; later calls return the same result.
 // kUnavailable when libcuda.so.1 is absent, too old or finds no device, with the remedy.
 Result<const CudaDriver*> LoadCudaDriver();
 
-// The same for a library of another name: what the tests use. Loads afresh every time.
+// Loads a library of another name, for tests. Loads it anew every time.
 Result<CudaDriver> LoadCudaDriverFrom(const std::string& library);
 
-// kDevice, "WHAT: CUDA_ERROR_… (…)"; OK for CUDA_SUCCESS.
+// Returns kDevice, "WHAT: CUDA_ERROR_… (…)"; OK for CUDA_SUCCESS.
 Status CudaStatus(const CudaDriver& driver, CUresult result, std::string_view what);
 
 #define HONE_CUDA_RETURN_IF_ERROR(driver, expr, what)                    \

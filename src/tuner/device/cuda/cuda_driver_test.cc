@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a machine without a GPU, or with the wrong driver, is told.
+// Tests the errors on a machine without a GPU, or with the wrong driver.
 #include "tuner/device/cuda/cuda_driver.h"
 
 #include <gmock/gmock.h>

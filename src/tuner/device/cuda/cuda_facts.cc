@@ -11,11 +11,11 @@ namespace hone {
 namespace {
 
 struct Chip {
-  std::string_view name;  // a part of the driver's name; the first that fits wins
+  std::string_view name;  // part of the driver's name; the first match wins
   double memory_bandwidth, fp32_flops, tensor_bf16_flops;
 };
 
-// Vendor datasheets. More special names stand before those they contain.
+// Values are from vendor datasheets. More specific names come before names that they contain.
 constexpr std::array kChips = {
     Chip{"GH200 480GB", 4.0e12, 66.9e12, 989.4e12},
     Chip{"H200 NVL", 4.8e12, 60.0e12, 835.5e12},
@@ -59,8 +59,8 @@ void FillPeakRates(DeviceFacts& facts, double sm_clock_hz, double dram_bytes_per
     facts.fp32_flops = generation.fp32_per_clock * clocks;
     facts.tensor_bf16_flops = generation.bf16_per_clock * clocks;
   }
-  // A multiprocessor takes at most 64 bytes a clock from L2, whatever L2 could give: no kernel reads faster, which is
-  // what a bound for refusing impossible times must promise.
+  // A multiprocessor reads at most 64 bytes a clock from L2, whatever L2 could deliver: no kernel reads faster, as
+  // required of a bound for refusing impossible times.
   facts.l2_bandwidth = 64 * clocks;
   for (const Chip& chip : kChips) {
     if (facts.name.find(chip.name) == std::string::npos) continue;
@@ -103,7 +103,7 @@ Result<DeviceFacts> ReadDeviceFacts(const CudaDriver& driver, int ordinal) {
   facts.max_blocks_per_sm = read(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
   facts.registers_per_sm = read(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
   HONE_CUDA_RETURN_IF_ERROR(driver, failed, what);
-  // Deprecated attributes, absent from some drivers: a zero then leaves the table to speak.
+  // The attributes are deprecated and absent from some drivers: zero selects the table's value.
   const double sm_clock_hz = read(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * 1e3;
   const double memory_clock_hz = read(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * 1e3;
   const double bus_bytes = read(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8.0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the CUDA session does around a counter source, over the fake driver, in the way it goes under ncu.
+// Tests the CUDA session's use of a counter source on the fake driver, in the way used under ncu.
 #include <gmock/gmock.h>
 
 #include "tuner/device/cuda/session_test_support.h"

@@ -18,8 +18,8 @@ namespace {
 
 constexpr size_t kHostImageBytes = 4 * static_cast<size_t>(kMiB);
 constexpr size_t kMostParameters = 1024;
-// Where the driver puts the globals and constants of modules. A page of it can be read and written as a whole: seen on an
-// H200 with driver 580.
+// Size of the pages in which the driver puts modules' globals and constants. A page can be read and written as a whole:
+// observed on an H200 with driver 580.
 constexpr uint64_t kPageBytes = 2 * static_cast<uint64_t>(kMiB);
 
 }  // namespace
@@ -55,7 +55,7 @@ Result<LaunchOutcome> CudaProgram::LoadModule(const std::string& key, const Comp
                                  "launches, and what cannot be found cannot be put back", which, global.bytes, global.symbol);
     return outcome;
   }
-  // The driver's own account of what is wrong with an image (a symbol, shared memory) is far better than its code.
+  // The driver's log of an image's error (a symbol, shared memory) says much more than its error code.
   std::array<char, 8192> log{};
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
@@ -77,7 +77,7 @@ Result<LaunchOutcome> CudaProgram::LoadModule(const std::string& key, const Comp
     kernel.name = name;
     result = driver.ModuleGetFunction(&kernel.function, loaded, symbol.c_str());
     if (result != CUDA_SUCCESS) return refused(result, fmt::format("finding kernel {} in {}", name, which));
-    // Loading is lazy by default; a first timed launch must not pay for it.
+    // Loading is lazy by default; the first timed launch must not include it.
     result = driver.FuncLoad(kernel.function);
     if (result != CUDA_SUCCESS) return refused(result, fmt::format("loading kernel {}", name));
     const auto attribute = [&](CUfunction_attribute which_attribute) {
@@ -105,17 +105,17 @@ Result<LaunchOutcome> CudaProgram::LoadModule(const std::string& key, const Comp
 Status CudaProgram::FindGlobals(const std::vector<DeviceGlobal>& globals, CUmodule module) {
   for (const DeviceGlobal& global : globals) {
     if (global.bytes == 0 || !global.reachable) continue;
-    // Constant memory can be written through an ordinary address, and what was written stays.
+    // Constant memory can be written through an ordinary address, and keeps the new value.
     if (!global.writable && !keeping_.constants) continue;
     if (global.writable) global_bytes_ += global.bytes;
     CUdeviceptr address = 0;
     size_t bytes = 0;
     const CUresult result = context_->driver().ModuleGetGlobal(&address, &bytes, module, global.symbol.c_str());
-    // Removed by the driver's own linking, so no kernel can reach it either.
+    // The driver's linking removed the global, so no kernel can use it either.
     if (result == CUDA_ERROR_NOT_FOUND) continue;
     HONE_CUDA_RETURN_IF_ERROR(context_->driver(), result, "finding the device global " + global.symbol);
     if (bytes > 0) found_.push_back({address, bytes});
-    // A global of many pages has them to itself but for its ends.
+    // A global of many pages shares only the first and the last with others.
     if (bytes > 0 && keeping_.surroundings) {
       pages_.push_back(RoundDown(address, kPageBytes));
       pages_.push_back(RoundDown(address + bytes - 1, kPageBytes));
@@ -125,7 +125,7 @@ Status CudaProgram::FindGlobals(const std::vector<DeviceGlobal>& globals, CUmodu
 }
 
 Status CudaProgram::KeepGlobals(Harness& harness) {
-  // Small ones first: the few that are too large for the host do not crowd them out.
+  // Small globals come first, so that a few that are too large for the host do not take their place.
   std::sort(found_.begin(), found_.end(), [](const Global& a, const Global& b) {
     return a.bytes != b.bytes ? a.bytes < b.bytes : a.address < b.address;
   });
@@ -229,7 +229,7 @@ Result<int64_t> CudaProgram::Occupancy(const std::string& kernel, const std::str
     return Status::InvalidArgument(fmt::format("occupancy({}): there is no such kernel in the program", kernel));
   }
   if (shared_bytes > found->second.dynamic_shared_allowed) {
-    // Only an allowance, not a reservation: raising it here does not change what a launch gets.
+    // The attribute is only an upper limit: raising it does not change what a launch gets.
     const CUresult raised = context_->driver().FuncSetAttribute(
         found->second.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared_bytes));
     if (raised != CUDA_SUCCESS) return int64_t{0};

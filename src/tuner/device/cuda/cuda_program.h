@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A candidate's modules on the device: its kernels by name, and its globals with their initial image: constant memory too,
-// which an ordinary store can change.
+// Loads a candidate's modules on the device: its kernels by name, and its globals with their initial image. These
+// include constant memory, which an ordinary store can change.
 //
-// Globals are put back before every launch, so that nothing a kernel keeps in one reaches the next launch. A module with
-// writable memory that has no name, and so cannot be put back, is refused.
-// Up to kHostImageBytes the pristine image is kept on the host, out of a kernel's reach; for globals that do not fit there a copy
-// on the device serves.
+// Globals are restored before every launch, so that nothing a kernel keeps in one reaches the next launch. A module
+// with writable memory that has no name, and so cannot be restored, is refused.
+// Up to kHostImageBytes the initial image is kept on the host, which kernels cannot access; larger globals have a copy
+// on the device.
 #pragma once
 
 #include <map>
@@ -38,12 +38,13 @@ struct CudaKernel {
 
 class CudaProgram : public LoadedProgram {
  public:
-  // A program the driver refuses is an outcome; a Status means that the device failed.
+  // Options for restoring globals.
   struct Keeping {
-    bool constants = true;     // constant memory is put back and compared like other globals
-    bool surroundings = true;  // the pages that globals lie in are compared as a whole
+    bool constants = true;     // restore and compare constant memory like other globals
+    bool surroundings = true;  // compare the whole pages that contain globals
   };
-  // `graph`: the session's, which may come to hold functions of this program and is cleared when it goes.
+  // Loads a program; one that the driver refuses is an outcome, and a Status means that the device failed. `graph`: the
+  // session's, which may hold functions of this program and is cleared on its destruction.
   static Result<DeviceSession::LoadOutcome> Load(std::shared_ptr<CudaContext> context, std::shared_ptr<SampleGraph> graph,
                                                  Harness& harness, const CompiledProgram& compiled, const Keeping& keeping);
   ~CudaProgram() override;
@@ -53,17 +54,17 @@ class CudaProgram : public LoadedProgram {
                             int64_t shared_bytes) const override;
   int64_t WritableGlobalBytes() const override { return global_bytes_; }
 
-  // nullptr when there is no such kernel.
+  // Returns nullptr when there is no such kernel.
   CudaKernel* Find(const std::string& kernel, const std::string& binding_key);
   const CudaContext* context() const { return context_.get(); }
-  // Of one thread, over all kernels: what may be left behind in local memory.
+  // Returns the largest local memory of a thread over all kernels: values may remain there after a launch.
   int64_t MostLocalBytes() const;
 
   Status RestoreGlobals(Harness& harness);        // enqueues
-  // Takes down what the pages hold that the program's globals lie in: to the driver a variable is memory of its own, but a
-  // kernel reaches from it whatever else lies there, which nobody clears. Enqueues. Right before a launch.
+  // Records the contents of the pages that contain the program's globals. The driver reports single variables, but a
+  // kernel can also use the rest of their pages, which nothing clears. Enqueues. Call right before a launch.
   Status MarkSurroundings(Harness& harness);
-  // Whether a global is not what it was at first, or a page is not what it was when it was marked. Waits.
+  // Returns whether a global differs from its initial image, or a page from its recorded contents. Waits.
   Result<bool> GlobalsChanged(Harness& harness);
 
  private:
@@ -76,7 +77,7 @@ class CudaProgram : public LoadedProgram {
   struct Global {
     CUdeviceptr address = 0;
     size_t bytes = 0;
-    size_t image_offset = 0;  // of a large one, in the device's image: has the address's remainder modulo 16
+    size_t image_offset = 0;  // position of a large global in the device's image: congruent to its address modulo 16
   };
 
   std::shared_ptr<CudaContext> context_;
@@ -84,14 +85,14 @@ class CudaProgram : public LoadedProgram {
   Keeping keeping_;
   std::vector<CUmodule> modules_;
   std::map<std::pair<std::string, std::string>, CudaKernel> kernels_;  // by binding key and name expression
-  std::vector<Global> found_;   // in the modules loaded so far, until they are kept
+  std::vector<Global> found_;   // globals of the modules loaded so far, until they are kept
   int64_t global_bytes_ = 0;    // unreachable ones included
-  std::vector<harness::GlobalPiece> pieces_;  // of what host_image_ holds
+  std::vector<harness::GlobalPiece> pieces_;  // pieces of host_image_
   std::vector<uint8_t> host_image_;
   std::vector<Global> large_;
   DeviceBlock device_image_;
-  std::vector<uint64_t> pages_;  // that hold a global or constant memory
-  DeviceBlock marks_;            // of each page before a launch, and after it
+  std::vector<uint64_t> pages_;  // pages with a global or constant memory
+  DeviceBlock marks_;            // digests of each page before and after a launch
   uint64_t mark_secret_ = 0;     // 0: not marked
 };
 

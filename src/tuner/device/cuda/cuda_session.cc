@@ -30,15 +30,15 @@ namespace {
 
 constexpr int kFloorSamples = 15;
 constexpr double kFloorLimitSeconds = 10;
-// Clocks fall when a GPU rests and take milliseconds to rise; a sample must not pay for that.
+// Clocks fall when a GPU is idle and take milliseconds to rise; a sample must not include that.
 constexpr double kIdleSeconds = 0.1;
 constexpr double kWarmUpSeconds = 0.02;
-// A floor region far larger than L2 is never found there again, so larger traffic may walk it more than once.
+// A floor region far larger than L2 is never cached when it is read again, so larger traffic may repeat it.
 constexpr int64_t kLargestFloorRegion = 256 * kMiB;
 constexpr size_t kSmallestHeap = 4096;
-// A product, the sum of its parts, and whatever prepares them.
+// Kernels of one library call: a product, the sum of its parts, and their preparation.
 constexpr size_t kMostKernelsOfACall = 4;
-// Blocks that get another address when an arena is rearranged, which happens once a quad: 0.1 ms of the host each.
+// Number of blocks that get another address when an arena is rearranged, once per quad: 0.1 ms of host time each.
 constexpr int kMostMoved = 1;
 
 std::string DescribePlan(const PreparedPlan& plan) {
@@ -119,25 +119,25 @@ class CudaSession : public DeviceSession {
     HONE_CHECK(own.context() == context_.get(), "a program of another session");
     return own;
   }
-  // Every page that a candidate is shown of these sets is read once.
+  // Reads every page of these sets, at candidates' addresses, once.
   Status TouchPages(const std::vector<const Bindings*>& sets);
-  // Leaves nothing in shared and local memory of what another launch put there.
+  // Overwrites what other launches left in shared and local memory.
   Status Scrub(const CudaProgram& program);
-  // Waits for the candidate's work and says how it ended.
+  // Waits for the candidate's work and returns how it ended.
   Result<LaunchOutcome> Finish(double limit_seconds, const std::string& what);
-  // A refused enqueue: the candidate's outcome, or a Status.
+  // Interprets an enqueue error: the candidate's outcome, or a Status.
   Result<LaunchOutcome> Refused(CUresult result, const std::string& what);
-  // Everything of a timed interval: warm-up, gate, caches, separator, events around `enqueue`.
-  // The work is enqueued, not waited for; `enqueue`'s error comes back as it is.
-  // `rested`: clocks may have fallen.
+  // Enqueues a timed interval: warm-up, gate, caches, separator, events around `enqueue`.
+  // Does not wait for the work; returns `enqueue`'s error unchanged.
+  // `rested`: the device was idle and clocks may have fallen.
   Status EnqueueInterval(bool rested, CacheState cache, const std::function<Status()>& touch,
                          const std::function<CUresult()>& enqueue, CUresult* error);
-  // Two regions of device memory, each as `places` disjoint parts of so many bytes.
+  // Two regions of device memory, each of `places` disjoint parts of the given sizes.
   struct Regions {
     uint64_t source, destination;
     int64_t read_set, write_set, places;
   };
-  // The median time of one of the two streaming kernels; see Harness::Stream.
+  // Returns the median time of one of the two streaming kernels; see Harness::Stream.
   Result<double> TimeStream(bool one_word, const Traffic& traffic, int sets, const Regions& regions, CacheState cache);
   bool Rested() const { return !warmed_up_ || context_->idle_seconds() > kIdleSeconds; }
   Result<double> IntervalUs();
@@ -150,7 +150,7 @@ class CudaSession : public DeviceSession {
   int expected_processes_ = 0;
   DeviceFacts facts_;
   CudaSessionOptions options_;
-  std::unique_ptr<CounterSource> counters_;  // made when first asked for
+  std::unique_ptr<CounterSource> counters_;  // made at first use
   CUevent start_ = nullptr, end_ = nullptr;
   bool persisting_l2_ = false;
   unsigned gate_ = 0;
@@ -171,8 +171,8 @@ Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOption
     const std::string version = session->nvml_->DriverVersion();
     if (!version.empty()) session->facts_.driver += ", driver " + version;
   }
-  // No place for a kernel to keep things in: the in-kernel heap as small as it goes, no persisting lines in L2. A
-  // driver that refuses a limit keeps its own, which costs nothing but that place.
+  // These limits leave kernels no place to keep data: the smallest in-kernel heap, no persisting lines in L2. If the
+  // driver refuses a limit, only that place stays open.
   driver->CtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, kSmallestHeap);
   int persisting = 0;
   if (driver->DeviceGetAttribute(&persisting, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE,
@@ -263,7 +263,7 @@ Result<LaunchOutcome> CudaSession::Finish(double limit_seconds, const std::strin
   }
   const std::optional<LaunchStatus> status = LaunchStatusOf(error);
   if (!status) return CudaStatus(context_->driver(), error, "while " + what + " ran");
-  // A kernel that has started was not refused: what went wrong then, went wrong in it.
+  // A kernel that has started was not refused: the error happened in it.
   outcome.status = *status == LaunchStatus::kTimedOut ? LaunchStatus::kTimedOut : LaunchStatus::kCrashed;
   outcome.detail = fmt::format("{}: {}", what, context_->driver().Describe(error));
   return outcome;
@@ -286,7 +286,7 @@ Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRe
   for (const PreparedStep& step : preparation.plan) {
     const CUresult result = EnqueueStep(*context_, step);
     if (result == CUDA_SUCCESS) continue;
-    // Steps already enqueued still run; they end before anyone looks at their buffers.
+    // Steps already enqueued still run; they must end before their buffers are read.
     CUresult ignored;
     if (!IsSticky(result) && context_->Wait(request.limit_seconds, &ignored) == WaitResult::kFailed) {
       return Refused(ignored, step.Describe());
@@ -401,7 +401,7 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
 Result<double> CudaSession::TimeFloor(const Traffic& traffic, int sets, CacheState cache) {
   HONE_CHECK(sets >= 1, "a floor over no sets");
   const auto padded = [](double bytes) { return std::max<int64_t>((static_cast<int64_t>(std::ceil(bytes)) + 255) / 256 * 256, 256); };
-  // As many disjoint places as sets, like the candidate's buffers; one walked cyclically when a set is large.
+  // There are as many disjoint places as sets, like the candidate's buffers; large sets use one place repeatedly.
   const int64_t read_set = std::min(padded(traffic.read_bytes), kLargestFloorRegion);
   const int64_t write_set = std::min(padded(traffic.written_bytes), kLargestFloorRegion);
   const int64_t fitting = std::max<int64_t>(1, kLargestFloorRegion / std::max(read_set, write_set));
@@ -409,7 +409,7 @@ Result<double> CudaSession::TimeFloor(const Traffic& traffic, int sets, CacheSta
   HONE_ASSIGN_OR_RETURN(const DeviceBlock source, context_->Allocate(read_set * places));
   HONE_ASSIGN_OR_RETURN(const DeviceBlock destination, context_->Allocate(write_set * places));
 
-  // Both kernels that stream, and the faster one: the floor is what is known to be possible.
+  // Both streaming kernels are timed, and the faster one counts: the floor is the best speed known to be possible.
   const Regions regions{source.address(), destination.address(), read_set, write_set, places};
   HONE_ASSIGN_OR_RETURN(const double several, TimeStream(false, traffic, sets, regions, cache));
   HONE_ASSIGN_OR_RETURN(const double one, TimeStream(true, traffic, sets, regions, cache));
@@ -427,7 +427,7 @@ Result<double> CudaSession::TimeStream(bool one_word, const Traffic& traffic, in
   };
   CUgraph graph = nullptr;
   CUgraphExec exec = nullptr;
-  graph_->Clear();  // one graph at a time: the floor's lies where the candidate's lay
+  graph_->Clear();  // one graph at a time: the floor's takes the place of the candidate's
   if (sets > 1) {
     HONE_CUDA_RETURN_IF_ERROR(driver, driver.StreamBeginCapture(context_->stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                               "capturing the floor");
@@ -443,7 +443,7 @@ Result<double> CudaSession::TimeStream(bool one_word, const Traffic& traffic, in
 
   std::vector<double> samples;
   Status status;
-  for (int i = 0; i < kFloorSamples + 1 && status.ok(); ++i) {  // the first is not kept
+  for (int i = 0; i < kFloorSamples + 1 && status.ok(); ++i) {  // the first is discarded
     const auto touch = [&]() -> Status {
       HONE_RETURN_IF_ERROR(harness_->Touch(regions.source, regions.read_set * regions.places));
       return harness_->Touch(regions.destination, regions.write_set * regions.places);
@@ -481,7 +481,7 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
   HONE_CHECK(request.program != nullptr && request.plan != nullptr && request.bindings != nullptr, "an empty profile");
   ProfileOutcome outcome;
   outcome.source = options_.counted_by_ncu ? "ncu" : "cupti";
-  // Where counters cannot be read that is an answer, not a failure.
+  // Unreadable counters are an answer, not a failure.
   const auto unavailable = [&](const Status& status) -> Result<ProfileOutcome> {
     if (status.code() != StatusCode::kUnavailable) return status;
     outcome.unavailable = status.message();
@@ -529,7 +529,7 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
   if (!values.ok()) return unavailable(values.status());
   // The driver may set memory by a kernel of its own, which is then counted like any other.
   const bool memsets_too = values->size() == plan.size();
-  // A library launches as many kernels as it likes: how many is known where there is one call, or where it is one for each.
+  // A library may launch any number of kernels: the number is known if there is one call, or if each call launches one.
   const size_t beside = calls == 1 && values->size() > kernels ? values->size() - kernels : 1;
   const size_t a_call = memsets_too ? 1 : beside;
   if (!values->empty() && !memsets_too && values->size() != kernels + calls * a_call) {

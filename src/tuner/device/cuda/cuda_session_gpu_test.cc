@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only a GPU shows: kernels that fault or hang, cooperation between blocks, tensor maps, and time. Linked with
-// cuda_session_test.cc, whose cases run here on the real driver. Skips, saying why, where there is no GPU.
+// Tests what only a GPU shows: kernels that fault or hang, cooperation between blocks, tensor maps, and time. Linked
+// with cuda_session_test.cc, whose cases run here on the real driver. Skips, with the reason, without a GPU.
 //
-// A fault leaves a context nobody can use again, so each planted fault has a process of its own (a death test that
-// re-executes this program). Speeds of the harness are printed, never asserted tighter than "not absurd".
+// A fault makes a context unusable, so each planted fault has a process of its own (a death test that re-executes this
+// program). Speeds of the harness are printed, never asserted tighter than "not absurd".
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// A program and one float buffer named "out".
+// A program with one float buffer named "out".
 struct Bench {
   std::unique_ptr<LoadedProgram> program;
   TensorView out = View(DType::kFloat32, {4096}, 0);
@@ -67,7 +67,7 @@ class CudaSessionGpu : public testing::Test {
   CudaSessionGpu() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// Ends the process: 0 when the planted kernel gives `status` and costs the session its device.
+// Ends the process with 0 when the planted kernel returns `status` and the session loses its device.
 [[noreturn]] void ExitWithOutcomeOf(DeviceSession& session, const std::string& kernel, LaunchStatus status, double limit) {
   Bench bench(session);
   const double started = SteadySeconds();
@@ -102,7 +102,7 @@ TEST_F(CudaSessionGpu, AHangIsTimedOutInTime) {
   EXPECT_EXIT(ExitWithOutcomeOf(session, "hang", LaunchStatus::kTimedOut, 0.5), ExitedWithCode(0), "not finished after 0.5 s");
 }
 
-// The destructors of a lost session must not wait for the kernel that hangs.
+// The destructors of a lost session must not wait for the hanging kernel.
 TEST_F(CudaSessionGpu, AHungSessionCanBeLeft) {
   HONE_REQUIRE_SESSION();
   EXPECT_EXIT(
@@ -197,7 +197,7 @@ TEST_F(CudaSessionGpu, DependentLaunchesOverlapAndAreRightInAndOutOfGraphs) {
   ResolvedPlan plan = Plan({Step("dependent_first", {Tensor("out")}, 16, 32),
                             Step("dependent_second", {Tensor("out"), Tensor("out", 4096)}, 16, 32)});
   plan.steps[1].programmatic_dependent_launch = true;
-  plan.steps[0].programmatic_dependent_launch = true;  // must be ignored: nothing of the plan comes before
+  plan.steps[0].programmatic_dependent_launch = true;  // must be ignored: no launch of the plan precedes it
   ASSERT_EQ(Launch(session, *bench.program, plan, bench.bindings).status, LaunchStatus::kOk);
   EXPECT_EQ(Read<float>(session, bench.out)[1024 + 15], 6.0f);
 
@@ -249,7 +249,7 @@ TEST_F(CudaSessionGpu, TensorMapsBringTheirBox) {
   EXPECT_EQ(Launch(session, *bench.program, plan, bench.bindings).status, LaunchStatus::kLaunchError);
 }
 
-// A kernel that watches the clock knows how long it takes: alone and in a graph the session must agree.
+// A kernel that reads the clock knows its own time: alone and in a graph the session must agree with it.
 TEST_F(CudaSessionGpu, TimesAreWhatTheKernelTook) {
   HONE_REQUIRE_SESSION();
   Bench bench(session);
@@ -326,7 +326,7 @@ TEST_F(CudaSessionGpu, WarmCachesAreFaster) {
   EXPECT_LT(warm, cold);
 }
 
-// The floor must be near the best anyone does: within 10 % of a plain copy, and below it or not far above.
+// The floor must be near the best known time: within 10 % of a plain copy, and below it or not far above.
 TEST_F(CudaSessionGpu, TheFloorIsACopyAtFullSpeed) {
   HONE_REQUIRE_SESSION();
   std::unique_ptr<LoadedProgram> program = Load(session, Program(PortableImage(), {"copy16"}));
@@ -384,7 +384,7 @@ TEST_F(CudaSessionGpu, ConditionReportsClocks) {
   EXPECT_LE(condition.sm_clock_mhz, condition.max_sm_clock_mhz);
 }
 
-// Seconds of `work`, best of three, waited for.
+// Returns the seconds of `work`, including the wait, best of three.
 double Seconds(DeviceSession& session, const TensorView& fence, const std::function<void()>& work) {
   double best = 1e9;
   for (int i = 0; i < 3; ++i) {
@@ -431,7 +431,7 @@ TEST_F(CudaSessionGpu, HarnessSpeeds) {
     report(("compare " + type).c_str(), bytes * (1 + 16.0 / static_cast<double>(DTypeBytes(dtype))),
            Seconds(session, view, [&] { EXPECT_TRUE(session.Compare(view, reference.address, {0.1, 0.1}).ok()); }));
   }
-  // What a sample costs beside its own kernel.
+  // Measures a sample's overhead beside its own kernel.
   std::unique_ptr<LoadedProgram> program = Load(session, Program(PortableImage(), {"copy16"}));
   for (int sets : {1, 64}) {
     std::vector<std::unique_ptr<CopyCase>> copies;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA session against the plain host operations: drawing, digests, comparison, gathering, guard zones, launches,
-// globals, graphs. Built twice: over the fake driver, which needs no GPU, and over the real one
+// Compares the CUDA session with the plain host operations: drawing, digests, comparison, gathering, guard zones,
+// launches, globals, graphs. Built twice: with the fake driver, which needs no GPU, and with the real one
 // (cuda_session_gpu_test.cc adds what only hardware shows).
 #include <gmock/gmock.h>
 
@@ -35,7 +35,7 @@ std::string Image() {
   return std::string(reinterpret_cast<const char*>(hone_session_test_fatbin), hone_session_test_fatbin_size);
 }
 
-// Shapes that take every path: whole vectors and single elements; slices first, in the middle, last and none;
+// Returns shapes that use every path: whole vectors and single elements; slices first, in the middle, last and none;
 // rows short and long; strides with gaps, transposed.
 std::vector<TensorView> Shapes(DType dtype) {
   return {
@@ -51,7 +51,7 @@ std::vector<TensorView> Shapes(DType dtype) {
       View(dtype, {5, 32}, 0, {48, 1}),
       View(dtype, {5, 31}, 0, {37, 1}),
       View(dtype, {8, 9, 10}, 2, {1, 8, 72}),
-      View(dtype, {3, 12, 48}, 0, {768, 64, 1}),   // long rows that are not one straight run
+      View(dtype, {3, 12, 48}, 0, {768, 64, 1}),   // long rows that are not contiguous
       View(dtype, {12, 3, 41}, 1, {129, 43, 1}),
   };
 }
@@ -267,7 +267,7 @@ TEST(CudaSession, ADigestSeesOneBitAndOneSwap) {
   EXPECT_NE(before[2], swapped[2]) << "the place counts";
 }
 
-// Outputs near their references, with everything that can go wrong planted.
+// The outputs are near their references, with every kind of error planted.
 TEST(CudaSession, ComparesAsTheHostDoes) {
   HONE_REQUIRE_SESSION();
   const Tolerance tolerance{.c_max = 0.02, .c_rms = 0.01, .absolute = 0.001};
@@ -284,7 +284,7 @@ TEST(CudaSession, ComparesAsTheHostDoes) {
       draw.values.scale = IsFloating(dtype) ? 1.0 : 40.0;
       HONE_ASSERT_OK(host::Draw(draw));
 
-      // Reference: the output's own value, off by up to 3 %.
+      // The reference is the output's own value, off by up to 3 %.
       std::mt19937 random(99);
       std::vector<double> expected(static_cast<size_t>(view.elements));
       std::vector<int64_t> index(view.shape.size(), 0);
@@ -325,7 +325,7 @@ TEST(CudaSession, ComparesAsTheHostDoes) {
         EXPECT_THAT(got->first_expected, testing::NanSensitiveDoubleEq(want.first_expected));
         EXPECT_THAT(got->first_actual, testing::NanSensitiveDoubleEq(want.first_actual));
       }
-      // Sums in another order: a few thousand terms, each rounded once.
+      // The sums have another order: a few thousand terms, each rounded once.
       const auto near = [](double a, double b) { return a == b || std::abs(a - b) <= 1e-12 * std::abs(b); };
       EXPECT_PRED2(near, got->max_scaled, want.max_scaled) << Describe(view);
       EXPECT_PRED2(near, got->rms_error, want.rms_error) << Describe(view);
@@ -412,7 +412,7 @@ TEST(CudaSession, FindsOneByteThatIsNotZeroWhereverItLies) {
   }
 }
 
-// Every stray byte next to a block is found, told where it is, and repaired.
+// Every stray byte next to a block is found, reported with its position, and repaired.
 TEST(CudaSession, GuardZonesShowStrayWrites) {
   HONE_REQUIRE_SESSION();
   std::unique_ptr<LoadedProgram> program = Load(session, Program(Image(), kKernels));
@@ -460,7 +460,7 @@ TEST(CudaSession, FreedMemoryCanBeHadAgain) {
     ASSERT_TRUE(arena.ok());
     EXPECT_LT(session.FreeBytes(), before);
   }
-  // The driver takes a little for itself now and then; a leak of these would be 960 MiB.
+  // The driver takes a little memory for itself at times; a leak of these blocks would be 960 MiB.
   EXPECT_NEAR(static_cast<double>(session.FreeBytes()), static_cast<double>(before), 64 << 20);
 }
 
@@ -569,7 +569,7 @@ TEST(CudaSession, TellsResourcesAndOccupancy) {
   EXPECT_EQ(program->Occupancy("absent", "", 256, 0).status().code(), StatusCode::kInvalidArgument);
 }
 
-// The initial value is back before every launch, and a change is told.
+// The initial value is restored before every launch, and a change is reported.
 TEST(CudaSession, GlobalsDoNotSurviveALaunch) {
   HONE_REQUIRE_SESSION();
   std::unique_ptr<LoadedProgram> program = Load(session, Program(Image(), kKernels, {{"kept_counter", 4, true, true}}));
@@ -610,7 +610,7 @@ TEST(CudaSession, NeighbouringGlobalsAreAllRestored) {
   }
 }
 
-// Some are several pieces of a copy, and the last piece is a short one.
+// Some globals are several pieces of a copy, and the last piece is short.
 TEST(CudaSession, AGlobalOfManyPiecesIsRestoredToItsEnd) {
   HONE_REQUIRE_SESSION();
   std::unique_ptr<LoadedProgram> program =
@@ -653,7 +653,7 @@ TEST(CudaSession, LargeGlobalsAreRestoredFromACopyOnTheDevice) {
   EXPECT_FALSE(*session.GlobalsChanged(*program));
 }
 
-// A graph of many executions does each of them once, on its own buffers, in any order asked, sample after sample.
+// A graph of many executions runs each of them once, on its own buffers, in any order, sample after sample.
 TEST(CudaSession, SamplesOfManySetsExecuteEachSetOnce) {
   HONE_REQUIRE_SESSION();
   std::unique_ptr<LoadedProgram> program = Load(session, Program(Image(), kKernels));
@@ -669,7 +669,7 @@ TEST(CudaSession, SamplesOfManySetsExecuteEachSetOnce) {
   for (int sample = 0; sample < 8; ++sample) {
     std::vector<int> order{0, 1, 2, 3, 4, 5, 6};
     std::shuffle(order.begin(), order.end(), random);
-    // From the fourth on a sample stops early, and not at the same sets: those not asked for must stay as they were.
+    // From the fourth sample on, fewer sets are used, in another order: the unused ones must stay as they were.
     const size_t asked = sample >= 3 ? 4 : order.size();
     for (const auto& set : sets) HONE_ASSERT_OK(session.Fill(set->out.address, set->out.span_bytes, 0));
     SampleRequest request;

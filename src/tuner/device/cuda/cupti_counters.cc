@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counters by CUPTI's range profiler: every kernel is a range of its own, and the passes are ours to run, so that each
-// starts from the same buffers and cold caches.
+// Reads counters by CUPTI's range profiler: every kernel is a range of its own, and this code runs the passes itself,
+// so that each starts from the same buffers and cold caches.
 //
 // libcupti is loaded at run time and never unloaded (it hooks the driver). Its structures carry their own size, so a
 // library newer than the headers of this build understands them.
@@ -45,7 +45,7 @@
 namespace hone {
 namespace {
 
-constexpr int kMostPasses = 500;  // a library that never says it has enough must not keep us for ever
+constexpr int kMostPasses = 500;  // bound for a library that never reports the last pass
 
 struct Cupti {
 #define HONE_CUPTI_MEMBER(member, symbol) decltype(&::symbol) member = nullptr;
@@ -100,7 +100,7 @@ Status Refusal(const Cupti& cupti, CUptiResult result, const std::string& what) 
     if (hone_cupti_result_ != CUPTI_SUCCESS) return Refusal(cupti_, hone_cupti_result_, what); \
   } while (false)
 
-// "smsp__inst_executed.sum" -> "smsp__inst_executed".
+// Maps "smsp__inst_executed.sum" to "smsp__inst_executed".
 std::string BaseName(const std::string& metric) { return metric.substr(0, metric.find('.')); }
 
 class CuptiCounters : public CounterSource {
@@ -126,7 +126,7 @@ class CuptiCounters : public CounterSource {
       values = Count(metrics, most_kernels, prepare, execute);
       auto disable = HONE_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params);
       disable.pRangeProfilerObject = profiler_;
-      cupti_.Disable(&disable);  // what was counted stands; a failure shows at the next Enable
+      cupti_.Disable(&disable);  // counts stay valid; a failure shows at the next Enable
     }
     auto end = HONE_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params);
     end.pHostObject = host_;
@@ -135,8 +135,8 @@ class CuptiCounters : public CounterSource {
   }
 
  private:
-  // One refused metric spoils a host object for all later calls (seen with CUPTI 13.0), so none is offered that the
-  // chip's own list does not name.
+  // One refused metric breaks a host object for all later calls (seen with CUPTI 13.0), so only metrics of the chip's
+  // own list are requested.
   Result<std::vector<const char*>> Known(const std::vector<std::string>& metrics) const {
     std::set<std::string> names;
     for (const CUpti_MetricType type : {CUPTI_METRIC_TYPE_COUNTER, CUPTI_METRIC_TYPE_RATIO, CUPTI_METRIC_TYPE_THROUGHPUT}) {
@@ -249,9 +249,9 @@ class CuptiCounters : public CounterSource {
   CUpti_RangeProfiler_Object* profiler_ = nullptr;
 };
 
-// CUPTI opens libnvperf_host.so and libnvperf_target.so by their bare names, which fails where it was itself found in a
-// folder that the loader does not search (extras/CUPTI/lib64, seen with CUPTI 13.0). A library of that name that is
-// loaded already serves; none beside it: then the loader's own search stands.
+// CUPTI opens libnvperf_host.so and libnvperf_target.so by their bare names, which fails if it was itself found in a
+// folder that the loader does not search (extras/CUPTI/lib64, seen with CUPTI 13.0). An already loaded library of that
+// name is used; if there is none in the folder, the loader's own search decides.
 void LoadCompanions(void* library) {
   link_map* map = nullptr;
   if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_name == nullptr) return;

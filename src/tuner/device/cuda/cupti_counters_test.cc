@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's protocol, over a library of our own that speaks it; and the names of our metrics, by the real library where
-// there is one: its host side needs no GPU.
+// Tests CUPTI's protocol with a fake library, and the names of Hone's metrics with the real library if there is one:
+// its host side needs no GPU.
 #include <cupti_profiler_host.h>
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ class CuptiCounters : public testing::Test {
   void SetUp() override { unsetenv("HONE_FAKE_CUPTI"); }
   void TearDown() override { unsetenv("HONE_FAKE_CUPTI"); }
   static Result<std::unique_ptr<CounterSource>> Make() { return MakeCuptiCounters(nullptr, 0, {"/nonexistent/libcupti.so", kFake}); }
-  // Two kernels a pass; how often each was called.
+  // Collects two kernels per pass; counts the calls of each function.
   static Result<CounterSource::Values> Collect(int* prepared, int* executed) {
     auto source = Make();
     if (!source.ok()) return source.status();
@@ -45,7 +45,7 @@ TEST_F(CuptiCounters, EveryPassIsPreparedAndOnlyWhatIsLaunchedCounts) {
   ASSERT_TRUE(values.ok()) << values.status().message();
   EXPECT_EQ(prepared, 3);
   EXPECT_EQ(executed, 3);
-  // What this chip does not know is left out, and not offered: it would spoil the rest.
+  // A metric unknown to this chip is left out, and not requested: it would break the rest.
   EXPECT_THAT(*values, ElementsAre(ElementsAre(Pair("dram__bytes_read.sum", 0), Pair("dram__throughput.avg.pct_of_peak_sustained_elapsed", 1)),
                                    ElementsAre(Pair("dram__bytes_read.sum", 100), Pair("dram__throughput.avg.pct_of_peak_sustained_elapsed", 101))));
 }

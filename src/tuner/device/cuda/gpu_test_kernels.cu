@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Candidate kernels for cuda_session_gpu_test.cc, for what only a GPU shows: time, cooperation between blocks, and
-// what happens to kernels that misbehave. Compiled at build time; the test loads the image as if Hone's compiler had
-// made it.
+// Provides candidate kernels for cuda_session_gpu_test.cc, to test what only a GPU shows: time, cooperation between
+// blocks, and the fate of kernels that misbehave. Compiled at build time; the test loads the image as if Hone's
+// compiler had made it.
 #include <cooperative_groups.h>
 #include <cstdint>
 #include <cuda.h>
@@ -105,12 +105,12 @@ extern "C" __global__ void tensor_map_box(const __grid_constant__ CUtensorMap ma
 // ---- what one launch leaves for the next ----
 __constant__ int kept_constant = 5;
 __constant__ int kept_constants[1000] = {1, 2, 3};
-// An address of which the compiler no longer knows that it is constant memory's.
+// Returns an address of constant memory that the compiler does not recognise as such.
 __device__ volatile int* Ordinary(const int* address) {
   asm volatile("" : "+l"(address));
   return const_cast<int*>(address);
 }
-// Writes constant memory through an ordinary address; what the constant cache holds is the launch's own affair.
+// Writes constant memory through an ordinary address; the launch itself may read the constant cache's old value.
 extern "C" __global__ void count_in_constant(float* out) {
   if (threadIdx.x != 0) return;
   volatile int* kept = Ordinary(&kept_constant);
@@ -128,7 +128,7 @@ extern "C" __global__ void leave_in_shared(float* out, unsigned value, int words
   __syncthreads();
   if (kept_shared[words - 1] != value) out[1] = 1.0f;
 }
-// out[0]: how many words hold `value` in memory that this launch has not written.
+// Sets out[0] to the number of words with `value` in memory that this launch has not written.
 extern "C" __global__ void find_in_shared(float* out, unsigned value, int words) {
   extern __shared__ unsigned kept_shared[];
   volatile unsigned* kept = kept_shared;
@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2) find_in_local(float* out, 
   for (int i = 0; i < kLocalWords; ++i) found += kept[i] == value;
   if (found > 0) atomicAdd(out, static_cast<float>(found));
 }
-// Reads everything and asks L2 to keep it.
+// Reads all words and asks L2 to keep them.
 extern "C" __global__ void read_to_stay(const float4* x, float* out, int words) {
   uint64_t policy;
   asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
@@ -175,7 +175,7 @@ extern "C" __global__ void read_once(const float4* x, float* out, int words) {
   }
   if (sum == 1.2345f) out[0] = sum;
 }
-// What lies around a variable of one's own: words [0, words) from `first` words past it, copied out; then one is changed.
+// Copies words [0, words), starting `first` words past a variable of the program; then changes one.
 __device__ int lonely_global = 11;
 extern "C" __global__ void look_around(unsigned* out, long long first, int words, int write_at, unsigned value) {
   volatile unsigned* around = reinterpret_cast<volatile unsigned*>(&lonely_global) + first;

@@ -30,7 +30,7 @@ ApartPlace PlaceApart(const BlockRequest& block, int64_t granule, uint64_t key) 
   const int64_t spare = place.memory - 2 * margin - block.bytes - first;
   const int64_t places = spare / step + 1;
   const uint64_t drawn = draw::Mix(key);
-  int64_t chosen = 0;  // where the memory begins: in a quarter of all places
+  int64_t chosen = 0;  // start of the memory, chosen for a quarter of all places
   if ((drawn & 3) != 0) chosen = (drawn & 3) != 3 ? places - 1 : static_cast<int64_t>((drawn >> 2) % static_cast<uint64_t>(places));
   place.offset = margin + first + step * chosen;
   return place;
@@ -89,8 +89,7 @@ Status GuardedArena::Rearrange(uint64_t key, int most_moved) {
   }
   const size_t moved = std::min(blocks_.size(), static_cast<size_t>(std::max(most_moved, 0)));
   const size_t first = draw::Mix(key ^ kMovedPurpose) % blocks_.size();
-  // Blocks lie in a secret order, so neighbors in it are as good as any.
-  // No work that is under way uses what a candidate is shown: its own has ended, and the judge has addresses of its own.
+  // Blocks are in a secret order, so consecutive ones are as good as any.
   move_ = std::make_shared<std::function<Status()>>([this, first, moved]() -> Status {
     for (size_t i = 0; i < moved; ++i) HONE_RETURN_IF_ERROR(ShowAt(blocks_[(first + i) % blocks_.size()]));
     return Status::Ok();

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks that lie apart: each in memory of its own, which the judge reads and writes at one secret address and a
-// candidate is shown at another, with nothing mapped beside it and, for inputs, without the right to write.
+// Provides an arena whose blocks lie apart, each in memory of its own. The judge reads and writes a block at one secret
+// address; a candidate sees it at another, with nothing mapped beside it and, for inputs, without the right to write.
 //
-// In half of all arrangements a block ends where its memory ends, as nearly as its alignment allows, so that an access past
-// its end faults; in a quarter it begins where the memory begins, and in the others anywhere. What is left of the memory is
-// a gap on either side, with the pattern of all gaps.
+// In half of all arrangements a block ends where its memory ends, as nearly as its alignment allows, so that an access
+// past its end faults; in a quarter it begins where the memory begins, and in the others anywhere. The rest of the
+// memory is a gap on either side, with the usual pattern.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,26 @@
 
 namespace hone {
 
-// Where one block begins in its memory, and how much memory that is.
+// Offset of one block in its memory, and the size of this memory.
 struct ApartPlace {
   int64_t offset = 0;
   int64_t memory = 0;  // a multiple of the granule
 };
-// Pure. `key` chooses among the places that the request allows. `align` of the request: below half a granule.
+// Chooses, by `key`, among the places that the request allows. Pure. `align` of the request must be below half a
+// granule.
 ApartPlace PlaceApart(const BlockRequest& block, int64_t granule, uint64_t key);
 
 class GuardedArena : public CudaArena {
  public:
-  // kInvalidArgument for a negative size or an alignment that is no power of two; kUnavailable when the device has not
-  // so much memory. `key`: secret. The context must have virtual memory.
+  // Makes an arena. kInvalidArgument for a negative size or an alignment that is not a power of two; kUnavailable when
+  // the device does not have enough memory. `key`: secret. The context must have virtual memory.
   static Result<std::unique_ptr<GuardedArena>> Make(std::shared_ptr<CudaContext> context,
                                                     const std::vector<BlockRequest>& blocks, uint64_t key);
   ~GuardedArena() override;
 
-  // Other places for all blocks, and other addresses for `most_moved` of them, chosen by `key`. Contents are lost, gaps are to
-  // be filled again. Mapping costs the host 100 to 200 us each: candidates are shown the other addresses from the context's
-  // next RunDeferred on.
+  // Moves all blocks to other places, and `most_moved` of them to other addresses, chosen by `key`. Contents are lost,
+  // and gaps must be filled again. Mapping costs the host 100 to 200 us per block: candidates see the new addresses
+  // only after the context's next RunDeferred.
   Status Rearrange(uint64_t key, int most_moved);
 
   uint64_t address(size_t block) const override;
@@ -51,20 +52,20 @@ class GuardedArena : public CudaArena {
   struct Block {
     BlockRequest request;
     DeviceBlock memory;
-    CUdeviceptr seen = 0;  // the whole memory, as candidates see it
+    CUdeviceptr seen = 0;  // address of the whole memory for candidates
     int64_t offset = 0;
   };
   GuardedArena(std::shared_ptr<CudaContext> context, uint64_t key) : context_(std::move(context)), key_(key) {}
-  Status ShowAt(Block& block);  // a new address, in the place of the one it had
+  Status ShowAt(Block& block);  // maps a new address for candidates in place of the old one
   void Hide(Block& block);
   void FindGaps();
 
   std::shared_ptr<CudaContext> context_;
   uint64_t key_;
-  std::shared_ptr<std::function<Status()>> move_;  // what the context is to do later
+  std::shared_ptr<std::function<Status()>> move_;  // work that the context does later
   std::vector<Block> blocks_;
   std::vector<harness::Gap> gaps_;
-  std::vector<size_t> gap_of_block_;  // the gap before a block; the one after it follows
+  std::vector<size_t> gap_of_block_;  // number of the gap before each block; the gap after it is the next
   uint64_t base_ = 0;
 };
 

@@ -35,11 +35,13 @@ using harness::MakeDivisor;
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kDrawThreads = 512;
-constexpr int64_t kShortRow = 128;          // rows below this are walked by one thread
-constexpr int64_t kTableSliceElements = 32; // slices smaller than this compute their key each: a table would not pay
+constexpr int64_t kShortRow = 128;          // one thread handles a row shorter than this
+constexpr int64_t kTableSliceElements = 32; // slices smaller than this compute their key at each use: a table would not
+                                            // pay
 constexpr uint64_t kMarkPurpose = 0x3a4c, kScrubPurpose = 0x5c2b;
 constexpr unsigned kScrubThreads = 1024;
-constexpr int64_t kScrubFrames[] = {256, 1024, 4096, 16384};  // bytes of local memory: the kernels there are
+constexpr int64_t kScrubFrames[] = {256, 1024, 4096, 16384};  // sizes of local memory, in bytes, for which a kernel
+                                                              // exists
 constexpr uint64_t kGateLimitNs = 20'000'000;
 constexpr size_t kTableFloats = draw::kQuantiles + 2;
 
@@ -63,7 +65,7 @@ std::string_view CompareName(DType dtype) {
   return DrawName(dtype);
 }
 
-// How rows are shared among warps or threads; see the head of harness_kernels.cu.
+// Distribution of rows among warps or threads; see the head of harness_kernels.cu.
 struct RowWork {
   bool by_thread = false;
   int64_t segment_elements = 0;
@@ -85,7 +87,7 @@ RowWork PlanRows(const Layout& layout, int width, int sm_count) {
     work.blocks = std::clamp<uint64_t>(static_cast<uint64_t>(items + kThreads - 1) / kThreads, 1, most_blocks);
     return work;
   }
-  const int64_t pass = 32 * width;  // what a warp takes at once
+  const int64_t pass = 32 * width;  // elements that a warp handles at once
   const int64_t warps = static_cast<int64_t>(most_blocks) * (kThreads / 32);
   const int64_t segments_wanted = std::max<int64_t>(1, warps / rows);
   work.segment_elements = std::max<int64_t>((layout.inner + segments_wanted - 1) / segments_wanted, 4 * pass);
@@ -139,7 +141,7 @@ Result<CUfunction> Harness::Function(const std::string& name) {
   CUfunction function = nullptr;
   HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.ModuleGetFunction(&function, module_, name.c_str()),
                             "finding the harness kernel " + name);
-  // Loading is lazy by default and may wait for the device: never behind a closed gate.
+  // Loading is lazy by default and may wait for the device, which must not happen behind a closed gate.
   HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.FuncLoad(function), "loading the harness kernel " + name);
   functions_.emplace(name, function);
   return function;
@@ -441,7 +443,7 @@ Result<bool> Harness::Differs(uint64_t a, uint64_t b, int64_t bytes) {
 
 namespace {
 
-// Calls `each` with the list in parts that a kernel takes as arguments.
+// Calls `each` with the list in parts that fit a kernel's arguments.
 template <typename T, typename Each>
 Status InParts(const std::vector<T>& list, Each&& each) {
   for (size_t begin = 0; begin < list.size(); begin += harness::kListed) {
@@ -493,7 +495,7 @@ Status Harness::TouchPages(const std::vector<harness::PageRun>& runs, uint64_t g
   });
 }
 
-// From pageable memory the driver has copied the source before it returns, so callers may reuse theirs at once.
+// For pageable memory the driver copies the source before it returns, so callers may reuse theirs at once.
 Status Harness::PutGlobals(const std::vector<GlobalPiece>& pieces, const std::vector<uint8_t>& image) {
   if (pieces.empty()) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, pieces.data(), pieces.size() * sizeof(GlobalPiece)));
@@ -519,7 +521,7 @@ Status Harness::CopyFromHost(uint64_t address, const void* source, int64_t bytes
 Status Harness::CopyToHost(void* destination, uint64_t address, int64_t bytes) {
   if (bytes == 0) return Status::Ok();
   const auto size = static_cast<size_t>(bytes);
-  const bool staged = size <= results_.bytes();  // one trip through pinned memory is quicker for small results
+  const bool staged = size <= results_.bytes();  // for small results, one transfer through pinned memory is faster
   void* target = staged ? results_.address() : destination;
   const std::string what = fmt::format("copying {} bytes from the device", bytes);
   HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.MemcpyDtoHAsync(target, address, size, context_->stream()), what);
@@ -530,12 +532,13 @@ Status Harness::CopyToHost(void* destination, uint64_t address, int64_t bytes) {
 
 Status Harness::Scrub(int64_t local_bytes) {
   const uint64_t scrub_key = Keyed(scrub_key_, kScrubPurpose, ++scrubs_);
-  // A block with all of the shared memory has its multiprocessor to itself, so as many blocks as there are of those reach all.
+  // A block with all of the shared memory has its multiprocessor to itself, so as many blocks as multiprocessors reach
+  // all of it.
   HONE_RETURN_IF_ERROR(LaunchShared("hone_scrub_shared", static_cast<uint64_t>(sm_count_), kScrubThreads, shared_bytes_,
                                     scrub_key, static_cast<int>(shared_bytes_ / 16)));
   if (local_bytes <= 0) return Status::Ok();
-  // Where a thread's local memory lies depends on its place on the multiprocessor and on how much each has: as many threads
-  // as fit, with as much as the candidate's or more, cover all that it could have written.
+  // The address of a thread's local memory depends on its place on the multiprocessor and on the size per thread: as
+  // many threads as fit, each with at least the candidate's size, cover all that it could have written.
   const auto* frame = std::find_if(std::begin(kScrubFrames), std::end(kScrubFrames), [&](int64_t bytes) { return bytes >= local_bytes; });
   if (frame == std::end(kScrubFrames)) --frame;
   return Launch(fmt::format("hone_scrub_local_{}", *frame), static_cast<uint64_t>(sm_count_) * 2, kScrubThreads, scrub_key, sink_.address());
@@ -576,7 +579,7 @@ Status Harness::Stream(bool one_word, uint64_t source, int64_t source_bytes, uin
                   writes, MakeDivisor(static_cast<uint64_t>(source_bytes / 16)),
                   MakeDivisor(static_cast<uint64_t>(destination_bytes / 16)));
   }
-  // Four loads a thread in flight where there is enough work to fill every SM several times over, fewer below.
+  // Each thread has four loads in flight if there is enough work to fill every SM several times, fewer otherwise.
   const int64_t enough = static_cast<int64_t>(sm_count_) * 16;
   const int64_t words_per_block = std::clamp<int64_t>((most / enough + kThreads - 1) / kThreads * kThreads, kThreads, 4 * kThreads);
   const int64_t blocks = (most + words_per_block - 1) / words_per_block;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trusted kernels (harness_kernels.cu) behind typed calls, with the scratch memory they need.
+// Calls the trusted kernels (harness_kernels.cu), and owns the scratch memory that they need.
 //
-// Calls enqueue on the context's stream; those that return a value wait for it, the others return at once.
-// A candidate shares the address space, so nothing the harness relies on survives one: tables and lists are
-// sent again from the host (ForgetDeviceState), counters are zeroed right before the kernel that counts.
-// Errors are the device's (kDevice). Not thread-safe.
+// Calls enqueue on the context's stream; those that return a value wait for it, the others return at once. A candidate
+// shares the address space and may overwrite anything, so after each candidate tables and lists are sent again from the
+// host (ForgetDeviceState), counters are zeroed right before the kernel that counts. Errors are those of the device
+// (kDevice). Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -25,17 +25,17 @@ namespace hone {
 class Harness {
  public:
   struct Places {
-    int sm_count = 1;          // sizes grids
-    int64_t l2_bytes = 0;      // sizes the flush
-    int64_t shared_bytes = 0;  // the most a block may have
-    uint64_t key = 0;          // secret: what memory is scrubbed with, and marks are made under
+    int sm_count = 1;          // determines grid sizes
+    int64_t l2_bytes = 0;      // determines the size of the flush
+    int64_t shared_bytes = 0;  // largest size for a block
+    uint64_t key = 0;          // secret for scrubbing memory and for marks
   };
   static Result<std::unique_ptr<Harness>> Make(std::shared_ptr<CudaContext> context, const Places& places);
   ~Harness();
 
-  // Overwrites what a candidate that runs next may not read even if it found it: the keys of digests. Enqueues.
+  // Overwrites the keys of digests, which the next candidate must not read. Enqueues.
   Status WipeKeys();
-  // The device's copies of host data can no longer be believed: a candidate ran.
+  // Marks the device's copies of host data as invalid, because a candidate ran.
   void ForgetDeviceState() { tables_sent_ = digest_keys_.sent = false; }
 
   Status Draw(const DrawRequest& request);
@@ -45,44 +45,45 @@ class Harness {
   Status Gather(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices);
   Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance);
   Result<std::vector<std::vector<uint64_t>>> Digest(const std::vector<TensorView>& views, uint64_t key);
-  // Whether [a, a + bytes) differs from [b, b + bytes), or from zeros when b is 0.
+  // Returns whether [a, a + bytes) differs from [b, b + bytes), or from zeros when b is 0.
   Result<bool> Differs(uint64_t a, uint64_t b, int64_t bytes);
-  // One keyed digest of `bytes` from each address, of whole words of eight bytes, into `marks` on the device. Enqueues.
-  // Two marks under one secret are of equal bytes where digest::Canonical of them is equal. secret: 0 becomes the one that
-  // the device has already, or another.
+  // Writes one keyed digest of `bytes` from each address, in whole words of eight bytes, to `marks` on the device.
+  // Enqueues. Two marks under one secret have equal bytes if digest::Canonical of both is equal. secret: 0 is replaced
+  // by the device's present secret, or by a new one.
   Status Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUdeviceptr marks, uint64_t* secret);
   Status FillGaps(const CudaArena& arena);
-  // First damaged gap as a sentence; repairs all gaps when there is one.
+  // Returns the first damaged gap as a sentence; repairs all gaps when there is one.
   Result<std::optional<std::string>> CheckGaps(const CudaArena& arena);
 
-  // Device globals from an image on the host, or back into one, which is as long as the pieces together: a copy or two and one
-  // kernel for any number of them. A driver takes each variable for memory of its own, and a copy a variable costs 2 to 8 us;
-  // headers of the C++ library bring 1300.
+  // Copies device globals from an image on the host, or back into one, whose size is that of all pieces: a copy or two
+  // and one kernel for any number of globals. In the driver each variable is separate memory, and a copy per variable
+  // costs 2 to 8 us; headers of the C++ library bring 1300.
   Status PutGlobals(const std::vector<harness::GlobalPiece>& pieces, const std::vector<uint8_t>& image);
   Status TakeGlobals(const std::vector<harness::GlobalPiece>& pieces, std::vector<uint8_t>* image);  // waits
 
   Status CopyFromHost(uint64_t address, const void* source, int64_t bytes);
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes);  // waits
 
-  // --- what a timed sample is made of; all enqueue only ---
-  // Overwrites the shared memory of every multiprocessor and, where `local_bytes` of a thread are not 0, as much local memory
-  // of every thread that can be resident: with random words, NaNs or plausible numbers in turn.
+  // --- parts of a timed sample; all only enqueue ---
+  // Overwrites the shared memory of every multiprocessor and, if `local_bytes` per thread is not 0, as much local
+  // memory of every thread that can be resident: with random words, NaNs or plausible numbers in turn.
   Status Scrub(int64_t local_bytes);
   Status Flush();                                    // reads 3 x L2 of clean memory
-  Status Touch(uint64_t address, int64_t bytes);     // reads it, whole 16-byte words inside
-  // Reads a word of each page, so that addresses are translated as quickly as those of memory in use. A fresh mapping's are not.
+  Status Touch(uint64_t address, int64_t bytes);     // reads whole 16-byte words inside the range
+  // Reads a word of each page, so that address translation is as fast as for memory in use. For a new mapping it is
+  // slower.
   Status TouchPages(const std::vector<harness::PageRun>& runs, uint64_t granule);
   Status Separator();
   Status Gate(unsigned expected);                    // holds the stream until OpenGate(expected), 20 ms at most
   void OpenGate(unsigned expected);
   Status Spin(double seconds);
-  // Reads and writes so many bytes (rounded up to 16) cyclically through two regions: by threads of up to four words, or of one.
-  // Which is faster depends on how many bytes.
+  // Reads and writes this many bytes (rounded up to 16) cyclically through two regions, with threads of up to four
+  // words, or of one. The faster variant depends on the number of bytes.
   Status Stream(bool one_word, uint64_t source, int64_t source_bytes, uint64_t destination, int64_t destination_bytes,
                 double read_bytes, double written_bytes);
 
  private:
-  // Every element of the view, and what lies between strided rows, set to one pattern of the dtype's width.
+  // Sets every element of the view, and the bytes between strided rows, to one pattern of the dtype's width.
   Status FillPattern(const TensorView& view, uint64_t pattern);
   Harness(std::shared_ptr<CudaContext> context, const Places& places);
 
@@ -91,11 +92,11 @@ class Harness {
   Status Launch(const std::string& name, uint64_t blocks, unsigned threads, const Args&... args);
   template <typename... Args>
   Status LaunchShared(const std::string& name, uint64_t blocks, unsigned threads, int64_t shared_bytes, const Args&... args);
-  // Device memory of at least `bytes` that stays with the harness under this purpose.
+  // Returns device memory of at least `bytes` that the harness keeps for this purpose.
   Result<CUdeviceptr> Scratch(DeviceBlock& block, int64_t bytes);
   Result<CUdeviceptr> SendList(DeviceBlock& block, const void* data, size_t bytes);
   Status SendTables();
-  // The tables of core/slice_digest.h under one secret; on the device while `sent`.
+  // Tables of core/slice_digest.h under one secret; on the device while `sent`.
   struct DigestKeys {
     std::vector<uint64_t> tables;
     uint64_t secret = 0;

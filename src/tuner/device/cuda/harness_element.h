@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of one element of a comparison, for kernels and host tests alike.
+// Compares one element with its reference, in kernels and host tests alike.
 #pragma once
 
 #include "tuner/core/draw.h"
@@ -9,7 +9,7 @@
 
 namespace hone::harness {
 
-// How finely a dtype divides the numbers near a value.
+// Resolution of a dtype's numbers near a value.
 struct Precision {
   int mantissa_bits;  // stored; 0 for integers
   int lowest_exponent;
@@ -44,25 +44,25 @@ HONE_HD bool IsFinite(double value) { return ((BitsOf(value) >> 52) & 0x7ff) != 
 HONE_HD bool IsNan(double value) { return value != value; }
 HONE_HD double Magnitude(double value) { return DoubleOf(BitsOf(value) & 0x7fffffffffffffffULL); }
 
-// The distance between neighbouring numbers of the dtype at `reference`, which is finite.
+// Returns the distance between neighbouring numbers of the dtype at `reference`, which is finite.
 HONE_HD double UlpAt(double reference, Precision precision) {
   if (precision.mantissa_bits == 0) return 1.0;
   int exponent = static_cast<int>((BitsOf(reference) >> 52) & 0x7ff) - 1023;
   if (exponent < precision.lowest_exponent) exponent = precision.lowest_exponent;
   const int power = exponent - precision.mantissa_bits;
   if (power >= -1022) return DoubleOf(static_cast<uint64_t>(power + 1023) << 52);
-  return DoubleOf(1ULL << (power + 1074));  // subnormal in double: only float64 gets here
+  return DoubleOf(1ULL << (power + 1074));  // subnormal in double: only float64 can get here
 }
 
-// The smallest normal number of the dtype: below it the distance between neighbours no longer shrinks, and an error is
-// to be held against this, not against the value. 0 for integers.
+// Returns the smallest normal number of the dtype: below it the distance between neighbours no longer shrinks, so
+// errors are compared with it, not with the value. 0 for integers.
 HONE_HD double SmallestNormal(Precision precision) {
   if (precision.mantissa_bits == 0) return 0.0;
   return DoubleOf(static_cast<uint64_t>(precision.lowest_exponent + 1023) << 52);
 }
 
-// The least magnitude that rounds to an infinity of the dtype: half a step beyond its largest finite number. Infinite
-// for integers and for float64, in which references are.
+// Returns the least magnitude that rounds to an infinity of the dtype: half a step beyond its largest finite number.
+// Infinite for integers and for float64, the type of references.
 HONE_HD double OverflowsFrom(Precision precision) {
   const double infinity = DoubleOf(0x7ff0000000000000ULL);
   if (precision.mantissa_bits == 0 || precision.mantissa_bits >= 52) return infinity;
@@ -71,14 +71,15 @@ HONE_HD double OverflowsFrom(Precision precision) {
   return power * (2.0 - DoubleOf(static_cast<uint64_t>(1022 - precision.mantissa_bits) << 52));
 }
 
-// The bits of a word that tell a signalling NaN of Hone's (exponent all ones, quiet bit clear, the bit below it set) from
-// all else, and what they are then. Nothing a kernel computes looks like that.
+// The mask and value by which Hone's signalling NaN (exponent all ones, quiet bit clear, the bit below it set) is
+// recognised in a word. No computation of a kernel produces it.
 struct UnwrittenPattern {
   uint64_t mask;
   uint64_t value;
 };
 HONE_HD UnwrittenPattern UnwrittenOf(uint64_t poison, Precision precision) {
-  if (precision.mantissa_bits == 0) return {0, 1};  // no integer is out of a kernel's reach: what nobody wrote is wrong, or right
+  if (precision.mantissa_bits == 0) return {0, 1};  // kernels can produce every integer, so unwritten elements cannot
+                                                    // be recognised: they are compared like others
   const uint64_t payload = (1ULL << (precision.mantissa_bits - 2)) - 1;
   const int bits = precision.mantissa_bits == 52 ? 64 : precision.mantissa_bits == 23 ? 32 : 16;
   const uint64_t sign = 1ULL << (bits - 1);
@@ -86,8 +87,9 @@ HONE_HD UnwrittenPattern UnwrittenOf(uint64_t poison, Precision precision) {
   return {mask, poison & mask};
 }
 
-// What of eight drawn bytes stays, and what is set in it, in elements of `bytes` each: FillKind's bytes as they are, or
-// plausible numbers. Floating-point ones have magnitudes from 1/8 to 2, any mantissa and either sign; integers are below 64.
+// Which of eight drawn bytes' bits stay and which are set, in elements of `bytes` each: FillKind's bytes unchanged, or
+// plausible numbers. Floating-point ones have magnitudes from 1/8 to 2, any mantissa and either sign; integers are
+// below 64.
 struct FillMask {
   uint64_t keep;
   uint64_t set;
@@ -98,7 +100,7 @@ HONE_HD FillMask PlausibleMask(Precision precision, int bytes) {
   uint64_t keep = 0x3f, set = 0;
   if (precision.mantissa_bits != 0) {
     const uint64_t bias = (1ULL << (bits - 2 - precision.mantissa_bits)) - 1;
-    keep = 1ULL << (bits - 1) | ((4ULL << precision.mantissa_bits) - 1);  // two bits of the exponent are drawn too
+    keep = 1ULL << (bits - 1) | ((4ULL << precision.mantissa_bits) - 1);  // two bits of the exponent are random too
     set = (bias & ~3ULL) << precision.mantissa_bits;
   }
   FillMask mask{0, 0};
@@ -109,13 +111,13 @@ HONE_HD FillMask PlausibleMask(Precision precision, int bytes) {
   return mask;
 }
 
-// The byte at `offset` from where the eight bytes begin.
+// Returns the byte at `offset` from the start of the eight bytes.
 HONE_HD uint8_t MaskedByte(uint64_t key, const FillMask& mask, int64_t offset) {
   const int shift = 8 * static_cast<int>(static_cast<uint64_t>(offset) & 7);
   return static_cast<uint8_t>((GapByte(key, offset) & (mask.keep >> shift)) | (mask.set >> shift));
 }
 
-// One element judged. `scaled`, `small` and `ulps` are 0 for a right non-finite value and for a wrong one.
+// Result for one element. `scaled`, `small` and `ulps` are 0 if the output or the reference is not finite.
 struct Judged {
   bool wrong;
   bool non_finite;  // the output is NaN or infinite
@@ -125,15 +127,15 @@ struct Judged {
   double ulps;
 };
 
-// rms: of the reference over the element's slice, finite values only, or the floor below which no scale goes.
-// absolute: an error of this much is right whatever the scale.
-// c_small: 0, or what `small` may be. A bound relative to the rms lets a kernel answer 0 for everything that is 1 / c_max
-// times smaller than its neighbours; where results have relative accuracy, that is work left out.
-// small_floor: an element below this part of its slice's rms is judged by c_small as if it were no smaller.
-// A reference that is not finite must be met exactly: NaN by NaN, an infinity by the same infinity. A finite one that
-// the dtype cannot hold is met by the infinity of its sign, which is what correct rounding makes of it; near that
-// threshold, as far as c_max goes and a sixteenth at most, by a finite value as well as by the infinity. A task may allow
-// any c_max, and with a large one an infinity would pass for anything.
+// rms: root mean square of the reference over the element's slice, finite values only, or the floor if that is larger.
+// absolute: an error of this size is right at any scale.
+// c_small: 0, or the limit on `small`. A bound relative to the rms lets a kernel answer 0 for everything that is 1 /
+// c_max times smaller than its neighbours; if results have relative accuracy, such a kernel has left out work.
+// small_floor: an element below this fraction of its slice's rms counts as this fraction for c_small.
+// A reference that is not finite requires the same value: NaN for NaN, an infinity for the same infinity. A finite one
+// that the dtype cannot hold requires the infinity of its sign, the correctly rounded value; near that threshold,
+// within c_max but a sixteenth at most, both a finite value and the infinity are right. A task may allow any c_max, and
+// without the sixteenth an infinity would pass for anything if c_max were large.
 HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision,
                      double absolute = 0.0, double c_small = 0.0, double small_floor = 0.0) {
   Judged judged{false, !IsFinite(actual), 0.0, 0.0, 0.0, 0.0};

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of the trusted harness: inputs are drawn, outputs compared and digested, guard zones checked and
-// caches put in a known state beside the data, at memory speed; only counters go back to the host.
+// Implements the kernels of the trusted harness, which draw inputs, compare and digest outputs, check guard zones and
+// put caches in a known state where the data is, at memory speed; only counters are copied to the host.
 //
 // Compiled by nvcc into a fat binary that is embedded in the library (harness.cc loads it and knows every
 // name). -fmad=false: the host draws the same bits. All kernels take whole structs by value, run on any grid
 // (grid-stride loops) of the block size given at each, and use no state between launches.
 //
-// Sums over slices: a row is the run of elements inside the slice axis, so row r belongs to slice r % slices.
-// Long rows are cut into segments of one warp each; short rows are walked by one thread, neighbours taking
-// neighbouring slices, which also coalesces when the slice axis is the innermost one.
+// Sums over slices: a row is the run of elements inside the slice axis, so row r belongs to slice r % slices. Long rows
+// are cut into segments of one warp each; one thread handles a short row, with neighbouring threads on neighbouring
+// slices, which also coalesces when the slice axis is the innermost one.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -31,8 +31,8 @@ __device__ __forceinline__ uint64_t ThreadNumber() {
 }
 __device__ __forceinline__ uint64_t ThreadCount() { return static_cast<uint64_t>(gridDim.x) * blockDim.x; }
 
-// A run of chunks, `step` elements from one to the next, none past the end of its row. Where the elements inside the
-// slice axis are one straight run, as they mostly are, a place follows from the one before.
+// A sequence of chunks, `step` elements apart, none past the end of its row. If the elements inside the slice axis are
+// one contiguous run, as they mostly are, each position follows from the previous one.
 struct Walk {
   const Layout& layout;
   bool straight;
@@ -56,7 +56,7 @@ struct Walk {
 
 // ---------------------------------------------------------------------------------------------- drawing
 
-// Which key and which source slice a slice is drawn with.
+// The key and the source slice with which a slice is drawn.
 struct SliceSource {
   uint64_t key;
   uint64_t slice;
@@ -77,14 +77,14 @@ __device__ SliceSource SourceOf(const DrawArguments& arguments, int64_t slice, i
                                                   arguments.permutation_key)};
 }
 
-// What the elements of one slice are drawn with.
+// Parameters for drawing the elements of one slice.
 struct DrawSource {
   draw::Parameters parameters;
   uint64_t slice_hash;
-  uint64_t slice;  // 0 where a slice table stands in; kDistinct and kSpecial read it, and have none
+  uint64_t slice;  // 0 if a slice table is used; kDistinct and kSpecial read it, and have no table
 };
 
-template <typename T> struct Convert {  // integers of any signedness by their width
+template <typename T> struct Convert {  // integers of any signedness, by width
   static __device__ __forceinline__ T Float(float v) { return static_cast<T>(static_cast<int64_t>(v)); }
   static __device__ __forceinline__ T Integer(int64_t v) { return static_cast<T>(v); }
 };
@@ -105,7 +105,7 @@ template <> struct Convert<__nv_bfloat16> {
   static __device__ __forceinline__ __nv_bfloat16 Integer(int64_t v) { return Float(static_cast<float>(v)); }
 };
 
-// A special value: NaN has the bits that the host gives it.
+// Converts a special value: NaN gets the host's bits.
 template <typename T>
 __device__ __forceinline__ T SpecialOf(float v) {
   if constexpr (sizeof(T) == 2) {
@@ -124,7 +124,7 @@ struct alignas(sizeof(T) * kWidth) Packed {
   T values[kWidth];
 };
 
-// kNormal: the normal distribution alone, its table as pairs in shared memory. Otherwise any distribution.
+// kNormal: only the normal distribution, with its table as pairs in shared memory. Otherwise any distribution.
 template <typename T, int kWidth, bool kNormal>
 __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArguments& arguments) {
   __shared__ float2 pairs[kNormal ? draw::kQuantiles : 1];
@@ -173,7 +173,7 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
     *reinterpret_cast<Packed<T, kWidth>*>(layout.address + place.offset * static_cast<int64_t>(sizeof(T))) = packed;
   };
 
-  if (arguments.segment_elements == 0) {  // short rows: every chunk finds its own place
+  if (arguments.segment_elements == 0) {  // short rows: every chunk computes its own position
     const uint64_t chunks = static_cast<uint64_t>(layout.elements) / kWidth;
     for (uint64_t chunk = ThreadNumber(); chunk < chunks; chunk += ThreadCount()) {
       const Place place = Locate(layout, chunk * kWidth);
@@ -181,7 +181,7 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
     }
     return;
   }
-  // Long rows: a segment a warp, as in the sums below; slice and place are found once a segment.
+  // Long rows have a segment per warp, as in the sums below; slice and position are computed once per segment.
   const uint64_t items = Quotient(layout.by_inner, static_cast<uint64_t>(layout.elements)) * arguments.by_segments.divisor;
   for (uint64_t item = ThreadNumber() >> 5; item < items; item += ThreadCount() >> 5) {
     const uint64_t row = Quotient(arguments.by_segments, item);
@@ -202,8 +202,9 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
 
 // --------------------------------------------------------------------------------------- sums over slices
 
-// Walks a tensor slice by slice. Visitor, a copy for each run of elements of one slice: Loaded Load(linear, place) reads
-// kWidth elements, Take(loaded, place) adds them, Sum Total() and Plus(a, b) of two such, Add(slice, sum).
+// Visits a tensor slice by slice, with a copy of the Visitor for each run of elements of one slice. Its functions:
+// Loaded Load(linear, place) reads kWidth elements; Take(loaded, place) adds them; Sum Total(); Plus(a, b) adds two
+// Sums; Add(slice, sum).
 template <int kWidth, typename Visitor>
 __device__ __forceinline__ void WarpRows(const Layout& layout, const Divisor& by_segments, int64_t segment_elements,
                                          const Visitor& visitor) {
@@ -219,7 +220,7 @@ __device__ __forceinline__ void WarpRows(const Layout& layout, const Divisor& by
     int64_t i = begin + lane * kWidth;
     Walk walk(layout, base + static_cast<uint64_t>(i < end ? i : begin));
     constexpr int kStep = 32 * kWidth;
-    for (; i + kStep < end; i += 2 * kStep) {  // two under way at a time
+    for (; i + kStep < end; i += 2 * kStep) {  // two in flight at a time
       const Place first = walk.place;
       const typename Visitor::Loaded a = mine.Load(walk.linear, first);
       walk.Advance(kStep);
@@ -260,7 +261,7 @@ __device__ __forceinline__ void ThreadRows(const Layout& layout, int64_t rows_pe
   }
 }
 
-// core/slice_digest.h says what is computed.
+// Computes the digest that core/slice_digest.h defines.
 template <typename Word, int kWidth>
 struct DigestVisitor {
   using Sum = unsigned long long;
@@ -286,7 +287,7 @@ struct DigestVisitor {
     }
   }
   __device__ __forceinline__ Sum Total() const { return sum.Total(); }
-  // What overflows 64 bits is added again as what it is modulo the prime: 2^64 is 8.
+  // A carry out of 64 bits is added as its value modulo the prime: 2^64 is 8.
   __device__ __forceinline__ void Add(uint64_t slice, Sum more) const {
     while (more != 0) {
       const Sum before = atomicAdd(digests + slice, more);
@@ -295,7 +296,8 @@ struct DigestVisitor {
   }
 };
 
-// Squares of a dense double reference; what is not finite is left out, else one infinity would excuse every error.
+// Sums squares of a dense double reference; values that are not finite are left out, or one infinity would excuse every
+// error.
 struct SquareVisitor {
   using Sum = double;
   using Loaded = double;
@@ -406,13 +408,13 @@ __device__ __forceinline__ uint64_t GlobalNanoseconds() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 #else
-  return ~0ULL;  // only the fake driver of the tests compiles this, and it never waits
+  return ~0ULL;  // only the fake driver of the tests compiles this branch, and it never waits
 #endif
 }
 
 }  // namespace
 
-// Blocks of 512 threads. Elements are a multiple of the width, which CanVectorize has granted.
+// These kernels have blocks of 512 threads. The number of elements is a multiple of the width, as CanVectorize checked.
 #define HONE_DRAW(name, type, width)                                                                                    \
   extern "C" __global__ void __launch_bounds__(512)                                                                     \
       hone_draw_##name##_x##width(const __grid_constant__ Layout layout, const __grid_constant__ DrawArguments a) {     \
@@ -464,8 +466,8 @@ extern "C" __global__ void hone_slice_table(const __grid_constant__ DrawArgument
   }
 }
 
-// Blocks of 256 threads. digests [slices] start at zero and end as numbers that are the digests modulo the prime.
-// keys: digest::kKeys.
+// These kernels have blocks of 256 threads. digests [slices] start at zero and end equal to the digests modulo the
+// prime. keys: digest::kKeys.
 #define HONE_DIGEST(word, width)                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) hone_digest_##word##_x##width(                                    \
       const __grid_constant__ Layout layout, const uint64_t* keys, unsigned long long* digests,                       \
@@ -491,7 +493,7 @@ HONE_DIGEST_THREAD(uint16)
 HONE_DIGEST_THREAD(uint32)
 HONE_DIGEST_THREAD(uint64)
 
-// layout: of the output, used for its rows and slices only. sums [slices] start at zero.
+// layout: the output's, used for its rows and slices only. sums [slices] start at zero.
 extern "C" __global__ void __launch_bounds__(256)
     hone_squares(const __grid_constant__ Layout layout, const double* reference, double* sums,
                  const __grid_constant__ Divisor by_segments, int64_t segment_elements) {
@@ -502,14 +504,14 @@ extern "C" __global__ void __launch_bounds__(256)
                         int64_t rows_per_thread) {
   ThreadRows(layout, rows_per_thread, SquareVisitor{reference, sums, 0.0});
 }
-// Sums of squares become root mean squares, but at least `floor`, in place.
+// Replaces sums of squares by root mean squares, but at least `floor`, in place.
 extern "C" __global__ void hone_root_mean(double* sums, int64_t slices, double elements_per_slice, double floor) {
   for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(slices); i += ThreadCount()) {
     sums[i] = fmax(sqrt(sums[i] / elements_per_slice), floor);
   }
 }
 
-// Blocks of 256 threads. counters start as CompareCounters says.
+// These kernels have blocks of 256 threads. counters start as CompareCounters says.
 #define HONE_COMPARE(name, type)                                                                                  \
   extern "C" __global__ void __launch_bounds__(256) hone_compare_##name(                                          \
       const __grid_constant__ Layout layout, const double* reference, const double* slice_rms, double c_max,      \
@@ -544,8 +546,8 @@ HONE_GATHER(16, uint4)
 
 // ------------------------------------------------------------------------------------------------ memory
 
-// *different becomes non-zero when [a, a + bytes) differs from [b, b + bytes), or from zero when b is null.
-// Both addresses have the same remainder modulo 16.
+// Sets *different to non-zero when [a, a + bytes) differs from [b, b + bytes), or from zero when b is null. Both
+// addresses have the same remainder modulo 16.
 extern "C" __global__ void __launch_bounds__(256)
     hone_differs(const uint8_t* a, const uint8_t* b, int64_t bytes, unsigned* different) {
   const int64_t head = (16 - static_cast<int64_t>(reinterpret_cast<uint64_t>(a) & 15)) & 15;
@@ -571,8 +573,8 @@ extern "C" __global__ void __launch_bounds__(256) hone_fill64(uint64_t* words, i
   for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(count); i += ThreadCount()) words[i] = value;
 }
 
-// Bytes that follow from the key and their place, GapByte's as far as the mask keeps them: eight at a time where the address
-// allows.
+// Fills memory with bytes that depend on the key and their position, GapByte's bits in the mask: eight at a time if the
+// address allows.
 extern "C" __global__ void __launch_bounds__(256)
     hone_scramble(uint8_t* memory, int64_t bytes, uint64_t key, const __grid_constant__ FillMask mask) {
   const int64_t words = (reinterpret_cast<uint64_t>(memory) & 7) == 0 ? bytes / 8 : 0;
@@ -584,13 +586,13 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-// kGapParts blocks a gap. `each_word(offset)` is called for whole words of eight bytes, `each_byte(offset)` for those at the
-// gap's ends; false ends the thread's part.
+// Visits a gap with kGapParts blocks. `each_word(offset)` is called for whole words of eight bytes, `each_byte(offset)`
+// for those at the gap's ends; returning false ends the thread's part.
 template <typename EachWord, typename EachByte>
 __device__ __forceinline__ void WalkGap(const Listed<Gap>& gaps, EachWord each_word, EachByte each_byte) {
   const Gap gap = gaps.items[blockIdx.x / kGapParts];
   const int64_t part = blockIdx.x % kGapParts;
-  const int64_t first_word = (gap.begin + 7) / 8, end_word = gap.end / 8;  // of whole words
+  const int64_t first_word = (gap.begin + 7) / 8, end_word = gap.end / 8;  // range of whole words
   if (first_word >= end_word) {
     if (part != 0) return;
     for (int64_t at = gap.begin + threadIdx.x; at < gap.end; at += blockDim.x) {
@@ -644,7 +646,7 @@ extern "C" __global__ void __launch_bounds__(256)
       check);
 }
 
-// A block a piece, in turn.
+// Each block copies pieces in turn.
 extern "C" __global__ void __launch_bounds__(32)
     hone_globals_put(const GlobalPiece* pieces, int64_t count, const uint8_t* image) {
   for (int64_t i = blockIdx.x; i < count; i += gridDim.x) {
@@ -663,8 +665,8 @@ extern "C" __global__ void __launch_bounds__(32)
 }
 
 #ifdef __CUDACC__
-// ---- what the memory of multiprocessors holds; the host's compiler has none
-// Word i of a scrub: random, a signalling NaN, or a float between 0.5 and 2, as the key has it.
+// ---- memory of multiprocessors; not for the host's compiler Returns word i of a scrub: random, a signalling NaN, or a
+// float between 0.5 and 2, depending on the key.
 __device__ __forceinline__ unsigned ScrubWord(uint64_t key, unsigned i) {
   const auto drawn = static_cast<unsigned>(draw::Mix(key + i * 0x9e3779b97f4a7c15ULL));
   switch (key % 3) {
@@ -679,12 +681,12 @@ extern "C" __global__ void __launch_bounds__(1024) hone_scrub_shared(uint64_t ke
     const unsigned at = 4u * static_cast<unsigned>(i) + (blockIdx.x << 16);
     shared[i] = make_uint4(ScrubWord(key, at), ScrubWord(key, at + 1), ScrubWord(key, at + 2), ScrubWord(key, at + 3));
   }
-  // Blocks that ended at once would leave their multiprocessor to others, and one without any.
+  // Blocks that end at once would let others take their multiprocessor, and some multiprocessor would get none.
   const uint64_t start = GlobalNanoseconds();
   while (GlobalNanoseconds() - start < 2000) {
   }
 }
-// volatile: the stores are all that there is to it.
+// volatile keeps the stores, which are the only purpose.
 template <int kBytes>
 __device__ __forceinline__ void ScrubLocal(uint64_t key, unsigned* sink) {
   volatile unsigned local[kBytes / 4];
@@ -703,8 +705,8 @@ extern "C" __global__ void __launch_bounds__(1024, 2) hone_scrub_local_16384(uin
 
 // ------------------------------------------------------------------------------------------------ timing
 
-// Reads words [0, words): leaves exactly these lines, clean, as the most recent ones in L2. sink is written only
-// for one value of the sum in 2^128, so that the loads cannot be dropped.
+// Reads words [0, words), which leaves exactly these lines, clean, as the most recent ones in L2. sink is written for
+// only one of 2^128 values of the sum, so that the compiler cannot drop the loads.
 extern "C" __global__ void __launch_bounds__(512) hone_touch(const uint4* source, int64_t words, uint4* sink) {
   uint4 sum = make_uint4(0x9e3779b9u, 0x7f4a7c15u, 0xbf58476du, 0x1ce4e5b9u);
   constexpr int kInFlight = 4;
@@ -721,7 +723,7 @@ extern "C" __global__ void __launch_bounds__(512) hone_touch(const uint4* source
   if ((sum.x | sum.y | sum.z | sum.w) == 0) *sink = sum;
 }
 
-// Every block reads a word of every page, a warp a run, so that no multiprocessor has yet to translate an address.
+// Every block reads a word of every page, one run per warp, so that every multiprocessor has translated the addresses.
 extern "C" __global__ void __launch_bounds__(1024)
     hone_touch_pages(const __grid_constant__ Listed<PageRun> runs, uint64_t granule, unsigned* sink) {
   unsigned sum = 0;
@@ -736,8 +738,8 @@ extern "C" __global__ void __launch_bounds__(1024)
 
 extern "C" __global__ void hone_separator() {}
 
-// Holds the stream until the host has enqueued everything behind it, at most limit_ns: what follows then runs
-// back to back, whatever the host's speed. flag: pinned host memory.
+// Holds the stream, for limit_ns at most, until the host has enqueued all following work, which then runs back to back,
+// whatever the host's speed. flag: pinned host memory.
 extern "C" __global__ void hone_gate(const volatile unsigned* flag, unsigned expected, uint64_t limit_ns) {
   const uint64_t start = GlobalNanoseconds();
   while (*flag != expected && GlobalNanoseconds() - start < limit_ns) __nanosleep(200);
@@ -754,8 +756,8 @@ extern "C" __global__ void __launch_bounds__(256) hone_spin(uint64_t duration_ns
   if (a == 1.234567e-30f) *sink = b;
 }
 
-// The floor: block b reads words [b * reads / blocks, …) and writes its share likewise, 16 bytes at a time with
-// several loads in flight. Words wrap at the region sizes, so that pools may be smaller than the traffic.
+// Implements the floor: block b reads words [b * reads / blocks, …) and writes its share likewise, 16 bytes at a time
+// with several loads in flight. Words wrap at the region sizes, so that pools may be smaller than the traffic.
 extern "C" __global__ void __launch_bounds__(256)
     hone_stream(const uint4* source, uint4* destination, int64_t reads, int64_t writes,
                 const __grid_constant__ Divisor source_words, const __grid_constant__ Divisor destination_words,
@@ -784,8 +786,8 @@ extern "C" __global__ void __launch_bounds__(256)
   if (writes == 0 && (sum.x | sum.y | sum.z | sum.w) == 0) *destination = sum;
 }
 
-// The same with one word a thread. Fewer bytes are under way at a time, which is what memory likes where it reads and writes at
-// once: on an H200 copies of 32 MB and more take 4 to 5 % less.
+// Does the same with one word per thread. Fewer bytes are in flight at a time, which suits memory that reads and writes
+// at once: on an H200 copies of 32 MB and more take 4 to 5 % less.
 extern "C" __global__ void __launch_bounds__(256)
     hone_stream_each(const uint4* source, uint4* destination, int64_t reads, int64_t writes,
                      const __grid_constant__ Divisor source_words, const __grid_constant__ Divisor destination_words) {

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a harness kernel finds element i of a strided tensor, its slice and its position in the slice; and the
+// Locates element i of a strided tensor, its slice and its position in the slice, for harness kernels; and defines
 // other small structs that host and kernels share.
 //
-// A tensor is numbered row-major. Neighbouring axes that lie densely are merged (never across the slice
-// axis), so most tensors come down to one or two axes. Divisions by extents are multiplications: for any
-// divisor d and numerators below 2^62, n / d = mulhi(n, magic) >> shift with magic = ceil(2^(64 + shift) / d).
+// A tensor is numbered row-major. Neighbouring dense axes are merged (never across the slice axis), so most tensors
+// have one or two axes left. Divisions by extents are multiplications: for any divisor d and numerators below 2^62, n /
+// d = mulhi(n, magic) >> shift with magic = ceil(2^(64 + shift) / d).
 //
-// Included by nvcc (harness_kernels.cu) and by the host, so plain C++17 with no standard library; the host's
-// own use of Locate is what harness_layout_test.cc checks without a GPU.
+// nvcc (harness_kernels.cu) and the host include this file, so it is plain C++17 with no standard library;
+// harness_layout_test.cc tests Locate on the host, without a GPU.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Divisor {
   int shift;
 };
 
-__extension__ typedef unsigned __int128 Uint128;  // not ISO C++, but of every compiler Hone is built with
+__extension__ typedef unsigned __int128 Uint128;  // not ISO C++, but known to every compiler that builds Hone
 
 HONE_HD uint64_t MulHigh(uint64_t a, uint64_t b) {
 #if defined(__CUDA_ARCH__)
@@ -38,7 +38,7 @@ HONE_HD uint64_t MulHigh(uint64_t a, uint64_t b) {
 
 HONE_HD uint64_t Quotient(const Divisor& d, uint64_t n) { return d.magic == 0 ? n : MulHigh(n, d.magic) >> d.shift; }
 
-// axes: outermost first; all arrays are indexed by axis.
+// Arrays are indexed by axis, outermost first.
 struct Layout {
   uint64_t address;
   int64_t elements;
@@ -81,10 +81,12 @@ struct Gap {
   int64_t end;
 };
 
-// So many blocks share the work on one gap: the gaps of a small tensor in a reservation of its own are 2 MiB long.
+// Number of thread blocks that share the work on one gap: the gaps of a small tensor in a reservation of its own are 2
+// MiB long.
 inline constexpr int kGapParts = 32;
 
-// A short list among a kernel's arguments: a copy in device memory would have to be sent anew after each launch of a candidate.
+// A short list passed as a kernel argument: a copy in device memory would have to be sent again after each launch of a
+// candidate.
 inline constexpr int kListed = 128;
 template <typename T>
 struct Listed {
@@ -92,13 +94,14 @@ struct Listed {
   T items[kListed];
 };
 
-// Pages of one mapping, from its begin on.
+// Pages of one mapping, from its start.
 struct PageRun {
   uint64_t address;
   int64_t pages;
 };
 
-// Bytes of a device global and where they lie in an image; at most kGlobalPieceBytes, so that a large one is many blocks' work.
+// Bytes of a device global and their position in an image; at most kGlobalPieceBytes, so that many thread blocks share
+// a large global.
 struct GlobalPiece {
   uint64_t address;
   uint32_t bytes;
@@ -106,16 +109,16 @@ struct GlobalPiece {
 };
 constexpr uint32_t kGlobalPieceBytes = 4096;
 
-// Eight bytes of the guard pattern, at a multiple of eight from the arena's base.
+// Returns eight bytes of the guard pattern, at a multiple of eight from the arena's base.
 HONE_HD uint64_t GapWord(uint64_t key, int64_t offset) {
   return draw::Mix(key + (static_cast<uint64_t>(offset) >> 3) * 0x9e3779b97f4a7c15ULL);
 }
-// The byte of the guard pattern at `offset` from the arena's base.
+// Returns the byte of the guard pattern at `offset` from the arena's base.
 HONE_HD uint8_t GapByte(uint64_t key, int64_t offset) {
   return static_cast<uint8_t>(GapWord(key, offset) >> (8 * (static_cast<uint64_t>(offset) & 7)));
 }
 
-// What draw_* kernels need beside the layout.
+// Arguments of draw_* kernels besides the layout.
 struct DrawArguments {
   draw::Parameters parameters;   // key: the base key
   uint64_t permutation_key;      // 0: none
@@ -127,16 +130,16 @@ struct DrawArguments {
   Divisor by_segments;           // segments of a row, for long rows
   int64_t segment_elements;      // 0: short rows
   const float* quantiles;        // kQuantiles + 1 of the normal distribution. Device
-  const float* exp_quantiles;    // of the heavy-tailed magnitudes. Device
+  const float* exp_quantiles;    // quantiles of the heavy-tailed magnitudes. Device
 };
 
-// Sums and counts of a comparison; zeroed by the host right before.
+// Sums and counts of a comparison; the host zeroes them right before.
 struct CompareCounters {
   unsigned long long wrong;
   unsigned long long unwritten;
   unsigned long long non_finite;
   unsigned long long first_wrong;       // starts at ~0
-  unsigned long long max_scaled_bits;   // doubles that are not negative order like their bits
+  unsigned long long max_scaled_bits;   // nonnegative doubles have the order of their bits
   unsigned long long max_ulp_bits;
   unsigned long long max_small_bits;
   double sum_error2;

@@ -17,7 +17,7 @@ std::optional<LaunchStatus> LaunchStatusOf(CUresult result) {
     case CUDA_ERROR_MISALIGNED_ADDRESS:
     case CUDA_ERROR_INVALID_ADDRESS_SPACE:
     case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:  // __trap() shows as this or as the next
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:  // __trap() is reported as this or the next
     case CUDA_ERROR_LAUNCH_FAILED:
     case CUDA_ERROR_ASSERT:
     case CUDA_ERROR_HARDWARE_STACK_ERROR:

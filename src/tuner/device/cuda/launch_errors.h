@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a driver's error says about a candidate.
+// Interprets driver errors as outcomes of a candidate.
 //
-// Three answers: the candidate did something (an outcome with a status), the device failed us (no outcome), or
-// nothing. The mapping is a table so that it can be read and tested without a GPU.
+// An error is the candidate's fault (an outcome with a status), a failure of the device (no outcome), or neither. The
+// mapping is a table so that it can be read and tested without a GPU.
 #pragma once
 
 #include <cuda.h>
@@ -15,11 +15,11 @@
 
 namespace hone {
 
-// The candidate's outcome for an error of a load, a launch or a kernel; nullopt when the error is not the
-// candidate's doing (an ECC error, a lost device): the caller returns a Status.
+// Returns the candidate's outcome for an error of a load, a launch or a kernel; nullopt when the candidate is not at
+// fault (an ECC error, a lost device): the caller returns a Status.
 std::optional<LaunchStatus> LaunchStatusOf(CUresult result);
 
-// After this error the context cannot be used again: only a new process can.
+// Returns whether the context cannot be used after this error: a new process is then needed.
 bool IsSticky(CUresult result);
 
 }  // namespace hone

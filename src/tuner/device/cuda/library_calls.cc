@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row-major product is the column-major product of the same memory with the factors exchanged, so b comes first in
-// the library's terms: its "A" is our b, its "B" our a, its rows our columns.
+// Calls cuBLASLt, which is column-major. A row-major product is the column-major product of the same memory with the
+// factors exchanged: the library's "A" is the plan's b, its "B" is a, its rows are the plan's columns.
 #include "tuner/device/cuda/library_calls.h"
 
 #include <cublasLt.h>
@@ -19,7 +19,7 @@ namespace hone {
 namespace {
 
 constexpr int64_t kWorkspaceBytes = int64_t{32} << 20;
-constexpr uint32_t kMostAlignment = 256;  // the library asks for no more
+constexpr uint32_t kMostAlignment = 256;  // the library uses no larger alignment
 constexpr double kWarmUpLimitSeconds = 60;
 
 // X(member, symbol)
@@ -44,12 +44,12 @@ struct Functions {
 #undef HONE_CUBLASLT_MEMBER
 };
 
-// The names under which the library is looked for.
+// Names under which the library is searched.
 constexpr const char* kLibraries[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so",
                                       "/usr/local/cuda/lib64/libcublasLt.so", "/usr/local/cuda/lib/libcublasLt.so"};
 
 Result<Functions> LoadFunctions() {
-  // Never closed: the library does not survive it.
+  // The library is never closed: it does not support this.
   void* library = nullptr;
   for (const char* name : kLibraries) {
     if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -105,7 +105,7 @@ uint32_t AlignmentOf(CUdeviceptr address) {
   return alignment;
 }
 
-// What the library's choice depends on.
+// Parameters on which the library's choice depends.
 using Kind = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, bool, bool, DType, std::string, bool, uint32_t,
                         uint32_t, uint32_t>;
 
@@ -251,8 +251,8 @@ class CublasLtCalls : public LibraryCalls {
     const size_t workspace = static_cast<size_t>(kWorkspaceBytes);
     const uint32_t a_alignment = AlignmentOf(addresses.a), b_alignment = AlignmentOf(addresses.b),
                    out_alignment = AlignmentOf(addresses.out | addresses.bias);
-    // Parts of a sum that are made apart are added in float32, never rounded to 16 bits in between: sums of 8192
-    // bfloat16 products were seen to be off by 1 % otherwise.
+    // Partial sums are added in float32 and not rounded to 16 bits in between: otherwise sums of 8192 bfloat16 products
+    // were observed to be off by 1 %.
     const uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     HONE_RETURN_IF_ERROR(prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions));
     HONE_RETURN_IF_ERROR(prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace));
@@ -279,8 +279,8 @@ class CublasLtCalls : public LibraryCalls {
     return product;
   }
 
-  // On memory that serves as all operands at once: what comes out is nothing, and which kernels it takes is what
-  // counts. Its addresses have the alignment of those that were asked for.
+  // Runs on memory that serves as all operands at once: the result is meaningless, but the same kernels are loaded. Its
+  // addresses have the alignment of the requested ones.
   Status WarmUp(const ResolvedMatmul& call, const Product& product, const MatmulAddresses& like) {
     const int64_t largest = std::max({call.a.bytes, call.b.bytes, call.out.bytes, call.bias ? call.bias->bytes : 0});
     Result<DeviceBlock> scratch = context_->Allocate(largest + 2 * kMostAlignment);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library calls of a plan on a GPU: matrix products by cuBLASLt, which is loaded at run time, when a plan first
-// asks for it.
+// Makes a plan's library calls on a GPU: matrix products by cuBLASLt, which is loaded at run time, when a plan first
+// uses it.
 //
-// A product is chosen by the library's own heuristics for the sizes, the dtype and the alignment of the addresses at
-// hand; a plan's `algorithm` takes a later one of its list. float32 is computed in float32, never in TF32. The
-// library's scratch memory is the session's, at an address that no candidate is told.
+// The library's own heuristics choose an algorithm for the sizes, the dtype and the alignment of the addresses; a
+// plan's `algorithm` selects a later one of their list. float32 is computed in float32, never in TF32. The session owns
+// the library's scratch memory, at an address that candidates do not know.
 #pragma once
 
 #include <cuda.h>
@@ -20,7 +20,7 @@
 
 namespace hone {
 
-// The device addresses of a product's operands, offsets included; `bias` is 0 where there is none.
+// Device addresses of a product's operands, offsets included; `bias` is 0 if there is none.
 struct MatmulAddresses {
   CUdeviceptr a = 0, b = 0, bias = 0, out = 0;
 };
@@ -30,25 +30,25 @@ struct MatmulAddresses {
 class PreparedCall {
  public:
   virtual ~PreparedCall() = default;
-  // Enqueues on the stream, which may be capturing. What the library refuses comes back as the driver's error of the
+  // Enqueues on the stream, which may be capturing. An error of the library is returned as the driver's error of the
   // nearest meaning.
   virtual CUresult Enqueue(CUstream stream) const = 0;
   virtual std::string Describe() const = 0;
 };
 
-// Used by the thread of its session alone.
+// Only the session's thread may use this class.
 class LibraryCalls {
  public:
   virtual ~LibraryCalls() = default;
-  // The first product of its kind is also run once, on memory of its own, and waited for: the library loads its kernels
-  // then, which it could neither do while the stream is captured nor while a kernel waits at a gate. No launch may be
-  // under way. kUnavailable: there is no cuBLASLt, with the remedy. kResourceExhausted: no such algorithm, or no memory
-  // for that one run. kInvalidArgument: the library computes no such product.
+  // Prepares a product. The first one of its kind is also run once, on separate memory, and waited for: the library
+  // then loads its kernels, which is impossible while the stream is captured or a kernel waits at a gate. No launch may
+  // be under way. kUnavailable: there is no cuBLASLt, with the remedy. kResourceExhausted: no such algorithm, or no
+  // memory for that one run. kInvalidArgument: the library computes no such product.
   virtual Result<std::shared_ptr<const PreparedCall>> Prepare(const ResolvedMatmul& call,
                                                               const MatmulAddresses& addresses) = 0;
 };
 
-// Loads nothing yet.
+// Makes the object; the library is loaded later.
 std::unique_ptr<LibraryCalls> MakeLibraryCalls(std::shared_ptr<CudaContext> context);
 
 }  // namespace hone

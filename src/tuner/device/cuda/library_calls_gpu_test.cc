@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Library calls of plans on a GPU, held against sums in double precision. Skips where there is no GPU, or no cuBLASLt.
+// Compares library calls of plans on a GPU with sums in double precision. Skips without a GPU or cuBLASLt.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Product {
   Bindings bindings;
 };
 
-// Values that neither dtype rounds away: multiples of 1/64 below 2, drawn by a generator of its own.
+// Draws values that neither dtype rounds: multiples of 1/64 below 2, by a generator of its own.
 std::vector<uint8_t> Numbers(DType dtype, int64_t count, uint32_t seed) {
   std::vector<uint8_t> memory(static_cast<size_t>(count * DTypeBytes(dtype)));
   for (int64_t i = 0; i < count; ++i) {
@@ -42,7 +42,7 @@ std::vector<uint8_t> Numbers(DType dtype, int64_t count, uint32_t seed) {
   return memory;
 }
 
-// Memory apart, inputs mapped without the right to write; every operand begins `shift` elements into its block.
+// Makes memory apart, with inputs mapped read-only; every operand begins `shift` elements into its block.
 Product Make(DeviceSession& session, ResolvedMatmul call, bool with_bias, int64_t shift) {
   Product p;
   const int64_t width = DTypeBytes(call.dtype);
@@ -70,7 +70,7 @@ Product Make(DeviceSession& session, ResolvedMatmul call, bool with_bias, int64_
   return p;
 }
 
-// The greatest error, in units of the size of the terms summed.
+// Returns the greatest error, relative to the size of the summed terms.
 double Error(DeviceSession& session, const Product& p, int64_t shift) {
   const ResolvedMatmul& c = p.call;
   const int64_t width = DTypeBytes(c.dtype);
@@ -125,7 +125,7 @@ TEST(LibraryCallsGpu, GiveWhatTheSumsAreForEveryDtypeLayoutAndEpilogue) {
                           .transpose_b = (variant & 2) != 0,
                           .dtype = dtype};
       call.epilogue = variant < 16 ? "none" : variant < 32 ? "relu" : "gelu_tanh";
-      // Addresses with the alignment of one element, too: a task promises no more than 16 bytes, and an offset less.
+      // Addresses may be aligned to one element only: a task promises no more than 16 bytes, and an offset less.
       const int64_t shift = variant % 3 == 0 ? 1 : variant % 3 == 1 ? 0 : 8;
       const Product p = Make(session, std::move(call), (variant & 4) != 0, shift);
       ResolvedStep step;
@@ -162,8 +162,7 @@ TEST(LibraryCallsGpu, Float32IsNotTf32) {
   EXPECT_LT(Error(session, p, 0), 3e-7);
 }
 
-// Where the library makes parts of a sum apart it must not round them to 16 bits in between, as it would at these
-// sizes.
+// If the library sums in parts, it must not round them to 16 bits in between, as it would at these sizes.
 TEST(LibraryCallsGpu, PartsOfASumAreAddedInFloat32) {
   HONE_REQUIRE_SESSION();
   const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
@@ -174,7 +173,7 @@ TEST(LibraryCallsGpu, PartsOfASumAreAddedInFloat32) {
     const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
     if (NoLibrary(outcome)) GTEST_SKIP() << outcome.detail;
     ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail;
-    // The sum is small beside its terms: rounded once, it is off by its own last bit, 2^-9 of some hundred.
+    // The sum is small compared with its terms: rounded once, it is off by its own last bit, 2^-9 of some hundred.
     const std::vector<uint8_t> out = Read<uint8_t>(session, p.out);
     double worst = 0;
     for (int64_t i = 0; i < m; ++i) {
@@ -203,7 +202,7 @@ TEST(LibraryCallsGpu, StandInTimedGraphsAndAgreeWithLaunchesAlone) {
   }
   ResolvedStep step;
   step.call = sets[0].call;
-  // Memory of the next call is written by the one before.
+  // The memory of the second call is written by the step before it.
   const ResolvedPlan plan = Plan({step, Memset("out", 0, 2), step});
   SampleRequest request{.program = program.get(), .plan = &plan};
   for (const Product& p : sets) request.sets.push_back(&p.bindings);

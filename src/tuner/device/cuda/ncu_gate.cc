@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Under `ncu` nothing is counted by us: we only say which launches are meant, with the calls that ncu listens for.
+// Marks launches for `ncu`, which does the counting itself, with the calls that ncu watches.
 #include <dlfcn.h>
 
 #include "tuner/device/cuda/counter_source.h"
@@ -31,7 +31,7 @@ class NcuGate : public CounterSource {
 }  // namespace
 
 Result<std::unique_ptr<CounterSource>> MakeNcuGate() {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // loaded already: another reference to it
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // already loaded: this adds a reference
   const auto start = driver == nullptr ? nullptr : reinterpret_cast<NcuGate::Call>(dlsym(driver, "cuProfilerStart"));
   const auto stop = driver == nullptr ? nullptr : reinterpret_cast<NcuGate::Call>(dlsym(driver, "cuProfilerStop"));
   if (start == nullptr || stop == nullptr) return Status::Unavailable("the CUDA driver has no cuProfilerStart: it is too old");

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For toolkits without the headers of CUPTI's range profiler (older than 12.6, or installed in part).
+// Replaces cupti_counters.cc for toolkits without the headers of CUPTI's range profiler (older than 12.6, or installed
+// in part).
 #include "tuner/device/cuda/counter_source.h"
 
 namespace hone {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For toolkits that were installed without cuBLAS's headers.
+// Replaces library_calls.cc for toolkits that were installed without cuBLAS's headers.
 #include "tuner/device/cuda/library_calls.h"
 
 namespace hone {

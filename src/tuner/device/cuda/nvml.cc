@@ -28,8 +28,8 @@ struct Reason {
   unsigned long long bit;
   const char* text;
 };
-// Idle (bit 0), application clocks (bit 1) and display (bit 8) are left out: none of them slows a running kernel
-// below the clock it was promised.
+// Idle (bit 0), application clocks (bit 1) and display (bit 8) are left out: none of them slows a running kernel below
+// its set clock.
 constexpr std::array kReasons = {
     Reason{0x04, "software power cap"},      Reason{0x08, "hardware slowdown"},
     Reason{0x10, "sync boost"},              Reason{0x20, "software thermal slowdown"},
@@ -93,7 +93,7 @@ std::unique_ptr<Nvml> Nvml::Open(const unsigned char* uuid) {
     return nullptr;
   }
   std::unique_ptr<Nvml> nvml(new Nvml);
-  nvml->functions_ = std::move(functions);  // from here on the destructor shuts down
+  nvml->functions_ = std::move(functions);  // the destructor shuts NVML down from here on
   std::string text = "GPU-";
   for (int i = 0; i < 16; ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
@@ -121,7 +121,8 @@ DeviceCondition Nvml::Read() const {
   unsigned long long reasons = 0;
   if (f.reasons != nullptr && f.reasons(device_, &reasons) == kSuccess) condition.throttle = ThrottleText(reasons);
   if (f.processes != nullptr) {
-    // Process numbers may belong to another namespace (containers), so ourselves is told by count: one entry is us.
+    // Process numbers may belong to another namespace (containers), so this process is recognised by count: one entry
+    // is its own.
     std::vector<ProcessInfo> processes(64);
     unsigned count = static_cast<unsigned>(processes.size());
     const int result = f.processes(device_, &count, processes.data());

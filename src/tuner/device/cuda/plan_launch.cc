@@ -34,7 +34,7 @@ std::optional<std::array<unsigned, 3>> Extents(const std::array<int64_t, 3>& val
 
 std::string Shape(const std::array<int64_t, 3>& v) { return fmt::format("{}x{}x{}", v[0], v[1], v[2]); }
 
-// Fills `prepared` from a launch step; the outcome says what is wrong.
+// Fills `prepared` from a launch step; the outcome reports errors.
 LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, CudaProgram& program,
                             const ResolvedStep& step, const Bindings& bindings, const EncodedTensorMaps& maps,
                             const AddressSeen& seen, bool after_launch, PreparedStep& prepared) {
@@ -53,7 +53,7 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
   prepared.block = *block;
   prepared.cluster = *cluster;
 
-  // Each extent first: the product of three that are too large could overflow.
+  // Each extent is checked first: the product of three large ones could overflow.
   const bool too_long = std::any_of(step.block.begin(), step.block.end(),
                                     [&](int64_t extent) { return extent > facts.max_threads_per_block; });
   const int64_t threads = too_long ? 0 : step.block[0] * step.block[1] * step.block[2];
@@ -95,12 +95,12 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
       }
     }
     if (step.cluster[0] * step.cluster[1] * step.cluster[2] > kPortableCluster) {
-      // Refused where the device has no larger clusters; the launch then says so.
+      // A device without larger clusters refuses this, and the launch then reports it.
       context.driver().FuncSetAttribute(kernel->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     }
   }
   prepared.cooperative = step.cooperative;
-  // Only on an edge between two launches of this plan: never towards the harness, whose work must be over.
+  // Only between two launches of this plan: a launch must not start before the harness's work is done.
   prepared.programmatic = step.programmatic_dependent_launch && after_launch;
   if (prepared.programmatic && facts.cc_major < 9) {
     return Refuse(LaunchStatus::kUnsupported, fmt::format("{}: programmatic dependent launch needs compute capability 9.0",

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One execution of a launch plan, made ready: functions found, arguments packed and checked against the kernel's
-// own parameter list, shared memory opted in to, attributes chosen. Enqueueing it then cannot surprise.
+// Prepares one execution of a launch plan: finds functions, packs arguments and checks them against the kernel's own
+// parameter list, opts in to shared memory, chooses attributes. All such errors are found before enqueueing.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class CudaProgram;
 
 struct PreparedStep {
   bool is_memset = false;
-  std::shared_ptr<const PreparedCall> call;  // of a library; null: a launch or a memset
+  std::shared_ptr<const PreparedCall> call;  // a library call; null: a launch or a memset
   bool is_launch() const { return !is_memset && call == nullptr; }
 
   CUfunction function = nullptr;
@@ -37,27 +37,28 @@ struct PreparedStep {
   uint8_t value = 0;
   size_t bytes = 0;
 
-  std::vector<void*> Pointers() const;  // into `arguments`, as the driver wants them
+  std::vector<void*> Pointers() const;  // pointers into `arguments`, in the driver's form
   std::string Describe() const;         // "silu<4>, grid 128x1x1, block 256x1x1"
 };
 
 using PreparedPlan = std::vector<PreparedStep>;
 
-// Either a plan, or what is wrong with it (kLaunchError, kResourceLimit or kUnsupported).
+// Either a plan, or an error (kLaunchError, kResourceLimit or kUnsupported).
 struct Preparation {
   PreparedPlan plan;
   LaunchOutcome outcome;
 };
 
-// May raise the dynamic shared memory a kernel of `program` is allowed. `as_seen`: the plan is a candidate's, and gets the
-// addresses that candidates are shown (CudaContext::Seen). A plan with library calls may wait for earlier work here.
+// Prepares a plan. May raise the dynamic shared memory that a kernel of `program` is allowed. `as_seen`: the plan is a
+// candidate's, and gets the addresses that candidates see (CudaContext::Seen). A plan with library calls may wait for
+// earlier work here.
 Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProgram& program, LibraryCalls& calls, const ResolvedPlan& plan,
                         const Bindings& bindings, bool as_seen);
 
-// Enqueues one step; the error is the driver's.
+// Enqueues one step; returns the driver's error.
 CUresult EnqueueStep(const CudaContext& context, const PreparedStep& step);
 
-// kInvalidArgument-like text when `arguments` are not what the kernel takes; nullopt when they are. Pure.
+// Returns an error text when `arguments` do not match the kernel's parameters; nullopt when they do. Pure.
 std::optional<std::string> ParameterMismatch(const std::string& kernel, const std::vector<PackedArgument>& arguments,
                                              const std::vector<size_t>& parameter_bytes);
 

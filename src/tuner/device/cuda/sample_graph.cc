@@ -9,14 +9,15 @@ namespace {
 
 bool HasWork(const PreparedStep& step) { return !step.is_memset || step.bytes > 0; }
 
-// What a library enqueues is its own: such a graph is made anew each time.
+// A library may enqueue any work, so a graph with library calls is made anew each time.
 bool HasCalls(const std::vector<PreparedPlan>& plans) {
   return std::any_of(plans.begin(), plans.end(), [](const PreparedPlan& plan) {
     return std::any_of(plan.begin(), plan.end(), [](const PreparedStep& step) { return step.call != nullptr; });
   });
 }
 
-// Everything about the plans that an instantiated graph cannot change; which function a node launches it can.
+// Returns everything about the plans that an instantiated graph cannot change; it can change which function a node
+// launches.
 std::vector<uint64_t> ShapeOf(const std::vector<PreparedPlan>& plans) {
   std::vector<uint64_t> shape{plans.size()};
   for (const PreparedPlan& plan : plans) {
@@ -35,7 +36,7 @@ std::vector<uint64_t> ShapeOf(const std::vector<PreparedPlan>& plans) {
 CUgraphExec SampleGraph::Prepare(const std::vector<PreparedPlan>& plans, CUresult* error) {
   std::vector<uint64_t> shape = ShapeOf(plans);
   *error = CUDA_SUCCESS;
-  // An exchange the driver refuses is no failure: a fresh graph is always right.
+  // If the driver refuses the exchange, a new graph is made, which is always right.
   if (exec_ != nullptr && shape == shape_ && !HasCalls(plans) && Update(plans) == CUDA_SUCCESS) return exec_;
   Clear();
   *error = Build(plans);
@@ -50,8 +51,8 @@ CUgraphExec SampleGraph::Prepare(const std::vector<PreparedPlan>& plans, CUresul
 CUresult SampleGraph::Build(const std::vector<PreparedPlan>& plans) {
   const CudaDriver& driver = context_->driver();
   const CUstream stream = context_->stream();
-  // Captured rather than built node by node: the stream then makes the edges, programmatic ones included, exactly as
-  // it orders launches that are not in a graph.
+  // The graph is captured rather than built node by node: the stream then makes the edges, programmatic ones included,
+  // exactly as it orders launches outside a graph.
   CUresult result = driver.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
   if (result != CUDA_SUCCESS) return result;
   for (const PreparedPlan& plan : plans) {

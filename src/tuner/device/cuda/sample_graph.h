@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many plan executions as one CUDA graph: how kernels too short to be timed one by one are timed.
+// Builds one CUDA graph of many plan executions, to time kernels that are too short to be timed one by one.
 //
 // Only one graph is alive at a time: two instances of the same graph that live together differ in speed by some
 // tenths of a percent, whatever their arguments (docs/design/0010). A sample of the same shape (which functions, how
@@ -23,10 +23,12 @@ class SampleGraph {
   SampleGraph(const SampleGraph&) = delete;
   SampleGraph& operator=(const SampleGraph&) = delete;
 
-  // A graph that executes `plans` one after another, uploaded to the device; owned by this object and valid until
-  // the next call. `*error` tells a refusal (a launch error of the candidate, or the device's): null then.
+  // Returns a graph that executes `plans` one after another, uploaded to the device; owned by this object and valid
+  // until the next call. Returns null on an error; `*error` distinguishes a launch error of the candidate from the
+  // device's.
   CUgraphExec Prepare(const std::vector<PreparedPlan>& plans, CUresult* error);
-  // Destroys the graph. Before a program whose functions it may hold is unloaded, and before another graph is made.
+  // Destroys the graph. Call this before a program whose functions it may hold is unloaded, and before another graph is
+  // made.
   void Clear();
 
  private:

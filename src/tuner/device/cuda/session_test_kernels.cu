@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Candidate kernels for cuda_session_test.cc whose results are easy to know. Plain enough for the host compiler too:
-// the fake driver runs them where there is no GPU. Compiled at build time; the test loads the image as if Hone's
-// compiler had made it.
+// Provides candidate kernels for cuda_session_test.cc with results that are easy to know. They also compile for the
+// host: the fake driver runs them without a GPU. Compiled at build time; the test loads the image as if Hone's compiler
+// had made it.
 #include <cstdint>
 
 extern "C" __global__ void add_one(const float* x, float* out, int n) {
@@ -26,7 +26,7 @@ extern "C" __global__ void copy16(const uint4* x, uint4* out, long long words) {
   }
 }
 
-// Reads what the launch before it left, so that order and memset steps show.
+// Reads the previous launch's result, so that order and memset steps show.
 extern "C" __global__ void increment(float* out, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) out[i] += 1.0f;
 }
@@ -42,7 +42,7 @@ extern "C" __global__ void count_in_two_globals(float* out) {
   kept_first += 1.0f;
   kept_second += 1.0f;
 }
-__device__ unsigned char kept_table[10001];  // no whole number of pieces, nor of words
+__device__ unsigned char kept_table[10001];  // not a whole number of pieces or words
 extern "C" __global__ void write_ends_of_table(float* out) {
   const int ends[] = {0, 4095, 4096, 10000};
   for (int i = 0; i < 4; ++i) {

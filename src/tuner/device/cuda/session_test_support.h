@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the CUDA session share: a session per process, views and buffers, programs and plans made by hand.
+// Provides what the tests of the CUDA session share: a session per process, views and buffers, programs and plans made
+// by hand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,9 +17,9 @@
 
 namespace hone::test {
 
-// One session for all tests of this process. Null: `SkipReason` says why.
+// Returns one session for all tests of this process. Null: `SkipReason` says why.
 inline Result<std::unique_ptr<DeviceSession>>& SharedSession() {
-#ifdef HONE_FAKE_DRIVER  // whose globals lie among the test program's own
+#ifdef HONE_FAKE_DRIVER  // whose globals are among the test program's own
   static Result<std::unique_ptr<DeviceSession>> session = MakeCudaSession({.mark_surroundings = false});
 #else
   static Result<std::unique_ptr<DeviceSession>> session = MakeCudaSession({});
@@ -64,14 +65,14 @@ inline TensorView View(DType dtype, std::vector<int64_t> shape, int slice_axis, 
   return view;
 }
 
-// The same view over host memory, which must outlive it.
+// Returns the same view of host memory, which must outlive the view.
 inline TensorView OnHost(TensorView view, std::vector<uint8_t>& memory) {
   memory.resize(static_cast<size_t>(view.span_bytes) + 16);
   view.address = (reinterpret_cast<uint64_t>(memory.data()) + 15) / 16 * 16;
   return view;
 }
 
-// Fresh device memory for the views, in order; aligned to 256 bytes.
+// Allocates device memory for the views, in order; aligned to 256 bytes.
 inline std::unique_ptr<Arena> Place(DeviceSession& session, std::vector<TensorView*> views) {
   std::vector<BlockRequest> blocks;
   for (const TensorView* view : views) blocks.push_back({view->span_bytes, 256, false});
@@ -82,7 +83,8 @@ inline std::unique_ptr<Arena> Place(DeviceSession& session, std::vector<TensorVi
   return std::move(*arena);
 }
 
-// The same, each in memory of its own, written by no launch where `read_only` says so; `key` chooses their places.
+// Does the same with separate memory for each view, read-only for launches where `read_only` is set; `key` chooses the
+// places.
 inline std::unique_ptr<Arena> PlaceApart(DeviceSession& session, std::vector<TensorView*> views, std::vector<bool> read_only,
                                          uint64_t key = 4711, bool mapped_neighbors = false) {
   std::vector<BlockRequest> blocks;
@@ -112,7 +114,7 @@ void Write(DeviceSession& session, const TensorView& view, const std::vector<T>&
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
-// A program from an image whose kernels go by their own names.
+// Makes a program from an image whose kernels have their own names.
 inline CompiledProgram Program(std::string image, const std::vector<std::string>& kernels,
                                std::vector<DeviceGlobal> globals = {}) {
   CompiledProgram program;

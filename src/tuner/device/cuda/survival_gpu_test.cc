@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nothing survives from launch to launch: probes that try to keep something in constant, shared and local memory and in
-// L2, each of which succeeds where what prevents it is switched off and fails where it is on. Skips, saying why, where
-// there is no GPU.
+// Tests that nothing survives from launch to launch: probes try to keep data in constant, shared and local memory and
+// in L2, and each succeeds if the protection is switched off and fails if it is on. Skips, with the reason, without a
+// GPU.
 #include <gmock/gmock.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@ namespace {
 const std::vector<std::string> kProbes = {"count_in_constant", "leave_in_shared", "find_in_shared", "leave_in_local",
                                           "find_in_local",     "read_to_stay",    "read_once",      "look_around"};
 
-// A session with or without what is probed.
+// Makes a session with or without the tested protection.
 Result<std::unique_ptr<DeviceSession>> SessionWith(bool keep_constants, bool scrub) {
   return MakeCudaSession({.keep_constants = keep_constants, .mark_surroundings = keep_constants, .scrub = scrub});
 }
@@ -41,7 +41,7 @@ struct Probe {
     arena = PlaceApart(session, {&out}, {false});
     bindings.tensors = {{"out", out}};
   }
-  // What the launch leaves in out[0] and out[1].
+  // Returns out[0] and out[1] after the launch.
   std::vector<float> Run(DeviceSession& session, ResolvedStep step) {
     EXPECT_TRUE(session.Fill(out.address, out.span_bytes, 0).ok());
     const LaunchOutcome outcome = Launch(session, *program, Plan({std::move(step)}), bindings);
@@ -114,8 +114,8 @@ TEST(NothingSurvives, InLocalMemory) {
   }
 }
 
-// A cold sample after a sample that asked L2 to keep its lines is as cold as after one that did not. The instrument: warm
-// samples of the same kernel are faster.
+// A cold sample after one that asked L2 to keep its lines is as cold as after one that did not. Control: warm samples
+// of the same kernel are faster.
 TEST(NothingSurvives, InL2) {
   HONE_REQUIRE_SESSION();
   Probe probe(session);
@@ -148,7 +148,7 @@ TEST(NothingSurvives, InL2) {
   EXPECT_GT(after, nearly_cold);
 }
 
-// Bytes beside a variable belong to nobody, and a kernel can keep two megabytes there.
+// Bytes beside a variable belong to no one, and a kernel could keep two megabytes there.
 TEST(NothingSurvives, BesideAVariable) {
   HONE_REQUIRE_SESSION();
   for (const bool gate : {true, false}) {

@@ -16,7 +16,7 @@ Divisor MakeDivisor(uint64_t divisor) {
   const int shift = std::bit_width(divisor - 1) - 1;
   const Uint128 power = static_cast<Uint128>(1) << (64 + shift);
   const Uint128 magic = (power + divisor - 1) / divisor;
-  // A power of two gives exactly 2^63; nothing gives 2^64.
+  // A power of two gives exactly 2^63; no divisor gives 2^64.
   return {static_cast<uint64_t>(magic), divisor, shift};
 }
 

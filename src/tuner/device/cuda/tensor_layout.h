@@ -10,14 +10,14 @@
 
 namespace hone::harness {
 
-// divisor >= 1, quotients exact for numerators below 2^62.
+// Requires divisor >= 1; quotients are exact for numerators below 2^62.
 Divisor MakeDivisor(uint64_t divisor);
 
-// kInvalidArgument when the view has more axes than kMaxAxes after merging, or a slice axis it does not have.
-// A view with no elements gives elements == 0 and must not be launched over.
+// Makes a layout. kInvalidArgument when the view has more axes than kMaxAxes after merging, or a slice axis that does
+// not exist. A view with no elements gives elements == 0 and must not be launched over.
 Result<Layout> MakeLayout(const TensorView& view);
 
-// Whether runs of `width` elements, starting at multiples of `width`, lie contiguous, in one slice, and at
+// Returns whether runs of `width` elements, starting at multiples of `width`, are contiguous, in one slice, and at
 // addresses that are multiples of width * element_bytes.
 bool CanVectorize(const Layout& layout, int width, int64_t element_bytes);
 

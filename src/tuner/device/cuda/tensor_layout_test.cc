@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The harness kernels find their elements by Layout and Locate, which are the same code on the host: here they
-// are compared with a plain walk over the indices, no GPU needed.
+// Tests Layout and Locate, by which the harness kernels find their elements. The code is the same on the host, where it
+// is compared with plain loops over the indices, without a GPU.
 #include "tuner/device/cuda/tensor_layout.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TensorView Dense(std::vector<int64_t> shape, int slice_axis, uint64_t address = 
   return View(std::move(shape), std::move(strides), slice_axis, address);
 }
 
-// Every element of the view by nested counting, against Locate.
+// Compares Locate with nested counting for every element of the view.
 void ExpectLocatesEverything(const TensorView& view) {
   Result<Layout> layout = MakeLayout(view);
   ASSERT_TRUE(layout.ok()) << layout.status().message();
@@ -49,7 +49,7 @@ void ExpectLocatesEverything(const TensorView& view) {
     ASSERT_EQ(place.offset, offset) << "element " << linear;
     ASSERT_EQ(place.position, position) << "element " << linear;
     ASSERT_EQ(place.slice, view.slice_axis < 0 ? 0 : index[static_cast<size_t>(view.slice_axis)]) << "element " << linear;
-    // Rows: what the sums over slices rely on.
+    // The sums over slices rely on these rows.
     const auto row = static_cast<int64_t>(Quotient(layout->by_inner, static_cast<uint64_t>(linear)));
     ASSERT_EQ(row % layout->slices, place.slice);
     for (size_t i = index.size(); i-- > 0;) {
@@ -135,7 +135,7 @@ TEST(GapByte, DiffersWithKeyAndPlace) {
     same_place += GapByte(1, offset) == GapByte(2, offset);
     same_key += GapByte(1, offset) == GapByte(1, offset + 8);
   }
-  // By chance 16 of 4096 agree; 64 is twelve standard deviations away.
+  // About 16 of 4096 agree by chance; 64 is twelve standard deviations away.
   EXPECT_LT(same_place, 64);
   EXPECT_LT(same_key, 64);
 }

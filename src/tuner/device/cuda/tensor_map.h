@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor maps for the bulk tensor copy engine (compute capability 9.0 and newer).
+// Encodes tensor maps for the bulk tensor copy engine (compute capability 9.0 and newer).
 //
-// cuTensorMapEncodeTiled answers every mistake with one "invalid value", so each of its conditions is checked
-// here first and named. A map may not reach outside its tensor: the copy engine would carry what lies there.
+// cuTensorMapEncodeTiled reports every mistake as "invalid value", so each of its conditions is checked here first and
+// named. A map may not reach outside its tensor: the copy engine would copy foreign memory.
 #pragma once
 
 #include <cuda.h>
@@ -35,11 +35,11 @@ struct TensorMapEncoding {
   CUtensorMapFloatOOBfill oob_fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
 };
 
-// Pure. `plan` gives the sizes of workspaces, which a map may name as well as tensors.
+// Checks a map. Pure. `plan` has the sizes of workspaces, which a map may name as well as tensors.
 // kInvalidArgument names the map, the field and what is allowed.
 Result<TensorMapEncoding> CheckTensorMap(const ResolvedTensorMap& map, const Bindings& bindings, const ResolvedPlan& plan);
 
-// Every map that a launch of the plan passes to a kernel, encoded: one that none passes may make no sense for this
+// Encodes every map that a launch of the plan passes to a kernel; a map that no launch passes may be invalid for this
 // case (an empty shape) and is left out. kInvalidArgument for the candidate's mistakes.
 Result<EncodedTensorMaps> EncodeTensorMaps(const CudaDriver& driver, const ResolvedPlan& plan, const Bindings& bindings);
 

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A 64 x 128 float matrix in boxes of 8 x 16: right as it stands.
+// A valid map: a 64 x 128 float matrix in boxes of 8 x 16.
 struct Example {
   ResolvedTensorMap map;
   Bindings bindings;

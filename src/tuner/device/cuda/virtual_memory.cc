@@ -8,11 +8,11 @@
 namespace hone {
 namespace {
 
-// Where reservations are asked for: within the 47 bits of a process's addresses, away from where programs, libraries and
-// the driver itself usually lie.
+// Range of requested reservations: within the 47 bits of a process's addresses, away from the usual places of programs,
+// libraries and the driver itself.
 constexpr uint64_t kLowest = uint64_t{1} << 42, kHighest = uint64_t{1} << 46;
-constexpr uint64_t kDriverBlock = uint64_t{32} << 20;  // seen on an H200 with driver 580
-constexpr int kTries = 8;  // a place may be taken
+constexpr uint64_t kDriverBlock = uint64_t{32} << 20;  // observed on an H200 with driver 580
+constexpr int kTries = 8;  // an address may be in use
 
 CUmemAllocationProp PropertiesOn(CUdevice device) {
   CUmemAllocationProp properties{};
@@ -76,13 +76,13 @@ void VirtualMemory::Unmap(CUdeviceptr again) {
 }
 
 CUresult VirtualMemory::Map(CUmemGenericAllocationHandle handle, size_t bytes, Rights rights, CUdeviceptr* address) {
-  // The driver gives what is asked for where that is a multiple of its own blocks, and else a place beside others. Which
-  // granule of the reservation the memory begins at is drawn too.
+  // The driver grants a requested address that is a multiple of its own blocks, and otherwise picks one beside others.
+  // The granule at which the memory begins in the reservation is random too.
   Mapping mapping{.handle = handle, .bytes = bytes, .reservation = 0, .reserved = RoundUp(bytes + 2 * granule_, kDriverBlock) + kDriverBlock};
   const uint64_t places = (kHighest - kLowest - mapping.reserved) / kDriverBlock;
   CUresult result = CUDA_SUCCESS;
   for (int i = 0; i <= kTries; ++i) {
-    const bool last = i == kTries;  // wherever the driver likes: memory at an ordinary address is better than none
+    const bool last = i == kTries;  // any address of the driver's choice is better than no memory
     const uint64_t asked = last ? 0 : kLowest + secrets_.Next() % places * kDriverBlock;
     result = driver_.MemAddressReserve(&mapping.reservation, mapping.reserved, granule_, asked, 0);
     if (result != CUDA_SUCCESS) continue;

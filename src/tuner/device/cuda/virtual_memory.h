@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device memory at secret addresses, of which one piece may be mapped at several with different rights.
+// Maps device memory at secret addresses; one piece may have several mappings with different rights.
 //
-// Whoever is given the address of one tensor must not find another thing by counting on from it. So each piece of
-// memory is mapped in a reservation of its own, drawn from some 2^25 places, with a page on either side that nothing is ever
-// mapped to: an access past the end faults, and so does a guess. The judge's own mapping may be written; a candidate is
-// shown a second mapping of the same memory, which can be taken away, moved or denied writing without touching the first.
+// A candidate that gets the address of one tensor must not find other memory from it. So each piece of memory is mapped
+// in a reservation of its own, drawn from some 2^25 places, with a page on either side that nothing is ever mapped to:
+// an access past the end faults, and so does a guess. The judge's own mapping may be written; a candidate sees a second
+// mapping of the same memory, which can be removed, moved or made read-only without changing the first.
 //
-// Writes through one mapping are seen through another from the next kernel on (CUDA's rule for aliased memory), which is
-// all that is asked here. Unmapping does not wait for work that uses the mapping: callers do.
+// Writes through one mapping are visible through another from the next kernel on (CUDA's rule for aliased memory),
+// which is enough here. Unmapping does not wait for work that uses the mapping: callers do.
 // Not thread-safe.
 #pragma once
 
@@ -27,18 +27,18 @@ enum class Rights { kRead, kReadWrite };
 
 class VirtualMemory {
  public:
-  // `seed`: secret; places are drawn from it. Null where the device or its driver cannot do all of this: one piece is
-  // mapped twice to see.
+  // `seed`: secret; addresses are drawn from it. Returns null if the device or its driver does not support this: one
+  // piece is mapped twice as a test.
   static std::unique_ptr<VirtualMemory> Make(const CudaDriver& driver, CUdevice device, uint64_t seed);
 
-  size_t granule() const { return granule_; }  // bytes; sizes are multiples of it, and mappings begin at one
+  size_t granule() const { return granule_; }  // in bytes; sizes and starts of mappings are multiples of it
 
-  // New memory of `bytes`, a multiple of granule(), mapped for reading and writing.
+  // Creates memory of `bytes`, a multiple of granule(), mapped for reading and writing.
   CUresult Create(size_t bytes, CUdeviceptr* address);
-  // Gives it back. Its other mappings must be gone.
+  // Frees memory, whose other mappings must be removed first.
   void Free(CUdeviceptr address);
 
-  // The memory of Create(`address`) at one more address.
+  // Maps the memory of Create(`address`) at one more address.
   CUresult MapAgain(CUdeviceptr address, Rights rights, CUdeviceptr* again);
   void Unmap(CUdeviceptr again);
 

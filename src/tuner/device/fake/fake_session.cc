@@ -20,14 +20,14 @@ namespace hone {
 namespace {
 
 constexpr int64_t kBaseAlign = 8192;
-// What memory holds before anyone wrote it: neither zero nor poison, so that relying on either shows.
+// Contents of unwritten memory: neither zero nor poison, so that relying on either shows.
 constexpr int kFreshByte = 0xcd;
 
 void* Pointer(uint64_t address) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(address));  // NOLINT: addresses are pointers here
 }
 
-// Names are a few letters, for which a call of memcmp takes longer than all else that a kernel does to an element.
+// Names have a few letters, for which a call of memcmp takes longer than all other work on an element.
 bool Same(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -119,8 +119,8 @@ void FakeLaunch::Fail(LaunchStatus status, const std::string& detail) {
 
 // --- memory and programs ---
 
-// Freed memory, kept from other use for a while: a kernel that remembers where buffers were may write to them later, as
-// it may on a GPU, and shall harm nothing but its own verdict.
+// Freed memory that is not reused for a while: a kernel that remembers old buffers may write to them later, as on a
+// GPU, and must harm only its own verdict.
 class FakeSession::Graveyard {
  public:
   ~Graveyard() {

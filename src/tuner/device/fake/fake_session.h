@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device made of host memory and C++ lambdas, for testing what is written over DeviceSession: the judge and
-// the paired timer, with honest kernels and with cheats, without a GPU and in milliseconds.
+// Implements a device from host memory and C++ lambdas, for testing the users of DeviceSession: the judge and the
+// paired timer, with honest kernels and with cheats, without a GPU and in milliseconds.
 //
-// A kernel is a lambda registered under the name that plans use. Memory, guard zones, draws, comparisons and
-// digests are the real thing (host_tensor_ops, arena_layout); time is scripted: each kernel says what it
-// costs, and the device adds its noise. Device globals are restored before launches, as on a real device;
-// what a lambda keeps in its captures is restored by nobody, which makes it the strongest state-keeping cheat
-// there is.
+// A kernel is a lambda registered under the name that plans use. Memory, guard zones, draws, comparisons and digests
+// are real (host_tensor_ops, arena_layout); time is scripted: each kernel states its cost, and the device adds noise.
+// Device globals are restored before launches, as on a real device; a lambda's captures are never restored, so they
+// model the strongest cheat by kept state.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +23,8 @@
 
 namespace hone {
 
-// What a kernel sees of one launch of one step. Tensors by the names of the task, references as "ref:NAME",
-// workspaces by their names; elements by row-major number, whatever the strides.
+// A kernel's view of one launch of one step. Tensors have the names of the task, references "ref:NAME", workspaces
+// their names; elements are numbered row-major, whatever the strides.
 class FakeLaunch {
  public:
   FakeLaunch(const ResolvedStep& step, const Bindings& bindings, std::map<std::string, int64_t>& globals,
@@ -34,9 +33,9 @@ class FakeLaunch {
 
   const ResolvedStep& step() const { return step_; }
   const Bindings& bindings() const { return bindings_; }
-  int64_t execution() const { return execution_; }  // how often this program's plan had run before
+  int64_t execution() const { return execution_; }  // an integer argument of the step
   int64_t Integer(size_t argument) const;           // an integer argument of the step
-  double Scalar(size_t argument) const;             // a 4- or 8-byte floating-point one
+  double Scalar(size_t argument) const;             // a 4- or 8-byte floating-point argument
 
   int64_t Elements(std::string_view tensor) const { return Tensor(tensor).elements; }
   int64_t Extent(std::string_view tensor, size_t axis) const { return Tensor(tensor).shape.at(axis); }
@@ -44,21 +43,20 @@ class FakeLaunch {
   void Write(std::string_view tensor_or_reference, int64_t element, double value);
   char* Address(const std::string& tensor_or_workspace) const;
 
-  // A `__device__` variable, initially 0. Its value is put back to 0 before the next launch.
+  // A `__device__` variable, initially 0. It is reset to 0 before the next launch.
   int64_t& Global(const std::string& name) { return globals_[name]; }
 
-  // Ends the launch badly; the lambda should return right after.
+  // Ends the launch with an error; the lambda should return right after.
   void Crash(const std::string& why) { Fail(LaunchStatus::kCrashed, why); }
   void Hang() { Fail(LaunchStatus::kTimedOut, "the kernel did not finish in time"); }
   void Fail(LaunchStatus status, const std::string& detail);
   const LaunchOutcome& outcome() const { return outcome_; }
 
  private:
-  // A tensor or a reference by its name. Kernels name one for each element: those that were asked for are few, and
-  // kept.
+  // A tensor or a reference with its name. Kernels look up a name for each element, so the few names used are cached.
   struct Place {
     std::string name;
-    const TensorView* view;  // of a tensor
+    const TensorView* view;  // null for a reference
     double* reference;       // null for a tensor
     bool dense;              // row-major without gaps: an element's offset is its number
     int64_t element_bytes;
@@ -75,10 +73,10 @@ class FakeLaunch {
   mutable std::vector<Place> places_;
 };
 
-// What a kernel may know when it is asked for its cost.
+// Information that a kernel may use to compute its cost.
 struct FakeTiming {
   CacheState cache = CacheState::kCold;
-  bool repeats_addresses = false;  // the plan execution before this one in the sample used the same buffers
+  bool repeats_addresses = false;  // the previous plan execution in the sample used the same buffers
   int64_t sample = 0;              // number of the timed sample on this session, from 0
 };
 
@@ -89,20 +87,20 @@ struct FakeKernel {
   KernelResources resources;
 };
 
-// The script of a device. Functions may be empty: no noise, a steady clock.
+// The script of a device. Functions may be empty: then there is no noise, and the clock is steady.
 struct FakeDevice {
   DeviceFacts facts = DefaultFacts();
   std::map<std::string, FakeKernel> kernels;          // by name expression, tunables replaced
-  double call_microseconds = 5;                       // of each library call
-  std::function<double()> log_noise;                  // of each timed sample, relative
-  std::function<DeviceCondition(int64_t)> condition;  // nth call, from 0
-  int64_t lost_after_launches = -1;                   // the device goes away then; -1: never
-  bool lost_after_crash = false;                      // a crash or hang takes the session with it
+  double call_microseconds = 5;                       // time of each library call
+  std::function<double()> log_noise;                  // relative noise of each timed sample
+  std::function<DeviceCondition(int64_t)> condition;  // argument: number of the call, from 0
+  int64_t lost_after_launches = -1;                   // number of launches after which the device is lost; -1: never
+  bool lost_after_crash = false;                      // a crash or hang loses the session
 
   static DeviceFacts DefaultFacts();  // "fake", not modelled, 64 MiB of memory, 1 MiB of L2, 1 GB/s
 };
 
-// Not thread-safe, like any session.
+// Not thread-safe, as DeviceSession says.
 class FakeSession : public DeviceSession {
  public:
   explicit FakeSession(FakeDevice device);
@@ -131,7 +129,7 @@ class FakeSession : public DeviceSession {
   Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override;
   Result<DeviceCondition> Condition() override;
 
-  // For tests: what the session was asked to do.
+  // For tests: counts of calls.
   int64_t launches() const { return launches_; }  // plan executions, timed ones included
   int64_t timed_samples() const { return samples_; }
   int64_t allocated_bytes() const { return *allocated_; }
@@ -142,7 +140,7 @@ class FakeSession : public DeviceSession {
   class Memory;
   class Program;
   Status Alive() const;
-  // Runs all steps on one set of buffers; adds what they cost to `microseconds`.
+  // Runs all steps on one set of buffers; adds their cost to `microseconds`.
   LaunchOutcome Execute(Program& program, const ResolvedPlan& plan, const Bindings& bindings, const FakeTiming& timing,
                         double* microseconds);
 

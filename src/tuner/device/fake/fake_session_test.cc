@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The double does what its script says: an instrument that tests lean on is tested itself.
+// Tests that the fake session follows its script: an instrument that tests rely on needs tests itself.
 #include "tuner/device/fake/fake_session.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// One step "k" without arguments over tensors x [4] and y [4].
+// One step "k" without arguments on tensors x [4] and y [4].
 class FakeSessionTest : public testing::Test {
  protected:
   void Make(FakeDevice device) {
@@ -110,7 +110,7 @@ TEST_F(FakeSessionTest, TimesByTheScriptNoiseIncluded) {
   device.log_noise = [n = 0]() mutable { return n++ == 3 ? std::log(2.0) : 0.0; };
   Make(device);
   EXPECT_DOUBLE_EQ(Sample(1).us_per_plan, 40);
-  EXPECT_DOUBLE_EQ(Sample(2).us_per_plan, 30);  // the second set's addresses are those of the first
+  EXPECT_DOUBLE_EQ(Sample(2).us_per_plan, 30);  // the second set has the addresses of the first
   EXPECT_DOUBLE_EQ(Sample(1, CacheState::kWarm).us_per_plan, 10);
   EXPECT_DOUBLE_EQ(Sample(1).us_per_plan, 80);
   EXPECT_EQ(session_->timed_samples(), 4);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps the tiles of values that sampled launches read (sim_memory.h), so that the same inputs are computed once. A
-// judgement asks for the same ones several times at each timed shape: before the candidate and again before the
-// incumbent, and for a tensor that is updated in place before every launch. Computing a tile takes 60 ms, copying it 1 ms.
+// Caches the tiles of values that sampled launches read (sim_memory.h), so that equal inputs are computed once. A
+// judgement needs the same ones several times at each timed shape: before the candidate and again before the incumbent,
+// and for a tensor that is updated in place before every launch. Computing a tile takes 60 ms, copying it 1 ms.
 //
 // Not thread-safe.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace hone::sim {
 
-// All that decides the contents of a dense tensor without slices.
+// Everything that decides the contents of a dense tensor without slices.
 struct DrawnContents {
   explicit DrawnContents(const DrawRequest& request);
   bool operator==(const DrawnContents&) const = default;
@@ -36,14 +36,14 @@ class DrawnTiles {
   Status Draw(const DrawRequest& tile);
 
  private:
-  // Two sets of inputs of a task with four tensors.
+  // Enough for two sets of inputs of a task with four tensors.
   static constexpr size_t kMostKept = 8;
 
   struct Kept {
     DrawnContents contents;
     std::vector<char> bytes;
   };
-  std::list<Kept> kept_;  // the one used last comes first
+  std::list<Kept> kept_;  // most recently used first
 };
 
 }  // namespace hone::sim

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kElements = 257;
 
-// A dense request over `memory`.
+// Returns a dense request for `memory`.
 DrawRequest RequestOver(std::vector<float>& memory, uint64_t key) {
   DrawRequest request;
   request.view.address = reinterpret_cast<uint64_t>(memory.data());
@@ -28,7 +28,7 @@ DrawRequest RequestOver(std::vector<float>& memory, uint64_t key) {
   return request;
 }
 
-// What host::Draw gives for the same request.
+// Returns the result of host::Draw for the same request.
 std::vector<float> Drawn(DrawRequest request) {
   std::vector<float> memory(kElements);
   request.view.address = reinterpret_cast<uint64_t>(memory.data());
@@ -52,7 +52,8 @@ TEST(DrawnTiles, GiveWhatDrawingGivesWheneverTheyAreAskedFor) {
     requests.push_back(RequestOver(memory, key));
     requests.back().values.scale = 2;
   }
-  // More of them than are kept: each time round some are known and some are not. A launch wrote between any two.
+  // There are more contents than are kept: in each round some are cached and some are not. A launch writes between any
+  // two.
   for (int round = 0; round < 3; ++round) {
     for (const DrawRequest& request : requests) {
       std::fill(memory.begin(), memory.end(), -1.0f);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What memory holds that nobody has written: something else each time, so that no kernel can count on it or know it again.
+// Fills unwritten memory with different contents each time, so that no kernel can rely on them or recognise them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace hone::sim {
 
-// Word `at` (8 bytes) of a fill. The key says of which kind it is: random bytes; NaNs of every floating-point type of up to
-// 32 bits; finite numbers near one, which pass for results.
+// Returns word `at` (8 bytes) of a fill. The key selects the kind: random bytes; NaNs of every floating-point type of
+// up to 32 bits; or finite numbers near one, which look like results.
 inline uint64_t FillWord(uint64_t key, uint64_t at) {
   const uint64_t random = draw::Mix(key ^ (at + 1) * 0x9e3779b97f4a7c15ULL);
   switch (draw::Mix(key) % 3) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Modelled times of whole launches: one number for one kernel, whoever asks, and what the first-level cache and
-// shuffles have to do with it. The arithmetic of the model alone is tested in sim_model_test.cc.
+// Tests modelled times of whole launches: a kernel always has the same time, and the first-level cache and shuffles
+// have the right effects. sim_model_test.cc tests the arithmetic of the model alone.
 #include <gtest/gtest.h>
 
 #include "tuner/device/sim/sim_test_bench.h"
@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// A figure of the step's profile.
+// Returns a figure of the step's profile.
 double Profiled(SimBench& bench, const ResolvedStep& step, const std::string& figure) {
   ResolvedPlan plan;
   plan.steps = {step};
@@ -54,7 +54,8 @@ TEST(ModelledTime, IsTheSameInEveryProcessWithAnyNumberOfThreadsAtAnyAddress) {
   double first = 0;
   for (const int workers : {1, 2, 4, 2, 1}) {
     SimBench bench("", workers);
-    for (int i = 0; i < workers; ++i) bench.New("before" + std::to_string(i), 100'000 * (i + 1));  // moves what follows
+    for (int i = 0; i < workers; ++i)
+      bench.New("before" + std::to_string(i), 100'000 * (i + 1));  // shifts later tensors
     bench.Load(kGather, {"gather"});
     BindGather(bench);
     for (int repeat = 0; repeat < 3; ++repeat) {
@@ -62,7 +63,7 @@ TEST(ModelledTime, IsTheSameInEveryProcessWithAnyNumberOfThreadsAtAnyAddress) {
       if (first == 0) first = us;
       EXPECT_EQ(us, first) << workers << " workers, repeat " << repeat;
     }
-    // The same source once more, on the same tensors: another image in another process. A kernel against itself.
+    // The same source is compared with itself, on the same tensors: another image in another process.
     bench.Load(kGather, {"gather"});
     EXPECT_EQ(first / bench.Modelled(GatherStep()), 1.0) << workers;
   }
@@ -86,7 +87,7 @@ TEST(ModelledTime, DoesNotDependOnWhichBlockComesFirstToAnAtomic) {
   double first = 0;
   for (const int workers : {1, 2, 4, 4, 2, 1}) {
     SimBench bench("", workers);
-    // The number drawn decides which rows a block reads, and whether neighbours share them.
+    // The drawn numbers decide which rows a block reads, and whether neighbours share them.
     bench.Load(R"(
       __global__ void k(const float* x, int* next, float* out) {
         __shared__ int mine;
@@ -142,8 +143,8 @@ TEST(ModelledTime, OfACooperativeGridDoesNotDependOnTheThreads) {
 
 // --- the first-level cache ---
 
-// Each thread walks the 64 features of its position twice, four floats a load, as the seed of tasks/rmsnorm does: a
-// warp re-reads 32 KiB, a full multiprocessor of 64 warps 2 MiB, whatever the size of a block.
+// Each thread reads the 64 features of its position twice, four floats a load, as the seed of tasks/rmsnorm does: a
+// warp re-reads 32 KiB, a full multiprocessor of 64 warps 2 MiB, for any block size.
 TEST(ModelledTime, RowsReReadBeyondTheFirstLevelCacheMissWithEveryBlockSize) {
   SimBench bench;
   bench.Load(R"(
@@ -164,7 +165,7 @@ TEST(ModelledTime, RowsReReadBeyondTheFirstLevelCacheMissWithEveryBlockSize) {
   }
 }
 
-// A row of 8 KiB a block: all resident blocks' rows fit, so the second pass hits.
+// Each block has a row of 8 KiB: all resident blocks' rows fit, so the second pass hits.
 TEST(ModelledTime, RowsReReadWithinTheFirstLevelCacheHit) {
   SimBench bench;
   bench.Load(R"(
@@ -281,7 +282,7 @@ TEST(ModelledTime, ArithmeticTakesTime) {
   EXPECT_NEAR(time("apart"), fused, 0.02 * fused) << "a function of its own is counted as well";
   EXPECT_GT(time("special"), 1.9 * fused) << "a quarter of the operations, by an eighth of the lanes";
   EXPECT_NEAR(time("halves"), 64, 10) << "two at a time";
-  // 512 stores and 512 loads for each thread: in registers, or in 2 KiB of local memory that no cache holds.
+  // Each thread makes 512 stores and 512 loads: in registers, or in 2 KiB of local memory that no cache holds.
   EXPECT_GT(time("many"), 10 * time("few"));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C interface between device code compiled for the simulated GPU and the runtime that runs it.
+// Defines the C interface between device code compiled for the simulated GPU and its runtime.
 //
 // The CUDA subset in sim/cuda/ calls these functions; the child process (sim_child.cc) exports them, and an image
 // resolves them when it is loaded. Plain C linkage and plain types, because the two sides are built by different
@@ -22,9 +22,9 @@
 extern "C" {
 #endif
 
-// --- who am I -------------------------------------------------------------------------------------------------
+// --- indices -------------------------------------------------------------------------------------------------
 
-// By value and const, so that a compiler may keep them in registers across barriers, as a GPU does.
+// Values are returned by const functions, so that a compiler may keep them in registers across barriers, as a GPU does.
 enum {
   HONE_SIM_THREAD_X, HONE_SIM_THREAD_Y, HONE_SIM_THREAD_Z,
   HONE_SIM_BLOCK_X, HONE_SIM_BLOCK_Y, HONE_SIM_BLOCK_Z,
@@ -41,7 +41,8 @@ enum {
 };
 __attribute__((const)) uint32_t hone_sim_index(uint32_t which);
 
-// The same values as an array of HONE_SIM_INDEX_COUNT. It lies on the fiber's own stack: reads are not reported.
+// Returns the same values as an array of HONE_SIM_INDEX_COUNT. The array is on the fiber's own stack: reads are not
+// reported.
 __attribute__((const)) const uint32_t* hone_sim_thread(void);
 
 // --- block and grid barriers ------------------------------------------------------------------------------------
@@ -49,7 +50,7 @@ __attribute__((const)) const uint32_t* hone_sim_thread(void);
 // Waits for all threads of the block that have not exited. Orders memory.
 void hone_sim_syncthreads(void);
 
-// The same, and combines `predicate` over the block: the number of non-zero ones, or 1 / 0 for all, for any.
+// Does the same, and combines `predicate` over the block: the number of non-zero ones, or 1 / 0 for all, for any.
 enum { HONE_SIM_COUNT, HONE_SIM_AND, HONE_SIM_OR };
 int hone_sim_syncthreads_reduce(int kind, int predicate);
 
@@ -57,7 +58,7 @@ int hone_sim_syncthreads_reduce(int kind, int predicate);
 // `wait` 0 only arrives. barrier 0 with threads 0 is hone_sim_syncthreads.
 void hone_sim_named_barrier(uint32_t barrier, uint32_t threads, int wait);
 
-// Waits for all threads of a cooperative launch; HONE trap "unsupported" in any other launch.
+// Waits for all threads of a cooperative launch; ends any other launch as "unsupported".
 void hone_sim_grid_sync(void);
 int hone_sim_grid_is_cooperative(void);
 
@@ -89,19 +90,19 @@ enum {
 };
 uint32_t hone_sim_warp_reduce(int kind, uint32_t mask, uint32_t value);
 
-// The lanes that run together here: those that reach this call before anything else can happen in the warp.
+// Returns the lanes that run together here: those that reach this call before any other event in the warp.
 uint32_t hone_sim_activemask(void);
 
-// The general collective on which mma.sync, wmma and ldmatrix are built: copies `bytes` (at most 256) from every lane
-// of `mask` into `all`, lane l at all + l * bytes; absent lanes read as zero bytes. `mine` and `all` must lie on the
+// Implements the general collective under mma.sync, wmma and ldmatrix: copies `bytes` (at most 256) from every lane of
+// `mask` into `all`, lane l at all + l * bytes; absent lanes read as zero bytes. `mine` and `all` must be on the
 // caller's stack. `tag` (any number naming the instruction) must be the same in all lanes of the group.
 void hone_sim_warp_gather(uint32_t mask, uint32_t tag, const void* mine, size_t bytes, void* all);
 
-// The general collective without copies: when every lane of `mask` has arrived, calls `apply` once for all of them, with
-// lane l's two pointers in mine[l] and out[l] (null where the lane is absent or has exited), and lets the lanes go on
-// when it has returned. `mine` and `out` point into the callers' stacks; `apply` reads the one and writes the other, is
-// not instrumented, calls nothing of this interface, and needs at most 16 KiB of stack. `tag` as for the gather. Counts
-// as one warp operation.
+// Implements the general collective without copies: when every lane of `mask` has arrived, calls `apply` once for all
+// of them, with lane l's two pointers in mine[l] and out[l] (null where the lane is absent or has exited), and resumes
+// the lanes when it has returned. `mine` and `out` point into the callers' stacks; `apply` reads `mine` and writes
+// `out`, is not instrumented, calls nothing of this interface, and needs at most 16 KiB of stack. `tag` as for the
+// gather. Counts as one warp operation.
 typedef void (*hone_sim_warp_function)(const void* const* mine, void* const* out);
 void hone_sim_warp_apply(uint32_t mask, uint32_t tag, const void* mine, void* out, hone_sim_warp_function apply);
 
@@ -114,8 +115,8 @@ enum { HONE_SIM_READ, HONE_SIM_WRITE, HONE_SIM_UPDATE };
 // __threadfence_block, __threadfence, __threadfence_system: acquire and release.
 void hone_sim_fence(int scope);
 
-// Announces an atomic access of 1, 2, 4, 8 or 16 bytes before it is done: checks the address, keeps the race detector's
-// books, counts, and lets other fibers run when a thread spins. The caller then does the arithmetic in code that is
+// Announces an atomic access of 1, 2, 4, 8 or 16 bytes before it is done: checks the address, informs the race
+// detector, counts, and lets other fibers run when a thread spins. The caller then does the arithmetic in code that is
 // not instrumented, with a real atomic instruction (blocks may run on several OS threads).
 void hone_sim_atomic(const volatile void* address, uint32_t bytes, int access, int order, int scope);
 
@@ -123,8 +124,8 @@ void hone_sim_atomic(const volatile void* address, uint32_t bytes, int access, i
 // not instrumented (ldmatrix, wmma loads, streaming loads). Checks, counts and races as for a plain access.
 void hone_sim_access(const volatile void* address, uint32_t bytes, int access);
 
-// Volatile or PTX relaxed loads and stores of code that is not instrumented: atomic for the race detector when the
-// threads are in different warps, and a place where a spinning thread lets others run.
+// Announces volatile or PTX relaxed loads and stores of code that is not instrumented: atomic for the race detector
+// when the threads are in different warps, and a point where a spinning thread lets others run.
 void hone_sim_volatile(const volatile void* address, uint32_t bytes, int access);
 
 // cp.async: copies `source_bytes` from global to shared memory and zeroes the rest up to `bytes` (4, 8 or 16).
@@ -146,7 +147,8 @@ __attribute__((pure)) int hone_sim_is_global(const void* generic);
 // Work of one warp instruction on the tensor cores, reported once per warp: multiply-adds done.
 void hone_sim_count_mma(uint64_t multiply_adds);
 
-// --- the rest ---------------------------------------------------------------------------------------------------
+// --- other functions
+// ---------------------------------------------------------------------------------------------------
 
 uint64_t hone_sim_clock(void);      // grows with the work done; modelled, never a measurement
 uint64_t hone_sim_globaltimer(void);
@@ -154,7 +156,8 @@ void hone_sim_nanosleep(uint32_t nanoseconds);  // lets other threads run
 __attribute__((noreturn)) void hone_sim_trap(void);
 __attribute__((noreturn)) void hone_sim_assert_fail(const char* expression, const char* file, uint32_t line,
                                                     const char* function);
-// What the simulator cannot run ends the launch with the verdict `unsupported` and this sentence; never a guess.
+// Ends the launch with the verdict `unsupported` and this sentence, for features that the simulator cannot run; never a
+// guess.
 __attribute__((noreturn)) void hone_sim_unsupported(const char* what);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code that looks for a way round the simulator: what it finds in memory, what it may write, what counts.
-// Whole candidates with their verdicts are in tests/cheats and tests/honest.
+// Tests device code that tries to evade the simulator: what it finds in memory, what it may write, what counts. Whole
+// candidates with their verdicts are in tests/cheats and tests/honest.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// --- what memory holds that nobody has written ---
+// --- contents of unwritten memory ---
 
 TEST(SimAdversary, LocalMemoryDoesNotSurviveFromBlockToBlock) {
   SimBench bench("", 1);  // one OS thread: every block runs on the stacks of the block before it
@@ -189,7 +189,7 @@ TEST(SimAdversary, ALimitIsOfProcessorTimeNotOfTheClockOnTheWall) {
   };
   const LaunchOutcome alone = run(60);
   ASSERT_EQ(alone.status, LaunchStatus::kOk) << alone.detail;
-  // The host is kept so busy that the launch's share of it lasts longer than the limit.
+  // The host is so busy that the launch takes longer than the limit in wall time.
   std::atomic<bool> stop{false};
   std::vector<std::thread> others;
   for (unsigned i = 0; i < 6 * std::max(1u, std::thread::hardware_concurrency()); ++i) {
@@ -224,7 +224,7 @@ TEST(SourceGuard, RefusesWhatChangesHowACandidateIsCompiled) {
            "#define HONE_SIM_INLINE inline\n", "# 1 \"written.cc\" 1\nint f();\n", "#if defined(__SANITIZE_THREAD__)\n#endif\n"}) {
     EXPECT_EQ(Guarded(text), Verdict::kRuleViolation) << text;
   }
-  // What may stand there in good faith is not refused on a GPU for the simulator's sake.
+  // Words that may be used in good faith are not refused on a GPU on the simulator's account.
   for (const char* text : {"int f() { asm(\"nop\"); }", "int f() { __asm__ volatile(\"\"); }", "#define volatile\n",
                            "#undef __attribute__\n", "  # define /* */ static_assert(...)\n"}) {
     EXPECT_EQ(Guarded(text), Verdict::kUnsupported) << text;

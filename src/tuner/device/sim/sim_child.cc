@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a message, does it, answers.
+// Reads messages, executes them and answers.
 #include "tuner/device/sim/sim_child.h"
 
 #include <signal.h>
@@ -32,12 +32,12 @@ namespace {
 
 using nlohmann::json;
 
-// For the signal handler: it answers in the launch's place, then the process ends.
+// For the signal handler, which answers for the launch before the process ends.
 int answer_fd = -1;
 const sim::ImageLayout* handler_image = nullptr;
 
-// Runs on its own stack, in the middle of a candidate's code. That code holds no lock of ours, so the answer can be
-// made in the ordinary way; should that fail, the parent sees the signal all the same.
+// Runs on its own stack, in the middle of a candidate's code. That code holds no lock of Hone's, so the answer can be
+// made in the ordinary way; if that fails, the parent still sees the signal.
 void OnFault(int signal, siginfo_t*, void* context) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
@@ -46,7 +46,7 @@ void OnFault(int signal, siginfo_t*, void* context) {
   answer.signal = signal;
   const uint64_t pc = static_cast<uint64_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
   if (handler_image != nullptr && pc >= handler_image->text_begin && pc < handler_image->text_end) {
-    // Places are looked up one byte before: a return address stands after its call, this one does not.
+    // Positions are looked up one byte before: a return address follows its call, but this address does not.
     answer.signal_pc = pc - handler_image->image_begin + 1;
   }
   const sim::Worker* const worker = sim::current_worker;
@@ -108,7 +108,7 @@ class Child {
  private:
   bool Load(const json& j, Frame& frame) {
     if (frame.fds.size() != 1 || image_) return false;
-    // OS threads first: some sandboxes are tightened once an image is there, and images find them all.
+    // OS threads start first: some sandboxes are tightened once an image is loaded, and images find all threads.
     runner_ = std::make_unique<sim::LaunchRunner>(j.at("workers").get<int>());
     sim::ImageNotes notes;
     notes.static_shared = j.at("static_shared").get<uint32_t>();
@@ -160,7 +160,7 @@ class Child {
       answer.error = "the image has no entry '" + message->kernel_symbol + "'";
       return SendFrame(fd_, EncodeAnswer(answer)).ok();
     }
-    // Values at addresses aligned for any type, tensor maps included.
+    // The values are at addresses aligned for any type, tensor maps included.
     std::vector<std::unique_ptr<uint8_t, decltype(&free)>> values;
     for (const std::string& bytes : message->argument_bytes) {
       values.emplace_back(static_cast<uint8_t*>(aligned_alloc(64, (bytes.size() + 64) / 64 * 64)), &free);
@@ -182,7 +182,7 @@ class Child {
 
 int SimChildMain(int fd) {
   answer_fd = fd;
-  // Referring to the runtime's two halves keeps the linker from leaving them out of a program that calls neither.
+  // These references keep the linker from dropping the runtime's two halves from a program that calls neither.
   uint32_t (*volatile runtime)(uint32_t) = &hone_sim_index;
   if (runtime == nullptr || sim::WrappedSymbols().empty()) return 3;
   InstallFaultHandlers();
@@ -192,7 +192,7 @@ int SimChildMain(int fd) {
   handler_stack.ss_size = kHandlerStack;
   sigaltstack(&handler_stack, nullptr);
   const int status = Child(fd).Serve();
-  // The image's own destructors are a stranger's code: they do not run.
+  // The image's own destructors are untrusted code: they do not run.
   _exit(status);
 }
 

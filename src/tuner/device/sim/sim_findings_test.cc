@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Planted defects, each found at its line, and clean kernels of the same shapes about which nothing is said.
+// Tests planted defects, each found at its line, and clean kernels of the same shapes without findings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// "candidate.cu:N" for the line of `source` that carries the comment `mark`.
+// Returns "candidate.cu:N" for the line of `source` with the comment `mark`.
 std::string At(const std::string& source, const std::string& mark = "// HERE") {
   const size_t at = source.find(mark);
   HONE_CHECK(at != std::string::npos, "the source has no line marked " + mark);
@@ -28,7 +28,7 @@ std::vector<float> Ramp(size_t n) {
   return values;
 }
 
-// A launch over float tensors x (input, n) and y (output, n); kernel k(x, y, n).
+// Launches on float tensors x (input, n) and y (output, n); kernel k(x, y, n).
 LaunchOutcome RunSource(const std::string& source, int64_t grid, int64_t block, int n, int64_t shared = 0,
                   std::vector<float>* result = nullptr) {
   SimBench bench;
@@ -147,7 +147,7 @@ TEST(SimFindings, MissingBarrierBetweenWriteAndRead) {
       y[t] = s[63 - t];  // HERE
     })";
   const LaunchOutcome outcome = RunSource(source, 1, 64, 64);
-  // The first thread reads what nobody has written yet; later ones race with the writers.
+  // The first thread reads unwritten memory; later ones race with the writers.
   EXPECT_TRUE(Finds(outcome, LaunchStatus::kRuleViolation, "shared_race", At(source)));
 }
 
@@ -176,7 +176,7 @@ TEST(SimFindings, MissingSyncwarp) {
       float v = __shfl_xor_sync(0xffffffffu, s[t], 1);
       y[t] = s[(t + 1) & 31] + v;  // HERE
     })";
-  // A shuffle makes the lanes meet and orders nothing.
+  // A shuffle synchronizes the lanes but does not order memory.
   EXPECT_TRUE(Finds(RunSource(source, 1, 32, 32), LaunchStatus::kRuleViolation, "shared_race", At(source)));
 }
 
@@ -351,7 +351,7 @@ TEST(SimClean, VectorisedSilu) {
   ASSERT_TRUE(Clean(outcome));
   const std::vector<float> x = Ramp(n);
   for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i], x[i] / (1 + std::exp(-x[i])), 1e-4) << i;
-  // One 16-byte load and one store a thread, 16 sectors a warp.
+  // Each thread makes one 16-byte load and one store: 16 sectors per warp.
   EXPECT_EQ(outcome.cost->accesses, n / 4 * 2);
   EXPECT_EQ(outcome.cost->requests, n / 4 / 32 * 2);
   EXPECT_EQ(outcome.cost->sectors, n / 4 / 32 * 2 * 16);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses, files and mappings of arenas.
+// Manages addresses, files and mappings of arenas.
 #include "tuner/device/sim/sim_memory.h"
 
 #include <fcntl.h>
@@ -25,12 +25,12 @@ namespace {
 
 constexpr uint64_t kGuardBytes = 256;
 
-// Addresses of the simulated global memory that this process has given out. All sessions of a process share them.
+// Allocates addresses of the simulated global memory. All sessions of a process share it.
 class AddressBook {
  public:
   std::optional<uint64_t> Take(uint64_t bytes) {
     std::lock_guard lock(mutex_);
-    uint64_t at = kGlobalBase + kBlockGranule;  // the very first granule stays free: nothing is before it
+    uint64_t at = kGlobalBase + kBlockGranule;  // the very first granule stays free: no memory precedes it
     for (const auto& [begin, size] : taken_) {
       if (begin - at >= bytes) break;
       at = begin + size;
@@ -86,7 +86,7 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
   arena->id_ = ++ids;
   arena->gap_key_ = gap_key;
   arena->fill_secret_ = SystemSeed();
-  // Offsets first, then addresses.
+  // Offsets are computed first, then addresses.
   uint64_t at = 0;
   int64_t file_bytes = 0, tile_bytes = 0;
   for (const BlockRequest& request : requests) {
@@ -97,7 +97,7 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
     block.sparse = request.sampled && request.written;
     block.sampled = request.sampled;
     block.map_begin = at;
-    // At least the guard bytes into its granule, and aligned as asked.
+    // The block starts at least the guard bytes into its granule, aligned as requested.
     uint64_t start = RoundUp(at + kGuardBytes, request.exact_align ? 2 * align : align);
     if (request.exact_align) start = start - align >= at + kGuardBytes ? start - align : start + align;
     block.begin = start;
@@ -221,13 +221,13 @@ std::vector<std::pair<uint64_t, uint64_t>> SimArena::WrittenStretches(uint64_t a
   if (block == nullptr || block->tiled || bytes <= 0) return stretches;
   const uint64_t end = address + static_cast<uint64_t>(bytes);
   const uint8_t flip = block->sparse ? 0 : 0xff;
-  uint64_t open = 0;  // where the stretch at hand began; 0: none
+  uint64_t open = 0;  // start of the present range; 0: none
   const auto close = [&](uint64_t at) {
     if (open != 0) stretches.emplace_back(open, at);
     open = 0;
   };
   for (uint64_t at = address & ~uint64_t{7}; at < end;) {
-    // The bits of what a sparse block never wrote take no memory, and are not looked at.
+    // The bits of unwritten parts of a sparse block use no memory, and are not read.
     uint64_t until = end;
     if (block->sparse) {
       const off_t from = static_cast<off_t>((at - begin_) / 8);
@@ -280,7 +280,7 @@ void SimArena::MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten) {
       (void)Forget(*block);
       return;
     }
-    unwritten = true;  // its bits are the other way round
+    unwritten = true;  // its bits have the opposite meaning
   }
   uint64_t end = address + static_cast<uint64_t>(bytes);
   const auto set = [unwritten](uint64_t byte_address, uint8_t mask) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames out, frames in, a clock beside.
+// Exchanges frames with the child, under time limits.
 #include "tuner/device/sim/sim_process.h"
 
 #include <fmt/format.h>
@@ -25,12 +25,12 @@ namespace {
 constexpr int kChildFd = 3;
 constexpr int64_t kMaxAnswerBytes = 8 << 20;
 
-// A child that gets no processor at all is waited for so many limits.
+// Number of limits to wait for a child that gets no processor at all.
 constexpr double kMostWaits = 30;
-// For the rest of an answer that has begun to arrive.
+// Time limit for the rest of an answer that has begun to arrive.
 constexpr double kAnswerSeconds = 30;
 
-// Gives the processor time of all threads of a process, in seconds; 0 when the process is gone.
+// Returns the processor time of all threads of a process, in seconds; 0 when the process is gone.
 double ProcessorSeconds(pid_t process) {
   clockid_t clock;
   timespec time{};
@@ -104,7 +104,7 @@ Result<std::unique_ptr<SimProcess>> SimProcess::Start(const Options& options, co
     }
     process->child_.Kill();
     const std::optional<ExitState> exit = process->child_.Wait(2);
-    // A static initialiser that crashes is the candidate's doing; a child that cannot start is ours.
+    // A crash of a static initialiser is the candidate's fault; a child that cannot start is Hone's.
     if (exit && exit->signal != 0 && !exit->killed_by_us) {
       *refused = "loading the image ended with " + exit->Describe();
       return std::unique_ptr<SimProcess>();
@@ -132,7 +132,7 @@ Status SimProcess::Show(const std::vector<ShownBlock>& blocks) {
   for (auto shown = shown_.begin(); shown != shown_.end();) {
     const auto now = std::find_if(blocks.begin(), blocks.end(),
                                   [&](const ShownBlock& b) { return b.block->map_begin == shown->first; });
-    // The same address may by now belong to another arena: then its files differ.
+    // The same address may meanwhile belong to another arena, whose files differ.
     const bool same = now != blocks.end() && [&] {
       const std::vector<Mapping> current = now->arena->MappingsOf(*now->block);
       return now->writable == shown->second[0].writable && current.size() == shown->second.size() &&
@@ -200,7 +200,7 @@ Result<SimProcess::Exchange> SimProcess::Launch(const LaunchMessage& message, do
   };
   Status sent = SendFrame(socket_.get(), EncodeLaunch(message), {EncodeArguments(message)}, {}, 10);
   if (!sent.ok()) return ended(sent);
-  // On a busy host a launch takes longer by the clock on the wall: what is limited is the processor time that it had.
+  // On a busy host a launch takes more wall time, so the limit applies to its processor time.
   const double processor_before = ProcessorSeconds(child_.pid()), began = SteadySeconds();
   for (double wait = limit_seconds;;) {
     HONE_ASSIGN_OR_RETURN(const bool readable, WaitReadable(socket_.get(), wait));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The session's end of one child process: starts it confined, hands it an image and memory, launches, and ends it when
-// time is up.
+// Controls one child process from the session: starts it confined, gives it an image and memory, launches kernels, and
+// ends it when time is up.
 #pragma once
 
 #include <map>
@@ -27,15 +27,15 @@ class SimProcess {
     bool sandbox = true;
   };
 
-  // How an exchange with the child went. Exactly one of the three.
+  // Result of an exchange with the child: exactly one of the three.
   struct Exchange {
     std::optional<LaunchAnswer> answer;
     bool timed_out = false;            // the child has been ended
     std::string died;                  // how the child ended by itself
   };
 
-  // Starts the child and has it load `image`. `refused` receives the dynamic linker's words when it will not load, with
-  // a null process; `limit_seconds` bounds static initialisers.
+  // Starts the child and has it load `image`. If loading fails, the process is null and `refused` receives the dynamic
+  // linker's message; `limit_seconds` bounds static initialisers.
   static Result<std::unique_ptr<SimProcess>> Start(const Options& options, const std::string& image,
                                                    const ImageSymbols& symbols, double limit_seconds,
                                                    std::string* refused);
@@ -44,7 +44,7 @@ class SimProcess {
   struct ShownBlock {
     const SimArena* arena = nullptr;
     const SimArena::Block* block = nullptr;
-    bool writable = true;  // false: a store faults, whatever code does it
+    bool writable = true;  // false: any store faults
     bool operator==(const ShownBlock& other) const = default;
   };
   // Makes exactly these blocks visible to the child.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A candidate loaded on the simulated GPU: its modules, each with the child process that runs it.
+// Represents a candidate loaded on the simulated GPU: its modules, each with the child process that runs it.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ struct SimModule {
   std::vector<KernelResources> resources;
   std::unique_ptr<SimProcess> process;   // null until needed, and after a crash
   std::unique_ptr<SourceLines> lines;
-  bool globals_changed = false;          // by its last launch
+  bool globals_changed = false;          // by the module's last launch
 
   int64_t StaticShared(const std::string& kernel) const;
 };

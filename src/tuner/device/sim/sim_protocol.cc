@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON in and out. Decoding turns every surprise into a Status.
+// Encodes and decodes JSON. Decoding turns unexpected input into a Status.
 #include "tuner/device/sim/sim_protocol.h"
 
 #include <algorithm>

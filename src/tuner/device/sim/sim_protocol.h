@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages between a simulator session and its child process, over base/frames.h. The header is JSON.
+// Encodes messages between a simulator session and its child process, over base/frames.h. The header is JSON.
 //
 // Session to child:
 //   {"op":"load","static_shared":n,"dynamic_offset":n,"has_dynamic":b,"guards":[[begin,end]…],"workers":n} with the
@@ -14,8 +14,8 @@
 // Child to session, one answer to each load and launch:
 //   {"ok":true,"writable_bytes":n} or {"ok":false,"error":"…"}
 //   a LaunchAnswer; or {"signal":n,"pc":n} when the kernel's own code faulted, after which the child exits.
-// The child has run a stranger's code: its answers are checked for form and are never trusted for more than they are,
-// a claim about that stranger's launch.
+// The child has run untrusted code: its answers are checked for form, and are trusted only as claims about that code's
+// launch.
 #pragma once
 
 #include <cstdint>

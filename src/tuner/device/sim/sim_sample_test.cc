@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples of blocks: which are run, what they write, and when that says something of the whole launch. Candidates that
-// spare themselves work at timed shapes are tests/cheats/timed_*.cu.
+// Tests samples of blocks: which are run, what they write, and when they represent the whole launch.
+// tests/cheats/timed_*.cu are candidates that skip work at timed shapes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,13 +89,13 @@ TEST(SimSample, NoBlockGivesATimeForWhereItLies) {
     EXPECT_EQ(strata.size(), 64u) << key;
     ++first[blocks[0] / 200];
   }
-  // 2 times each on the average; a block that is always there, or a stratum that always comes first, could be
-  // spared.
+  // The average is 2; a cheat could skip a block that is always or never included, or a stratum that always comes
+  // first.
   for (const auto& [block, times] : met) EXPECT_LT(times, 20) << block;
   for (const auto& [stratum, times] : first) EXPECT_LT(times, 40) << stratum;
 }
 
-// A kernel that reads the first megabytes over and over would be right wherever contents repeat at a distance it knows.
+// A kernel that reads only the first megabytes, repeatedly, would be right if contents repeated at a known distance.
 TEST(SimSample, NoDistanceIsKnownAtWhichLargeInputsRepeat) {
   SampleBench bench;
   const auto draw = [&](const char* name, uint64_t key) {
@@ -117,8 +117,7 @@ TEST(SimSample, NoDistanceIsKnownAtWhichLargeInputsRepeat) {
       same += x[static_cast<size_t>(i)] == x[static_cast<size_t>(i + distance / 4)];
     EXPECT_LT(same, all / 20) << distance;
   }
-  // The same values all the same, whoever reads them and where: a tensor that is updated in place holds what its copy
-  // holds.
+  // Values are the same for every reader and address: a tensor that is updated in place has the contents of its copy.
   EXPECT_EQ(draw("y", 3), x);
   EXPECT_EQ(draw("x", 3), x);
   EXPECT_NE(draw("x", 4), x);
@@ -147,7 +146,7 @@ TEST(SimSample, WhatItsBlocksWroteIsKnown) {
   EXPECT_TRUE(even.cost->comparable);
   EXPECT_NEAR(even.cost->written_share, 1, 1e-9);
   EXPECT_LT(even.cost->sampled_block_fraction, 0.01);
-  // Exactly those bytes, and each of its own memory: the tensor is four tiles long.
+  // Exactly these bytes are written, each in its own memory: the tensor is four tiles long.
   const std::vector<float> y = bench.Read<float>("y");
   size_t written = 0, all = 0;
   for (const uint64_t block : sim::DrawBlocks({kFloats / 256, 1, 1}, 64, 7)) {
@@ -185,7 +184,7 @@ TEST(SimSample, OfAQueueGivesNoTime) {
   EXPECT_EQ(queue.launch.status, LaunchStatus::kUnsupported);
   EXPECT_THAT(queue.launch.detail, HasSubstr("cannot time this launch"));
   EXPECT_EQ(time("odd_blocks", kFloats / 256).launch.status, LaunchStatus::kUnsupported);
-  // A time is the same before and after a secret sample.
+  // The time is the same before and after a secret sample.
   const double before = time("copies", kFloats / 256).us_per_plan;
   bench.Sample("copies", kFloats / 256, 11);
   EXPECT_EQ(time("copies", kFloats / 256).us_per_plan, before);

@@ -42,26 +42,26 @@ using sim::SimModule;
 using sim::SimProcess;
 using sim::SimProgram;
 
-// A sampled launch stops beginning blocks after so many observed accesses: a third of a second on one core.
+// A sampled launch begins no more blocks after this many observed accesses: a third of a second on one core.
 constexpr uint64_t kSampleAccessBudget = 20'000'000;
-// A sample that is compared takes half of that, and no more blocks than these.
+// A sample that is compared uses half of this budget, and no more blocks than this.
 constexpr uint64_t kSecretAccessBudget = 10'000'000;
 constexpr size_t kSecretBlocks = 64;
-// Sampled blocks write about their share of the outputs. Blocks at the grid's edges may write less; a grid of which
-// many blocks have nothing to do is still met at some of those that have. Beyond these bounds the blocks divide the
-// work while they run, or leave it to blocks that are not in the sample, and the sample says nothing of the launch.
+// Sampled blocks write about their share of the outputs. Blocks at the grid's edges may write less; if many blocks have
+// nothing to do, the sample still contains some that do. Beyond these bounds the blocks divide the work while they run,
+// or leave it to blocks outside the sample, and the sample does not represent the launch.
 constexpr double kLeastShare = 0.8, kMostShare = 3;
 constexpr size_t kMostSlicesTold = 4096;
-// What a launch whose time is modelled finds in shared and local memory that nobody has written.
+// Contents of unwritten shared and local memory in a launch whose time is modelled.
 constexpr uint64_t kModelledFill = 0x6d6f64656c6c6564;
-// Of each thread's local memory, so much is filled anew for each block: more than most kernels' frames.
+// Bytes of each thread's local memory that are filled again for each block: more than most kernels' frames.
 constexpr uint32_t kFilledLocalBytes = 512;
-// Apart from the contents drawn with the same key.
+// Separates this use from the contents drawn with the same key.
 constexpr uint64_t kPiecesPurpose = 0x706965636573;
 // A library call of more operations is not computed: some ten seconds of a core, in this process.
 constexpr double kMostCallFlops = 1e11;
-// For a child to start and run static initialisers: those that never end are the candidate's doing, a slow start of a
-// process on a busy machine is not.
+// Time limit for a child to start and run static initialisers: endless ones are the candidate's fault, a slow start of
+// a process on a busy machine is not.
 constexpr double kLoadSeconds = 30;
 
 void* Pointer(uint64_t address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
@@ -73,7 +73,7 @@ LaunchOutcome Outcome(LaunchStatus status, std::string detail) {
   return outcome;
 }
 
-// An arena as its owner holds it; the session forgets it on destruction.
+// An arena as its owner holds it; on destruction the session drops it.
 class ArenaHandle : public Arena {
  public:
   ArenaHandle(std::shared_ptr<SimArena> arena, std::shared_ptr<std::set<std::shared_ptr<SimArena>>> registry)
@@ -90,10 +90,10 @@ class ArenaHandle : public Arena {
   std::shared_ptr<std::set<std::shared_ptr<SimArena>>> registry_;
 };
 
-// A StepCost holds what the steps of a plan have cost so far.
+// Cost of a plan's steps so far.
 struct StepCost : ModelledCost {
-  double last_fraction = 1;   // of its blocks, that the latest step ran
-  bool call_skipped = false;  // a library call was not computed: what stands in its output is nothing
+  double last_fraction = 1;   // fraction of its blocks that the latest step ran
+  bool call_skipped = false;  // a library call was not computed: its output is meaningless
 };
 
 class SimSession : public DeviceSession {
@@ -151,7 +151,7 @@ class SimSession : public DeviceSession {
     std::shared_ptr<SimArena> arena;
     const SimArena::Block* block = nullptr;
   };
-  // The arena block that holds `address`; a null block when none does.
+  // Returns the arena block that contains `address`; a null block when there is none.
   Located Locate(uint64_t address) const;
   void MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten);
   bool Sparse(uint64_t address) const {
@@ -159,18 +159,18 @@ class SimSession : public DeviceSession {
     return at.block != nullptr && at.block->sparse;
   }
   void ForgiveGaps(const LaunchRequest& request);
-  // Outputs of the bindings whose writing is followed (BlockRequest::written): nothing in them counts as written yet.
+  // Returns outputs of the bindings whose writes are tracked (BlockRequest::written) and that are still unwritten.
   std::vector<const TensorView*> Followed(const LaunchRequest& request) const;
   int64_t WrittenBytes(const std::vector<const TensorView*>& views) const;
   std::vector<int64_t> WrittenSlices(const std::vector<const TensorView*>& views) const;
 
   Result<LaunchOutcome> RunPlan(SimProgram& program, const LaunchRequest& request, CacheState cache);
-  // One go at it. `stuck`: sampled blocks waited for others.
+  // Runs the steps once. `stuck`: sampled blocks waited for others.
   Result<LaunchOutcome> RunSteps(SimProgram& program, const LaunchRequest& request, bool sample, double limit_seconds,
                                  CacheState cache, bool* stuck);
-  // Whether a sample's blocks did about their share of the work; else why no time can be given.
+  // Returns why no time can be given, if a sample's blocks did not do about their share of the work.
   std::optional<std::string> Unrepresentative(const LaunchOutcome& outcome) const;
-  // A refusal that needs no launch, if there is one.
+  // Returns a refusal that needs no launch, if there is one.
   std::optional<LaunchOutcome> Refusal(const ResolvedStep& step, const SimModule& module) const;
   Result<LaunchOutcome> RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
                                 double limit_seconds, bool sample, bool restore, CacheState cache, StepCost* cost,
@@ -182,17 +182,18 @@ class SimSession : public DeviceSession {
 
   SimSessionOptions options_;
   sim::GpuModel gpu_;
-  const uint64_t fill_secret_ = SystemSeed();  // no seed of an evaluation tells what undefined memory holds
-  // Copies of slices of which only a sample's part was written: the rest is not compared. After a launch of all blocks
-  // what nobody has written is wrong.
+  const uint64_t fill_secret_ = SystemSeed();  // independent of an evaluation's seed, which must not reveal the
+                                               // contents of undefined memory
+  // Copies of slices of which a sample has written only a part: the rest is not compared. After a launch of all blocks,
+  // unwritten elements are wrong.
   std::set<uint64_t> partial_;
   bool last_was_sample_ = false;
   sim::DrawnTiles tiles_;
-  std::vector<char> staging_;  // a tile on its way into a tensor of its own memory
-  // By the address of a tensor of its own memory (SimArena::Block::sparse): what was drawn there, where nothing has
-  // been launched, copied or filled since.
+  std::vector<char> staging_;  // a tile being copied to a tensor of its own memory
+  // Contents drawn into a tensor of its own memory (SimArena::Block::sparse), by its address, if nothing has been
+  // launched, copied or filled since.
   std::map<uint64_t, sim::DrawnContents> standing_;
-  std::vector<KernelProfile>* profiles_ = nullptr;  // where launches are described, while Profile runs
+  std::vector<KernelProfile>* profiles_ = nullptr;  // receives descriptions of launches while Profile runs
   std::shared_ptr<std::set<std::shared_ptr<SimArena>>> arenas_ =
       std::make_shared<std::set<std::shared_ptr<SimArena>>>();
 };
@@ -257,7 +258,7 @@ Result<std::unique_ptr<Arena>> SimSession::Allocate(const std::vector<BlockReque
 }
 
 int64_t SimSession::FreeBytes() const {
-  // Of the GPU it poses as: what only sampled launches touch costs the host next to nothing.
+  // Memory of the modelled GPU: blocks used only by sampled launches cost the host next to nothing.
   int64_t used = 0;
   for (const auto& arena : *arenas_) {
     for (size_t i = 0; i < arena->blocks(); ++i)
@@ -280,7 +281,7 @@ void SimSession::MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten) 
 
 Status SimSession::Draw(const DrawRequest& request) {
   const Located at = Locate(request.view.address);
-  // Of a large tensor one tile, dense and without slices; its pieces give the rest.
+  // For a large tensor one tile is drawn, dense and without slices; its pieces make up the rest.
   DrawRequest tile = request;
   tile.view.elements = sim::kTileBytes / DTypeBytes(request.view.dtype);
   tile.view.shape = {tile.view.elements};
@@ -296,8 +297,8 @@ Status SimSession::Draw(const DrawRequest& request) {
     return at.arena->Spread(*at.block, pieces_key);
   }
   if (at.block != nullptr && at.block->sparse) {
-    // The same contents as a tile would give, each byte of its own memory; and nothing of it written by a launch. The
-    // memory is kept: faulting hundreds of megabytes in again would cost more than all else.
+    // Draws the same contents as a tile would have, with separate memory for each byte, and none of it counts as
+    // written by a launch. The memory is kept: page faults for hundreds of megabytes would cost more than all else.
     if (request.view.span_bytes <= sim::kTileBytes) {
       standing_.erase(request.view.address);
       HONE_RETURN_IF_ERROR(at.arena->ForgetWrites(*at.block));
@@ -307,7 +308,7 @@ Status SimSession::Draw(const DrawRequest& request) {
     const sim::DrawnContents contents(tile);
     if (const auto known = standing_.find(request.view.address);
         known != standing_.end() && known->second == contents) {
-      return Status::Ok();  // drawn as one of the inputs a moment ago, and now for the launch that updates it
+      return Status::Ok();  // already drawn as one of the inputs, and now for the launch that updates it
     }
     standing_.erase(request.view.address);
     HONE_RETURN_IF_ERROR(at.arena->ForgetWrites(*at.block));
@@ -315,7 +316,7 @@ Status SimSession::Draw(const DrawRequest& request) {
     staging_.resize(static_cast<size_t>(sim::kTileBytes));
     tile.view.address = reinterpret_cast<uint64_t>(staging_.data());
     HONE_RETURN_IF_ERROR(tiles_.Draw(tile));
-    // As a tiled block of this size shows them, counted from the begin of the block's own pages.
+    // The contents equal those of a tiled block of this size, counted from the start of the block's own pages.
     const int64_t before = static_cast<int64_t>(request.view.address - at.block->map_begin);
     char* const pages = static_cast<char*>(Pointer(at.block->map_begin));
     sim::ForEachPiece(
@@ -340,14 +341,14 @@ Status SimSession::Poison(const TensorView& view) {
   standing_.erase(view.address);
   const Located at = Locate(view.address);
   if (at.block != nullptr && at.block->tiled) {
-    // Nothing will be compared. What the launch before left there goes all the same: a step that reads what a sample of
-    // the step before it has not written must find the same in every launch.
+    // Nothing will be compared. The contents left by the previous launch are still removed: a step that reads parts
+    // that a sample of the previous step has not written must read the same in every launch.
     at.arena->FillTile(*at.block, 0);
     return Status::Ok();
   }
   if (at.block != nullptr && at.block->sparse) return at.arena->Forget(*at.block);
-  // A NaN that arithmetic does not make, or an odd integer: what the comparison knows as unwritten. Reading it is a
-  // finding, whatever it is.
+  // The pattern is a NaN that arithmetic does not produce, or an odd integer, which the comparison recognises as
+  // unwritten. Reading it is a finding, whatever it is.
   MarkUnwritten(view.address, view.span_bytes, true);
   host::Poison(view);
   return Status::Ok();
@@ -355,7 +356,8 @@ Status SimSession::Poison(const TensorView& view) {
 
 Status SimSession::FillWith(const TensorView& view, const FillSpec& fill) {
   const Located at = Locate(view.address);
-  // What only sampled launches touch starts on one pattern, so that times repeat; and there may be gigabytes of it.
+  // Memory used only by sampled launches starts with one pattern, so that times repeat; and there may be gigabytes of
+  // it.
   if (at.block != nullptr && (at.block->tiled || at.block->sparse || at.block->sampled)) return Poison(view);
   host::FillWith(view, fill);
   MarkUnwritten(view.address, view.span_bytes, true);
@@ -406,7 +408,7 @@ Status SimSession::GatherSlices(const TensorView& source, const TensorView& dest
   const Located from = Locate(source.address);
   partial_.erase(destination.address);
   if (from.block == nullptr || !from.block->sparse || source.slice_axis < 0) return Status::Ok();
-  // What a sample has not written is no output: the copy knows which elements these are.
+  // Elements that a sample has not written are not outputs: the copy records which they are.
   const std::vector<std::pair<uint64_t, uint64_t>> written =
       from.arena->WrittenStretches(source.address, source.span_bytes);
   const uint64_t width = static_cast<uint64_t>(DTypeBytes(source.dtype));
@@ -441,7 +443,8 @@ Status SimSession::GatherSlices(const TensorView& source, const TensorView& dest
 Result<Comparison> SimSession::Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) {
   const double* const expected = static_cast<const double*>(Pointer(reference));
   if (partial_.erase(output.address) > 0) {
-    // Dense, as GatherSlices made it. What was not written is made right, so that the rest alone is judged.
+    // The copy is dense, as made by GatherSlices. Unwritten elements are set to the reference, so that only the rest is
+    // judged.
     const Located at = Locate(output.address);
     const uint64_t width = static_cast<uint64_t>(DTypeBytes(output.dtype));
     for (int64_t i = 0; i < output.elements; ++i) {
@@ -490,7 +493,7 @@ std::vector<int64_t> SimSession::WrittenSlices(const std::vector<const TensorVie
     for (const auto& [begin, end] : at.arena->WrittenStretches(view->address, view->span_bytes)) {
       const int64_t first = static_cast<int64_t>((begin - view->address) / width);
       const int64_t last = static_cast<int64_t>((end - 1 - view->address) / width);
-      // From one slice to the next within the stretch.
+      // Steps from one slice to the next within the range.
       for (int64_t element = first; element <= last && slices.size() < kMostSlicesTold;
            element = (element / stride + 1) * stride) {
         slices.insert(element / stride % extent);
@@ -568,7 +571,7 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
   HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome,
                         RunSteps(program, request, sample, request.limit_seconds, cache, &stuck));
   if (sample && request.sample_key != 0) {
-    // Nothing is lost when such a sample says nothing: whoever asked for it can have everything run.
+    // Such a sample proves nothing, but nothing is lost: the caller can run all blocks.
     if (stuck) outcome.cost = ModelledCost();
     return outcome;
   }
@@ -577,8 +580,8 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
     const std::optional<std::string> why = Unrepresentative(outcome);
     return why ? Outcome(LaunchStatus::kUnsupported, *why) : outcome;
   }
-  // Blocks that wait for others (a look-back scan) cannot be sampled: everything runs. What the first go left behind in
-  // self-resetting workspaces is cleared; memset steps do the rest.
+  // Blocks that wait for others (a look-back scan) cannot be sampled, so all run. Contents that the first attempt left
+  // in self-resetting workspaces are cleared; memset steps do the rest.
   for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
     const auto bound = request.bindings->workspaces.find(workspace.name);
     if (!workspace.zero_on_entry || bound == request.bindings->workspaces.end()) continue;
@@ -594,10 +597,10 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   LaunchOutcome outcome;
   StepCost cost;
   cost.sampled_block_fraction = 1;
-  if (profiles_ != nullptr) profiles_->clear();  // what a go that got stuck has left
+  if (profiles_ != nullptr) profiles_->clear();  // left by an attempt that got stuck
   for (auto& [key, module] : program.modules) module.globals_changed = false;
   std::set<std::string> restored;
-  // How much of the outputs each step writes, against its blocks' share of its grid.
+  // Measures how much of the outputs each step writes, relative to its blocks' share of its grid.
   const std::vector<const TensorView*> followed = sample ? Followed(request) : std::vector<const TensorView*>();
   // An in-place tensor without slices may be written in part, by a scatter, say.
   std::vector<const TensorView*> counted;
@@ -657,13 +660,13 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     ++kernels;
     if (*stuck) return outcome;
     if (one.status != LaunchStatus::kOk && cost.sampled_block_fraction < 1 && one.status != LaunchStatus::kTimedOut) {
-      // What an earlier step's other blocks would have written is not there; such a reader is not to blame before
-      // it has failed with everything run.
+      // The values of an earlier step's other blocks are missing, so this reader is at fault only if it fails with all
+      // blocks run.
       *stuck = true;
       return outcome;
     }
     count(cost.last_fraction);
-    // In a secret sample what another block would have written makes the whole incomplete.
+    // In a secret sample, values missing from other blocks make the whole incomplete.
     if (one.status == LaunchStatus::kOk && cost.sampled_block_fraction < 1 && request.sample_key == 0)
       ForgiveGaps(request);
     outcome.findings.insert(outcome.findings.end(), one.findings.begin(), one.findings.end());
@@ -674,7 +677,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     }
   }
   if (sample) {
-    // Gaps are forgiven between the steps of a launch that is timed: only its single step's writes are all its own.
+    // Gaps are forgiven between the steps of a timed launch: only a single step's writes are all its own.
     const bool whole = cost.sampled_block_fraction >= 1;
     const bool forgiven = request.sample_key == 0 && kernels > 1;
     const bool tiled =
@@ -686,7 +689,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     if (!followed.empty()) {
       if (!counted.empty()) {
         cost.written_share = share;
-        // Blocks that happen to have done less than their share of the work speak for less than their part of the grid.
+        // Blocks that happened to do less than their share of the work represent less than their part of the grid.
         if (!whole && share < 1 && share >= kLeastShare) cost.time_us /= share;
       }
       cost.written_slices = WrittenSlices(followed);
@@ -698,7 +701,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   return outcome;
 }
 
-// Computes a library's product on the processor, unless the launch is there for its time alone.
+// Computes a library's product on the processor, unless the launch is only timed.
 Result<LaunchOutcome> SimSession::RunCall(const ResolvedMatmul& call, const LaunchRequest& request, CacheState cache,
                                           StepCost* cost, bool* incomplete) {
   standing_.clear();
@@ -735,7 +738,7 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedMatmul& call, const Laun
   for (const ResolvedOperand* const operand : read) {
     if (defined(*operand)) continue;
     if (request.sample_blocks && !request.trusted) {
-      *incomplete = true;  // other blocks than the sample's would have written it
+      *incomplete = true;  // blocks outside the sample would have written it
       continue;
     }
     LaunchOutcome outcome = Outcome(LaunchStatus::kRuleViolation,
@@ -749,8 +752,8 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedMatmul& call, const Laun
   return LaunchOutcome();
 }
 
-// After a sampled step, what its other blocks would have written counts as written: a step that reads it is judged
-// where everything runs, by the checks.
+// After a sampled step, the elements of its other blocks count as written: a step that reads them is judged by the
+// checks, which run all blocks.
 void SimSession::ForgiveGaps(const LaunchRequest& request) {
   for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
     const auto bound = request.bindings->workspaces.find(workspace.name);
@@ -758,7 +761,7 @@ void SimSession::ForgiveGaps(const LaunchRequest& request) {
       MarkUnwritten(bound->second, workspace.bytes, false);
   }
   for (const auto& [name, view] : request.bindings->tensors) {
-    // Reads of a sparse block are not held against a sample in the first place.
+    // Reads of a sparse block never count against a sample.
     if (request.bindings->read_only.count(name) == 0 && !Sparse(view.address))
       MarkUnwritten(view.address, view.span_bytes, false);
   }
@@ -787,7 +790,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
       std::min<int64_t>(per_sm, static_cast<int64_t>((spec.grid_blocks() + spec.sm_count - 1) / spec.sm_count));
   spec.l1_bytes = static_cast<uint64_t>(std::max<int64_t>(0, gpu_.l1_bytes_per_sm / resident - shared - 1024));
 
-  // What the launch may touch: everything bound, references only where an argument names one.
+  // The launch may use everything bound, but references only if an argument names one.
   std::vector<SimProcess::ShownBlock> visible;
   std::vector<std::shared_ptr<SimArena>> held;
   uint64_t fill_key = 0;
@@ -804,7 +807,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     bind(view.address, view.span_bytes, name, request.bindings->read_only.count(name) == 0);
   }
   for (const auto& [name, address] : request.bindings->workspaces) {
-    // The memory may be larger, for another plan's sake.
+    // The memory may be larger, because another plan needs more.
     const auto own = std::find_if(request.plan->workspaces.begin(), request.plan->workspaces.end(),
                                   [&](const ResolvedWorkspace& w) { return w.name == name; });
     bind(address, own != request.plan->workspaces.end() ? own->bytes : -1, name, true);
@@ -817,7 +820,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     }
   };
   bind_references(bind_references, step.args);
-  // Aliases share storage: one range, writable if either is.
+  // Aliases share storage: they become one range, writable if either is.
   std::sort(spec.ranges.begin(), spec.ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   for (size_t i = 1; i < spec.ranges.size();) {
     sim::BoundRange& before = spec.ranges[i - 1];
@@ -832,14 +835,14 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     if (before.name != range.name) before.name += " / " + range.name;
     spec.ranges.erase(spec.ranges.begin() + static_cast<ptrdiff_t>(i));
   }
-  // Writable ones first, so that a block that is bound twice is writable if either is.
+  // Writable blocks come first, so that a block that is bound twice is writable if either is.
   std::sort(visible.begin(), visible.end(), [](const auto& a, const auto& b) {
     return std::make_tuple(a.block->map_begin, !a.writable) < std::make_tuple(b.block->map_begin, !b.writable);
   });
   visible.erase(
       std::unique(visible.begin(), visible.end(), [](const auto& a, const auto& b) { return a.block == b.block; }),
       visible.end());
-  // A modelled time repeats to the last bit: what its launch finds in undefined memory is the same each time.
+  // A modelled time must repeat to the last bit, so undefined memory has the same contents each time.
   spec.fill_key = spec.in_order ? kModelledFill : fill_key | 1;
   spec.local_bytes = kFilledLocalBytes;
 

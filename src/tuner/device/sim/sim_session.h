@@ -1,19 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A DeviceSession on the host's CPU: the simulated GPU.
+// Implements DeviceSession on the host's CPU: the simulated GPU.
 //
 // Memory, draws, comparisons and digests are this process's own; kernels run in child processes, one per module, which
-// see the blocks of the launch at hand and nothing else: no reference results, no other set of buffers, no other
-// program. A child that crashes or hangs is replaced at the next launch; the session is never lost by it.
+// see only the blocks of their launch: no reference results, no other set of buffers, no other program. A child that
+// crashes or hangs is replaced at the next launch, and the session continues.
 //
-// Where it differs from a GPU, and says so:
+// Documented differences from a GPU:
 //   * Times are modelled (ModelledCost, DeviceFacts::modelled), of the first set of a sample only. TimeSample and
 //     sampled launches run a stratified sample of blocks; outputs are then partial.
 //   * Fill with anything but zero is a poisoning: the bytes count as undefined until something is written.
-//   * A block asked for as `sampled` and larger than 4 MiB is made of pieces of one 4 MiB tile of memory, laid out by
-//   the
-//     key of what is drawn; Draw fills the tile once, without slices.
+//   * A `sampled` block larger than 4 MiB consists of pieces of one 4 MiB tile of memory, laid out by the key of the
+//     drawn values; Draw fills the tile once, without slices.
 //   * Programmatic dependent launch runs its steps one after the other. Clusters and tensor maps are `unsupported`.
 #pragma once
 
@@ -36,10 +35,10 @@ struct SimSessionOptions {
   bool sandbox = true;                     // false: children run unconfined (tests of the runtime alone)
 };
 
-// kInvalidArgument for an unknown GPU, with the names there are.
+// Makes a session. kInvalidArgument for an unknown GPU, with the known names.
 Result<std::unique_ptr<DeviceSession>> MakeSimSession(const SimSessionOptions& options);
 
-// The facts of a simulated GPU without a session. "": the default.
+// Returns the facts of a simulated GPU without a session. "": the default.
 Result<DeviceFacts> SimulatedGpuFacts(std::string_view gpu);
 
 }  // namespace hone

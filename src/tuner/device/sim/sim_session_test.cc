@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels through compiler, child and session: right results, launches refused, memory kept apart.
+// Tests kernels through compiler, child and session: right results, refused launches, separate memory.
 #include "tuner/device/sim/sim_session.h"
 
 #include <gmock/gmock.h>
@@ -190,8 +190,9 @@ TEST(SimSession, CooperativeGridsMeet) {
   ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
   const float total = std::accumulate(x.begin(), x.end(), 0.0f);
   const std::vector<float> y = bench.Read<float>("y");
-  for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(y[i], x[i] / total, 1e-6) << i;  // shared memory kept for each block
-  // The same launch without the word is refused at its line; one that cannot be resident never starts.
+  for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(y[i], x[i] / total, 1e-6) << i;  // each block kept its shared
+                                                                                     // memory
+  // The same launch without the flag is refused at its line; one that cannot be resident never starts.
   EXPECT_EQ(bench.RunSteps({SimBench::Step("k", {40}, {64}, args)}).status, LaunchStatus::kCrashed);
   EXPECT_EQ(bench.RunSteps({SimBench::Step("k", {132 * 33}, {64}, args, 0, true)}).status, LaunchStatus::kLaunchError);
 }
@@ -227,7 +228,7 @@ TEST(SimSession, ASampleRunsEdgesAndSaysItsShare) {
   ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
   EXPECT_DOUBLE_EQ(outcome.cost->sampled_block_fraction, 64.0 / 100000);
   EXPECT_NEAR(outcome.cost->dram_bytes, 2.0 * n * 4, 0.01 * n);
-  // A defect of the last block alone is still found: the sample always holds it.
+  // A defect of the last block alone is still found: the sample always contains this block.
   bench.Load("__global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * 128 + threadIdx.x; y[i] = x[i]; }", {"k"});
   const LaunchOutcome bad = bench.RunSteps({SimBench::Step("k", {100000}, {128}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(n)})}, true);
   EXPECT_EQ(bad.status, LaunchStatus::kCrashed) << Where(bad);
@@ -286,10 +287,10 @@ TEST(SimSession, ALibraryCallIsComputedForAComparisonAndNotForATime) {
     EXPECT_EQ(bench.Read<float>("y")[0], key != 0 ? 2 * kSize : 0);
     EXPECT_EQ(outcome->cost->written_share, 1);
   }
-  // The model: operations at three quarters of the peak, or the bytes.
+  // The model takes operations at three quarters of the peak, or the bytes.
   const DeviceFacts& facts = bench.session().facts();
   ResolvedStep large = Product("x", "w", "y", 1 << 14, 1 << 14, 1 << 14);
-  large.call->out.bytes = kSize * kSize * 4;  // what is bound; nothing is computed here
+  large.call->out.bytes = kSize * kSize * 4;  // the size of the bound memory; nothing is computed here
   const double seconds = large.call->flops() / (0.75 * facts.fp32_flops);
   EXPECT_NEAR(bench.Modelled(large), seconds * 1e6, 0.01 * seconds * 1e6);
   const double narrow = bench.Modelled(Product("x", "w", "y", 1 << 14, 1, 1 << 14));
@@ -316,7 +317,7 @@ TEST(SimSession, ASampleThatWaitsForUnsampledBlocksRunsWhole) {
     })", {"k"});
   bench.Workspace("turn", 4, 0xa5);
   bench.Output("y", 300 * 4);
-  // Each block waits for the one before: the 64 sampled ones cannot finish among themselves.
+  // Each block waits for the previous one: the 64 sampled ones cannot finish by themselves.
   ResolvedStep clear;
   clear.is_memset = true;
   clear.target = "turn";
@@ -342,7 +343,7 @@ TEST(SimSession, TimesAreModelledAndRepeatExactly) {
 }
 
 TEST(SimSession, TheTimeOfASampleDependsNeitherOnTheWorkersNorOnTheirLuck) {
-  // Blocks of unequal length that share their weights: which block ran after which on one first-level cache shows.
+  // Blocks of unequal length share their weights: the order of blocks on one first-level cache would show.
   const ResolvedStep step =
       SimBench::Step("k", {4000}, {256}, {SimBench::T("w"), SimBench::T("y"), SimBench::I(4096)});
   double first = 0, share = 0;
@@ -390,7 +391,7 @@ TEST(SimSession, TheBudgetEndsASampleAtTheSameBlock) {
   }
 }
 
-// 90 blocks: more than one OS thread keeps begun.
+// There are 90 blocks, more than one OS thread keeps begun.
 TEST(SimSession, ASampleOfAllBlocksMayWaitForLaterOnes) {
   SimBench bench("", 2);
   bench.Load(R"(
@@ -440,7 +441,7 @@ TEST(SimSession, StaticInitialisersRunInTheChildAlone) {
   EXPECT_EQ(loaded.value().launch.status, LaunchStatus::kLaunchError);
 }
 
-// A sample of the first step's blocks leaves most of the workspace unwritten; whoever reads it is not to blame.
+// A sample of the first step's blocks leaves most of the workspace unwritten; the reader is not at fault.
 TEST(SimSession, AStepIsNotBlamedForWhatASampleOfTheStepBeforeLeftOut) {
   SimBench bench;
   bench.Load(R"(

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests and benchmarks of the simulated GPU: one CUDA source, a few buffers, one launch, in a few lines.
+// Helps tests and benchmarks of the simulated GPU to run one CUDA source with a few buffers in a few lines.
 //
 //   SimBench bench;
 //   bench.Source("__global__ void k(const float* x, float* y, int n) { … }");
 //   bench.Input("x", values);  bench.Output("y", values.size());
 //   LaunchOutcome outcome = bench.Run("k", {4}, {64}, {T("x"), T("y"), I(n)});
 //
-// Every step that is not the one under test is checked with HONE_CHECK. The program that uses it must answer
-// `--fd N` after "__sim-child" by SimChildMain (sim_test_main.cc).
+// Every step but the tested one is checked with HONE_CHECK. The program that uses it must answer `--fd N` after
+// "__sim-child" by SimChildMain (sim_test_main.cc).
 #pragma once
 
 #include <cstring>
@@ -34,7 +34,7 @@ class SimBench {
     session_ = Value(MakeSimSession(options));
   }
 
-  // One for the whole test program: it precompiles the headers once.
+  // Returns one compiler for the whole test program: it precompiles the headers once.
   static Compiler& SharedCompiler() {
     static const std::unique_ptr<Compiler> compiler = Value(MakeSimCompiler({}));
     return *compiler;
@@ -55,7 +55,7 @@ class SimBench {
   LoadedProgram& program() { return *program_; }
   const CompiledModule& module() const { return module_; }
 
-  // Compiles and loads. Kernels by name expression.
+  // Compiles and loads kernels, given by name expression.
   void Load(const std::string& source, const std::vector<std::string>& kernels) {
     program_.reset();
     module_ = Compile(source, kernels);
@@ -90,7 +90,7 @@ class SimBench {
     Check(session_->CopyToHost(values.data(), view.address, view.span_bytes));
     return values;
   }
-  // As before a launch: whoever reads it without having written it is found out.
+  // Poisons a tensor as before a launch: reading it before writing is a finding.
   Status Poisoned(const std::string& name) { return session_->Poison(bindings_.tensors.at(name)); }
   const TensorView& View(const std::string& name) const { return bindings_.tensors.at(name); }
   const Bindings& bindings() const { return bindings_; }
@@ -144,7 +144,7 @@ class SimBench {
     return RunSteps({Step(kernel, std::move(grid), std::move(block), std::move(args), shared_bytes)});
   }
 
-  // The modelled time of one step, in microseconds.
+  // Returns the modelled time of one step, in microseconds.
   double Modelled(const ResolvedStep& step, CacheState cache = CacheState::kCold) {
     ResolvedPlan plan;
     plan.steps = {step};
@@ -164,22 +164,22 @@ class SimBench {
     arenas_.push_back(Value(session_->Allocate(blocks, 7)));
     return Bind(name, arenas_.back()->address(0), bytes);
   }
-  // Tensors side by side in one arena, as the judge allocates them; for sampled launches only.
+  // Makes tensors side by side in one arena, as the judge allocates them; for sampled launches only.
   void NewSampled(const std::vector<std::pair<std::string, int64_t>>& tensors) {
     std::vector<BlockRequest> blocks;
     for (const auto& [name, bytes] : tensors) blocks.push_back({bytes, 256, false, true});
     arenas_.push_back(Value(session_->Allocate(blocks, 7)));
     for (size_t i = 0; i < tensors.size(); ++i) Bind(tensors[i].first, arenas_.back()->address(i), tensors[i].second);
   }
-  // No launch may write it.
+  // Forbids launches to write a tensor.
   void ReadOnly(const std::string& name) { bindings_.read_only.insert(name); }
-  // A tensor that sampled launches write: each byte has memory of its own.
+  // Makes a tensor that sampled launches write: each byte has memory of its own.
   void NewWritten(const std::string& name, int64_t bytes) {
     std::vector<BlockRequest> blocks{{bytes, 256, false, true, true}};
     arenas_.push_back(Value(session_->Allocate(blocks, 7)));
     Bind(name, arenas_.back()->address(0), bytes);
   }
-  // Row numbers below `bound`, int32.
+  // Draws row numbers below `bound`, int32.
   void DrawIndices(const std::string& name, int64_t bound) {
     DrawRequest draw;
     draw.view = bindings_.tensors.at(name);

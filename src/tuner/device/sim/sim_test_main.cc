@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// main() of tests that run simulated kernels: as a child it serves its parent, else it runs the tests.
+// Defines main() for tests that run simulated kernels: as a child it serves its parent, otherwise it runs the tests.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a large tensor that only sampled launches read is made of one small tile.
+// Builds a large tensor, which only sampled launches read, from one small tile.
 //
-// Filling gigabytes of which a few megabytes are read would cost more than everything else, so the same memory stands
-// for all of them. Were it simply repeated, a kernel could read the first megabytes alone and be right. Therefore the
-// tensor is cut into pieces, and each piece shows the tile from another page on, drawn by a key that the kernel cannot
-// know: two elements are the same with the chance of one in a thousand, whatever their distance. A page of the tile
-// comes after another one in most pieces, as in the tile itself.
+// Filling gigabytes of which a few megabytes are read would cost more than everything else, so the same memory is used
+// repeatedly. If it simply repeated, a kernel could read only the first megabytes and be right. Therefore the tensor is
+// cut into pieces, and each piece shows the tile from another page on, drawn by a key that the kernel cannot know: two
+// elements are the same with the chance of one in a thousand, whatever their distance. A page of the tile comes after
+// another one in most pieces, as in the tile itself.
 #pragma once
 
 #include <algorithm>
@@ -20,23 +20,23 @@ namespace hone::sim {
 inline constexpr int64_t kTileBytes = int64_t{4} << 20;
 inline constexpr int64_t kTilePage = 4096;
 
-// Bytes of one piece of a tensor of `bytes`: whole granules of 64 KiB, few enough of them that mapping them costs
-// little.
+// Returns the size of one piece of a tensor of `bytes`: whole granules of 64 KiB, few enough that mapping them is
+// cheap.
 inline int64_t PieceBytes(int64_t bytes) {
   constexpr int64_t kGranule = 64 * 1024, kMostPieces = 512;
   const int64_t wanted = (bytes / kMostPieces + kGranule - 1) / kGranule * kGranule;
   return std::clamp<int64_t>(wanted, 4 * kGranule, kTileBytes);
 }
 
-// Where in its tile piece `number` begins: a multiple of a page below kTileBytes. Key 0: pieces of kTileBytes that
-// repeat.
+// Returns the offset in its tile of piece `number`: a multiple of a page below kTileBytes. Key 0: pieces of kTileBytes
+// that repeat.
 inline int64_t PieceOffset(uint64_t key, uint64_t number, int64_t piece) {
   if (key == 0) return static_cast<int64_t>(number) * piece % kTileBytes;
   return static_cast<int64_t>(draw::Hash(key, 0x7069656365, number) % static_cast<uint64_t>(kTileBytes / kTilePage)) *
          kTilePage;
 }
 
-// Calls use(distance from the begin, bytes, offset in the tile) for each piece of `bytes` bytes. Stops when it gives
+// Calls use(distance from the start, bytes, offset in the tile) for each piece of `bytes` bytes. Stops when it returns
 // false.
 template <typename Use>
 bool ForEachPiece(int64_t bytes, int64_t piece, uint64_t key, Use&& use) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// bfloat16 of the stand-in: the right size, no arithmetic.
+// Defines a fake bfloat16 with the right size and no arithmetic.
 #pragma once
 
 #include "cuda_fp16.h"

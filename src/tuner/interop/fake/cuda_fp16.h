@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Half types of the stand-in: the right sizes, no arithmetic.
+// Defines fake half types with the right sizes and no arithmetic.
 #pragma once
 
 #include <cstring>
@@ -9,7 +9,7 @@
 struct __half {
   unsigned short bits;
 };
-// The upper half of the float's bits: enough to see that a value was passed.
+// Returns the upper half of the float's bits: enough to show that a value was passed.
 inline __half __float2half_rn(float value) {
   unsigned bits;
   std::memcpy(&bits, &value, sizeof bits);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for the CUDA runtime, for tests of generated headers on machines without CUDA: what the headers call,
-// with the kernels run one thread after the other on the host. No barriers, no shared memory, no streams.
+// Imitates the CUDA runtime, for tests of generated headers on machines without CUDA: it has the functions that the
+// headers call, and runs kernels one thread after the other on the host. It has no barriers, shared memory or streams.
 //
 // A program registers how each kernel's arguments are unpacked (RunKernel), and reads what was launched from
 // fake_launches().
@@ -75,7 +75,7 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs;
 };
 
-// What the fake device is, and what happened on it.
+// State of the fake device, and a record of its work.
 inline long long fake_attributes[] = {4, 9, 0, 1 << 20, 200 * 1024};
 inline std::vector<std::string>& fake_launches() {
   static std::vector<std::string> list;
@@ -89,7 +89,7 @@ template <typename... P, size_t... I>
 void FakeCall(void (*kernel)(P...), void** arguments, std::index_sequence<I...>) {
   kernel(*static_cast<std::remove_cv_t<P>*>(arguments[I])...);
 }
-// Says how `kernel` is called, and what it is named in the list of launches.
+// Registers how `kernel` is called, and its name in the list of launches.
 template <typename... P>
 void RunKernel(const char* name, const void* address, void (*kernel)(P...)) {
   fake_kernels()[address] = {
@@ -105,7 +105,7 @@ inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int valu
   fake_launches().push_back("attribute " + std::to_string(value));
   return cudaSuccess;
 }
-// As the simulator's upper bound: by threads alone.
+// Computes the simulator's upper bound, by threads alone.
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads, size_t) {
   *blocks = 2048 / threads;
   return cudaSuccess;

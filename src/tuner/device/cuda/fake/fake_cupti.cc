@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A libcupti for tests: the range profiler's calls with its real structures, over a GPU that is a counter. Three passes
-// are needed; a kernel is counted each time hone_fake_cupti_launch is called between Start and Stop; metric i of kernel
-// r is 100 r + i. HONE_FAKE_CUPTI says what goes wrong.
+// Implements a libcupti for tests: the range profiler's calls with its real structures, on a counter instead of a GPU.
+// Three passes are needed; a kernel is counted each time hone_fake_cupti_launch is called between Start and Stop;
+// metric i of kernel r is 100 r + i. HONE_FAKE_CUPTI selects errors.
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A CUDA driver for tests: device memory is host memory, work is done at once, kernels are the same source compiled
-// for the host. It lets everything of the CUDA session but the hardware be tested without a GPU: what is launched in
-// which order with which arguments, and what the harness kernels compute. It shows one device of compute capability
-// 9.0 with 2 GiB. What only hardware can show (faults, hangs, time) it does not pretend to.
+// Implements a CUDA driver for tests: device memory is host memory, work is done at once, kernels are the same source
+// compiled for the host. Everything of the CUDA session but the hardware can thus be tested without a GPU: launches,
+// their order and arguments, and the results of the harness kernels. The driver has one device of compute capability
+// 9.0 with 2 GiB. It does not imitate faults, hangs or time.
 //
 // Built as libcuda.so.1 into a folder of its own, which only the test program's run path names.
 #include "tuner/device/cuda/cuda_driver.h"
@@ -52,7 +52,7 @@ void LaneMain() {
   swapcontext(&warp.lanes[warp.current], &warp.scheduler);
 }
 
-// Runs `body` once per lane, all lanes taking turns from one meeting point to the next.
+// Runs `body` once per lane; all lanes take turns from one synchronization point to the next.
 void RunWarp(unsigned lanes, std::function<void()> body) {
   warp.body = std::move(body);
   for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -87,9 +87,9 @@ uint64_t FakeShuffleDown(uint64_t bits, int delta) {
   FakeMeet();
   const hone::simt::ShuffleSource from =
       hone::simt::SourceOfShuffle(hone::simt::ShuffleKind::kDown, lane, static_cast<uint32_t>(delta), kLanes);
-  // A lane that the block does not have leaves the reader its own value: CUDA promises nothing there.
+  // If the block lacks the source lane, the reader gets its own value: CUDA promises nothing.
   const uint64_t result = from.lane < blockDim.x ? warp.slots[from.lane] : bits;
-  FakeMeet();  // nobody writes its next value before all have read this one
+  FakeMeet();  // all must read this value before any lane writes its next one
   return result;
 }
 
@@ -110,7 +110,7 @@ std::map<CUmemGenericAllocationHandle, size_t> physical;  // bytes, by file
 
 using Clock = std::chrono::steady_clock;
 
-// Kernels that wait for the host or that fill a multiprocessor's memory: nothing happens here.
+// Returns whether a kernel waits for the host or fills a multiprocessor's memory: nothing happens here.
 bool OnlyForAGpu(const std::string& name) {
   return name == "hone_gate" || name == "hone_spin" || name.rfind("hone_scrub_", 0) == 0;
 }
@@ -133,7 +133,7 @@ struct Operation {
     if (OnlyForAGpu(name)) return;
     std::vector<void*> pointers;
     for (const auto& argument : arguments) pointers.push_back(const_cast<uint8_t*>(argument.data()));
-    // Grid-stride loops do not care; kernels with one block per gap do.
+    // Grid-stride loops work with any grid; kernels with one block per gap do not.
     const bool any_grid = name != "hone_gap_fill" && name != "hone_gap_check";
     gridDim = {any_grid ? 1 : grid, 1, 1};
     blockDim = {std::min(block, kLanes), 1, 1};
@@ -180,7 +180,7 @@ CUresult Memset(CUdeviceptr at, T value, size_t count) {
 
 }  // namespace
 
-// Each entry point under its real symbol, whatever the toolkit's macros call it.
+// Defines each entry point under its real symbol, whatever the toolkit's macros call it.
 #define HONE_DECLARE(member, symbol, parameters) extern "C" CUresult fake_##member parameters __asm__(symbol);
 HONE_CUDA_ENTRY_POINTS(HONE_DECLARE)
 #undef HONE_DECLARE
@@ -300,8 +300,8 @@ CUresult fake_MemFree(CUdeviceptr address) {
   allocations.erase(found);
   return CUDA_SUCCESS;
 }
-// Physical memory is a file without a name, so that it can be mapped at several addresses with rights of their own, as on
-// a GPU: what breaks them ends the process by SIGSEGV.
+// Physical memory is a file without a name, so that it can be mapped at several addresses with separate rights, as on a
+// GPU: a violation ends the process by SIGSEGV.
 CUresult fake_MemGetAllocationGranularity(size_t* bytes, const CUmemAllocationProp*, CUmemAllocationGranularity_flags) {
   *bytes = kGranule;
   return CUDA_SUCCESS;
@@ -353,7 +353,7 @@ CUresult fake_MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessD
 }
 CUresult fake_MemHostAlloc(void** memory, size_t bytes, unsigned) { *memory = std::malloc(bytes); return CUDA_SUCCESS; }
 CUresult fake_MemFreeHost(void* memory) { std::free(memory); return CUDA_SUCCESS; }
-// Each global is an allocation of its own here: a copy that runs over its end is refused, as NVIDIA's driver does.
+// Each global is an allocation of its own here: a copy past its end is refused, as by NVIDIA's driver.
 bool RunsOverAGlobal(CUdeviceptr begin, size_t bytes) {
   for (const auto& [name, global] : hone::fake::HostGlobals()) {
     const auto address = reinterpret_cast<CUdeviceptr>(global.address);
@@ -395,7 +395,7 @@ CUresult fake_StreamGetCaptureInfo(CUstream, CUstreamCaptureStatus* status, cuui
   return CUDA_SUCCESS;
 }
 
-CUresult fake_LaunchHostFunc(CUstream, CUhostFn function, void* data) {  // at once, as all else here
+CUresult fake_LaunchHostFunc(CUstream, CUhostFn function, void* data) {  // at once, like everything here
   function(data);
   return CUDA_SUCCESS;
 }
@@ -446,6 +446,6 @@ CUresult fake_GraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, c
 CUresult fake_GraphExecDestroy(CUgraphExec exec) { delete reinterpret_cast<Exec*>(exec); return CUDA_SUCCESS; }
 CUresult fake_GraphDestroy(CUgraph graph) { delete reinterpret_cast<Graph*>(graph); return CUDA_SUCCESS; }
 
-// What ncu listens for.
+// ncu watches this function.
 extern "C" __attribute__((visibility("default"))) CUresult cuProfilerStart() { return CUDA_SUCCESS; }
 extern "C" __attribute__((visibility("default"))) CUresult cuProfilerStop() { return CUDA_SUCCESS; }

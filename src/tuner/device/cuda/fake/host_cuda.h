@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// As much of CUDA C++ as the harness kernels use, for the host compiler: the fake driver runs them on the CPU, so
-// that the whole CUDA session is tested where there is no GPU. One block at a time, one warp a block, its lanes as
-// fibers that meet at shuffles and barriers (fake_driver.cc). Included before everything else by -include.
+// Defines the part of CUDA C++ that the harness kernels use, for the host compiler: the fake driver runs them on the
+// CPU, so that the whole CUDA session is tested without a GPU. It runs one block at a time, one warp per block, with
+// lanes as fibers that synchronize at shuffles and barriers (fake_driver.cc). -include puts this header before
+// everything else.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ float __bfloat162float(__nv_bfloat16 value);
 inline float __uint_as_float(uint32_t bits) { return std::bit_cast<float>(bits); }
 inline uint32_t __float_as_uint(float value) { return std::bit_cast<uint32_t>(value); }
 
-// Every lane calls these equally often.
+// Synchronizes the lanes. Every lane must make the same number of calls.
 void FakeMeet();
 uint64_t FakeShuffleDown(uint64_t bits, int delta);
 template <typename T>
@@ -47,7 +48,7 @@ T __shfl_down_sync(unsigned, T value, int delta) {
 inline void __syncthreads() { FakeMeet(); }
 inline void __nanosleep(unsigned) {}
 
-// Lanes take turns, so plain arithmetic is atomic.
+// Lanes take turns, so plain arithmetic is atomic here.
 template <typename T> T atomicAdd(T* at, T value) { const T old = *at; *at += value; return old; }
 template <typename T> T atomicMin(T* at, T value) { const T old = *at; *at = std::min(old, value); return old; }
 template <typename T> T atomicMax(T* at, T value) { const T old = *at; *at = std::max(old, value); return old; }

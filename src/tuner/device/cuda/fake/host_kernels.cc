@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The harness kernels and the portable test kernels, compiled for the host, with a table to find them by name.
+// Compiles the harness kernels and the portable test kernels for the host, with a table to find them by name.
 #include "tuner/device/cuda/harness_kernels.cu"
 #include "tuner/device/cuda/session_test_kernels.cu"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels compiled for the host, by name: what the fake driver finds in every module.
+// Lists kernels compiled for the host by name; the fake driver finds them in every module.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace hone::fake {
 
 struct HostKernel {
-  std::function<void(void**)> call;  // for one lane; arguments as the driver gets them
+  std::function<void(void**)> call;  // runs one lane; arguments as the driver gets them
   std::vector<size_t> parameter_bytes;
 };
 const std::map<std::string, HostKernel>& HostKernels();

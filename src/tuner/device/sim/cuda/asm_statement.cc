@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See asm_statement.h. A hand-written scanner: the grammar is small, and a C++ parser is not at hand.
+// See asm_statement.h. The scanner is hand-written: the grammar is small, and no C++ parser is available.
 #include "tuner/device/sim/cuda/asm_statement.h"
 
 #include <algorithm>
@@ -18,10 +18,11 @@ Status At(int line, std::string message) {
   return Status::InvalidArgument("line " + std::to_string(line) + ": " + std::move(message));
 }
 
-// End of a raw string literal whose R stands at `position` (after any encoding prefix), or npos when it is none.
+// Returns the end of the raw string literal whose R is at `position` (after any encoding prefix), or npos when there is
+// none.
 size_t RawStringEnd(std::string_view s, size_t position) {
   if (s.substr(position, 2) != "R\"") return std::string_view::npos;
-  // At most 16 characters stand between: looked for further, R"R"R" would take the square of its length.
+  // A delimiter has at most 16 characters: without the limit, R"R"R" would take the square of its length.
   const size_t open = s.substr(0, std::min(s.size(), position + 19)).find('(', position + 2);
   if (open == std::string_view::npos) return std::string_view::npos;
   std::string close(1, ')');
@@ -30,7 +31,7 @@ size_t RawStringEnd(std::string_view s, size_t position) {
   return end == std::string_view::npos ? s.size() : end + close.size();
 }
 
-// Decodes the ordinary string literal [begin, end) with its quotes; a raw one is taken as it is.
+// Decodes the ordinary string literal [begin, end) with its quotes; a raw one stays as it is.
 std::string LiteralValue(std::string_view s) {
   if (!s.empty() && s[0] == 'R') {
     const size_t open = s.find('('), close = s.rfind(')');
@@ -66,7 +67,7 @@ std::string LiteralValue(std::string_view s) {
   return out;
 }
 
-// Scans one asm statement's insides with comments and spliced lines out of the way.
+// Scans the inside of one asm statement, skipping comments and spliced lines.
 class Scanner {
  public:
   Scanner(std::string_view source, size_t position) : source_(source), position_(position) {}
@@ -97,11 +98,11 @@ class Scanner {
   }
   std::string TakeLiteral() {
     const size_t begin = position_;
-    // A raw literal whose delimiter is too long is none; whoever asks for the next one must not meet it again.
+    // A raw literal with too long a delimiter is invalid; the scan must go past it.
     position_ = std::max(SkipCommentOrLiteral(source_, position_), begin + 1);
     return LiteralValue(source_.substr(begin, position_ - begin));
   }
-  // Text up to the parenthesis that closes one already taken, on one line and without comments.
+  // Reads text up to the parenthesis that closes one already read, on one line and without comments.
   std::optional<std::string> TakeBalanced() {
     std::string out;
     for (int depth = 1; position_ < source_.size();) {
@@ -145,7 +146,7 @@ class Scanner {
   size_t position_;
 };
 
-// `#line N …` or `# N …`: N; else nullopt. `position` is after `#`.
+// Returns N for `#line N …` or `# N …`, else nullopt. `position` is after `#`.
 std::optional<int> LineDirective(std::string_view line_text) {
   Scanner scanner(line_text, 0);
   std::string word = scanner.TakeName();
@@ -157,8 +158,8 @@ std::optional<int> LineDirective(std::string_view line_text) {
   return std::stoi(word);
 }
 
-// Which text the preprocessor will surely leave out: branches that hang on HONE_SIM, which the simulator's headers
-// define, or on a literal. Of any other condition nothing is known here, and both its branches count as compiled.
+// Finds text that the preprocessor certainly leaves out: branches that depend on HONE_SIM, which the simulator's
+// headers define, or on a literal. Other conditions are unknown, and both their branches count as compiled.
 class Conditionals {
  public:
   // `line_text` is after `#`.
@@ -190,14 +191,14 @@ class Conditionals {
 
  private:
   struct Level {
-    std::optional<bool> taken;    // the branch at hand
-    std::optional<bool> earlier;  // one of the branches so far, this one included
+    std::optional<bool> taken;    // value of the present branch
+    std::optional<bool> earlier;  // one of the branches so far is taken, this one included
   };
 
   static std::optional<bool> Defined(const std::string& name) {
     return name == "HONE_SIM" ? std::optional<bool>(true) : std::nullopt;
   }
-  // Of conditions joined by `&&`, each a literal, a name or a `defined`, perhaps negated.
+  // Evaluates conditions joined by `&&`, each a literal, a name or a `defined`, perhaps negated.
   static std::optional<bool> Holds(Scanner& scanner) {
     std::optional<bool> all = true;
     for (;;) {
@@ -222,12 +223,13 @@ class Conditionals {
   }
 
   std::vector<Level> levels_;
-  int left_out_ = 0;  // levels whose branch at hand is not taken: asked for at every directive, of as many levels
+  int left_out_ = 0;  // number of levels whose present branch is not taken, kept as a count because it is needed at
+                      // every directive
 };
 
 using StringMacros = std::map<std::string, std::string>;
 
-// `#define NAME "literal" …`: the value, or nullopt. `position` is after `#`.
+// Reads `#define NAME "literal" …`. `position` is after `#`.
 void CollectStringMacro(std::string_view line_text, StringMacros& macros) {
   Scanner scanner(line_text, 0);
   if (scanner.TakeName() != "define") return;
@@ -240,13 +242,14 @@ void CollectStringMacro(std::string_view line_text, StringMacros& macros) {
 
 constexpr size_t kMaxTemplateBytes = size_t{64} << 10;
 
-// Whether a text holds what stands for operands in templates: written by a candidate, its numbers would be believed.
+// Returns whether a text has the marks that represent operands in templates: the operand numbers of a candidate's own
+// marks would be trusted.
 bool HoldsMark(std::string_view text) {
   return text.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string_view::npos;
 }
 
-// Takes `volatile ( template : outputs : inputs : clobbers )` apart; `scanner` stands after the keyword. Sets *none
-// when what follows is no statement (a variable's asm label, say).
+// Parses `volatile ( template : outputs : inputs : clobbers )`; `scanner` is after the keyword. Sets *none when no
+// statement follows (but a variable's asm label, say).
 Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement* statement) {
   for (;;) {
     const char c = scanner.Peek();
@@ -261,7 +264,7 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
 
   std::string raw;  // the template after C++'s own escapes
   for (;;) {
-    // A macro of a megabyte may be named a million times.
+    // A macro of a megabyte may be used a million times.
     if (raw.size() > kMaxTemplateBytes) {
       return At(statement->line, "the asm template is longer than " + std::to_string(kMaxTemplateBytes) + " bytes");
     }
@@ -343,7 +346,7 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
                                        std::to_string(statement->operands.size()));
       }
     } else {
-      // A statement without operands needs no escapes, and one with a `%=` or `%tid` is left as written.
+      // A statement without operands needs no escapes, and one with a `%=` or `%tid` stays as written.
       statement->text += '%';
       continue;
     }
@@ -378,8 +381,8 @@ size_t SkipCommentOrLiteral(std::string_view s, size_t p) {
   if (s[p] == '"' || s[p] == '\'') {
     // 1'000'000 is a number, not a character.
     if (s[p] == '\'' && p > 0 && std::isalnum(static_cast<unsigned char>(s[p - 1]))) return p;
-    // What is not terminated is an apostrophe in dead text, or a text that no compiler takes. Neither is looked through again
-    // from each of its characters: of a line of `\"\"\"` that would take the square of its length.
+    // An unterminated literal is an apostrophe in inactive text, or text that no compiler accepts. Neither is scanned
+    // again from each of its characters: a line of `\"\"\"` would take the square of its length.
     constexpr size_t kMostOfACharacter = 64;
     size_t i = p + 1;
     while (i < s.size() && s[i] != s[p]) {

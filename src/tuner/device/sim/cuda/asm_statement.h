@@ -19,7 +19,7 @@
 namespace hone {
 
 struct AsmOperand {
-  std::string name;        // of `[name] "=r"(x)`; usually empty
+  std::string name;        // name in `[name] "=r"(x)`; usually empty
   std::string constraint;  // without quotes: "=r", "+f", "l", "n"
   std::string expression;  // C++ text on one line, comments removed
   bool output = false;
@@ -32,22 +32,21 @@ inline constexpr char kAsmTextMark = '\x02';
 inline constexpr char kAsmMarkEnd = '\x03';
 
 struct AsmStatement {
-  size_t begin = 0, end = 0;  // of `asm … )` in the source, the semicolon not included
-  int line = 1;               // where it begins, from 1; #line directives are obeyed
+  size_t begin = 0, end = 0;  // range of `asm … )` in the source, without the semicolon
+  int line = 1;               // line where it begins, from 1; #line directives are obeyed
   int newlines = 0;           // inside [begin, end)
   bool in_directive = false;  // inside a #define: its line breaks are backslash-newlines
   std::string text;
   std::vector<AsmOperand> operands;
 };
 
-// All inline assembly of `source`, in order, but for what stands in a branch that the preprocessor leaves out because
-// HONE_SIM is defined (`#ifndef HONE_SIM`, `#if !defined(HONE_SIM) && …`, their `#else`) or because it says `#if 0`: a
-// kernel for one GPU's own instructions can so stand beside others. kInvalidArgument names the line of a statement that
-// cannot be taken apart.
+// Returns all inline assembly of `source`, in order, except in branches that the preprocessor skips because HONE_SIM is
+// defined (`#ifndef HONE_SIM`, `#if !defined(HONE_SIM) && …`, their `#else`) or because of `#if 0`: one source can thus
+// hold variants for one GPU's own instructions. kInvalidArgument names the line of a statement that cannot be parsed.
 Result<std::vector<AsmStatement>> FindAsmStatements(std::string_view source);
 
-// A walk over C++ text that knows comments, literals and directives. Shared with unroll_pragmas.cc.
-// Returns the end of the comment or literal that begins at `position`, or `position` when none does.
+// Helper for scanning C++ text, shared with unroll_pragmas.cc. Returns the end of the comment or literal that begins at
+// `position`, or `position` when none does.
 size_t SkipCommentOrLiteral(std::string_view source, size_t position);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// assert on the simulated GPU: ends the launch with the expression and its line. Like the C header it stands in
-// for, it may be included again after NDEBUG has changed.
+// Defines assert for the simulated GPU: it ends the launch with the expression and its line. Like the C header that it
+// replaces, this file may be included again after NDEBUG has changed.
 #include "sim_abi.h"
 
 #undef assert

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cooperative groups on the simulated GPU: the block, tiles of a warp, coalesced threads, the grid.
+// Implements cooperative groups on the simulated GPU: the block, tiles of a warp, coalesced threads, the grid.
 //
 // Tiles above 32 threads, clusters and multi-device groups are not simulated; a cluster ends the launch as
 // `unsupported`.
@@ -13,7 +13,7 @@ namespace cooperative_groups {
 
 namespace detail {
 
-// A shuffle of any trivially copyable value, eight bytes at a time.
+// Shuffles any trivially copyable value, eight bytes at a time.
 template <typename T>
 HONE_SIM_INLINE T ShuffleAny(int kind, unsigned mask, const T& value, unsigned argument, unsigned width) {
   if constexpr (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) {
@@ -29,7 +29,7 @@ HONE_SIM_INLINE T ShuffleAny(int kind, unsigned mask, const T& value, unsigned a
   }
 }
 
-// Lane number of the `rank`-th set bit of `mask`.
+// Returns the lane number of the `rank`-th set bit of `mask`.
 HONE_SIM_INLINE unsigned LaneOfRank(unsigned mask, unsigned rank) {
   for (; rank > 0; --rank) mask &= mask - 1;
   return static_cast<unsigned>(__builtin_ctz(mask));
@@ -96,7 +96,7 @@ class coalesced_group {
   HONE_SIM_INLINE unsigned RankOf(unsigned lane) const {
     return static_cast<unsigned>(__popc(mask_ & ((1u << lane) - 1u)));
   }
-  // Bits of lanes as bits of ranks.
+  // Converts bits of lanes to bits of ranks.
   HONE_SIM_INLINE unsigned Packed(unsigned lanes) const {
     unsigned packed = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
@@ -116,7 +116,7 @@ class thread_block_tile {
 
  public:
   thread_block_tile() = default;
-  // A tile may forget what it was cut from, as in `thread_block_tile<32> warp = tiled_partition<32>(block)`.
+  // A tile may drop the type of its parent, as in `thread_block_tile<32> warp = tiled_partition<32>(block)`.
   template <typename Other>
   HONE_SIM_INLINE thread_block_tile(const thread_block_tile<kSize, Other>&) {}
   HONE_SIM_INLINE static unsigned thread_rank() { return hone_sim::Index<HONE_SIM_LANE>() & (kSize - 1); }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// __nv_bfloat16 and __nv_bfloat162 for the simulated GPU: the upper half of a float, rounded to nearest even.
+// Defines __nv_bfloat16 and __nv_bfloat162 for the simulated GPU: the upper half of a float, rounded to nearest even.
 // The oldest compiler supported (g++ 12) has no bfloat16, so the conversion is integer arithmetic.
 #pragma once
 

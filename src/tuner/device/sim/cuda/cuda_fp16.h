@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// __half and __half2 for the simulated GPU. The compiler's _Float16 does the conversions (one instruction with
+// Defines __half and __half2 for the simulated GPU. The compiler's _Float16 does the conversions (one instruction with
 // F16C); arithmetic is in detail/half_arithmetic.inc.
 #pragma once
 
@@ -29,7 +29,7 @@ struct alignas(2) __half {
 
 namespace hone_sim {
 HONE_SIM_INLINE unsigned short Bits(__half v) { return v.__x; }
-// Opaque, because half to double in one step would be a library call.
+// Opaque prevents a conversion from half to double in one step, which would be a library call.
 HONE_SIM_INLINE float Widen(__half v) { return Opaque(static_cast<float>(__builtin_bit_cast(_Float16, v.__x))); }
 template <>
 HONE_SIM_INLINE __half FromBits<__half>(unsigned short bits) {
@@ -39,7 +39,7 @@ HONE_SIM_INLINE __half FromBits<__half>(unsigned short bits) {
 }
 template <>
 HONE_SIM_INLINE __half NarrowFloat<__half>(float value) {
-  // A GPU has one NaN for results; payloads would differ from it.
+  // A GPU has only one NaN for results; other payloads would differ from it.
   if (value != value) return FromBits<__half>(0x7fff);
   return FromBits<__half>(__builtin_bit_cast(unsigned short, static_cast<_Float16>(value)));
 }

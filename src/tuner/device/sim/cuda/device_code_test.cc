@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code on the simulator itself, from source text to results: what the headers and the rewriter promise must
-// hold with the real compiler flags, access hooks and fibers. Results against plain loops, findings by line.
+// Tests device code on the simulator itself, from source text to results: the headers and the rewriter must work with
+// the real compiler flags, access hooks and fibers. Results are compared with plain loops, findings by line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ struct Trial {
       text += "\n" + finding.kind + " at " + finding.location + ": " + finding.message;
     return text;
   }
-  // Findings about speed may come with a launch that is right.
+  // Findings about speed are allowed with a correct launch.
   bool ok() const { return compile == Verdict::kOk && launch.status == LaunchStatus::kOk; }
 };
 
@@ -155,7 +155,7 @@ DeviceSession* DeviceCode::session_ = nullptr;
 
 uint16_t HalfBits(float v) { return __builtin_bit_cast(uint16_t, static_cast<_Float16>(v)); }
 float FromHalf(uint16_t b) { return static_cast<float>(__builtin_bit_cast(_Float16, b)); }
-// Multiples of 1/8 in [-2, 2]: exact in every format, with exact products and short sums.
+// Returns multiples of 1/8 in [-2, 2]: exact in every format, with exact products and short sums.
 std::vector<float> Eighths(size_t count, uint32_t seed) {
   std::vector<float> values(count);
   for (float& v : values) {
@@ -169,7 +169,7 @@ std::vector<uint16_t> ToHalves(const std::vector<float>& values) {
   std::transform(values.begin(), values.end(), bits.begin(), HalfBits);
   return bits;
 }
-// C [m, n] = A [m, k] B [k, n], row-major.
+// Returns C [m, n] = A [m, k] B [k, n], row-major.
 std::vector<float> Product(const std::vector<float>& a, const std::vector<float>& b, size_t m, size_t n, size_t k) {
   std::vector<float> c(m * n, 0.0f);
   for (size_t i = 0; i < m; ++i) {
@@ -231,7 +231,7 @@ TEST_F(DeviceCode, TensorCoreKernelInInlinePtx) {
   EXPECT_EQ(As<float>(c), Product(av, bv, 16, 8, 64));
 }
 
-// Without the barrier between a copy and its readers: other lanes' copies are not ours to read.
+// Without the barrier between a copy and its readers, a lane must not read the copies of other lanes.
 TEST_F(DeviceCode, MissingBarrierAfterCpAsyncIsARaceAtTheLdmatrix) {
   const auto av = Eighths(16 * 64, 1), bv = Eighths(64 * 8, 2);
   Buffer a = Of("a", ToHalves(av)), b = Of("b", ToHalves(bv)), c = Of("c", std::vector<float>(128));
@@ -327,14 +327,13 @@ __global__ void twice(const half* x, half* y) {
   const auto result = As<uint16_t>(y);
   for (size_t i = 0; i < n; ++i) ASSERT_EQ(FromHalf(result[i]), 2 * xv[i]);
   ASSERT_TRUE(run.launch.cost.has_value());
-  // Four warps, one load and one store each; 512 bytes are 16 sectors.
+  // Four warps make one load and one store each; 512 bytes are 16 sectors.
   EXPECT_EQ(run.launch.cost->requests, 8);
   EXPECT_EQ(run.launch.cost->sectors, 8 * 16);
   EXPECT_EQ(run.launch.cost->accesses, 256);
 }
 
-// No form of shared memory brings a hidden flag (a race) or an initial value (every read below is of something
-// written).
+// No form of shared memory may add a hidden flag (a race) or an initial value (every read below is of a written value).
 TEST_F(DeviceCode, SharedMemoryInEveryForm) {
   const auto xv = Eighths(64, 7);
   Buffer x = Of("x", xv), y = Of("y", std::vector<float>(64));
@@ -473,7 +472,7 @@ TEST_F(DeviceCode, TrapsAssertionsAndTheUnsupported) {
   EXPECT_THAT(run.digest, HasSubstr("line 3: inline PTX 'wgmma.fence.sync.aligned' is not emulated"));
 }
 
-// A whole kernel of the kind people ask for: row softmax with shuffles, float4 and fast exponentials.
+// A complete, typical kernel: row softmax with shuffles, float4 and fast exponentials.
 TEST_F(DeviceCode, SoftmaxOfRows) {
   const size_t rows = 5, columns = 256;
   const auto xv = Eighths(rows * columns, 6);

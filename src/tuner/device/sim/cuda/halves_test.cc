@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// __half and __nv_bfloat16 against a reference that searches for the nearest value in exact arithmetic.
+// Compares __half and __nv_bfloat16 with a reference that searches for the nearest value in exact arithmetic.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ class Halves : public ::testing::Test {
  public:
   static constexpr int kInfinity = Format<H>::kInfinity;
 
-  // Value of the bit pattern, by definition of the format.
+  // Returns the value of the bit pattern, by definition of the format.
   static double Decode(unsigned bits) {
     const int fraction_bits = Format<H>::kFraction;
     const double sign = bits & 0x8000u ? -1.0 : 1.0;
@@ -43,7 +43,7 @@ class Halves : public ::testing::Test {
     if (exponent == 0) return sign * std::ldexp(fraction, 1 - Format<H>::kBias - fraction_bits);
     return sign * std::ldexp(fraction + (1 << fraction_bits), exponent - Format<H>::kBias - fraction_bits);
   }
-  // Nearest-even of a magnitude by bisection over the patterns, where `value` may exceed the largest finite one.
+  // Finds the nearest-even pattern of a magnitude by bisection; `value` may exceed the largest finite one.
   static unsigned Nearest(double value) {
     if (std::isnan(value)) return 0x7fff;
     const unsigned sign = std::signbit(value) ? 0x8000u : 0u;
@@ -54,7 +54,7 @@ class Halves : public ::testing::Test {
       (Decode(middle) <= magnitude ? low : high) = middle;
     }
     if (Decode(low) == magnitude) return sign | low;
-    // Infinity stands where the next finite value would be.
+    // Infinity takes the place of the next finite value.
     const double above =
         high == static_cast<unsigned>(kInfinity) ? 2 * Decode(high - 1) - Decode(high - 2) : Decode(high);
     const double to_low = magnitude - Decode(low), to_high = above - magnitude;
@@ -84,7 +84,7 @@ TYPED_TEST_SUITE(Halves, Types);
 
 template <typename H>
 void ExpectBits(H actual, unsigned expected, const char* what, unsigned a, unsigned b = 0, unsigned c = 0) {
-  // All NaNs are one.
+  // All NaNs have the same bits.
   ASSERT_EQ(hone_sim::Bits(actual), expected) << what << std::hex << " of 0x" << a << ", 0x" << b << ", 0x" << c;
 }
 
@@ -99,7 +99,8 @@ TYPED_TEST(Halves, WidenEveryPatternToItsValue) {
   }
 }
 
-// At every value, every midpoint between neighbours, and just beside the midpoints; from float and from double.
+// Tests every value, every midpoint between neighbours, and values just beside the midpoints; from float and from
+// double.
 TYPED_TEST(Halves, NarrowToNearestEvenAroundEveryMidpoint) {
   for (unsigned bits = 0; bits < static_cast<unsigned>(this->kInfinity); ++bits) {
     const double low = this->Decode(bits);
@@ -136,8 +137,8 @@ TYPED_TEST(Halves, DirectedRoundingBracketsTheValue) {
   ExpectBits(NarrowDirected<TypeParam, Rounding::kZero>(1e300), static_cast<unsigned>(this->kInfinity) - 1, "rz", 0);
 }
 
-// Every first operand with 64 second ones. Sums of far-apart values do not fit a double: there the larger operand is
-// the result, because it is representable and the smaller is far below half its spacing.
+// Tests every first operand with 64 second ones. Sums of values of very different size do not fit a double: then the
+// larger operand is the result, because it is representable and the smaller is far below half its spacing.
 TYPED_TEST(Halves, ArithmeticRoundsOnce) {
   for (const unsigned b : this->Interesting()) {
     const TypeParam hb = hone_sim::FromBits<TypeParam>(static_cast<unsigned short>(b));
@@ -152,7 +153,7 @@ TYPED_TEST(Halves, ArithmeticRoundsOnce) {
       ExpectBits(__hadd(ha, hb), this->Nearest(far ? larger : x + y), "add", a, b);
       ExpectBits(__hsub(ha, hb), this->Nearest(far ? minus_y_larger : x - y), "sub", a, b);
       ExpectBits(__hmul(ha, hb), this->Nearest(x * y), "mul", a, b);
-      // A quotient of 11-bit numbers is never within 2^-53 of a midpoint without being on it.
+      // A quotient of 11-bit numbers within 2^-53 of a midpoint is always exactly the midpoint.
       ExpectBits(__hdiv(ha, hb), this->Nearest(x / y), "div", a, b);
     }
   }

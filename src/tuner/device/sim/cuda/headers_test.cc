@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The headers under the compiler and the flags that candidates meet: each compiles alone, and vector types reach the
-// access hooks whole.
+// Tests the headers with the compiler and flags for candidates: each compiles alone, and accesses to vector types reach
+// the hooks whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ TEST(SimulatorHeaders, EachCompilesAloneAndAllInBothStandards) {
   ASSERT_GE(Headers().size(), 30u);
   std::string all;
   for (const std::string& header : Headers()) {
-    // Parts of other headers, and the one that is a macro's definition only.
+    // These are parts of other headers, and the one that only defines a macro.
     if (header.find(".inc") != std::string::npos) continue;
     all += "#include \"" + header + "\"\n";
     const Result<std::string> compiled =
@@ -42,7 +42,8 @@ TEST(SimulatorHeaders, EachCompilesAloneAndAllInBothStandards) {
   }
 }
 
-// The access hooks that g++ calls in each function of `source` as rewritten, in order of address: "read16 write16".
+// Returns the access hooks that g++ calls in each function of `source` as rewritten, in order of address: "read16
+// write16".
 std::map<std::string, std::string> HooksByFunction(const std::string& source, Status* status) {
   std::map<std::string, std::string> hooks;
   const Result<std::string> rewritten = RewriteInlinePtx(source);
@@ -71,7 +72,7 @@ std::map<std::string, std::string> HooksByFunction(const std::string& source, St
   return hooks;
 }
 
-// The simulator judges requests, sectors and alignment by these: a float4 is one access, however it is written.
+// The simulator judges requests, sectors and alignment by accesses: a float4 must be one access in every notation.
 TEST(SimulatorHeaders, AVectorIsOneAccess) {
   Status status;
   const auto hooks = HooksByFunction(R"(
@@ -121,14 +122,14 @@ void indices(int* b) { b[0] = threadIdx.x + blockIdx.x * blockDim.x + gridDim.y;
   }
   // A copy within one statement may announce either side first.
   EXPECT_TRUE(hooks.at("copy") == "read16 write16" || hooks.at("copy") == "write16 read16") << hooks.at("copy");
-  // No flag guards a shared array of a class.
+  // No flag may guard a shared array of a class.
   for (const char* function : {"shared", "shared_halves", "shared_union"}) {
     EXPECT_EQ(std::count(hooks.at(function).begin(), hooks.at(function).end(), ' '), 3)
         << function << ": " << hooks.at(function);
   }
 }
 
-// Arithmetic, atomics and index reads have no accesses of their own.
+// Arithmetic, atomics and index reads make no accesses of their own.
 TEST(SimulatorHeaders, IntrinsicsAreNoAccesses) {
   Status status;
   const auto hooks = HooksByFunction(R"(
@@ -162,7 +163,7 @@ __device__ void call() { overloaded(1.0f); int i = min(3, threadIdx.x); float f 
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
 }
 
-// What CUDA rejects must not slip through here: a candidate would pass and then fail on the GPU.
+// Code that CUDA rejects must not compile here: a candidate would pass and then fail on the GPU.
 TEST(SimulatorHeaders, WhatIsNoCudaDoesNotCompile) {
   for (const char* source : {"void f() { float4 v = 1.0f; }", "void f(float4 v) { v.q = 1; }",
                              "void f() { __half h = make_float2(1, 2); }", "void f() { __shfl_sync(1); }"}) {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA C++ device code, as far as the simulated GPU speaks it, for the host's C++ compiler (g++ 12 or newer, C++17 or
-// newer). A candidate is compiled behind this header, so nothing in it may be slow to parse; it is precompiled in
-// practice. What the language has and this folder has not (thread-block clusters, tensor maps, wgmma, cuda::std)
-// fails to compile or ends a launch as `unsupported`: it is never guessed.
+// Defines the CUDA C++ device code that the simulated GPU supports, for the host's C++ compiler (g++ 12 or newer, C++17
+// or newer). Every candidate is compiled after this header, so nothing in it may be slow to parse; it is precompiled in
+// practice. Missing features (thread-block clusters, tensor maps, wgmma, cuda::std) fail to compile or end a launch as
+// `unsupported`: their effect is never guessed.
 //
 // All names that are not CUDA's live in namespace hone_sim or begin with HONE_SIM_.
 #pragma once

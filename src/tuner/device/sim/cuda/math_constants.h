@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's named floating-point constants, the ones kernels use.
+// Defines CUDA's named floating-point constants that kernels use.
 #pragma once
 
 #include "hone_cuda.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stated rounding, integer intrinsics, and the errors of the fast functions: inside CUDA's documented bounds, and not
-// better than a GPU.
+// Tests stated rounding, integer intrinsics, and the errors of the fast functions: within CUDA's documented bounds, and
+// not better than on a GPU.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -22,7 +22,7 @@ float RandomFloat(std::mt19937& random, int exponent_spread) {
   return std::ldexp(random() & 1 ? mantissa : -mantissa, exponent);
 }
 
-// The hardware's own directed rounding of one operation.
+// Uses the hardware's own directed rounding for one operation.
 template <typename F>
 float WithRounding(int mode, F operation) {
   std::fesetround(mode);
@@ -128,8 +128,8 @@ Error Measure(F fast, R exact, double low, double high) {
   return error;
 }
 
-// Bounds: CUDA C++ Programming Guide, "Intrinsic Functions", and the PTX manual. The half ulp on top is the rounding
-// of the exact result itself.
+// The bounds are from the CUDA C++ Programming Guide, "Intrinsic Functions", and the PTX manual. The additional half
+// ulp is the rounding of the exact result itself.
 TEST(FastMath, ErrorsAreAsDocumentedAndNotBetter) {
   const Error ex2 = Measure([](float x) { return __exp2f(x); }, [](double x) { return std::exp2(x); }, -20, 20);
   EXPECT_LE(ex2.worst_ulp, 2.6);
@@ -150,7 +150,7 @@ TEST(FastMath, ErrorsAreAsDocumentedAndNotBetter) {
   EXPECT_LE(reciprocal.worst_ulp, 1.6);
   const Error tangent = Measure([](float x) { return __tanhf(x); }, [](double x) { return std::tanh(x); }, -3, 3);
   EXPECT_LE(tangent.worst_absolute, std::exp2(-10.9));
-  EXPECT_GE(tangent.worst_absolute, std::exp2(-13.0));  // fp32 accuracy would be a lie
+  EXPECT_GE(tangent.worst_absolute, std::exp2(-13.0));  // fp32 accuracy would be wrong
   const Error sine =
       Measure([](float x) { return __sinf(x); }, [](double x) { return std::sin(x); }, -3.14159, 3.14159);
   EXPECT_LE(sine.worst_absolute, std::exp2(-20.4));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvcuda::wmma for the simulated GPU: fragments of half, bfloat16, tf32, 8-bit integers and double.
+// Implements nvcuda::wmma for the simulated GPU: fragments of half, bfloat16, tf32, 8-bit integers and double.
 //
 // CUDA does not say which lane holds which element, so here lane l holds elements [l * E, (l + 1) * E) of the matrix
 // in its storage order (accumulators: row-major): loads and stores are whole vectors, and the fragments of a warp,
@@ -74,8 +74,8 @@ HONE_SIM_HIDDEN_INLINE __half Sum(__half c, double s) {
   return r;
 }
 
-// D = A B + C of a warp. Lane l holds elements [l * E, (l + 1) * E) of each matrix in storage order, so the lanes one
-// after another are the dense matrices.
+// Computes D = A B + C of a warp. Lane l holds elements [l * E, (l + 1) * E) of each matrix in storage order, so the
+// lanes one after another are the dense matrices.
 //   mine  hone_sim::Factors<A, B, C>     out  this lane's elements of D
 template <int kM, int kN, int kK, bool kARows, bool kBRows, typename Wide, typename A, typename B, typename C,
           typename D>

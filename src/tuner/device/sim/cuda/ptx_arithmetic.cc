@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves, conversions, arithmetic, comparisons, approximations and bit operations.
+// Translates moves, conversions, arithmetic, comparisons, approximations and bit operations.
 #include <map>
 
 #include "tuner/device/sim/cuda/ptx_emitter.h"

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The working state of one instruction's translation, shared by the families of opcodes.
+// Holds the state of one instruction's translation, shared by the families of opcodes.
 //
 // Internal to the rewriter. Handlers append C++ to out_ and return a Status; they are spread over ptx_memory.cc,
 // ptx_arithmetic.cc and ptx_warp.cc, and ptx_instruction.cc chooses among them. Each handler reads the modifiers it
-// understands; a modifier that would change the result and is not understood makes the instruction unsupported, so
-// nothing is emulated approximately by accident.
+// understands; an unknown modifier that could change the result makes the instruction unsupported, so nothing is
+// emulated approximately by accident.
 #pragma once
 
 #include <initializer_list>
@@ -44,14 +44,14 @@ class PtxEmitter {
   size_t Count() const { return i_.operands.size(); }
   const PtxOperand& Op(size_t n) const { return i_.operands[n]; }
   Status Need(size_t count) const;
-  // Every part after the first must be one of `known`, a type, or begin with one of the harmless prefixes.
+  // Returns whether every part after the first is one of `known`, a type, or begins with one of the harmless prefixes.
   bool OnlyKnown(std::initializer_list<std::string_view> known) const;
-  // The n-th type among the modifiers, or null.
+  // Returns the n-th type among the modifiers, or null.
   const PtxType* TypeAt(size_t n) const;
   std::string Tag(const PtxType& type) const {
     return type.cpp == "float" && Has("ftz") ? "hone_ptx::F32Ftz" : type.cpp;
   }
-  // An operand as register bits.
+  // Returns an operand as register bits.
   std::string Value(const PtxOperand& operand, const PtxType* type = nullptr) const;
   std::string Value(size_t n, const PtxType* type = nullptr) const { return Value(Op(n), type); }
   static bool IsRegister(const PtxOperand& o) {

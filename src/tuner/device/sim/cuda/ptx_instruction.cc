@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of opcodes.
+// Holds the table of opcodes.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -39,7 +39,7 @@ Result<std::string> PtxEmitter::Run() {
     h["mma"] = [](PtxEmitter& e) { return e.MatrixMultiply(); };
     h["ldmatrix"] = [](PtxEmitter& e) { return e.MatrixMove(true); };
     h["stmatrix"] = [](PtxEmitter& e) { return e.MatrixMove(false); };
-    // Hints and profiling: nothing to do. (`discard` allows its bytes to become anything; they stay.)
+    // Hints and profiling need no code. (`discard` allows any contents afterwards; here the bytes stay.)
     for (const char* op :
          {"prefetch", "prefetchu", "applypriority", "discard", "griddepcontrol", "pmevent", "setmaxnreg"}) {
       h[op] = [](PtxEmitter& e) { return e.Nothing(); };
@@ -54,7 +54,7 @@ Result<std::string> PtxEmitter::Run() {
   if (op == "trap" || op == "brkpt") return std::string("hone_sim_trap(); ");
   if (op == "nanosleep" && Count() == 1) return "hone_sim_nanosleep(static_cast<uint32_t>(" + Value(0) + ")); ";
   if (op == "createpolicy" && Count() >= 1) {
-    Set(Op(0), "0");  // a cache policy: only ever handed to hints
+    Set(Op(0), "0");  // a cache policy, used only by hints
     return out_;
   }
   if (op == "copysign" && Count() == 3 && Has("f32")) {

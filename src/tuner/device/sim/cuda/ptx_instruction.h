@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One PTX instruction, parsed, and its translation to C++ over hone_ptx (ptx_ops.h).
+// Describes one parsed PTX instruction, and translates it to C++ that uses hone_ptx (ptx_ops.h).
 //
 // Internal to the rewriter: ptx_translate.cc parses, ptx_instruction.cc knows the opcodes.
 #pragma once
@@ -39,8 +39,8 @@ struct PtxInstruction {
   bool Has(std::string_view part) const;
 };
 
-// C++ statements that do it. kInvalidArgument with "inline PTX '<opcode>' is not emulated" for what the simulator
-// does not know, and with what is wrong for a malformed one. The caller adds the line.
+// Returns C++ statements for the instruction. kInvalidArgument with "inline PTX '<opcode>' is not emulated" for opcodes
+// that the simulator does not know, and with the error for a malformed one. The caller adds the line.
 Result<std::string> EmitPtx(const PtxInstruction& instruction);
 
 }  // namespace hone

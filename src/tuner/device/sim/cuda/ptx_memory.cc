@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads, stores, atomics, asynchronous copies and address conversions.
+// Translates loads, stores, atomics, asynchronous copies and address conversions.
 #include <map>
 #include <vector>
 
@@ -13,7 +13,7 @@ Status PtxEmitter::LoadStore(bool load) {
   if (!MemoryModifiersKnown({})) return Unsupported();
   const PtxType* type = TypeAt(0);
   if (type == nullptr || type->kind == PtxType::kPredicate) return Unsupported();
-  // A cache-policy operand may follow; it changes nothing here.
+  // A cache-policy operand may follow; it has no effect here.
   if (Count() < 2) return Malformed("needs two operands");
   const PtxOperand& data = Op(load ? 0 : 1);
   const PtxOperand& address = Op(load ? 1 : 0);

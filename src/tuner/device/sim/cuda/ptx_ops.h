@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What translated inline PTX calls: one function per instruction family, over registers that are plain bits.
+// Implements the functions that translated inline PTX calls: one per instruction family, on registers that are plain
+// bits.
 //
-// Registers travel as uint64_t, whatever their width: In<T> reads the low bits as a T, Out<T> gives a T's bits back
+// Registers are uint64_t, whatever their width: In<T> reads the low bits as a T, Out<T> returns a T's bits
 // (sign-extended for signed integers, as PTX widens). The type tags are C++ types; F32Ftz is float with denormals
-// flushed. Everything is inlined and folds to the bare operation; loads and stores stay visible to the access hooks
-// at the line of the asm statement. ptx_translate.cc writes the calls.
+// flushed. Everything is inlined and folds to the bare operation; loads and stores still call the access hooks at the
+// line of the asm statement. ptx_translate.cc writes the calls.
 #pragma once
 
 #include "cuda_bf16.h"
@@ -161,7 +162,7 @@ HONE_SIM_INLINE uint64_t Saturate(uint64_t a) {
 template <typename T>
 HONE_SIM_INLINE uint64_t Divide(uint64_t a, uint64_t b) {
   if constexpr (IsInteger<T>::kValue) {
-    // Dividing by zero is no trap on a GPU: all ones, as the hardware's routine leaves.
+    // Division by zero does not trap on a GPU: the result is all ones, as the hardware's routine returns.
     const T y = In<T>(b);
     if (y == 0) return Out<T>(static_cast<T>(~static_cast<T>(0)));
     if (static_cast<T>(-1) < 0 && y == static_cast<T>(-1))
@@ -315,7 +316,7 @@ struct FloatTarget<__nv_bfloat16> {
     return hone_sim::NarrowDirected<__nv_bfloat16, R>(v);
   }
 };
-// cvt.D.A. `kIntegral`: .rni and its kin, a float rounded to an integral float.
+// cvt.D.A. `kIntegral`: .rni and similar modifiers, a float rounded to an integral float.
 template <typename D, typename A, Rounding kRounding, bool kSaturate, bool kIntegral>
 HONE_SIM_INLINE uint64_t Convert(uint64_t bits) {
   const typename Traits<A>::Value a = In<A>(bits);
@@ -473,7 +474,7 @@ template <typename T, int kCount>
 HONE_SIM_INLINE void Store(void* address, const Pack<T, kCount>& values) {
   *static_cast<Pack<T, kCount>*>(address) = values;
 }
-// Elements of an ordered or volatile access are read one by one, each atomically.
+// Reads elements of an ordered or volatile access one by one, each atomically.
 template <typename T, int kCount>
 HONE_SIM_HIDDEN Pack<T, kCount> ReadElements(const void* address) {
   Pack<T, kCount> values;

@@ -19,7 +19,7 @@ Result<std::string> RewriteInlinePtx(std::string_view source) {
     out.append(source.substr(done, statement.begin - done));
     HONE_ASSIGN_OR_RETURN(const std::string translated, TranslatePtx(statement));
     out += translated;
-    // The line breaks it had, escaped where a macro definition must go on.
+    // The statement's line breaks stay, escaped inside a macro definition.
     for (int k = 0; k < statement.newlines; ++k) out += statement.in_directive ? "\\\n" : "\n";
     done = statement.end;
   }

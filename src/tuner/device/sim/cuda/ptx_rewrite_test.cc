@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rewriter as text (what is found, what is refused, which line things stay on) and as arithmetic: rewritten PTX is
-// compiled and run against plain C++.
+// Tests the rewriter's text (statements found, refusals, line numbers) and arithmetic: rewritten PTX is compiled, and
+// its results are compared with plain C++.
 #include "tuner/device/sim/cuda/ptx_rewrite.h"
 
 #include <gmock/gmock.h>
@@ -59,7 +59,7 @@ TEST(AsmStatements, NoneInCommentsLiteralsAndNames) {
   EXPECT_TRUE(found->empty());
 }
 
-// How many of the statements are met, in sources with one at each `@`.
+// Counts the statements found in a source with one at each `@`.
 size_t Met(std::string source) {
   for (size_t at = source.find('@'); at != std::string::npos; at = source.find('@', at)) {
     source.replace(at, 1, "asm(\"wgmma.x;\");");
@@ -83,7 +83,8 @@ TEST(AsmStatements, AllWhereItIsNotKnownWhatThePreprocessorDoes) {
   EXPECT_EQ(Met("#if X\n@\n#else\n@\n#endif\n"), 2u);
   EXPECT_EQ(Met("#if X || !defined(HONE_SIM)\n@\n#endif\n"), 1u);
   EXPECT_EQ(Met("#if !defined(HONE_SIM) || X\n@\n#endif\n"), 1u);
-  EXPECT_EQ(Met("#if X\n@\n#elif defined(HONE_SIM)\n@\n#else\n@\n#endif\n"), 2u);  // the last surely goes
+  EXPECT_EQ(Met("#if X\n@\n#elif defined(HONE_SIM)\n@\n#else\n@\n#endif\n"), 2u);  // the last branch is certainly
+                                                                                   // skipped
   EXPECT_EQ(Met("#if __CUDA_ARCH__ >= 900\n@\n#endif\n#endif\n#else\n@"), 2u);
   EXPECT_EQ(Met("// #if 0\n@\n/*\n#if 0\n*/\n@\n"), 2u);
 }
@@ -191,7 +192,7 @@ TEST(SharedDeclarations, EmptyInitializersWhereNoneIs) {
   }
 }
 
-// One translation unit with every family, compiled once.
+// This translation unit has every family and is compiled once.
 const char kDeviceCode[] = R"CUDA(
 #define TANH "tanh.approx.f32"
 #define WAIT(n) asm volatile("cp.async.wait_group " #n ";\n")
@@ -326,7 +327,7 @@ TEST_F(PtxArithmetic, PredicatesGuard) {
   EXPECT_EQ(predicate(3.0f, 2.0f, 1), 3.0f);
   EXPECT_EQ(predicate(NAN, 2.0f, 0), -1.0f);
   EXPECT_EQ(Get<unsigned(int)>("undefined_unless")(1), 7u);
-  EXPECT_NE(Get<unsigned(int)>("undefined_unless")(0), 0u);  // an unwritten register is not a convenient zero
+  EXPECT_NE(Get<unsigned(int)>("undefined_unless")(0), 0u);  // an unwritten register must not be zero
 }
 
 TEST_F(PtxArithmetic, RegistersPackUnpackAndScope) {

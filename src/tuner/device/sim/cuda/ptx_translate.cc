@@ -23,7 +23,7 @@ std::string Trim(const std::string& s) {
   return s.substr(begin, end - begin);
 }
 
-// What an undefined register holds: a NaN as float, an absurd address as integer, so that its use shows.
+// Contents of an undefined register: a NaN as float, an invalid address as integer, so that its use shows.
 constexpr char kUndefined[] = "0xffbadbadffbadbadull";
 
 std::string WithoutComments(const std::string& s) {
@@ -44,7 +44,7 @@ std::string WithoutComments(const std::string& s) {
   return out;
 }
 
-// Pieces of `s` between commas that stand in no bracket.
+// Splits `s` at commas outside brackets.
 std::vector<std::string> SplitAtCommas(const std::string& s) {
   std::vector<std::string> pieces(1);
   int depth = 0;
@@ -124,7 +124,7 @@ class Translator {
       }
     }
     if (scopes_.size() != 1) return Fail("leaves a brace open");
-    // `asm volatile("" ::: "memory")` orders the compiler, and still does.
+    // `asm volatile("" ::: "memory")` orders memory accesses for the compiler, and must still do so.
     if (body_.empty()) body_ = "__atomic_signal_fence(__ATOMIC_SEQ_CST); ";
     return "do { " + entry_ + body_ + exit_ + "} while (0)";
   }
@@ -135,7 +135,7 @@ class Translator {
   Status Fail(const std::string& what) const {
     return Status::InvalidArgument("line " + std::to_string(statement_.line) + ": inline PTX " + what);
   }
-  // For messages: operand marks as the candidate wrote them.
+  // Restores, for messages, operand marks to the candidate's text.
   static std::string Shown(const std::string& s) {
     std::string out;
     for (const char c : s) {
@@ -149,7 +149,7 @@ class Translator {
     return out;
   }
 
-  // C++ variables for the operands: read at entry, written at exit.
+  // Declares C++ variables for the operands: read at entry, written at exit.
   Status Bind() {
     for (size_t n = 0; n < statement_.operands.size(); ++n) {
       const AsmOperand& operand = statement_.operands[n];
@@ -167,7 +167,7 @@ class Translator {
       }
       const std::string expression = "(" + operand.expression + ")";
       if (tied >= 0) {
-        // The same register as an output: that one starts with this value.
+        // The operand shares a register with an output, which starts with this value.
         if (static_cast<size_t>(tied) >= n) return Fail("ties an operand to one that is not before it");
         entry_ += "hone_p" + std::to_string(tied) + " = hone_ptx::Enter" + expression + "; ";
         continue;
@@ -196,7 +196,7 @@ class Translator {
       while (end < rest.size() && !IsSpace(rest[end])) ++end;
       const std::optional<PtxOperand> predicate = ParseOperand(rest.substr(1, end - 1));
       if (!predicate) return Fail("has a guard '" + Shown(rest.substr(0, end)) + "' that is no predicate");
-      // An asm operand as a guard is an integer register in PTX's eyes: not legal there.
+      // An asm operand as a guard would be an integer register in PTX, which is not legal.
       if (predicate->kind != PtxOperand::Kind::kPredicate) return Fail("has a guard that is no predicate");
       guard = "if (" + predicate->text + ") { ";
       rest = Trim(rest.substr(end));
@@ -224,7 +224,7 @@ class Translator {
       else
         instruction.parts.back() += c;
     }
-    // Opcodes that are known before operands are looked at give the better message.
+    // Opcodes are checked before operands, which gives the better message.
     for (const std::string& piece : SplitAtCommas(rest.substr(end))) {
       const std::optional<PtxOperand> operand = ParseOperand(piece);
       if (!operand) {
@@ -246,7 +246,7 @@ class Translator {
     return Status(status.code(), "line " + std::to_string(statement_.line) + ": " + status.message());
   }
 
-  // .reg .f32 a, b<4>;
+  // Handles .reg .f32 a, b<4>;
   Status Declare(const std::string& s) {
     if (s.compare(0, 4, ".reg") != 0)
       return Fail("'" + Shown(s.substr(0, s.find_first_of(" \t\n"))) + "' is not emulated by the simulated GPU");

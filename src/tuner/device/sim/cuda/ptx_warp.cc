@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the threads of a warp or a block do together: shuffles, votes, barriers, matrix products and moves.
+// Translates operations of a warp or a block: shuffles, votes, barriers, matrix products and moves.
 #include <map>
 #include <utility>
 #include <vector>
@@ -123,7 +123,7 @@ Status PtxEmitter::MatrixMultiply() {
     return Unsupported();
   const auto [m, k] = shape->second;
   const int width = a->second.second;
-  // The combinations that PTX has, of those emulated.
+  // Lists the emulated combinations among those of PTX.
   const std::string formats = a->first + "," + b->first;
   const bool legal =
       (width == 16 && m == 16 && (k == 8 || k == 16) && formats != "f16,bf16" && formats != "bf16,f16" &&
@@ -159,7 +159,7 @@ Status PtxEmitter::MatrixMultiply() {
   for (size_t n = 0; n < c_elements; ++n) {
     if (n) out_ += ", ";
     if (half_result) out_ += "static_cast<unsigned short>(" + Value(cs[n / 2]) + (n % 2 ? " >> 16)" : ")");
-    // A literal zero accumulator is common: it reads as a float or as bits alike.
+    // A literal zero accumulator is common: it reads the same as a float and as bits.
     else if (d_type == "s32")
       out_ += "static_cast<int>(" + Value(cs[n]) + ")";
     else

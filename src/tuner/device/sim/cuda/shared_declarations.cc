@@ -14,18 +14,19 @@ namespace {
 
 bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// How long a declaration may be, and what stands before it, to be looked at: each `__shared__` is, and a text may hold
-// nothing else.
+// Limit on the length of a declaration, and on the text before it, that is scanned: every `__shared__` is scanned, and
+// a text may hold nothing else.
 constexpr size_t kMostOfADeclaration = 2048;
 
-// Places where an initialiser is missing in the declaration that goes on at `begin`, after `__shared__`; empty when
-// it is extern, or when it is not understood (a macro's body without its semicolon, say): then nothing is changed.
+// Returns the positions where an initialiser is missing in the declaration that continues at `begin`, after
+// `__shared__`; empty when it is extern, or not understood (a macro's body without its semicolon, say): then nothing is
+// changed.
 std::vector<size_t> MissingInitializers(std::string_view s, size_t begin, bool in_directive) {
   s = s.substr(0, std::min(s.size(), begin + kMostOfADeclaration));
   std::vector<size_t> places;
   int depth = 0, angles = 0;
   bool initialized = false;
-  size_t last = begin;  // behind the last character of the declarator so far
+  size_t last = begin;  // after the last character of the declarator so far
   for (size_t i = begin; i < s.size();) {
     const char c = s[i];
     const size_t skipped = SkipCommentOrLiteral(s, i);
@@ -69,7 +70,7 @@ std::vector<size_t> MissingInitializers(std::string_view s, size_t begin, bool i
   return {};
 }
 
-// Whether `extern` stands before position `at` in the same declaration.
+// Returns whether `extern` precedes position `at` in the same declaration.
 bool ExternBefore(std::string_view s, size_t at) {
   std::string_view head = s.substr(0, at);
   head.remove_prefix(at - std::min(at, kMostOfADeclaration));

@@ -14,7 +14,7 @@
 namespace hone {
 
 // Gives every `__shared__` variable of `source` that is neither extern nor initialised an empty initialiser, which
-// makes it static. Line counts stay. The contents of shared memory are undefined all the same: the runtime poisons
+// makes it static. Line numbers do not change. The contents of shared memory are still undefined: the runtime poisons
 // them at the start of a block.
 std::string InitializeSharedVariables(std::string_view source);
 

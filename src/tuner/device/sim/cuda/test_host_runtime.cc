@@ -29,7 +29,7 @@ alignas(128) unsigned char g_shared[kSharedBytes];
 std::atomic<uint64_t> g_multiply_adds{0};
 thread_local uint32_t t_index[HONE_SIM_INDEX_COUNT];
 
-// Every lane's `bytes` at all + lane * bytes.
+// Copies every lane's `bytes` to all + lane * bytes.
 void Gather(const void* mine, size_t bytes, void* all) {
   std::memcpy(g_slots[t_index[HONE_SIM_LANE]].data(), mine, bytes);
   g_meet.arrive_and_wait();
@@ -214,7 +214,7 @@ void hone_sim_fence(int) {}
 void hone_sim_atomic(const volatile void*, uint32_t, int, int, int) {}
 void hone_sim_access(const volatile void*, uint32_t, int) {}
 void hone_sim_volatile(const volatile void*, uint32_t, int) {}
-// Copied at once: what is visible before the wait is the real runtime's business.
+// Copies at once: visibility before the wait is tested with the real runtime.
 void hone_sim_cp_async(void* to, const void* from, uint32_t bytes, uint32_t source_bytes) {
   std::memset(to, 0, bytes);
   std::memcpy(to, from, source_bytes);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for the simulator's runtime, for tests of the headers alone: one warp whose lanes are OS threads, with
-// barriers between them. It checks nothing and counts nothing; every lane must take part in every collective. The
-// real runtime's behaviour has its own tests.
+// Replaces the simulator's runtime in tests of the headers alone: one warp whose lanes are OS threads, with barriers
+// between them. It checks nothing and counts nothing; every lane must take part in every collective. The real runtime's
+// behaviour has its own tests.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace hone::testing {
 // Runs `lane_function` once per lane of a block of 32 threads and returns when all have returned.
 void RunWarp(const std::function<void()>& lane_function);
 
-// The first bytes of what device code sees as shared memory: 32-bit addresses count from its start.
+// Returns the first bytes of the memory that device code sees as shared: 32-bit addresses count from its start.
 unsigned char* SharedMemory();
 inline constexpr size_t kSharedBytes = 65536;
 
-// Multiply-adds counted by hone_sim_count_mma since the start.
+// Returns the multiply-adds counted by hone_sim_count_mma since the start.
 uint64_t CountedMultiplyAdds();
 
 // Device code compiled at test time by the compiler that built the test: `source` after RewriteInlinePtx, behind
@@ -43,8 +43,8 @@ class DeviceCode {
   void* library_ = nullptr;
 };
 
-// The compiler run on `source` (its standard input) with the headers' directories and `flags`; whatever it wrote on
-// standard output, or its messages as a Status.
+// Runs the compiler on `source` (its standard input) with the headers' directories and `flags`; returns its standard
+// output, or its messages as a Status.
 Result<std::string> RunHostCompiler(const std::string& source, const std::vector<std::string>& flags);
 
 }  // namespace hone::testing

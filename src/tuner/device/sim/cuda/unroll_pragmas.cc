@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See unroll_pragmas.h. Line by line: a pragma is a whole line.
+// See unroll_pragmas.h. The text is processed line by line, since a pragma is a whole line.
 #include "tuner/device/sim/cuda/unroll_pragmas.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ std::string_view Word(std::string_view s, size_t& i) {
   return s.substr(begin, i - begin);
 }
 
-// The count asked for by a line that is `#pragma unroll …`: kMaxUnroll when none is given; nullopt when the line is
-// another one or its count is not a literal.
+// Returns the count of a line `#pragma unroll …`: kMaxUnroll when none is given; nullopt when it is another line or its
+// count is not a literal.
 std::optional<int> UnrollCount(std::string_view line) {
   size_t i = 0;
   while (i < line.size() && (line[i] == ' ' || line[i] == '\t')) ++i;
@@ -42,7 +42,7 @@ std::optional<int> UnrollCount(std::string_view line) {
   return std::clamp(std::stoi(digits), 0, kMaxUnroll);
 }
 
-// Whether the next token from `position` begins a loop.
+// Returns whether the next token from `position` begins a loop.
 bool LoopFollows(std::string_view s, size_t position) {
   while (position < s.size()) {
     if (std::isspace(static_cast<unsigned char>(s[position]))) {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's `#pragma unroll` in the host compiler's words.
+// Translates CUDA's `#pragma unroll` for the host compiler.
 //
-// It matters for more than speed: a short loop over the halves of a vector register, not unrolled, addresses a local
-// array by a variable index, and every element access is then reported to the simulator as if it were memory.
+// Unrolling affects more than speed: a short loop over the halves of a vector register, if not unrolled, indexes a
+// local array by a variable, and every element access is then reported to the simulator as if it were memory.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace hone {
 
-// Rewrites `#pragma unroll [n]` before a loop to `#pragma GCC unroll`, with at most kMaxUnroll copies; line counts
-// stay. A pragma with a count that is no literal, or that no loop follows (g++ makes an error of that), is left to be
+// Rewrites `#pragma unroll [n]` before a loop to `#pragma GCC unroll`, with at most kMaxUnroll copies; line numbers do
+// not change. A pragma whose count is not a literal, or that no loop follows (an error in g++), stays as it is and is
 // ignored.
 inline constexpr int kMaxUnroll = 8;
 std::string RewriteUnrollPragmas(std::string_view source);

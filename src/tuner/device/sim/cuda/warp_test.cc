@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a warp does together, against plain loops: mma.sync and ldmatrix through rewritten PTX with PTX's documented
-// fragment layouts, wmma, cooperative groups.
+// Compares a warp's collective operations with plain loops: mma.sync and ldmatrix through rewritten PTX with PTX's
+// documented fragment layouts, wmma, cooperative groups.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -131,7 +131,7 @@ class Warp : public ::testing::Test {
 };
 testing::DeviceCode* Warp::code_ = nullptr;
 
-// Small integers and eighths: exact in every format, and their sums exact in float.
+// Returns small integers and eighths: exact in every format, with sums exact in float.
 std::vector<float> SmallValues(size_t count, unsigned seed, bool integers = false) {
   std::mt19937 random(seed);
   std::vector<float> values(count);
@@ -142,7 +142,7 @@ unsigned short HalfBits(float v) { return __builtin_bit_cast(unsigned short, sta
 float FromHalf(unsigned short b) { return static_cast<float>(__builtin_bit_cast(_Float16, b)); }
 unsigned short Bf16Bits(float v) { return static_cast<unsigned short>(__builtin_bit_cast(unsigned, v) >> 16); }
 
-// Dense C + A B; A [m, k], B [k, n], C [m, n], row-major.
+// Returns dense C + A B; A [m, k], B [k, n], C [m, n], row-major.
 std::vector<float> Reference(const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& c,
                              int m, int n, int k) {
   std::vector<float> d(c);
@@ -274,7 +274,7 @@ TEST_F(Warp, MmaInDoubleAndIntoHalf) {
 }
 
 // Tensor cores truncate: 1 + 2^-24 + 2^-24 exactly is above 1 and below 1 + 2^-23, and stays 1; its negation stays -1.
-// TF32 inputs lose what lies beyond 10 fraction bits.
+// TF32 inputs lose everything beyond 10 fraction bits.
 TEST_F(Warp, MmaTruncatesAsTensorCoresDo) {
   std::vector<unsigned> a(128, 0), b(64, 0);
   std::vector<float> c(128, 1.0f), d(128);

@@ -20,7 +20,7 @@ bool ReportsNoChild(const SubprocessResult& result) {
   std::string line;
   while (std::getline(lines, line)) {
     const size_t fatal = line.find(": fatal error: ");
-    // The driver's line begins with a program's name; a diagnostic about a source with its place.
+    // The driver's message begins with a program's name; a diagnostic about a source begins with its position.
     if (fatal == std::string::npos || line.find(':') != fatal) continue;
     for (const char* words : {"fork: Resource temporarily unavailable", "fork: Cannot allocate memory"}) {
       if (line.find(words, fatal) != std::string::npos) return true;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compilers that are refused child processes, as on a machine whose user is at the limit of processes: never a
-// candidate's verdict.
+// Tests compilers that cannot start child processes, as on a machine whose user is at the limit of processes: this is
+// never a candidate's verdict.
 #include "tuner/device/sim/image/child_shortage.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Word for word what GCC 12's driver and its linker's front say under RLIMIT_NPROC.
+// These are the exact messages of GCC 12's driver and its linker's front end under RLIMIT_NPROC.
 const std::string kDriver =
     "g++: fatal error: cannot execute ‘/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus’: vfork: Resource temporarily "
     "unavailable\ncompilation terminated.\n";
@@ -67,7 +67,7 @@ TEST(ChildShortage, ThatLastsIsTheEnvironmentsAndWordsOfASourceAreItsOwn) {
   EXPECT_EQ(runs, 6);
 }
 
-// The real compiler, whose starts are refused as the test says.
+// Uses the real compiler, whose starts fail as the test says.
 TEST(ChildShortage, IsNeverACandidatesVerdict) {
   int refusals = 0, starts = 0;
   SimCompilerOptions options;
@@ -97,7 +97,7 @@ TEST(ChildShortage, IsNeverACandidatesVerdict) {
   refusals = 1000;
   module = compiler->Compile(unit);
   EXPECT_EQ(module.status().code(), StatusCode::kUnavailable);
-  // Nothing of it is remembered.
+  // No result of the failure is stored.
   refusals = 0;
   module = compiler->Compile(unit);
   ASSERT_TRUE(module.ok()) << module.status().message();

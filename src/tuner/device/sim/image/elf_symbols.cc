@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ELF as elf.h defines it.
+// Reads ELF as elf.h defines it.
 #include "tuner/device/sim/image/elf_symbols.h"
 
 #include <elf.h>
@@ -21,7 +21,7 @@ bool ReadAt(std::string_view file, uint64_t offset, T* out) {
   return true;
 }
 
-// Whether the section's name begins with "hone_constant.", as sim/cuda/detail/qualifiers.h has it.
+// Returns whether the section's name begins with "hone_constant.", as in sim/cuda/detail/qualifiers.h.
 bool SectionIsConstant(std::string_view file, const std::vector<Elf64_Shdr>& sections, size_t names_index,
                        const Elf64_Shdr& section) {
   constexpr std::string_view kPrefix = "hone_constant.";

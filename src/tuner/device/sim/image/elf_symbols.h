@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the symbols of an object file or shared library that a compiler made of a stranger's code. Every offset is
-// checked: the bytes are not trusted.
+// Reads the symbols of an object file or shared library compiled from untrusted code. Every offset is checked: the
+// bytes are not trusted.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct ElfSymbol {
   bool weak = false;
 };
 
-// The symbol table; for a shared library without one, the dynamic symbols. 64-bit little-endian ELF only:
-// kInvalidArgument for anything else or for anything out of its bounds.
+// Returns the symbol table; for a shared library without one, the dynamic symbols. 64-bit little-endian ELF only:
+// kInvalidArgument for anything else and for offsets out of bounds.
 Result<std::vector<ElfSymbol>> ReadElfSymbols(std::string_view file);
-// The dynamic symbols of a shared library.
+// Returns the dynamic symbols of a shared library.
 Result<std::vector<ElfSymbol>> ReadElfDynamicSymbols(std::string_view file);
 
 }  // namespace hone::sim

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator's headers for device code, as they stood when Hone was built, so that one binary is all there is.
+// Embeds the simulator's headers for device code into the program, so that no separate files are needed.
 #pragma once
 
 #include <string_view>

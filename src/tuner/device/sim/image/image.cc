@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// dlopen, and a walk over the program headers.
+// Loads an image by dlopen, and reads its program headers.
 #include "tuner/device/sim/image/image.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ namespace hone::sim {
 namespace {
 
 struct Search {
-  uint64_t address = 0;       // of something inside the image
+  uint64_t address = 0;       // any address inside the image
   ImageLayout layout;
   void* thread_shared = nullptr;
   bool found = false;
@@ -96,7 +96,7 @@ KernelEntry Image::Entry(const std::string& symbol) const {
 }
 
 uint8_t* Image::ThreadShared() const {
-  // The segment of a thread comes into being at its first use.
+  // A thread's segment is created at its first use.
   const auto touch = reinterpret_cast<void* (*)()>(dlsym(handle_, "hone_touch_shared"));
   touch();
   Search search;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A compiled image inside the child process: loaded by the system's dynamic linker, its kernels found, its shared
-// memory (a thread-local segment) and its writable globals located.
+// Loads a compiled image inside the child process by the system's dynamic linker, and locates its kernels, its shared
+// memory (a thread-local segment) and its writable globals.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@
 
 namespace hone::sim {
 
-// What the compiler noted down about an image (see sim_compiler.cc).
+// The compiler's notes about an image (see sim_compiler.cc).
 struct ImageNotes {
   uint32_t static_shared = 0;   // bytes
-  uint32_t dynamic_offset = 0;  // of dynamic shared memory in the thread-local segment
+  uint32_t dynamic_offset = 0;  // offset of dynamic shared memory in the thread-local segment
   bool has_dynamic = false;
   std::vector<std::pair<uint32_t, uint32_t>> guards;
   std::vector<std::pair<uint64_t, uint64_t>> constants;  // as in ImageSymbols
 };
 
-// Stays loaded for the life of the process. Used from several OS threads once loaded.
+// A loaded image. It stays loaded for the life of the process; several OS threads use it.
 class Image {
  public:
-  // Runs the image's static initialisers: call in a sandboxed process only. kInvalidArgument carries the linker's
-  // words (an unresolved symbol, say).
+  // Loads an image and runs its static initialisers: call in a sandboxed process only. kInvalidArgument carries the
+  // linker's message (an unresolved symbol, say).
   static Result<Image> Load(int fd, const ImageNotes& notes);
 
   const ImageLayout& layout() const { return layout_; }
-  // Null when there is no such kernel.
+  // Returns null when there is no such kernel.
   KernelEntry Entry(const std::string& symbol) const;
-  // The calling OS thread's shared memory.
+  // Returns the calling OS thread's shared memory.
   uint8_t* ThreadShared() const;
 
-  // Writable globals: back to what they were when the image was loaded; whether they differ from it.
+  // Writable globals: restore their values at load time; return whether they differ from these.
   void RestoreGlobals();
   bool GlobalsChanged() const;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts an image's symbols.
+// Classifies an image's symbols.
 #include "tuner/device/sim/image/image_symbols.h"
 
 #include <algorithm>

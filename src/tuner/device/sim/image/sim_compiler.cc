@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One compile: text, object, names of its dynamic shared memory, shared library, a look at what it imports.
+// Compiles a unit in steps: text, object, names of its dynamic shared memory, shared library, a check of its imports.
 #include "tuner/device/sim/image/sim_compiler.h"
 
 #include <cxxabi.h>
@@ -42,9 +42,9 @@ namespace {
 
 using sim::ElfSymbol;
 
-// Behind the candidate: turns an array of value addresses into a call with the kernel's own parameter types. The
-// pointer is volatile so that the kernel is not inlined into a function without hooks.
-// Stands behind the preprocessor, where no macro of the candidate reaches it.
+// This text follows the candidate: it turns an array of value addresses into a call with the kernel's own parameter
+// types. The pointer is volatile so that the kernel is not inlined into a function without hooks.
+// It is added after preprocessing, so that no macro of the candidate affects it.
 constexpr std::string_view kEntrySupport = R"cpp(
 # 1 "hone-entries"
 namespace hone_sim_entry {
@@ -85,7 +85,7 @@ constexpr const char* kInlineAll[] = {"-finline-functions", "--param=max-inline-
 constexpr std::string_view kAllowedImports[] = {
     "__tls_get_addr", "abort", "__cxa_guard_acquire", "__cxa_guard_release",
     "__cxa_pure_virtual", "_ZdlPv", "_ZdlPvm", "_GLOBAL_OFFSET_TABLE_"};
-// Legal in CUDA, not simulated.
+// Legal in CUDA, but not simulated.
 constexpr std::string_view kDeviceHeap[] = {"malloc", "free", "calloc", "_Znwm", "_Znam", "_ZdaPv", "_ZdaPvm"};
 
 constexpr int64_t kMaxStaticShared = 48 * 1024;
@@ -100,14 +100,15 @@ std::string Demangled(const std::string& name) {
 }
 
 bool IsMathematics(const std::string& name) {
-  // These take pointers. Some have a hook of their own under another name (hooks.cc); CUDA has none of the others.
+  // These functions have pointer parameters. Some have a hook of their own under another name (hooks.cc); CUDA has none
+  // of the others.
   for (const char* stem : {"modf", "frexp", "remquo", "sincos", "lgammaf_r", "lgamma_r", "canonicalize", "totalorder", "setpayload",
                            "getpayload", "fe", "nan", "matherr", "signgam"}) {
     if (name.rfind(stem, 0) == 0 && name != "nan" && name != "nanf") return false;
   }
   static void* const library = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return false;
-  // dlsym also searches what libm depends on: only what libm itself defines counts.
+  // dlsym also searches libm's dependencies; only symbols defined by libm itself count.
   void* const symbol = dlsym(library, name.c_str());
   Dl_info info;
   return symbol != nullptr && dladdr(symbol, &info) != 0 && info.dli_fname != nullptr &&
@@ -116,8 +117,8 @@ bool IsMathematics(const std::string& name) {
 
 constexpr double kWallLimits = 10;
 
-// Whether a compiler was ended for taking too long: by us, or by the kernel for its processor time. The driver survives the
-// compiler proper and says what became of it.
+// Returns whether a compiler was ended for taking too long: by a time limit, or by the kernel for its processor time.
+// The driver survives the compiler proper and reports its end.
 bool TookTooLong(const SubprocessResult& result) {
   if (result.timed_out) return true;
   if (result.exit.signal == SIGXCPU || result.exit.signal == SIGKILL) return true;
@@ -125,7 +126,7 @@ bool TookTooLong(const SubprocessResult& result) {
          result.err.find("Killed signal terminated program") != std::string::npos;
 }
 
-// The first errors with the source line that the compiler shows below each, in the reader's paths.
+// Returns the first errors with the source line that the compiler shows below each, and with the reader's paths.
 std::string DigestOf(const std::string& log, const std::string& scratch) {
   std::istringstream lines(log);
   std::string line, digest;
@@ -149,7 +150,8 @@ std::string DigestOf(const std::string& log, const std::string& scratch) {
   return digest;
 }
 
-// Letters, digits and what keeps types apart; "unsigned int" and such are shortened on both sides.
+// Removes all but letters, digits and separators of types; "unsigned int" and similar types are shortened on both
+// sides.
 std::string Squeezed(std::string text) {
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"unsigned int", "unsigned"},
                                  {"void ", ""}, {"(int)", ""}, {"(bool)1", "true"}, {"(bool)0", "false"}}) {
@@ -165,8 +167,8 @@ std::string Squeezed(std::string text) {
   return plain;
 }
 
-// Static shared memory of each kernel. An array declared in a kernel's body is that kernel's alone; one of a device
-// function, of file scope, or of a kernel whose name is spelled too differently to be recognised counts for all.
+// Returns the static shared memory of each kernel. An array declared in a kernel's body belongs to that kernel; one of
+// a device function, of file scope, or of a kernel whose name cannot be recognised counts for all kernels.
 std::vector<int64_t> StaticSharedBytes(const std::vector<ElfSymbol>& object, const std::vector<std::string>& kernels) {
   std::vector<int64_t> bytes(kernels.size(), 0);
   for (const ElfSymbol& symbol : object) {
@@ -184,7 +186,7 @@ std::vector<int64_t> StaticSharedBytes(const std::vector<ElfSymbol>& object, con
   return bytes;
 }
 
-// Paths that reach out of the header folders. The sandbox refuses them too, where the kernel has one.
+// Finds paths that lead out of the header folders. The sandbox refuses these too, if the kernel has one.
 std::optional<std::string> ForbiddenInclude(std::string_view source) {
   size_t line_start = 0;
   while (line_start < source.size()) {
@@ -208,7 +210,7 @@ std::optional<std::string> ForbiddenInclude(std::string_view source) {
   return std::nullopt;
 }
 
-// What CUDA's toolkit has and the simulator's subset has not, when that is why the compiler stopped: one sentence.
+// Returns one sentence if the compiler stopped at a part of CUDA's toolkit that the simulator's subset lacks.
 std::optional<std::string> AbsentPart(const std::string& log) {
   constexpr std::string_view kFolders[] = {"cub/", "cuda/", "thrust/", "nv/", "cooperative_groups/", "cutlass/", "cute/",
                                            "cuda_", "curand", "cublas", "cusparse", "sm_", "device_", "crt/", "nvtx"};
@@ -218,7 +220,7 @@ std::optional<std::string> AbsentPart(const std::string& log) {
   for (std::string line; std::getline(lines, line);) {
     if (const size_t at = line.find("fatal error: "); at != std::string::npos) {
       const std::string_view rest = std::string_view(line).substr(at + 13);
-      // A toolkit's header may lie where g++ looks and the sandbox does not let it read.
+      // A toolkit's header may be in g++'s search path, but not readable in the sandbox.
       const size_t end = std::min(rest.find(": No such file or directory"), rest.find(": Permission denied"));
       if (end == std::string_view::npos) return std::nullopt;
       std::string_view header = rest.substr(0, end);
@@ -232,7 +234,7 @@ std::optional<std::string> AbsentPart(const std::string& log) {
       return std::nullopt;
     }
     if (line.find(": error: ") == std::string::npos) continue;
-    // The first error decides: what follows from it says nothing.
+    // Only the first error counts: later ones may follow from it.
     for (const std::string_view name : kNamespaces) {
       for (const char* words : {"error: ‘{}’ has not been declared", "error: ‘{}’ is not a namespace-name",
                                 "error: ‘{}’ does not name a type", "error: '{}' has not been declared",
@@ -247,7 +249,7 @@ std::optional<std::string> AbsentPart(const std::string& log) {
   return std::nullopt;
 }
 
-// Cuts what stands behind the first mark off `text` and returns the names between the marks; nullopt when a mark is
+// Removes the text after the first mark from `text` and returns the names between the marks; nullopt when a mark is
 // missing.
 std::optional<std::vector<std::string>> TakeNames(std::string* text, const std::string& mark) {
   std::vector<std::string> names;
@@ -272,13 +274,13 @@ std::optional<std::vector<std::string>> TakeNames(std::string* text, const std::
 
 constexpr std::string_view kWithCute = "-DHONE_SIM_CUTE";
 
-// The first of CuTe's names in `body` that stands for an instruction which host code only knows by name: copy and product
-// atoms of an architecture (SM80_…), descriptors, warp groups, the copy engine, CUTLASS's barriers.
+// Returns the first of CuTe's names in `body` that represents an instruction which host code knows only by name: copy
+// and product atoms of an architecture (SM80_…), descriptors, warp groups, the copy engine, CUTLASS's barriers.
 std::optional<std::string> HardwareOperation(std::string_view body) {
   const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   for (size_t at = 0; at < body.size();) {
     if (!part(body[at])) {
-      // Comments say what they like.
+      // Comments are skipped.
       if (body.substr(at, 2) == "//") {
         at = std::min(body.find('\n', at), body.size());
       } else if (body.substr(at, 2) == "/*") {
@@ -314,7 +316,7 @@ class SimCompiler : public Compiler {
   std::vector<std::string> IncludePaths(const std::vector<std::string>& variant) const;
   Status Precompile(const std::vector<std::string>& variant);
   Result<SubprocessResult> RunCompiler(const std::vector<std::string>& arguments, const std::string& scratch) const;
-  // g++ -E of `text`, with the precompiled header named and not read: what Compile goes on with.
+  // Runs g++ -E on `text`, with the precompiled header named but not read; Compile continues with the result.
   Result<SubprocessResult> Preprocess(const std::string& text, const std::vector<std::string>& variant,
                                       const TemporaryDirectory& folder, const std::string& name) const;
   Status CheckImports(const std::string& image, CompiledModule* module) const;
@@ -326,7 +328,7 @@ class SimCompiler : public Compiler {
   std::string fingerprint_;
   std::string include_directory_;   // the CUDA subset
   std::string prelude_directory_;   // prelude.h and prelude.h.gch
-  TemporaryDirectory own_cache_;    // when no cache directory was given
+  TemporaryDirectory own_cache_;    // used if no cache directory was given
   std::mutex precompile_mutex_;
   std::map<std::vector<std::string>, Status> precompiled_;  // by variant flags
 };
@@ -334,27 +336,28 @@ class SimCompiler : public Compiler {
 std::vector<std::string> Flags() {
   std::vector<std::string> flags{
       "-std=gnu++20", "-O2", "-g1", "-gdwarf-4", "-fPIC", "-w", "-fmax-errors=50", "-fdiagnostics-color=never",
-      // Every load and store calls the simulator; function entries do not, volatile ones are told apart.
+      // Every load and store calls the simulator; function entries do not; volatile accesses are distinguished.
       "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1",
-      // Accesses stay what the source says: not split, not joined, not made speculatively, not turned into memset.
+      // Accesses stay as in the source: not split, joined, made speculatively, or replaced by memset.
       "-fno-tree-sra", "-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize", "-fno-store-merging",
       "-fno-tree-loop-distribute-patterns", "-fno-hoist-adjacent-loads", "-fno-split-paths",
-      // Two calls stay two places, each with its line.
+      // Two calls stay two positions, each with its line.
       "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-optimize-sibling-calls",
-      // Shared memory is thread-local data reached through __tls_get_addr, never the initial-exec model.
+      // Shared memory is thread-local data addressed by __tls_get_addr, never by the initial-exec model.
       "-fno-extern-tls-init", "-ftls-model=global-dynamic",
-      // Copies and comparisons are calls, which the simulator answers: g++ would otherwise expand them without hooks. The
-      // CUDA subset expands those that are one load and one store.
+      // Copies and comparisons are calls to the simulator: g++ would otherwise expand them without hooks. The CUDA
+      // subset expands those that are one load and one store.
       "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-memcmp", "-fno-builtin-mempcpy",
       "-fno-builtin-strlen", "-fno-builtin-strcmp", "-fno-builtin-strncmp", "-fno-builtin-strcpy", "-fno-builtin-memchr",
       "-fno-builtin-bcopy", "-fno-builtin-bzero", "-fno-builtin-bcmp",
-      // CUDA's rules where C++ has undefined behaviour, and nvcc's default contraction of multiply and add.
+      // These follow CUDA's rules where C++ has undefined behaviour, and nvcc's default contraction of multiply and
+      // add.
       "-fno-strict-aliasing", "-fwrapv", "-fno-delete-null-pointer-checks", "-fno-aggressive-loop-optimizations",
       "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
       "-fvisibility=hidden", "-fno-semantic-interposition", "-fno-plt", "-fno-exceptions", "-fno-rtti",
       "-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables", "-fno-stack-protector", "-fcf-protection=none",
       "-fno-ident", "-U_FORTIFY_SOURCE",
-      // What counts arithmetic (work_count.h) uses the stack below a function's frame.
+      // The counting code (work_count.h) uses the stack below a function's frame.
       "-mno-red-zone"};
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -372,7 +375,7 @@ Status SimCompiler::Prepare() {
     options_.cache_directory = own_cache_.path();
   }
   HONE_RETURN_IF_ERROR(MakeDirectories(options_.cache_directory));
-  // Absolute, because the sandbox's rules are.
+  // The path must be absolute, as in the sandbox's rules.
   char* const absolute = realpath(options_.cache_directory.c_str(), nullptr);
   if (absolute != nullptr) {
     options_.cache_directory = absolute;
@@ -424,7 +427,7 @@ Result<SubprocessResult> SimCompiler::RunCompiler(const std::vector<std::string>
   run.argv.insert(run.argv.end(), arguments.begin(), arguments.end());
   run.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "TMPDIR=" + scratch};
   run.working_directory = scratch;
-  // A busy host makes no candidate slow to compile.
+  // A busy host must not make a candidate's compilation time out.
   run.limit_seconds = kWallLimits * options_.limit_seconds;
   run.max_stderr_bytes = 1 << 20;
   SandboxPolicy policy;
@@ -454,7 +457,7 @@ Result<SubprocessResult> SimCompiler::RunCompiler(const std::vector<std::string>
   return sim::RunDespiteShortage([&] { return start(run); }, [&] { return start(nothing); }, options_.shortage);
 }
 
-// Flags that a plan's compiler options add. The others of the allowed list change no result here.
+// Returns flags for a plan's compiler options. The other allowed options change no result here.
 std::vector<std::string> VariantFlags(const std::vector<std::string>& options) {
   std::vector<std::string> flags;
   for (const std::string& option : options) {
@@ -464,7 +467,7 @@ std::vector<std::string> VariantFlags(const std::vector<std::string>& options) {
   return flags;
 }
 
-// Where the headers of a variant lie, CuTe's among them where it asks for them.
+// Returns the header folders of a variant, including CuTe's if requested.
 std::vector<std::string> SimCompiler::IncludePaths(const std::vector<std::string>& variant) const {
   std::vector<std::string> paths;
   const bool cute = std::find(variant.begin(), variant.end(), kWithCute) != variant.end();
@@ -480,7 +483,7 @@ std::vector<std::string> SimCompiler::IncludePaths(const std::vector<std::string
   return paths;
 }
 
-// Makes prelude.h.gch/<variant>, where g++ looks for one that fits.
+// Makes prelude.h.gch/<variant>, where g++ searches for a matching file.
 Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
   std::lock_guard lock(precompile_mutex_);
   const auto known = precompiled_.find(variant);
@@ -490,9 +493,11 @@ Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
   const std::string header = prelude_directory_ + "/prelude.h";
   const std::string target = header + ".gch/" + name;
   const Status status = [&]() -> Status {
-    // With a header directory of someone's choice the contents may change under the same hash: precompile afresh.
+    // With a user's header directory the contents may change under the same hash, so the header is precompiled each
+    // time.
     if (options_.header_directory.empty() && FileExists(target)) return Status::Ok();
-    // Made beside prelude.h.gch and moved there whole: of the files in it g++ takes any whose first bytes fit.
+    // The file is made beside prelude.h.gch and moved there when complete: g++ uses any file there whose first bytes
+    // match.
     HONE_RETURN_IF_ERROR(MakeDirectories(header + ".gch"));
     HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(prelude_directory_, "precompiled-"));
     const std::string aside = folder / "prelude.h.gch";
@@ -611,7 +616,7 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     if (slow) {
       return finish(Verdict::kTimedOut, fmt::format("the compiler did not finish in {} s of processor time", options_.limit_seconds));
     }
-    // The cache's fault and not the candidate's, so that nobody remembers it as a verdict.
+    // This is the cache's fault and not the candidate's, so it must not be stored as a verdict.
     if (module.log.find("cannot read PCH file") != std::string::npos) {
       return Status::Unavailable(fmt::format("'{}' cannot read its precompiled header in '{}': remove that folder; it is made anew", cxx_,
                                              prelude_directory_ + "/prelude.h.gch"));
@@ -621,15 +626,14 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     if (digest.empty()) digest = "the compiler ended with " + result.exit.Describe();
     return finish(Verdict::kCompileError, std::move(digest));
   };
-  // What the candidate wrote is judged as the preprocessor leaves it, before its PTX is translated into words that no
-  // candidate may use.
+  // The candidate's preprocessed text is judged before its PTX is translated to words that candidates may not use.
   HONE_ASSIGN_OR_RETURN(SubprocessResult written, Preprocess(unit.body, variant, folder, "written"));
   if (written.timed_out || !written.exit.success()) return failed(std::move(written));
   HONE_ASSIGN_OR_RETURN(const std::string plain, ReadFile(folder / "written.ii", int64_t{1} << 30));
   if (const auto refusal = sim::GuardPreprocessed(plain, unit.file)) return finish(refusal->verdict, refusal->sentence);
   Result<std::string> body = RewriteInlinePtx(unit.body);
   if (!body.ok()) return finish(Verdict::kUnsupported, fmt::format("{}: {}", unit.file, body.status().message()));
-  // Kernels' names may hold macros of the candidate's, so they go through the preprocessor with it; their entries do not.
+  // Kernels' names may contain the candidate's macros, so they are preprocessed with it; their entries are not.
   const std::string mark = "hone_name_" + Sha256Hex(unit.body).substr(0, 24);
   std::string text = std::move(*body);
   for (const std::string& kernel : unit.kernels) text += fmt::format("\n{0}_begin\n{1}\n{0}_end\n", mark, kernel);

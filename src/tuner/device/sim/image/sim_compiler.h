@@ -3,13 +3,13 @@
 //
 // Compiles device code for the simulated GPU with the system's C++ compiler.
 //
-// The translation unit goes behind Hone's CUDA subset (sim/cuda, precompiled), its inline PTX is rewritten, and the
-// compiler is asked for ThreadSanitizer's hooks without its runtime: every load and store becomes a call that the
-// simulator answers. Of the optimiser's passes, those that would change what a GPU's compiler would ask of memory are
-// off: scalar replacement would split a float4 load in four, vectorisation would join four loads in one.
-// `__shared__` is thread-local data; the extern arrays of all kernels are names for one buffer, made by a few lines of
-// assembly for each image. An image is a shared library that exports one entry per kernel and imports the simulator's
-// functions, mathematics, and nothing else.
+// The translation unit follows Hone's CUDA subset (sim/cuda, precompiled), its inline PTX is rewritten, and the
+// compiler adds ThreadSanitizer's hooks without its runtime: every load and store becomes a call to the simulator.
+// Optimiser passes that would make memory accesses differ from those of a GPU's compiler are off: scalar replacement
+// would split a float4 load in four, vectorisation would join four loads in one. `__shared__` is thread-local data; the
+// extern arrays of all kernels are names for one buffer, made by a few lines of assembly for each image. An image is a
+// shared library that exports one entry per kernel and imports the simulator's functions, mathematics, and nothing
+// else.
 //
 // The compiler runs confined (base/sandbox.h): it can read its own files and the headers, and write a scratch folder.
 #pragma once
@@ -25,12 +25,12 @@
 
 namespace hone {
 
-// Where CuTe lies for candidates that use it.
+// Locations of CuTe's headers, for candidates that use it.
 struct SimCuteHeaders {
-  std::string cutlass;  // the folder that holds cute/ and cutlass/; empty: there is none
-  std::string cccl;     // the folder that holds cuda/std/
+  std::string cutlass;  // the folder with cute/ and cutlass/; empty: there is none
+  std::string cccl;     // the folder with cuda/std/
   std::string version;  // "4.2.0"
-  std::string absent;   // cutlass is empty: what to do about it
+  std::string absent;   // if cutlass is empty: the remedy
 };
 
 struct SimCompilerOptions {
@@ -39,15 +39,15 @@ struct SimCompilerOptions {
   std::string scratch_directory;  // temporary files of each compile; empty: /tmp
   std::string header_directory;   // CUDA subset to use; empty: the embedded one, written to cache_directory
   SimCuteHeaders cute;
-  double limit_seconds = 60;      // of processor time, per compiler process; ten times that by the clock on the wall
+  double limit_seconds = 60;      // limit on processor time per compiler process; ten times as much wall time
   int64_t memory_bytes = int64_t{8} << 30;
-  sim::ChildShortageRetry shortage;  // when the compiler is refused processes of its own
+  sim::ChildShortageRetry shortage;  // retries when the compiler cannot start its own processes
   // Starts the compiler; empty: RunSubprocess.
   std::function<Result<SubprocessResult>(const SubprocessOptions&)> run;
 };
 
-// kUnavailable when there is no g++, with the remedy. Writes the headers; precompiles them at the first Compile.
-// Thread-safe, as any Compiler.
+// Makes a compiler. kUnavailable when there is no g++, with the remedy. Writes the headers; precompiles them at the
+// first Compile. Thread-safe, as any Compiler.
 Result<std::unique_ptr<Compiler>> MakeSimCompiler(const SimCompilerOptions& options);
 
 }  // namespace hone

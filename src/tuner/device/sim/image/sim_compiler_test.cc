@@ -55,7 +55,7 @@ TEST(SimCompiler, IsLimitedInProcessorTime) {
   EXPECT_THAT(module.digest, HasSubstr("4 s of processor time"));
 }
 
-// g++ takes any file of prelude.h.gch whose first bytes fit: what another process finds there must be whole.
+// g++ uses any file of prelude.h.gch whose first bytes match: a file found there by another process must be complete.
 TEST(SimCompiler, PrecompiledHeadersAppearWhole) {
   const TemporaryDirectory cache = MakeTemporaryDirectory("", "sim-cache-").value();
   const std::unique_ptr<Compiler> compiler = MakeSimCompiler({.cache_directory = cache.path()}).value();
@@ -81,7 +81,7 @@ TEST(SimCompiler, PrecompiledHeadersAppearWhole) {
   EXPECT_EQ(moved, 1);
 }
 
-// The reason for -fno-tree-sra and its companions. Counting the hooks that an image imports pins the mix.
+// This is the reason for -fno-tree-sra and related flags. The test counts the hooks that an image imports.
 TEST(SimCompiler, AFloat4StaysOneAccess) {
   const CompiledModule module = SimBench::Compile(R"(
     __global__ void k(const float4* x, float4* y) {
@@ -194,7 +194,7 @@ TEST(SimCompiler, StaticSharedMemoryIsToldByKernel) {
   ASSERT_EQ(module.verdict, Verdict::kOk) << module.log;
   EXPECT_EQ(module.resources[0].static_shared_bytes, 400 + 128);
   EXPECT_EQ(module.resources[1].static_shared_bytes, 800 + 128);
-  EXPECT_EQ(module.resources[2].static_shared_bytes, 512 + 128);  // whether b calls reduce is not looked at
+  EXPECT_EQ(module.resources[2].static_shared_bytes, 512 + 128);  // calls of reduce from b are not examined
 }
 
 TEST(SimCompiler, TooMuchStaticSharedMemoryIsAResourceLimit) {
@@ -253,7 +253,7 @@ TEST(SimCompiler, WithoutCutlassCuteIsUnsupportedAndSaysWhatToDo) {
 
 TEST(SimCompiler, CutesHardwareOperationsAreUnsupportedByName) {
   SimCompilerOptions options;
-  options.cute.cutlass = options.cute.cccl = "/nowhere";  // it is told before any header is read
+  options.cute.cutlass = options.cute.cccl = "/nowhere";  // reported before any header is read
   const std::unique_ptr<Compiler> compiler = MakeSimCompiler(options).value();
   TranslationUnit unit;
   unit.file = "c.cu";
@@ -270,7 +270,7 @@ TEST(SimCompiler, CutesHardwareOperationsAreUnsupportedByName) {
 TEST(ElfSymbols, RefuseWhatIsNoElf) {
   EXPECT_FALSE(sim::ReadElfSymbols("").ok());
   EXPECT_FALSE(sim::ReadElfSymbols(std::string(64, 'x')).ok());
-  // Every prefix of a sound image is either refused or read within its bounds.
+  // Every prefix of a valid image is either refused or read within its bounds.
   const CompiledModule module = SimBench::Compile("__global__ void k(float* y) { y[0] = 1; }", {"k"});
   for (size_t n = 0; n < module.image.size(); n += 97) (void)sim::ReadElfSymbols(std::string_view(module.image).substr(0, n));
   std::string broken = module.image;

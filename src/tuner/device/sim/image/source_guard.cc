@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A walk over tokens that knows line markers, literals, attributes and pragmas.
+// Checks tokens, with knowledge of line markers, literals, attributes and pragmas.
 #include "tuner/device/sim/image/source_guard.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ bool IsOneOf(std::string_view word, const std::string_view (&words)[kCount]) {
 }
 bool Begins(std::string_view word, std::string_view with) { return word.substr(0, with.size()) == with; }
 
-// `__x__` and `x` are one attribute.
+// `__x__` and `x` are the same attribute.
 std::string_view Bare(std::string_view name) {
   if (name.size() > 4 && Begins(name, "__") && name.substr(name.size() - 2) == "__") return name.substr(2, name.size() - 4);
   return name;
@@ -37,7 +37,7 @@ constexpr std::string_view kHarmlessAttributes[] = {
     "always_inline", "noinline", "aligned", "artificial", "unused", "used", "packed", "nodiscard", "maybe_unused", "likely",
     "unlikely", "fallthrough", "deprecated", "noreturn", "no_unique_address", "may_alias", "gnu_inline", "flatten", "hot",
     "cold", "warn_unused_result", "nonnull", "returns_nonnull", "nothrow", "device", "global", "host", "launch_bounds"};
-// What candidates have no other use for than to change how they are compiled.
+// Attributes whose only use is to change how code is compiled.
 constexpr std::string_view kForbiddenAttributes[] = {
     "no_instrument_function", "no_profile_instrument_function", "optimize", "optnone", "target", "target_clones", "naked",
     "ifunc", "alias", "constructor", "destructor", "section", "simd", "tls_model", "visibility", "weak", "weakref", "copy",
@@ -56,10 +56,10 @@ constexpr std::string_view kHarmlessBuiltins[] = {
     "__builtin_isinf", "__builtin_isfinite", "__builtin_signbit", "__builtin_signbitf", "__builtin_copysign",
     "__builtin_copysignf", "__builtin_add_overflow", "__builtin_sub_overflow", "__builtin_mul_overflow", "__builtin_trap",
     "__builtin_prefetch", "__builtin_align__", "__builtin_assume"};
-// What CUDA's own names expand to, where they are macros.
+// Names that CUDA's own names expand to, where these are macros.
 constexpr std::string_view kHarmlessOfOurs[] = {"hone_sim_clock", "hone_sim_assert_fail"};
 constexpr std::string_view kOursInNamespace[] = {"Discard", "ThreadIndex", "BlockIndex", "BlockDim", "GridDim", "WarpSize"};
-// Headers of the compiler itself that hold no machine instructions.
+// Headers of the compiler itself that contain no machine instructions.
 constexpr std::string_view kHarmlessCompilerHeaders[] = {"stddef.h", "stdint.h", "stdint-gcc.h", "stdarg.h", "float.h",
                                                          "limits.h", "syslimits.h", "stdbool.h", "stdalign.h", "iso646.h",
                                                          "mm_malloc.h"};
@@ -85,7 +85,7 @@ class Guard {
   SourceRefusal Refuse(Verdict verdict, const std::string& what) const {
     return {verdict, fmt::format("{}:{}: {}", file_, line_, what)};
   }
-  // Advances to the next token of the candidate's own text. False at the end.
+  // Advances to the next token of the candidate's own text. Returns false at the end.
   bool Next();
   void Marker(size_t begin, size_t end);
   std::optional<SourceRefusal> Pragma(std::string_view line) const;
@@ -97,16 +97,16 @@ class Guard {
   size_t at_ = 0;
   int line_ = 1;
   bool line_start_ = true;
-  int depth_ = 0;                       // of headers; 0: the candidate
-  bool in_system_ = false;              // the text is a header's of the system
+  int depth_ = 0;                       // depth of headers; 0: the candidate
+  bool in_system_ = false;              // the text belongs to a system header
   std::string_view token_;
   size_t token_begin_ = 0;
-  std::optional<SourceRefusal> found_;  // by Next, in markers and pragmas
+  std::optional<SourceRefusal> found_;  // found by Next, in markers and pragmas
   bool only_assembly_ = false;
   bool seen_header_ = false;            // the mark of the precompiled header has been passed
 };
 
-// `# 12 "file" 1 3`: flag 1 enters a file, 2 comes back to one.
+// In `# 12 "file" 1 3`, flag 1 enters a file and 2 returns to one.
 void Guard::Marker(size_t begin, size_t end) {
   const std::string_view line = s_.substr(begin, end - begin);
   size_t i = 1;
@@ -122,8 +122,8 @@ void Guard::Marker(size_t begin, size_t end) {
   in_system_ = Begins(path, "/usr/include/") || Begins(path, "/usr/lib/");
   if (flags.find('1') != std::string_view::npos) {
     ++depth_;
-    // The toolkit's headers are found below folders with absolute names; what lies in the compiler's own folder, first of all
-    // the candidate itself, would pass for a header there.
+    // The toolkit's headers are in folders with absolute names; files in the compiler's own folder, the candidate's own
+    // first of all, must not pass for headers there.
     if ((path.empty() || path.front() != '/' || Begins(path, "/proc/") || Begins(path, "/dev/")) && !found_) {
       found_ = Refuse(Verdict::kRuleViolation,
                       fmt::format("#include of '{}': a candidate may include the toolkit's headers by name only", path));
@@ -184,7 +184,7 @@ bool Guard::Next() {
       if (i < end && std::isdigit(static_cast<unsigned char>(s_[i])) != 0) {
         Marker(at_, end);
       } else if (depth_ == 0 && !found_ && !only_assembly_ && s_.substr(i, 6) == "pragma") {
-        // The first one is the compiler's own: where its precompiled header stands.
+        // The first one is the compiler's own and marks its precompiled header.
         const bool own = !seen_header_ && s_.substr(i, end - i).find("GCC pch_preprocess") != std::string_view::npos;
         seen_header_ |= own;
         if (!own) found_ = Pragma(s_.substr(at_, end - at_));
@@ -210,7 +210,8 @@ bool Guard::Next() {
     token_ = s_.substr(at_, end - at_);
     at_ = end;
     if (depth_ == 0) return true;
-    // The simulator's own headers switch hooks off here and there. None of the system's does: the word came out of a macro.
+    // The simulator's own headers switch hooks off in some places. No system header does, so the word comes from a
+    // macro.
     if (in_system_ && !only_assembly_ && token_.find("no_sanitize") != std::string_view::npos) {
       found_ = Refuse(Verdict::kRuleViolation, fmt::format("'{}' in a header comes from a macro of the candidate's", token_));
       return false;
@@ -221,7 +222,7 @@ bool Guard::Next() {
 
 std::optional<SourceRefusal> Guard::Attribute(std::string_view name, std::string_view argument) const {
   name = Bare(name);
-  // The simulator's own mark of constant memory.
+  // This is the simulator's own mark of constant memory.
   if (name == "section" && argument.find("hone_constant.") != std::string_view::npos) return std::nullopt;
   if (IsOneOf(name, kHarmlessAttributes)) return std::nullopt;
   if (name.find("sanitize") != std::string_view::npos || IsOneOf(name, kForbiddenAttributes)) {
@@ -231,7 +232,7 @@ std::optional<SourceRefusal> Guard::Attribute(std::string_view name, std::string
   return Refuse(Verdict::kUnsupported, fmt::format("the attribute '{}' is not known to the simulated GPU", name));
 }
 
-// Behind `__attribute__`, or behind `[[`: the names up to what closes it.
+// Reads attribute names after `__attribute__` or `[[`, up to the end.
 std::optional<SourceRefusal> Guard::Attributes(bool parentheses) {
   const char open = parentheses ? '(' : '[', close = parentheses ? ')' : ']';
   int depth = parentheses ? 0 : 2;
@@ -260,7 +261,7 @@ std::optional<SourceRefusal> Guard::Attributes(bool parentheses) {
       name_due = false;
       std::string_view argument;
       if (i < s_.size() && s_[i] == '(') {
-        // Its arguments are no names of attributes.
+        // Its arguments are not names of attributes.
         int inner = 0;
         size_t end = i;
         do {
@@ -290,7 +291,7 @@ std::optional<SourceRefusal> Guard::Name(std::string_view word, std::string_view
   if (word == "hone_sim" || word == "hone_ptx") {
     size_t i = at_;
     while (i < s_.size() && IsBlank(s_[i])) ++i;
-    if (s_.substr(i, 2) == "::") return std::nullopt;  // judged with the name behind it
+    if (s_.substr(i, 2) == "::") return std::nullopt;  // judged with the following name
     return violation(fmt::format("the namespace '{}' is the simulator's own", word));
   }
   const bool ours = Begins(word, "hone_sim") || Begins(word, "hone_ptx") || Begins(word, "hone_entry") ||
@@ -346,7 +347,7 @@ std::optional<SourceRefusal> Guard::LeftAssembly() {
   return std::nullopt;
 }
 
-// The text with spliced lines joined, as directives see it. g++ joins over blanks behind the backslash too.
+// Returns the text with spliced lines joined, as directives see it. g++ also joins when blanks follow the backslash.
 std::string Joined(std::string_view source) {
   std::string joined;
   joined.reserve(source.size());
@@ -381,7 +382,7 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
   for (size_t i = 0; i < s.size(); ++i) {
     if (s[i] != '#' && s.substr(i, 2) != "%:") continue;
     size_t next = skip(i + (s[i] == '#' ? 1 : 2));
-    // A marker such as `# 1 "file" 3`: the text behind it would pass for a header's.
+    // After a marker such as `# 1 "file" 3`, text would pass for a header's.
     if (next < s.size() && std::isdigit(static_cast<unsigned char>(s[next])) != 0) {
       while (next < s.size() && std::isdigit(static_cast<unsigned char>(s[next])) != 0) ++next;
       next = skip(next);
@@ -418,7 +419,7 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
     const std::string_view name = s.substr(next, end - next);
     const bool ours = Begins(name, "HONE_SIM") || Begins(name, "hone_") || Begins(name, "HONE_PTX");
     if (ours || IsOneOf(name, kKeywords)) {
-      // A word of the language may have been defined in good faith; a GPU's compiler is not led astray by it.
+      // A keyword may have been defined in good faith; a GPU's compiler is not misled by it.
       return SourceRefusal{ours ? Verdict::kRuleViolation : Verdict::kUnsupported,
                            fmt::format("{}: '#{} {}' would give a word of the language another meaning on the simulated GPU", file,
                                        directive, name)};

@@ -3,14 +3,13 @@
 //
 // Decides whether device code leaves the compiler's hooks in place.
 //
-// What the simulator finds and what its times say rests on one thing: that every load and store of a candidate calls a
-// hook. C++ as g++ speaks it has ways around that (an attribute that switches the hooks off, inline assembly, builtins
-// that stand for machine instructions, functions of the simulator's own that do an access after having announced it).
-// None of them is CUDA. They are looked for in the text as the preprocessor leaves it, so that it does not matter how a
-// macro puts a word together, and only in what the candidate wrote itself: headers are trusted, and a candidate cannot
-// pretend to be one, because markers that would say so are refused before anything is preprocessed.
+// The simulator's findings and times depend on every load and store of a candidate calling a hook. g++'s C++ has ways
+// around the hooks (an attribute that switches the hooks off, inline assembly, builtins that stand for machine
+// instructions, the simulator's own functions that make an access after announcing it). None of them is CUDA. The
+// search is made in preprocessed text, so macros cannot hide a word, and only in the candidate's own text: headers are
+// trusted, and a candidate cannot imitate one, because markers that would do so are refused before preprocessing.
 //
-// Pure functions of their input.
+// All functions are pure.
 #pragma once
 
 #include <optional>
@@ -22,18 +21,19 @@
 namespace hone::sim {
 
 struct SourceRefusal {
-  Verdict verdict = Verdict::kRuleViolation;  // or kUnsupported: harmless perhaps, but not known here
+  Verdict verdict = Verdict::kRuleViolation;  // or kUnsupported: perhaps harmless, but unknown here
   std::string sentence;                       // "candidate.cu:3: the attribute 'optimize' …"
 };
 
-// Before preprocessing: directives that would confuse it. `source` as the compiler gets it; `file` names it in messages.
+// Checks text before preprocessing for directives that would confuse the later check. `source` as the compiler gets it;
+// `file` names it in messages.
 std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string_view file);
 
-// After preprocessing with g++ -E: words that would go round the hooks. `file` as above.
+// Checks text after preprocessing with g++ -E for words that would bypass the hooks. `file` as above.
 std::optional<SourceRefusal> GuardPreprocessed(std::string_view text, std::string_view file);
 
-// Whether a word `asm` is left in what the candidate wrote. Inline PTX is translated before preprocessing: what is left
-// was put together by the preprocessor, and nobody has read it.
+// Refuses a word `asm` left in the candidate's own text. Inline PTX is translated before preprocessing, so a remaining
+// `asm` was assembled by the preprocessor and has not been checked.
 std::optional<SourceRefusal> GuardTranslated(std::string_view text, std::string_view file);
 
 }  // namespace hone::sim

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks addr2line, confined, because the image is a stranger's.
+// Runs addr2line in a sandbox, because the image is untrusted.
 #include "tuner/device/sim/image/source_lines.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace hone::sim {
 
 namespace {
 
-// A frame's place as "file:line", or nothing for the simulator's own files and for unknown ones.
+// Returns a frame's position as "file:line", or nothing for the simulator's own files and for unknown ones.
 std::string Cleaned(std::string place) {
   const size_t discriminator = place.find(" (");
   if (discriminator != std::string::npos) place.resize(discriminator);
@@ -25,7 +25,7 @@ std::string Cleaned(std::string place) {
   std::string file = place.substr(0, colon);
   while (file.rfind("./", 0) == 0) file = file.substr(2);
   if (file == "hone-entries" || file == "??" || file.empty()) return "";
-  // The candidate's name is as its plan's reader knows it; absolute paths are headers.
+  // The candidate has a relative name; absolute paths are headers.
   if (file.front() == '/' || file.rfind("../", 0) == 0) return "";
   return file + place.substr(colon);
 }

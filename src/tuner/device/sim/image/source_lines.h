@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a place in an image's machine code to a line of the candidate, by addr2line over the image's line table.
+// Maps positions in an image's machine code to lines of the candidate, by addr2line and the image's line table.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class SourceLines {
   SourceLines(std::string image, std::string scratch_directory)
       : image_(std::move(image)), scratch_directory_(std::move(scratch_directory)) {}
 
-  // "candidate.cu:41" for each return address (offsets from the image's start, of the byte after a call); empty where
-  // nothing is known. Of code inlined from the simulator's headers, the candidate's line that it was inlined at.
-  // Looked-up places are remembered. No addr2line (package binutils), no lines: never an error.
+  // Returns "candidate.cu:41" for each return address (offsets from the image's start, of the byte after a call); empty
+  // if nothing is known. For code inlined from the simulator's headers, this is the candidate's line that calls it.
+  // Results are cached. Without addr2line (package binutils) there are no lines, but never an error.
   std::vector<std::string> Find(const std::vector<uint64_t>& pcs);
 
  private:

@@ -22,7 +22,7 @@ struct Instruction {
   std::string_view name, operands;  // without the tabs around them
 };
 
-// The instruction on a line; an empty name for a label, a directive or nothing.
+// Returns the instruction on a line; an empty name for a label, a directive or nothing.
 Instruction InstructionOf(std::string_view line) {
   if (line.size() < 2 || line[0] != '\t' || std::isalpha(static_cast<unsigned char>(line[1])) == 0) return {};
   line.remove_prefix(1);
@@ -33,7 +33,7 @@ Instruction InstructionOf(std::string_view line) {
   return instruction;
 }
 
-// The function that a call names, without what the linker is told about it; empty for one through a pointer.
+// Returns the function that a call names, without relocation suffixes; empty for a call through a pointer.
 std::string_view Callee(const Instruction& instruction) {
   if (instruction.name != "call") return {};
   std::string_view target = instruction.operands;
@@ -81,7 +81,7 @@ Arithmetic ArithmeticOf(const Instruction& instruction) {
   return work;
 }
 
-// Bytes that an instruction moves between a register and memory, as far as its name tells.
+// Returns the bytes that an instruction moves between a register and memory, as far as its name shows.
 int64_t BytesOf(const Instruction& instruction) {
   std::string_view name = instruction.name;
   if (StartsWith(name, "v")) name.remove_prefix(1);
@@ -106,19 +106,19 @@ int64_t BytesOf(const Instruction& instruction) {
 }
 
 struct Function {
-  bool counted = false;  // the candidate's own
+  bool counted = false;  // belongs to the candidate
   int64_t frame = 0;     // bytes of its locals
   bool has_frame_pointer = false;
 };
 
-// One straight piece of code: what is in it runs as often as its first instruction.
+// One straight-line piece of code: everything in it runs as often as its first instruction.
 struct Piece {
   std::vector<std::string_view> lines;
-  size_t first = 0;  // the line before which the counting goes; 0: nothing to count so far, for line 0 begins it
+  size_t first = 0;  // line before which the counting is inserted; 0: nothing to count so far
   bool counts = false;
   int64_t single = 0, special = 0, rounded = 0;
   int64_t read = 0, written = 0, hooked_read = 0, hooked_written = 0;
-  bool announced = false;  // accesses whose size stands elsewhere
+  bool announced = false;  // accesses whose size is given elsewhere
 };
 
 int64_t Number(std::string_view digits) {
@@ -127,7 +127,7 @@ int64_t Number(std::string_view digits) {
   return number;
 }
 
-// The memory operand "displacement(base, index, scale)": its base and whether it has an index.
+// Parts of the memory operand "displacement(base, index, scale)": its base and whether it has an index.
 struct Place {
   std::string_view base;
   bool indexed = false, stored = false;
@@ -154,7 +154,7 @@ void Note(Piece& piece, const Function& function, const Instruction& instruction
   bool counts = work.single + work.special > 0;
   piece.single += work.single;
   piece.special += work.special;
-  // How a result becomes a float16, and how a bfloat16.
+  // These instructions round a result to a float16, or to a bfloat16.
   const bool to_bfloat16 = (instruction.name == "addl" && StartsWith(instruction.operands, "$32767,")) ||
                            (instruction.name == "leal" && StartsWith(instruction.operands, "32767("));
   if (instruction.name == "vcvtps2ph" || to_bfloat16) {
@@ -177,7 +177,7 @@ void Note(Piece& piece, const Function& function, const Instruction& instruction
     Place place;
     if (PlaceOf(instruction, &place)) {
       const bool frame = place.base == "%rsp" || (place.base == "%rbp" && function.has_frame_pointer);
-      // What lies at a fixed place of the frame may be a register on a GPU.
+      // Data at a fixed position of the frame may be a register on a GPU.
       if (place.base != "%rip" && (!frame || place.indexed)) {
         (place.stored ? piece.written : piece.read) += BytesOf(instruction);
         counts = true;
@@ -190,12 +190,12 @@ void Note(Piece& piece, const Function& function, const Instruction& instruction
   }
 }
 
-// Bytes that hooks have announced and that no instruction has moved yet: a branch may stand between the two.
+// Bytes that hooks have announced and that no instruction has moved yet: there may be a branch between the two.
 struct Announced {
   int64_t read = 0, written = 0;
 };
 
-// Bytes moved and not announced. What is announced beyond that, the next piece moves.
+// Returns the bytes moved but not announced. Further announced bytes belong to the next piece.
 int64_t Unannounced(int64_t moved, int64_t hooked, int64_t* pending) {
   const int64_t all = hooked + *pending;
   *pending = std::max<int64_t>(0, all - moved);
@@ -205,7 +205,7 @@ int64_t Unannounced(int64_t moved, int64_t hooked, int64_t* pending) {
 void Finish(Piece& piece, Announced& pending, std::string* out) {
   std::array<int64_t, kWorkKinds> work{};
   constexpr auto kUnit = static_cast<int64_t>(kWorkPerOperation);
-  // What rounds to 16 bits is the end of one operation, however many instructions it takes here.
+  // Rounding to 16 bits ends one operation, however many instructions it takes here.
   work[kWorkOperations] = kUnit * std::max<int64_t>(0, piece.single - piece.rounded) + kUnit / 2 * piece.rounded;
   work[kWorkSpecial] = piece.special;
   if (!piece.announced) {
@@ -239,8 +239,8 @@ void EachLine(std::string_view text, Use&& use) {
   }
 }
 
-// Whether a function is one of the simulator's own headers: all of hone_sim, which no candidate may name, and the product
-// of fragments.
+// Returns whether a function belongs to the simulator's own headers: all of hone_sim, which candidates may not name,
+// and the product of fragments.
 bool OfTheSimulator(std::string_view name) {
   for (const std::string_view own :
        {"_ZN8hone_sim", "_ZNK8hone_sim", "_ZZN8hone_sim", "_ZN14hone_sim_entry", "_ZN6nvcuda4wmma6detail8MultiplyI"}) {
@@ -249,7 +249,7 @@ bool OfTheSimulator(std::string_view name) {
   return false;
 }
 
-// The name of the function that begins on a line; empty where none does.
+// Returns the name of the function that begins on a line; empty if none does.
 std::string_view FunctionLabel(std::string_view line) {
   if (line.size() < 2 || line.back() != ':' || line[0] == '.' || line[0] == '\t' || line[0] == ' ' || line[0] == '"')
     return {};
@@ -259,7 +259,7 @@ std::string_view FunctionLabel(std::string_view line) {
 }  // namespace
 
 std::string CountWork(std::string_view assembly) {
-  // The frame of a function stands in its prologue, and elsewhere where the compiler moved that past an early return.
+  // A function's frame size is in its prologue, or elsewhere if the compiler moved it past an early return.
   std::vector<Function> functions(1);
   EachLine(assembly, [&](std::string_view line) {
     if (const std::string_view name = FunctionLabel(line); !name.empty()) {
@@ -280,7 +280,8 @@ std::string CountWork(std::string_view assembly) {
   size_t number = 0;
   Piece piece;
   Announced pending;
-  bool inline_assembly = false;  // of the simulator's headers; a candidate's own is refused or was translated
+  bool inline_assembly = false;  // inline assembly of the simulator's headers; a candidate's own is refused or was
+                                 // translated
   EachLine(assembly, [&](std::string_view line) {
     const bool label = !line.empty() && line.back() == ':' && line[0] != '\t' && line[0] != ' ';
     if (label) {

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// The numbers that a program's pieces add to one counter, in order.
+// Returns the numbers that a program's pieces add to one counter, in order.
 std::vector<int> Added(const std::string& assembly, int kind) {
   const std::string counted = CountWork(assembly),
                     before = "%fs:" + std::to_string(8 * kind) + "(%rax), %rcx\n\tleaq\t";
@@ -31,7 +31,7 @@ TEST(WorkCount, AddsWhatAStraightPieceOfCodeHolds) {
   EXPECT_EQ(Added(kLoop, kWorkOperations), (std::vector<int>{12, 4}));
   EXPECT_EQ(Added(kLoop, kWorkSpecial), (std::vector<int>{1, 1}));
   EXPECT_TRUE(Added(kLoop, kWorkLocalReads).empty());
-  // Nothing of the program itself is lost, and what has nothing to count stays as it is.
+  // The program itself stays complete, and parts without countable work are unchanged.
   const std::string counted = CountWork(kLoop);
   for (size_t at = 0; at < std::string(kLoop).size();) {
     const size_t end = std::string(kLoop).find('\n', at);
@@ -67,7 +67,7 @@ TEST(WorkCount, FollowsLocalArraysThatNoRegistersHold) {
   const std::string large = "k:\n\tsubq\t$16384, %rsp\n" + body, small = "k:\n\tsubq\t$1000, %rsp\n" + body;
   EXPECT_EQ(Added(large, kWorkLocalReads), std::vector<int>{16});  // 20 read, 4 of them announced by a hook
   EXPECT_EQ(Added(large, kWorkLocalWrites), std::vector<int>{4});  // a fixed place of the frame may be a register
-  // A branch between the hook and the load, and the simulator's own inline assembly.
+  // There is a branch between the hook and the load, and inline assembly of the simulator.
   EXPECT_TRUE(Added("k:\n\tsubq\t$16384, %rsp\n\tcall\t*__tsan_read4@GOTPCREL(%rip)\n\tjne\t.L2\n\tvmovss\t(%r12), "
                     "%xmm0\n#APP\n\tmovl\t12(%rax), %eax\n#NO_APP\n.L2:\n\tret\n",
                     kWorkLocalReads)

@@ -11,7 +11,7 @@ namespace hone::sim {
 
 namespace {
 
-constexpr double kWorthTelling = 0.1;  // of the launch's sectors or bank cycles
+constexpr double kWorthTelling = 0.1;  // least share of the launch's sectors or bank cycles that is reported
 constexpr size_t kMaxAdvice = 4;
 
 std::string Place(const std::string& line) { return line.empty() ? "an unknown line" : line; }
@@ -27,7 +27,7 @@ std::string Filled(std::string text, const std::vector<std::string>& places) {
   return text;
 }
 
-// 32-byte sectors that a warp-wide access would need if its lanes' bytes lay side by side.
+// Returns the 32-byte sectors that a warp-wide access would need if its lanes' bytes were adjacent.
 double IdealSectors(const SiteReport& site) {
   return site.groups > 0 ? std::max(1.0, site.accesses / site.groups * site.bytes / 32) : 1;
 }

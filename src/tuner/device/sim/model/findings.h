@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what a child reports to what a reader sees: source lines filled in, a status chosen, advice added.
+// Turns a child's report into findings for a reader: fills in source lines, chooses a status, adds advice.
 #pragma once
 
 #include <string>
@@ -12,12 +12,13 @@
 
 namespace hone::sim {
 
-// kCrashed for what a GPU faults on, kUnsupported for what is not simulated, kRuleViolation for races, divergent
-// barriers, undefined reads and written inputs, else kOk with findings that are advice only (bank_conflict,
-// uncoalesced: the dearest lines). The detail begins with the kernel's name.
+// Returns kCrashed for errors that fault on a GPU, kUnsupported for features that are not simulated, kRuleViolation for
+// races, divergent barriers, undefined reads and written inputs; else kOk with findings that are only advice
+// (bank_conflict, uncoalesced: the most expensive lines). The detail begins with the kernel's name.
 LaunchOutcome JudgeReport(const std::string& kernel, const LaunchReport& report, SourceLines& lines);
 
-// Of a kernel whose own machine code faulted. `where` names block and thread, or is empty; so is `place`.
+// Returns the finding for a kernel whose own machine code faulted. `where` names block and thread, or is empty; so is
+// `place`.
 Finding SignalFinding(int signal, const std::string& where, const std::string& place);
 
 }  // namespace hone::sim

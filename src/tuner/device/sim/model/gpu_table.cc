@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures from NVIDIA's datasheets and tuning guides (SXM parts at boost clock). Latencies and reachable fractions are
-// round numbers of the kind that pointer-chasing and copy benchmarks give; only the order of modelled times leans on
-// them.
+// The figures are from NVIDIA's datasheets and tuning guides (SXM parts at boost clock). Latencies and reachable
+// fractions are round numbers, typical of pointer-chasing and copy benchmarks; only the order of modelled times depends
+// on them.
 #include "tuner/device/sim/model/gpu_table.h"
 
 namespace hone::sim {
@@ -58,7 +58,7 @@ std::optional<GpuModel> FindGpuModel(std::string_view name) {
     facts.max_threads_per_sm = row.threads_per_sm;
     facts.max_blocks_per_sm = row.blocks_per_sm;
     facts.memory_bandwidth = row.bandwidth;
-    // A bound, not an average: twice what a kernel reaches.
+    // This is a bound, not an average: twice what a kernel reaches.
     facts.l2_bandwidth = 2 * row.l2_bandwidth;
     facts.fp32_flops = row.fp32;
     facts.tensor_bf16_flops = row.bf16;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPUs that the simulator can pose as: their published figures, and the few latencies its time model needs.
+// Lists the GPUs that the simulator can model: their published figures, and the few latencies that its time model
+// needs.
 #pragma once
 
 #include <optional>
@@ -18,13 +19,14 @@ struct GpuModel {
   double clock_hz = 0;                  // boost
   double reachable_dram = 0;            // fraction of the datasheet bandwidth that a copy kernel reaches
   double l2_bytes_per_second = 0;       // reachable
-  double dram_latency_seconds = 0;      // of a load, loaded
+  double dram_latency_seconds = 0;      // latency of a load, under load
   double l2_latency_seconds = 0;
   int64_t l1_bytes_per_sm = 0;          // first-level cache and shared memory together
-  double launch_seconds = 0;            // from one kernel's end to the next one's work, within a graph
+  double launch_seconds = 0;            // time from one kernel's end to the next one's work, within a graph
 };
 
-// "" is the default, a modelled H200. Others by name: h200, h100, a100, rtx4090. nullopt: not in the table.
+// Returns a GPU by name: "" is the default, a modelled H200; others are h200, h100, a100, rtx4090. nullopt: not in the
+// table.
 std::optional<GpuModel> FindGpuModel(std::string_view name);
 std::vector<std::string> GpuModelNames();
 

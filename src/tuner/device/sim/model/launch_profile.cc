@@ -26,7 +26,7 @@ std::vector<MemorySite> MergeSites(const std::vector<SiteReport>& sites, SourceL
     Sum& sum = merged[{site.shared, places[i], site.atomic ? "atomic" : site.writes ? "store" : "load", site.bytes}];
     sum.groups += site.groups;
     sum.transfers += site.shared ? site.cycles : site.sectors;
-    // Sectors that the lanes' bytes would fill if they lay side by side; a request takes one at least.
+    // Counts sectors that the lanes' bytes would fill if they were adjacent; a request needs at least one.
     sum.ideal += site.shared ? site.ideal_cycles : std::max(site.groups, site.accesses * site.bytes / 32);
     (site.shared ? cycles : sectors) += site.shared ? site.cycles : site.sectors;
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the simulator counted in one launch, as the fields that a GPU's counters fill (hone/tuner/profile.h).
+// Converts the simulator's counts of one launch to the fields that a GPU's counters fill (hone/tuner/profile.h).
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace hone::sim {
 
-// `counters`: scaled to the whole launch. `sites`: of the sampled blocks; their rates hold for all. Sites of one source
-// line (an unrolled loop) are told as one.
+// `counters`: scaled to the whole launch. `sites`: those of the sampled blocks; their rates apply to all blocks. Sites
+// of one source line (an unrolled loop) are merged.
 KernelProfile DescribeLaunch(const std::string& kernel, const GpuModel& gpu, const LaunchShape& shape,
                              const LaunchCounters& counters, const ModelledTime& time, const std::vector<SiteReport>& sites,
                              SourceLines& lines);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bottlenecks, one after the other.
+// Computes the bottlenecks, one after the other.
 #include "tuner/device/sim/model/sim_model.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSector = 32;
 
-// Share of the second-level cache that holds data of earlier launches or of another part of the grid: the rest is lost
+// Share of the second-level cache that holds data of earlier launches or of another part of the grid; the rest is lost
 // to hashing and to writes.
 constexpr double kUsableL2 = 0.7;
 
@@ -41,9 +41,9 @@ int64_t BlocksPerSm(const DeviceFacts& facts, int64_t block_threads, int64_t sha
   const int64_t warps = std::max<int64_t>(1, (block_threads + 31) / 32);
   int64_t blocks = std::min<int64_t>(facts.max_blocks_per_sm, facts.max_threads_per_sm / (warps * 32));
   blocks = std::min(blocks, facts.registers_per_sm / (warps * 32 * kAssumedRegisters));
-  // A block that fits alone may always run: the assumed registers must not forbid what the real ones allow.
+  // A block that fits alone can always run: the assumed registers must not forbid what the real ones allow.
   if (blocks == 0 && block_threads <= facts.max_threads_per_block) blocks = 1;
-  constexpr int64_t kReserved = 1024;  // of the system, per block
+  constexpr int64_t kReserved = 1024;  // reserved by the system, per block
   if (shared_bytes > facts.smem_optin) return 0;
   return std::min(blocks, facts.smem_per_sm / (shared_bytes + kReserved));
 }
@@ -66,19 +66,19 @@ LaunchCounters ScaleToLaunch(const LaunchCounters& counters, const LaunchShape& 
 
 namespace {
 
-// What arrays in local memory add to a launch's traffic: a thread's part of them goes through the first-level cache, and
-// from there on where the parts of all resident threads do not fit. Their loads wait like any other loads.
+// Traffic added by arrays in local memory: each thread's part goes through the first-level cache, and further if the
+// parts of all resident threads do not fit. Their loads wait like other loads.
 struct LocalTraffic {
-  double footprint = 0;         // of one thread
+  double footprint = 0;         // bytes of one thread
   double l2_reads = 0, l2_writes = 0, dram_reads = 0, dram_writes = 0;
-  double lines = 0;             // of 128 bytes, through the load-store units
+  double lines = 0;             // lines of 128 bytes, through the load-store units
 };
 
 LocalTraffic LocalTrafficOf(const GpuModel& gpu, const LaunchCounters& c, double resident_threads_per_sm, double resident_threads) {
   LocalTraffic local;
   const double threads = c.warps * kWarpSize, bytes = c.local_read_bytes + c.local_written_bytes;
   if (threads <= 0 || bytes <= 0) return local;
-  // What was written is the most that can be read; how large an array is does not say how much of it is used.
+  // No more than the written bytes can be read; the size of an array does not show how much of it is used.
   local.footprint = c.local_written_bytes > 0 ? c.local_written_bytes / threads : bytes / threads;
   local.lines = bytes / 128;
   if (local.footprint * resident_threads_per_sm <= static_cast<double>(gpu.l1_bytes_per_sm)) return local;
@@ -101,11 +101,11 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   const double per_sm = std::max<double>(1, static_cast<double>(BlocksPerSm(facts, shape.block_threads, shape.shared_bytes)));
   const double warps_per_block = std::ceil(shape.block_threads / 32.0);
 
-  // A wave is as many blocks as all SMs hold at once. The blocks of a first wave start together and end together, and so do
-  // those of the next few: a partly filled last wave then takes as long as a full one, while most SMs idle. After several
-  // waves blocks end at different times, each SM takes its next block as soon as it has room, and only about half a wave
-  // is lost at the end. That this begins at four waves is chosen, not measured; `balance` is the work's time over the
-  // time it would take were no SM ever idle.
+  // A wave is as many blocks as all SMs hold at once. The blocks of a first wave start together and end together, and
+  // so do those of the next few: a partly filled last wave then takes as long as a full one, while most SMs idle. After
+  // several waves blocks end at different times, each SM takes its next block as soon as it has room, and only about
+  // half a wave is lost at the end. The limit of four waves is chosen, not measured; `balance` is the work's time over
+  // its time if no SM were ever idle.
   const double waves = blocks / (sms * per_sm);
   const double whole_waves = waves <= 1 ? 1 : (waves < 4 ? std::ceil(waves) : waves + 0.5);
   const double balance = waves <= 1 ? 1 : whole_waves / waves;
@@ -116,7 +116,7 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   const LocalTraffic local =
       LocalTrafficOf(gpu, c, resident_warps * kWarpSize, resident_warps * kWarpSize * busy_sms);
   if (local.l2_reads > 0 && c.load_batches > 0) {
-    // Batches of the size that the kernel's other loads have.
+    // Batches are assumed to have the size of the kernel's other loads.
     c.load_batches *= 1 + c.local_read_bytes / std::max(1.0, c.load_batch_bytes);
     c.load_batch_bytes += c.local_read_bytes;
   }
@@ -134,14 +134,14 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   if (cache == CacheState::kWarm && fits) {
     dram_reads = dram_writes = 0;
   } else if (fits) {
-    dram_writes *= 0.5;  // much of it still lies in the cache when the kernel ends
+    dram_writes *= 0.5;  // much of the data is still in the cache when the kernel ends
   } else {
-    // Reads of a sector that another block has read before hit while what the blocks in flight use fits.
+    // Reads of a sector that another block has read before hit while the data of the blocks in flight fits.
     const double reread = std::max(0.0, l2_reads - local.l2_reads - footprint.read);
     const double in_flight = footprint.read * std::min(1.0, sms * per_sm / std::max(1.0, blocks)) * 2;
     const double miss = std::clamp((in_flight - l2_capacity) / std::max(1.0, in_flight), 0.0, 1.0);
     dram_reads += reread * miss;
-    // Sectors written in parts go out whole.
+    // Partly written sectors are written back whole.
     dram_writes = std::max(dram_writes, std::min(l2_writes - local.l2_writes, 4 * footprint.written) * 0.25 + footprint.written * 0.75);
   }
   dram_reads += local.dram_reads;
@@ -152,7 +152,7 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   // A sector written in part costs the second level about as much as three whole ones.
   constexpr double kPartialCost = 2.7;
   time.l2 = (l2_reads + l2_writes + (kPartialCost - 1) * c.l2_partial_sectors * kSector) / gpu.l2_bytes_per_second;
-  // Atomics queue up per sector; many sectors are served side by side.
+  // Atomics queue up per sector; many sectors are served in parallel.
   constexpr double kAtomicsPerSector = 0.12e9, kAtomicsInAll = 120e9;
   time.atomics = c.l2_atomics / std::min(kAtomicsInAll, std::max(1.0, c.atomic_sectors) * kAtomicsPerSector);
 
@@ -161,22 +161,22 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   // The load-store unit takes a cycle for each 128-byte line of a request, and shares its data path with shared
   // memory and shuffles.
   time.sm = (c.global_lines + c.shared_cycles + c.warp_operations) * cycle / busy_sms * balance;
-  // Four warp instructions a cycle; a memory instruction brings a handful of others along (addresses, conversion,
-  // arithmetic).
+  // An SM issues four warp instructions a cycle; a memory instruction comes with a handful of others (addresses,
+  // conversion, arithmetic).
   const double instructions = 8 * c.global_requests + 3 * c.shared_requests + 3 * c.warp_operations + 8 * c.warps;
   time.issue = instructions / 4 * cycle / busy_sms * balance;
-  // What the kernel was seen to compute takes at least as long as at the datasheet's rate; the special-function unit has an
-  // eighth of the lanes. Part of it is in the handful above.
+  // Counted arithmetic takes at least as long as at the datasheet's rate; the special-function unit has an eighth of
+  // the lanes. Part of it is included in the handful above.
   const double rate = facts.fp32_flops / 2 * busy_sms / sms;
   time.arithmetic = std::max(c.operations, 8 * c.special_operations) / rate * balance;
   time.issue = std::max(time.issue, time.arithmetic);
   time.tensor = 2 * c.mma_multiply_adds / (facts.tensor_bf16_flops * 0.8) * (sms / busy_sms);
 
-  // An SM takes on a block every 158 cycles (measured on an H200 with empty little blocks; grids beyond one wave).
+  // An SM starts a block every 158 cycles (measured on an H200 with empty little blocks; grids beyond one wave).
   constexpr double kDispatchCycles = 158;
   time.dispatch = waves > 1 ? blocks * kDispatchCycles * cycle / sms : 0;
 
-  // --- latency: how long one block takes by itself, times the waves ---
+  // --- latency: the time of one block alone, times the waves ---
   const double batches = c.warps > 0 ? c.load_batches / c.warps : 0;
   const double dram_share = l2_reads > 0 ? std::min(1.0, dram_reads / l2_reads) : 0;
   const double l1_hits = c.load_sectors > 0 ? 1 - std::min(1.0, c.l2_read_sectors / c.load_sectors) : 0;
@@ -192,7 +192,7 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
                        barriers * (20 + 2 * warps_per_block) * cycle + stores * 4 * cycle + 700 * cycle;
   time.latency = alone * whole_waves;
 
-  // Little's law for the memory path: bytes in flight over latency.
+  // Little's law for the memory path: throughput is bytes in flight over latency.
   const double batch_bytes = c.load_batches > 0 ? c.load_batch_bytes / c.load_batches : 0;
   if (batch_bytes > 0 && l2_reads > 0) {
     const double in_flight = busy_sms * resident_warps * batch_bytes;

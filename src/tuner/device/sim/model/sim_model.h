@@ -4,10 +4,10 @@
 // Turns the counters of a simulated launch into a *modelled* time for a named GPU.
 //
 // A launch is as slow as its tightest bottleneck: DRAM, the second-level cache, the load-store units and shared-memory
-// banks, instruction issue, the tensor cores, or plain latency when too few bytes are in flight. Each gives a time;
-// a high-order mean of them stands for "the largest, and a little for company". The aim is the right order of kernels,
-// not the right microsecond: of arithmetic outside the tensor cores a lower bound is known (image/work_count.h), of
-// registers only that an array larger than all of them lies in local memory. Pure arithmetic.
+// banks, instruction issue, the tensor cores, or plain latency when too few bytes are in flight. Each gives a time; a
+// high-order mean combines them: the largest, plus a little for the others. The aim is the right order of kernels, not
+// the exact time: for arithmetic outside the tensor cores only a lower bound is known (image/work_count.h), and for
+// registers only that an array larger than all of them is in local memory. Pure arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace hone::sim {
 
-// Registers a thread is taken to use: the simulator's compiler does not know.
+// Assumed registers per thread: the simulator's compiler does not know the number.
 inline constexpr int kAssumedRegisters = 32;
 
 struct LaunchShape {
@@ -29,14 +29,14 @@ struct LaunchShape {
   std::vector<int64_t> range_bytes;     // sizes of the bound ranges, as in the counters
 };
 
-// Blocks of this shape that one SM holds at a time; 0: none fits.
+// Returns the number of blocks of this shape that one SM holds at a time; 0: none fits.
 int64_t BlocksPerSm(const DeviceFacts& facts, int64_t block_threads, int64_t shared_bytes);
 
-// Counters of a sample of blocks, scaled up to all: sums by the share of blocks, first uses of sectors up to the size
-// of each range.
+// Scales counters of a sample of blocks to all blocks: sums by the share of blocks, first uses of sectors up to the
+// size of each range.
 LaunchCounters ScaleToLaunch(const LaunchCounters& counters, const LaunchShape& shape);
 
-// `counters`: scaled. The parts are kept for explanation and tests.
+// Result for scaled counters. The parts are kept for explanations and tests.
 struct ModelledTime {
   double seconds = 0;           // launch included
   double dram_bytes = 0;
@@ -46,12 +46,12 @@ struct ModelledTime {
 ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const LaunchCounters& counters,
                          CacheState cache);
 
-// A memset, and the stream kernel behind a floor, by the same figures.
+// Models a memset, and the stream kernel behind a floor, with the same figures.
 double ModelStream(const GpuModel& gpu, double read_bytes, double written_bytes, CacheState cache);
 
-// A matrix product by a library, in seconds: its operations at kReachablePeak of the datasheet's rate for the dtype
-// (float32 without tensor cores, float16 and bfloat16 with them), or its bytes as a stream moves them, whichever takes
-// longer. Nothing of tiles, waves or small sizes is known.
+// Models a library's matrix product, in seconds: its operations at kReachablePeak of the datasheet's rate for the dtype
+// (float32 without tensor cores, float16 and bfloat16 with them), or its bytes at a stream's rate, whichever takes
+// longer. Tiles, waves and small sizes are not modelled.
 inline constexpr double kReachablePeak = 0.75;
 double ModelProduct(const GpuModel& gpu, const ResolvedMatmul& product, CacheState cache);
 

@@ -11,7 +11,7 @@
 namespace hone::sim {
 namespace {
 
-// A copy of `bytes` bytes by blocks of 256 threads, `width` bytes a thread.
+// A copy of `bytes` bytes by blocks of 256 threads, `width` bytes per thread.
 struct Copy {
   LaunchShape shape;
   LaunchCounters counters;
@@ -93,7 +93,7 @@ TEST(SimModel, ASampleScalesToTheWhole) {
   EXPECT_DOUBLE_EQ(scaled.blocks, copy.counters.blocks);
   EXPECT_DOUBLE_EQ(scaled.l2_read_sectors, copy.counters.l2_read_sectors);
   EXPECT_NEAR(scaled.range_read[0], copy.counters.range_read[0], 2);
-  // A weight that every block reads stays its own size.
+  // A weight that every block reads keeps its own size.
   sample.range_read[0] = 1000;
   LaunchShape shape = copy.shape;
   shape.range_bytes[0] = 32000;
@@ -123,10 +123,10 @@ TEST(SimModel, ArithmeticTakesAsLongAsAtTheDatasheetsRate) {
 TEST(SimModel, LocalMemoryCostsWhatMemoryCosts) {
   Copy copy = CopyKernel(1 << 28, 16);
   const double plain = Microseconds(copy), each = 1 << 28;
-  copy.counters.local_written_bytes = each / 16;  // a byte for each thread: the first level holds it
+  copy.counters.local_written_bytes = each / 16;  // a byte per thread: the first level holds it
   copy.counters.local_read_bytes = each / 16;
   EXPECT_LT(Microseconds(copy), 1.1 * plain);
-  copy.counters.warps /= 256;  // the same work by few threads: 16 KiB for each
+  copy.counters.warps /= 256;  // the same work by few threads: 16 KiB each
   const double few = Microseconds(copy);
   copy.counters.local_written_bytes = copy.counters.local_read_bytes = 4 * each;
   EXPECT_GT(Microseconds(copy), 2 * few);
@@ -149,7 +149,7 @@ TEST(BlockSample, LargeGridsKeepTheirCornersAndSpreadTheRest) {
   EXPECT_EQ(sorted.front(), 0u);
   EXPECT_EQ(sorted.back(), 999999u);
   EXPECT_TRUE(std::binary_search(sorted.begin(), sorted.end(), 999u));  // the end of the first row
-  // Every tenth of the grid is visited, by the first half of the list already.
+  // Every tenth of the grid is visited within the first half of the list.
   for (uint64_t tenth = 0; tenth < 10; ++tenth) {
     EXPECT_TRUE(std::any_of(blocks.begin(), blocks.begin() + 40, [&](uint64_t b) { return b / 100000 == tenth; })) << tenth;
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of sim_abi.h, which device code calls for everything that is not a plain load or store.
+// Implements sim_abi.h, which device code calls for everything but plain loads and stores.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -22,14 +22,14 @@ namespace {
 
 inline uint64_t Address(const volatile void* p) { return reinterpret_cast<uint64_t>(p); }
 
-// Static initialisers of an image may call anything; none of these makes sense there.
+// Static initialisers of an image may call any function; none of these is valid there.
 Worker& Current() {
   Worker* const w = current_worker;
   if (w == nullptr || w->fiber == nullptr) __builtin_trap();
   return *w;
 }
 
-// A named function, so that the return address is the candidate's.
+// The macro is used in named functions, so that the return address is the candidate's.
 #define HONE_PC reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
 void Pieces(const volatile void* address, uint32_t bytes, int access, uint64_t pc) {
@@ -86,7 +86,7 @@ uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argu
   f.value = value;
   f.operand = argument;
   f.width = width == 0 || width > 32 || (width & (width - 1)) != 0 ? 32 : width;
-  // Lanes may name different sources, not different kinds of shuffle.
+  // Lanes may name different sources, but not different kinds of shuffle.
   w.Meet(Collective::kShuffle, mask, static_cast<uint32_t>(kind), HONE_PC);
   if (in_range != nullptr) *in_range = f.flag;
   return f.result;
@@ -146,7 +146,7 @@ void hone_sim_fence(int) {
 void hone_sim_atomic(const volatile void* address, uint32_t bytes, int access, int order, int) {
   const uint64_t a = Address(address);
   const bool reads = access != HONE_SIM_WRITE, writes = access != HONE_SIM_READ;
-  Current().Spin();  // before the books are kept: the access follows at once
+  Current().Spin();  // before the bookkeeping: the access follows at once
   if (access == HONE_SIM_READ) {
     Access<false, true, Ordering::kAtomic, true>(a, bytes, HONE_PC);
   } else if (access == HONE_SIM_WRITE) {
@@ -214,7 +214,7 @@ void hone_sim_cp_async_wait_all(void) {
 uint32_t hone_sim_to_shared(const void* generic) {
   Worker& w = Current();
   const uint64_t offset = Address(generic) - w.shared_begin;
-  // One past the end is a legal pointer; so is what an offset is later subtracted from.
+  // One past the end is a valid pointer; so is an address from which an offset is later subtracted.
   if (offset > w.shared_bytes + hone::sim::kMaxDynamicShared) {
     w.End(LaunchEnd::kCrashed, "out_of_bounds",
           fmt::format("{} takes the shared-memory address of {}, at {{0}}", w.WhereText(),
@@ -263,7 +263,7 @@ void hone_sim_trap(void) {
 
 void hone_sim_assert_fail(const char* expression, const char*, uint32_t, const char*) {
   Worker& w = Current();
-  // The text is the image's own; a bound keeps a strange pointer from running on.
+  // The text belongs to the image; the limit stops at an invalid pointer's end.
   const std::string text(expression, strnlen(expression, 200));
   w.End(LaunchEnd::kCrashed, "assert", fmt::format("{} fails the assertion '{}' at {{0}}", w.WhereText(), text),
         {HONE_PC});

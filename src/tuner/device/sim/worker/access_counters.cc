@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sectors, cache lines and banks, one warp-wide access at a time.
+// Counts sectors, cache lines and banks, one warp-wide access at a time.
 #include "tuner/device/sim/worker/access_counters.h"
 
 #include <algorithm>
@@ -145,7 +145,7 @@ void AccessCounters::EndRound() {
 }
 
 void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes) {
-  // The distinct sectors, in ascending order. Addresses of neighbouring lanes mostly ascend already.
+  // Collects the distinct sectors in ascending order. Addresses of neighbouring lanes are mostly ascending already.
   uint64_t sectors[kWarpSize * 2];
   int count = 0;
   bool ascending = true;
@@ -176,7 +176,7 @@ void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes)
     }
   }
   if (site.atomic) {
-    // Atomics are done at the second level; lanes that meet at one address take turns.
+    // Atomics are executed at the second level; lanes with the same address take turns.
     site.missed += static_cast<uint64_t>(lanes);
   } else if (site.writes) {
     site.missed += static_cast<uint64_t>(count);
@@ -244,7 +244,7 @@ void AccessCounters::Absorb(const AccessCounters& other) {
 
 LaunchCounters AccessCounters::Finish() {
   LaunchCounters result = counters;
-  // In the program's order: sums of fractions depend on their order, if only in the last digit.
+  // The order is the program's: sums of fractions depend on it, if only in the last digit.
   std::vector<uint16_t> order(site_count_);
   for (uint16_t i = 0; i < site_count_; ++i) order[i] = static_cast<uint16_t>(i + 1);
   std::sort(order.begin(), order.end(), [this](uint16_t a, uint16_t b) { return sites_[a].pc < sites_[b].pc; });

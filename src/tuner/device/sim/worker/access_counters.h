@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts what the accesses of a launch cost a GPU's memory system: sectors, cache hits, bank conflicts.
+// Counts the cost of a launch's accesses in a GPU's memory system: sectors, cache hits, bank conflicts.
 //
-// Fed with warp-wide accesses (access_log.h) in the order of one block. A first-level cache (l1_cache.h) stands before
-// the second level; a bitmap over every bound tensor tells a sector's first use from a later one. Numbers are of what
-// was seen: ScaleToLaunch (sim_model.h) brings them up to the whole launch.
+// The input is warp-wide accesses (access_log.h) in the order of one block. A first-level cache (l1_cache.h) stands
+// before the second level; a bitmap over every bound tensor distinguishes a sector's first use from later ones. Numbers
+// are those of the observed blocks: ScaleToLaunch (sim_model.h) scales them to the whole launch.
 //
 // The simulator runs one warp after another, a GPU runs them side by side: a row that each of 32 warps reads twice lies
-// between the two readings 32 times. Loads and stores are therefore kept until all warps of the block have come to a
-// stop, and then go through the cache in turns of one batch a warp. A batch is the loads that a warp has under way
-// together: it ends where the warp waits for loaded values. Stores go through to the second level and take a line in
-// the first, as Accel-Sim (Khairy et al. 2020) has it for Volta and later: rows that are read, then read and written,
-// need room twice.
+// between the two readings 32 times. Loads and stores are therefore kept until all warps of the block have stopped, and
+// then pass through the cache in turns of one batch per warp. A batch is the set of a warp's loads in flight together:
+// it ends where the warp waits for loaded values. Stores go through to the second level and occupy a line in the first,
+// as Accel-Sim (Khairy et al. 2020) models Volta and later: rows that are read, then read and written, need space
+// twice.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct alignas(64) Site {
   uint64_t lines = 0;        // global: 128-byte lines touched by the groups, a pass of the load-store unit each
   uint64_t cycles = 0;       // shared: passes through the banks
   uint64_t ideal_cycles = 0; // shared: passes without a conflict
-  uint32_t batch = 0;        // the last batch of loads that it took part in, and how often
+  uint32_t batch = 0;        // the last batch of loads that it was part of, and how often
   uint32_t batch_loads = 0;
   uint16_t id = 0;
   uint8_t bytes = 0;
@@ -49,19 +49,20 @@ struct alignas(64) Site {
   bool atomic = false;
   bool writable = false;     // the last tensor
   bool may_be_unwritten = false;
-  bool sparse = false;       // the last tensor's bits say "written", not "unwritten"
-  bool drawn = false;        // and it may be read all the same
+  bool sparse = false;       // the last tensor's bits mean "written", not "unwritten"
+  bool drawn = false;        // the last tensor may be read even where unwritten
   bool ignored = false;      // the compiler's own bookkeeping in shared memory
   int16_t range = -1;        // the last tensor's number
 };
 
-// First use of each 32-byte sector of the bound tensors during one launch. Shared by all threads of the launch.
+// Records the first use of each 32-byte sector of the bound tensors during one launch. Shared by all threads of the
+// launch.
 class SectorMap {
  public:
   // Ranges as (begin, end) offsets from kGlobalBase.
   explicit SectorMap(const std::vector<std::pair<uint64_t, uint64_t>>& ranges);
 
-  // True the first time that `offset`'s sector is seen, for reading or for writing separately.
+  // Returns true the first time that `offset`'s sector is seen, for reading or for writing separately.
   bool FirstUse(int range, uint64_t offset, bool writes) {
     if (range < 0) return false;
     Part& part = parts_[static_cast<size_t>(range)];
@@ -95,25 +96,25 @@ struct LaunchCounters {
   double l2_write_sectors = 0;
   double l2_partial_sectors = 0;    // of these, written in part by one warp
   double l2_atomics = 0;            // by single lanes
-  double atomic_sectors = 0;        // different sectors that atomics go to: what they queue for
+  double atomic_sectors = 0;        // different sectors with atomics, which queue for them
   double shared_requests = 0;
   double shared_cycles = 0;
   double shared_conflict_cycles = 0;
   double barriers = 0;              // __syncthreads, counted per warp
   double warp_operations = 0;       // shuffles, votes, matches, reductions
-  double waiting_operations = 0;    // of these, those whose operands had to be waited for
+  double waiting_operations = 0;    // those that had to wait for operands
   double mma_multiply_adds = 0;
-  double load_batches = 0;          // global loads that a thread has under way together
+  double load_batches = 0;          // sets of a thread's global loads in flight together
   double load_batch_bytes = 0;      // bytes (of sectors) of such batches, summed
-  // By single threads, from the code itself (image/work_count.h): floating-point operations, of which some also take the
-  // special-function unit, and bytes of arrays that no register file holds.
+  // Counts by single threads, from the code itself (image/work_count.h): floating-point operations, of which some also
+  // occupy the special-function unit, and bytes of arrays too large for a register file.
   double operations = 0, special_operations = 0, local_read_bytes = 0, local_written_bytes = 0;
   // By bound range: sectors used at least once, read or written.
   std::vector<double> range_read, range_written;
 
   void Add(const LaunchCounters& other);
 
-  // Every field but the vectors, with its name on the wire. `grows`: with the number of blocks.
+  // Every field but the vectors, with its name in messages. `grows`: proportional to the number of blocks.
   struct Sum {
     const char* name;
     double LaunchCounters::*field;
@@ -154,13 +155,13 @@ class AccessCounters {
  public:
   AccessCounters() : sites_by_code_(AccessLog::kMaxCode + 1), sites_(kMaxSites) {}
 
-  // A launch begins. `sectors` outlives it. `l1_bytes`: what one block has of the first-level cache.
+  // Begins a launch. `sectors` outlives it. `l1_bytes`: one block's share of the first-level cache.
   void BeginLaunch(SectorMap* sectors, size_t ranges, uint64_t text_begin, uint64_t l1_bytes);
-  // What comes now reads through `cache`, as the blocks before it on the same SM did; null: through a cache of this
-  // object's own, in which nobody finds what another `owner` loaded. Between rounds only.
+  // Makes the following accesses read through `cache`, as earlier blocks on the same SM did; null: through a cache of
+  // this object, in which no `owner` finds another owner's lines. Call between rounds only.
   void UseCache(L1Cache* cache, uint64_t owner);
 
-  // The site of a return address; null outside the image's text.
+  // Returns the site of a return address; null outside the image's text.
   Site* Find(uint64_t pc) {
     const uint64_t code = (pc - text_begin_) >> 2;
     if (code > AccessLog::kMaxCode) [[unlikely]] return nullptr;
@@ -168,38 +169,39 @@ class AccessCounters {
     return index != 0 ? &sites_[index] : Insert(pc, code);
   }
   uint64_t Code(const Site& site) const { return (site.pc - text_begin_) >> 2; }
-  // Numbers from 1; entry 0 is nobody's.
+  // Sites are numbered from 1; entry 0 is unused.
   const Site& site(uint16_t id) const { return sites_[id]; }
   uint16_t site_count() const { return site_count_; }
 
-  // Reads the log of a warp whose lanes all stand at one place. Its batch of loads goes on.
+  // Reads the log of a warp whose lanes are all at one place. Its batch of loads continues.
   void Drain(AccessLog& log, int warp);
-  // The warp whose log was drained last waits for everything it has loaded.
+  // Ends a batch: the warp whose log was drained last waits for all its loads.
   void EndBatch();
-  // All warps of the block have stopped: what they have loaded and stored since the last round goes through the cache.
+  // Ends a round: all warps of the block have stopped, and their loads and stores since the last round pass through the
+  // cache.
   void EndRound();
 
   LaunchCounters counters;
 
-  // Takes over what another OS thread counted in the same launch. Sites are added up before anything is scaled, so
-  // that the sums do not depend on which thread ran which block.
+  // Adds the counts of another OS thread in the same launch. Sites are added before scaling, so that the sums do not
+  // depend on which thread ran which block.
   void Absorb(const AccessCounters& other);
 
-  // Sums up the sites: what the log left out is scaled from what it held.
+  // Sums the sites: accesses that the log left out are scaled from those it held.
   LaunchCounters Finish();
 
  private:
   static constexpr uint16_t kMaxSites = 0xfff0;  // all further instructions share the last one
-  static constexpr uint32_t kMaxRepeats = 4;     // of one load in a batch: as far as nvcc unrolls a loop by itself
+  static constexpr uint32_t kMaxRepeats = 4;     // limit for one load in a batch: nvcc unrolls loops by this factor
 
-  // The loads and stores of one warp in a round. Each is a word with the site's number and the number of lines, and
-  // then a word a line: its number << 4 | its sectors.
+  // The loads and stores of one warp in a round. Each is a word with the site's number and the number of lines,
+  // followed by a word per line: its number << 4 | its sectors.
   struct WarpRequests {
     static constexpr uint64_t kTurnEnds = uint64_t{1} << 63;
     static constexpr int kSiteShift = 32;
     std::vector<uint64_t> words;
-    size_t last = 0;  // where the latest begins
-    size_t at = 0;    // how far EndRound has come
+    size_t last = 0;  // start of the latest
+    size_t at = 0;    // progress of EndRound
   };
 
   Site* Insert(uint64_t pc, uint64_t code);
@@ -217,11 +219,11 @@ class AccessCounters {
   uint64_t atomic_sectors_ = 0;
   L1Cache own_cache_;
   L1Cache* cache_ = &own_cache_;
-  uint64_t cache_tag_ = 0;      // of the owner, above the line's number
+  uint64_t cache_tag_ = 0;      // owner's tag, above the line's number
   uint64_t l1_bytes_ = 0;
   std::array<WarpRequests, kMaxBlockThreads / kWarpSize> requests_;
-  int warp_ = 0;  // whose log was drained last
-  // The batch of loads being gathered.
+  int warp_ = 0;  // warp whose log was drained last
+  // The batch of loads being collected.
   uint32_t batch_ = 1;
   uint64_t batch_bytes_ = 0;
 };

@@ -17,7 +17,7 @@ class AccessCountersTest : public testing::Test {
     counters.BeginLaunch(&sectors, 2, kText, 16 * 1024);
     counters.UseCache(nullptr, 0);
   }
-  // One access of every lane; `offset` of a lane, or nothing.
+  // Logs one access of every lane; `offset` of a lane, or a negative number for none.
   void Warp(uint64_t pc, uint8_t bytes, const std::function<int64_t(int)>& offset, bool shared = false, bool writes = false,
             bool atomic = false) {
     Site& site = *counters.Find(pc);
@@ -85,7 +85,7 @@ TEST_F(AccessCountersTest, TheSecondLoadOfALineHits) {
   Warp(kText + 80, 4, [](int lane) { return 4 * lane; });
   EXPECT_EQ(Drained(kText + 40).missed, 4u);
   EXPECT_EQ(Drained(kText + 80).missed, 0u);
-  counters.UseCache(nullptr, 1);  // another block has another cache
+  counters.UseCache(nullptr, 1);  // another block has a cache of its own
   Warp(kText + 80, 4, [](int lane) { return 4 * lane; });
   EXPECT_EQ(Drained(kText + 80).missed, 4u);
   const LaunchCounters all = counters.Finish();
@@ -101,7 +101,7 @@ TEST_F(AccessCountersTest, StoresOfPartsOfSectorsAreTold) {
 }
 
 TEST_F(AccessCountersTest, DivergentLanesMeetAgainAtTheLaterInstruction) {
-  // Half of the lanes run an instruction that the others skip; then all run the next.
+  // Half of the lanes run an instruction that the others skip; then all run the next one.
   Warp(kText + 40, 4, [](int lane) { return lane < 16 ? 4 * lane : -1; });
   Warp(kText + 80, 4, [](int lane) { return 4 * lane; });
   EXPECT_EQ(Drained(kText + 40).groups, 1u);
@@ -198,7 +198,7 @@ TEST_F(AccessCountersTest, ABatchGoesOnFromLogToLogUntilTheWarpWaits) {
   EXPECT_EQ(all.load_batch_bytes, 4 * 128);
 }
 
-// Each of eight warps reads a row of four KiB twice. The cache holds 16 KiB: four such rows.
+// Each of eight warps reads a row of 4 KiB twice. The cache has 16 KiB: four such rows.
 TEST_F(AccessCountersTest, WhatAWarpReadsTwiceHitsOnlyWhereTheRowsOfAllWarpsFit) {
   for (const int warps : {4, 8}) {
     counters.BeginLaunch(&sectors, 2, kText, 16 * 1024);
@@ -217,7 +217,7 @@ TEST_F(AccessCountersTest, WhatAWarpReadsTwiceHitsOnlyWhereTheRowsOfAllWarpsFit)
   }
 }
 
-// A cache of 16 KiB: eight are read, `written` are stored elsewhere, the eight are read again.
+// The cache has 16 KiB: eight rows are read, `written` are stored elsewhere, and the eight are read again.
 TEST_F(AccessCountersTest, StoresTakeRoomInTheCache) {
   for (const int written : {4, 12}) {
     counters.BeginLaunch(&sectors, 2, kText, 16 * 1024);
@@ -227,11 +227,12 @@ TEST_F(AccessCountersTest, StoresTakeRoomInTheCache) {
           kText + 60, 4, [&](int lane) { return 65536 + i * 128 + 4 * lane; }, false, true);
     for (int i = 0; i < 64; ++i) Warp(kText + 80, 4, [&](int lane) { return i * 128 + 4 * lane; });
     EXPECT_EQ(Drained(kText + 80).missed, written == 4 ? 0u : 64u * 4) << written;
-    EXPECT_EQ(counters.Find(kText + 60)->missed, static_cast<uint64_t>(written) * 32);  // all go on to the second level
+    EXPECT_EQ(counters.Find(kText + 60)->missed, static_cast<uint64_t>(written) * 32);  // all continue to the second
+                                                                                        // level
   }
 }
 
-// The row is the same for all: whoever comes first brings it.
+// The row is the same for all warps: the first to come loads it.
 TEST_F(AccessCountersTest, WarpsSideBySideFindWhatTheOthersLoaded) {
   for (int warp = 0; warp < 8; ++warp) {
     for (int i = 0; i < 256; ++i) Warp(kText + 40, 4, [&](int lane) { return i * 128 + 4 * lane; });  // 32 KiB

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts the accesses of a warp's lanes together again.
+// Combines the accesses of a warp's lanes into warp-wide accesses.
 //
 // The simulator runs the lanes of a warp one after another, a GPU runs them side by side: what one load instruction
 // costs depends on the 32 addresses together. Each lane therefore writes a log of (instruction, address) while it
@@ -9,8 +9,8 @@
 // that took different branches are matched as a GPU would converge them: the earliest instruction in the program goes
 // first, together with every lane that stands at it.
 //
-// A log has a fixed size. What a lane does beyond it before the next stop is only counted, and the counters are scaled
-// up (access_counters.h): a loop's first two thousand accesses speak for the rest.
+// A log has a fixed size. A lane's further accesses before the next stop are only counted, and the counters are scaled
+// up (access_counters.h): a loop's first two thousand accesses represent the rest.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ class AccessLog {
 
   AccessLog() : entries_(kWarpSize * kStride) { Clear(); }
 
-  // An instruction's number is its place in the program: (return address - start of the text) / 4. No two calls share
-  // one, since a call takes five bytes, and their order is the program's.
+  // An instruction's number is its position in the program: (return address - start of the text) / 4. Numbers are
+  // unique, since a call takes five bytes, and have the program's order.
   static constexpr uint64_t kMaxCode = (uint64_t{1} << (64 - kCodeShift)) - 1;
   // `offset`: from kGlobalBase, or into shared memory with kSharedBit.
   static uint64_t Entry(uint64_t code, uint64_t offset) { return code << kCodeShift | offset; }
@@ -60,7 +60,7 @@ class AccessLog {
       lanes[static_cast<size_t>(count++)] = lane;
     }
     while (count > 0) {
-      // The common case: all lanes stand at the same instruction.
+      // Fast path: all lanes are at the same instruction.
       const uint64_t first = *at[0];
       uint64_t different = 0;
       for (int i = 0; i < count; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strata by linear number; edges by coordinates.
+// Chooses strata by linear number and edges by coordinates.
 #include "tuner/device/sim/worker/block_sample.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace hone::sim {
 
 namespace {
 
-// All blocks of a grid that hardly has more than `count`.
+// Returns whether a grid has hardly more than `count` blocks; all are then taken.
 bool Few(uint64_t total, size_t count) { return total <= count + count / 2; }
 std::vector<uint64_t> AllBlocks(uint64_t total) {
   std::vector<uint64_t> blocks(total);
@@ -22,7 +22,7 @@ std::vector<uint64_t> AllBlocks(uint64_t total) {
   return blocks;
 }
 
-// Numbers below `strata` in bit-reversed order: any first part of the list is spread over the grid.
+// Returns numbers below `strata` in bit-reversed order: any first part of the list is spread over the grid.
 std::vector<uint64_t> SpreadOrder(uint64_t strata) {
   int bits = 0;
   while ((uint64_t{1} << bits) < strata) ++bits;
@@ -52,7 +52,7 @@ std::vector<uint64_t> SampleBlocks(const std::array<uint32_t, 3>& grid, size_t c
     if (block < total && taken.insert(block).second) blocks.push_back(block);
   };
   const auto number = [&](uint64_t bx, uint64_t by, uint64_t bz) { return bx + x * (by + y * bz); };
-  take(total / 2 + x / 3);  // an inner block first: what most blocks are like
+  take(total / 2 + x / 3);  // an inner block first, which is like most blocks
   take(0);
   take(total - 1);
   take(number(x - 1, 0, 0));
@@ -84,7 +84,7 @@ std::vector<uint64_t> DrawBlocks(const std::array<uint32_t, 3>& grid, size_t cou
   const uint64_t strata = std::min<uint64_t>(total, count);
   std::vector<uint64_t> blocks;
   for (uint64_t i = 0; i < strata; ++i) blocks.push_back(BlockOfStratum(key, total, i, strata));
-  // Tails and boundary branches live at the corners.
+  // Tails and boundary branches are at the corners.
   for (const uint64_t corner : {uint64_t{0}, uint64_t{grid[0]} - 1, uint64_t{grid[0]} * (grid[1] - 1), total - 1}) {
     if (std::find(blocks.begin(), blocks.end(), corner) == blocks.end()) blocks.push_back(corner);
   }

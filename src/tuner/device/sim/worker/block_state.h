@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread block that is being run: its threads as fibers, its warps, its barriers, and the books on its shared memory.
+// Holds the state of a running thread block: its threads as fibers, its warps, its barriers, and the bookkeeping of its
+// shared memory.
 //
-// Stacks of all threads lie in one mapping, without guard pages: a cooperative grid of 132 blocks of 1024 threads would
-// exceed the kernel's limit on mappings. A stack whose lowest word is no longer zero has overflowed. A stack's
-// size is a little more than a power of two, so that the hot tops of 1024 stacks do not fall into one set of the
-// host's cache. Each fiber's record lies at the top of its own stack.
+// Stacks of all threads are in one mapping, without guard pages: a cooperative grid of 132 blocks of 1024 threads would
+// exceed the kernel's limit on mappings. A stack whose lowest word is no longer zero has overflowed. A stack's size is
+// a little more than a power of two, so that the hot tops of 1024 stacks do not share one set of the host's cache. Each
+// fiber's record is at the top of its own stack.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
@@ -54,7 +55,7 @@ struct Fiber {
   uint32_t barriers = 0;     // block barriers passed
   uint32_t spins = 0;        // atomic or volatile accesses since it last waited
   uint64_t wait_pc = 0;
-  // Operands and result of the collective or barrier it waits in.
+  // Operands and result of the collective or barrier in which the fiber waits.
   uint64_t value = 0, result = 0;
   uint32_t operand = 0, width = 0, kind = 0;
   int flag = 0;
@@ -72,15 +73,15 @@ struct WarpGroup {
 
 struct Warp {
   uint32_t alive = 0, runnable = 0, yielded = 0;
-  std::vector<WarpGroup> groups;  // collectives that some lanes wait in
-  // A ring of hashes, one for each of the latest shuffles that had new operands: of the operands of all its lanes.
+  std::vector<WarpGroup> groups;  // collectives in which some lanes wait
+  // A ring of hashes of all lanes' operands, one for each of the latest shuffles with new operands.
   std::array<uint64_t, 8> ready_operands{};
   size_t next_operands = 0;
 };
 
 struct NamedBarrier {
   uint32_t expected = 0, arrived = 0;
-  std::vector<int> threads;       // all that arrived
+  std::vector<int> threads;       // all threads that have arrived
 };
 
 class BlockState {
@@ -92,14 +93,14 @@ class BlockState {
   Fiber& fiber(int thread) {
     return *reinterpret_cast<Fiber*>(stacks_.data() + static_cast<size_t>(thread + 1) * stride_ - kHeader);
   }
-  // The stack of one thread: its lowest address, and the distance to the next thread's.
+  // Returns a thread's stack: its lowest address; stacks are a fixed distance apart.
   uint64_t stack_begin(int thread) const {
     return reinterpret_cast<uint64_t>(stacks_.data()) + static_cast<size_t>(thread) * stride_;
   }
   size_t stack_stride() const { return stride_; }
   uint64_t stacks_begin() const { return reinterpret_cast<uint64_t>(stacks_.data()); }
   uint64_t stacks_bytes() const { return stacks_.size(); }
-  // Where thread's stack begins (grows downwards from here) and its usable size.
+  // Returns the start of a thread's stack (which grows downwards) and its usable size.
   void* stack_top(int thread) { return &fiber(thread); }
   size_t stack_bytes() const { return stride_ - kHeader; }
   bool stack_intact(int thread) const {
@@ -112,7 +113,7 @@ class BlockState {
   HappensBefore order;
   SharedShadow shadow;
   uint64_t number = 0;          // linear, within the grid
-  L1Cache* cache = nullptr;     // that it reads through; null: one of its own
+  L1Cache* cache = nullptr;     // the cache it reads through; null: one of its own
   int alive = 0, at_barrier = 0, at_grid = 0;
   uint32_t barriers = 0;        // block barriers completed
   bool effects_exited = false;  // a thread with effects has exited; with the number of barriers it passed:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layers of knowledge behind HappensBefore. Everything here is off the path of ordinary accesses.
+// Implements the layers of knowledge of HappensBefore. Ordinary accesses use none of this code.
 #include "tuner/device/sim/worker/happens_before.h"
 
 namespace hone::sim {
@@ -42,7 +42,7 @@ void HappensBefore::JoinInto(Row& row, const Vector& known) {
   for (size_t i = 0; i < known.size(); ++i) row.known[i] = std::max(row.known[i], known[i]);
 }
 
-// All that `thread` knows of others, with its own accesses up to `own`.
+// Returns everything that `thread` knows of others, with its own accesses up to `own`.
 HappensBefore::Vector HappensBefore::KnowledgeOf(int thread, Stamp own) {
   Vector known(static_cast<size_t>(threads_), base_);
   const Row* row = rows_[static_cast<size_t>(thread)].get();
@@ -81,7 +81,7 @@ void HappensBefore::WarpBarrier(int warp_index, uint32_t lanes, uint32_t living)
     }
   }
   if (!any_row_) return;
-  // One lane may know of other warps (named barriers, acquired flags): after the meeting all lanes do.
+  // One lane may know of other warps (named barriers, acquired flags); after the meeting all lanes do.
   Vector joined;
   for (int lane = 0; lane < kWarpSize && first + lane < threads_; ++lane) {
     if (!(lanes >> lane & 1)) continue;
@@ -139,15 +139,15 @@ void HappensBefore::AtomicAccess(int self, uint64_t address, bool reads, bool wr
     }
     const Vector known = KnowledgeOf(self, own);
     if (published_.size() >= kMaxPublished && published_.count(address) == 0) {
-      // Too many flags to keep books on: call everything up to here ordered, which can only hide a race.
+      // There are too many flags to track: everything up to here counts as ordered, which can only hide a race.
       published_.clear();
       seen_.clear();
       BlockBarrier();
       return;
     }
     Vector& published = published_[address];
-    // A read-modify-write carries on what earlier writers released to this address; so, leniently, does a plain
-    // atomic write: a missed race is better than a false one.
+    // A read-modify-write passes on what earlier writers released to this address; so, leniently, does a plain atomic
+    // write: a missed race is better than a false one.
     if (published.empty()) published.assign(static_cast<size_t>(threads_), 0);
     for (size_t i = 0; i < published.size(); ++i) published[i] = std::max(published[i], known[i]);
   }

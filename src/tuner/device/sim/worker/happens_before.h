@@ -1,20 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which earlier access of another thread of the block is ordered before now: the race detector's vector clocks.
+// Decides whether an earlier access of another thread of the block is ordered before the present one: the race
+// detector's vector clocks.
 //
-// The threads of a block run one after another on one OS thread, so all events of a block have a place on one time
-// line. A *stamp* is a position on it; it grows at every synchronisation. An access is recorded as (thread, stamp),
-// and each thread knows, for every other thread, the stamp up to which that one's accesses happened before. A full
-// vector for each of 1024 threads would be slow and is almost never needed, so knowledge is kept in four layers:
+// The threads of a block run one after another on one OS thread, so all events of a block are on one time line. A
+// *stamp* is a position on this line and grows at every synchronisation. An access is recorded as (thread, stamp), and
+// each thread knows, for every other thread, the stamp up to which the other's accesses happened before. A full vector
+// for each of 1024 threads would be slow and is almost never needed, so knowledge is kept in four layers:
 //   * one stamp for the block: the last barrier of all threads;
 //   * one stamp per warp: the last __syncwarp of all its living lanes;
 //   * a 32 x 32 matrix per warp: __syncwarp over some lanes;
 //   * a row per thread, made when needed: named barriers over some warps, and atomics with fences.
 // Shuffles and votes order nothing, as CUDA says.
 //
-// Pure bookkeeping without memory of accesses: those are in shared_shadow.h. Not thread-safe. Stamps only grow, from
-// block to block as well, so that nothing needs clearing between blocks.
+// The class records no accesses: shared_shadow.h does. Not thread-safe. Stamps only grow, also from block to block, so
+// nothing needs clearing between blocks.
 #pragma once
 
 #include <algorithm>
@@ -32,21 +33,21 @@ using Stamp = uint32_t;
 
 class HappensBefore {
  public:
-  static constexpr Stamp kLastStamp = (1u << 20) - 2;  // what a shadow cell can hold
+  static constexpr Stamp kLastStamp = (1u << 20) - 2;  // limit of a shadow cell
   static constexpr Stamp kRestartStamp = 1;
 
   HappensBefore();
 
-  // A block of `threads` threads begins: everything before is ordered before everything in it.
+  // Begins a block of `threads` threads: everything earlier is ordered before everything in it.
   void BeginBlock(int threads);
 
   Stamp now() const { return now_; }
   Stamp block_begin() const { return block_begin_; }
-  // Accesses stamped below this are ordered before every thread of the block.
+  // Returns the stamp below which accesses are ordered before every thread of the block.
   Stamp base() const { return base_; }
 
-  // Does an access of `other` at `stamp` happen before what `self` does now? The caller has excluded
-  // stamp < base() and other == self, which is nearly always the answer.
+  // Returns whether an access of `other` at `stamp` happens before what `self` does now. The caller has excluded stamp
+  // < base() and other == self, which cover nearly all calls.
   bool OrderedSlow(int other, Stamp stamp, int self) const {
     if ((other ^ self) < kWarpSize && (other >> 5) == (self >> 5)) {
       const Warp& warp = *warps_[static_cast<size_t>(self >> 5)];
@@ -61,18 +62,18 @@ class HappensBefore {
   }
 
   void BlockBarrier();
-  // `lanes` of `warp` met in __syncwarp; `living` are the lanes that have not exited.
+  // Records that `lanes` of `warp` met in __syncwarp; `living` are the lanes that have not exited.
   void WarpBarrier(int warp, uint32_t lanes, uint32_t living);
-  // `threads` met in a named barrier.
+  // Records that `threads` met in a named barrier.
   void PartialBarrier(const std::vector<int>& threads);
 
-  // __threadfence*: what the thread did before is published by its next atomic writes, and what its earlier atomic
-  // reads saw becomes known.
+  // Records __threadfence*: the thread's next atomic writes publish what it did before, and it now knows what its
+  // earlier atomic reads saw.
   void Fence(int self);
-  // An atomic or volatile access. `acquire` and `release` take effect at once; without them, fences decide.
+  // Records an atomic or volatile access. `acquire` and `release` take effect at once; without them, fences decide.
   void AtomicAccess(int self, uint64_t address, bool reads, bool writes, bool acquire, bool release);
 
-  // True once stamps run out: the caller stamps its recorded accesses kRestartStamp and calls Restart.
+  // Returns true once stamps run out: the caller stamps its recorded accesses kRestartStamp and calls Restart.
   bool exhausted() const { return now_ >= kLastStamp; }
   void Restart();
 

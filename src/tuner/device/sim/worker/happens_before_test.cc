@@ -41,7 +41,7 @@ TEST(HappensBefore, AWarpBarrierOverHalfOfTheLanesLeavesTheOtherHalf) {
 }
 
 TEST(HappensBefore, LanesPassOnWhatTheyKnow) {
-  // 0 meets 1, then 1 meets 2: what 0 wrote before is ordered before 2.
+  // 0 meets 1, then 1 meets 2: earlier writes of 0 are ordered before 2.
   HappensBefore order;
   order.BeginBlock(32);
   const Stamp write = order.now();
@@ -69,7 +69,7 @@ TEST(HappensBefore, NamedBarriersOrderTheirThreads) {
   order.PartialBarrier(two_warps);
   EXPECT_TRUE(order.Ordered(0, write, 63));
   EXPECT_FALSE(order.Ordered(0, write, 64));
-  // The third warp learns of it from the second, through a barrier of those two.
+  // The third warp learns of it from the second, through a barrier of these two.
   std::vector<int> others;
   for (int t = 32; t < 96; ++t) others.push_back(t);
   order.PartialBarrier(others);

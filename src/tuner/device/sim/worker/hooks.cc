@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that -fsanitize=thread makes device code call before every load and store.
+// Implements the functions that -fsanitize=thread makes device code call before every load and store.
 //
-// Images are linked with --wrap for each of these names, so that what they call is __wrap___tsan_read4 and so on: a
-// build of Hone with the real ThreadSanitizer keeps its own hooks. sim_compiler.cc takes the list of names from
+// Images are linked with --wrap for each of these names, so that they call __wrap___tsan_read4 and so on: a build of
+// Hone with the real ThreadSanitizer keeps its own hooks. sim_compiler.cc takes the list of names from
 // WrappedSymbols(), which is made from the same table as the functions.
 #include "tuner/device/sim/worker/hooks.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 inline uint64_t Address(const volatile void* p) { return reinterpret_cast<uint64_t>(p); }
 
-// Accesses of types without the alignment of their size: a GPU does them in smaller pieces, and so do we.
+// Handles accesses of types without the alignment of their size: in smaller pieces, as on a GPU.
 template <bool kWrites>
 inline void Unaligned(uint64_t address, uint64_t bytes, uint64_t pc) {
   if ((address & (bytes - 1)) == 0 && bytes <= 4) {
@@ -32,8 +32,8 @@ inline void Unaligned(uint64_t address, uint64_t bytes, uint64_t pc) {
   }
 }
 
-// Lets other fibers run when this one spins. Before the books are kept: the access itself follows the hook at once, so
-// what it sees is what the books say.
+// Lets other fibers run when this one spins. Called before the bookkeeping: the access itself follows the hook at once,
+// so its value matches the records.
 inline void Spin() {
   hone::sim::Worker* const w = current_worker;
   if (w != nullptr && w->fiber != nullptr) w->Spin();
@@ -46,7 +46,7 @@ inline void Volatile(uint64_t address, uint64_t bytes, uint64_t pc) {
   hone::sim::OrderAccess(address, !kWrites, kWrites, false, false);
 }
 
-// memory_order of the C++ ABI: 0 relaxed, 1 consume, 2 acquire, 3 release, 4 acq_rel, 5 seq_cst.
+// Interprets memory_order of the C++ ABI: 0 relaxed, 1 consume, 2 acquire, 3 release, 4 acq_rel, 5 seq_cst.
 inline bool Acquires(int order) { return order != 0 && order != 3; }
 inline bool Releases(int order) { return order >= 3; }
 
@@ -104,7 +104,8 @@ void* __wrap_memset(void* to, int value, unsigned long n) {
   return std::memset(to, value, n);
 }
 
-// Mathematics that answers through a pointer: the store is announced here, for the C library's own code has no hooks.
+// Mathematical functions that return a value through a pointer: the store is announced here, since the C library's own
+// code has no hooks.
 #define HONE_SPLIT(SUFFIX, T)                                              \
   T __wrap_modf##SUFFIX(T value, T* whole) {                               \
     AccessRange<true>(Address(whole), sizeof(T), HONE_PC);                 \

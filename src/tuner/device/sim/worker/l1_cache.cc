@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hash table with chains over an array of lines, and a list through the lines in the order of their use.
+// Implements the cache as a hash table with chains over an array of lines, and a list of the lines in order of use.
 #include "tuner/device/sim/worker/l1_cache.h"
 
 #include <algorithm>

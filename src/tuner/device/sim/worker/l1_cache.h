@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first-level cache of the simulated GPU: 128-byte lines of four 32-byte sectors, the line unused for longest goes.
+// Models the first-level cache of the simulated GPU: 128-byte lines of four 32-byte sectors; the least recently used
+// line is evicted.
 //
-// Any line may lie anywhere (fully associative). A GPU hashes lines over wide sets, so that strides hardly ever collide
-// there; and where no set is chosen by an address, what hits does not depend on where a tensor happens to lie.
+// The cache is fully associative. A GPU hashes lines over wide sets, so strides hardly ever collide there; and without
+// sets, hits do not depend on the addresses of tensors.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,13 @@ class L1Cache {
 
   L1Cache() = default;
 
-  // Empties the cache and gives it room for `bytes`, at least one line.
+  // Empties the cache and gives it space for `bytes`, at least one line.
   void Reset(uint64_t bytes);
-  // False until Reset: such a cache may not be asked.
+  // Returns false until Reset; such a cache may not be used.
   bool ready() const { return !lines_.empty(); }
 
-  // How many of `sectors` (bit i: sector i of the line) are not in the cache. Afterwards they are, and the line is the
-  // one used last. `line`: any number that names it, at most 60 bits.
+  // Returns how many of `sectors` (bit i: sector i of the line) are not in the cache. Afterwards they are, and the line
+  // is the most recently used. `line`: any identifying number of at most 60 bits.
   int Missed(uint64_t line, uint8_t sectors);
 
  private:

@@ -30,7 +30,7 @@ TEST(L1Cache, TheLineUnusedForLongestGoes) {
   EXPECT_EQ(cache.Missed(1, 1), 1);
   EXPECT_EQ(cache.Missed(2, 1), 1);
   EXPECT_EQ(cache.Missed(1, 1), 0);  // 2 is now the older
-  EXPECT_EQ(cache.Missed(3, 1), 1);  // and goes
+  EXPECT_EQ(cache.Missed(3, 1), 1);  // and is evicted
   EXPECT_EQ(cache.Missed(1, 1), 0);
   EXPECT_EQ(cache.Missed(2, 1), 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small pool of OS threads, each with a Worker.
+// Implements a small pool of OS threads, each with a Worker.
 #include "tuner/device/sim/worker/launch_runner.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace hone::sim {
 namespace {
 
 constexpr size_t kMaxSiteReports = 24;
-// Few blocks are done before a second OS thread has woken up.
+// A smaller number of blocks is done before a second OS thread has woken up.
 constexpr uint64_t kBlocksForSeveralWorkers = 4;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one simulated launch over the child's OS threads and puts their counters together.
+// Runs one simulated launch on the child's OS threads and adds up their counters.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class LaunchRunner {
   explicit LaunchRunner(int workers);
   ~LaunchRunner();
 
-  // Returns when the launch has ended, however it did; a candidate that loops for ever keeps it.
+  // Returns when the launch has ended, however it did; never if a candidate loops for ever.
   LaunchReport Run(const LaunchSpec& spec, const Image& image);
 
  private:

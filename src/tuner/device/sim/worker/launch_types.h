@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that describe one simulated kernel launch: what goes in and what comes out. Both sides of the child's socket
-// know them; nothing here runs.
+// Defines the input and output of one simulated kernel launch. Both sides of the child's socket use these types.
 #pragma once
 
 #include <array>
@@ -24,14 +23,14 @@ struct BoundRange {
   bool drawn = false;
 };
 
-// A loaded image, as the runtime needs it.
+// Addresses and sizes of a loaded image, for the runtime.
 struct ImageLayout {
   uint64_t text_begin = 0, text_end = 0;     // addresses in this process
   uint64_t image_begin = 0, image_end = 0;   // all segments
   uint64_t data_begin = 0, data_end = 0;     // writable globals
   uint32_t shared_bytes = 0;                 // size of the segment that holds shared memory, dynamic included
   uint32_t static_shared = 0;                // bytes of static shared memory, from its start
-  uint32_t dynamic_offset = 0;               // of dynamic shared memory in it
+  uint32_t dynamic_offset = 0;               // offset of dynamic shared memory in it
   bool has_dynamic = false;
   std::vector<std::pair<uint32_t, uint32_t>> guards;  // see image_symbols.h
   std::vector<std::pair<uint64_t, uint64_t>> constants;  // addresses of __constant__ variables, (begin, end)
@@ -45,18 +44,21 @@ struct LaunchSpec {
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   uint32_t dynamic_shared = 0;
   bool cooperative = false;
-  // The counters become a modelled time, so nothing about them may be chance: one OS thread runs all blocks in a fixed
-  // order, whatever they say to each other. Otherwise all OS threads share the blocks.
+  // The counters become a modelled time, so they must be reproducible: one OS thread runs all blocks in a fixed order,
+  // even if they communicate. Otherwise all OS threads share the blocks.
   bool in_order = false;
   std::vector<uint64_t> blocks;              // linear numbers of the blocks to run, in order; empty: all
-  bool secret = false;                       // the blocks were drawn by a secret: what they wrote is compared, nothing timed
-  uint64_t access_budget = 0;                // no further block begins after about so many accesses; 0: no bound
+  bool secret = false;                       // a secret selected the blocks: what they wrote is compared, and nothing
+                                             // is timed
+  uint64_t access_budget = 0;                // no block begins after about this many accesses; 0: no bound
   std::vector<BoundRange> ranges;
   uint32_t sm_count = 132;
   uint64_t l1_bytes = 128 * 1024;            // one block's share of the first-level cache
-  uint32_t stack_bytes = 64 * 1024;          // of one simulated thread
-  uint32_t local_bytes = 0;                  // of its top, what a kernel's frames take: filled when a block starts
-  uint64_t fill_key = 0;                     // what shared and local memory hold at the start of a block; 0: one pattern
+  uint32_t stack_bytes = 64 * 1024;          // size of a simulated thread's stack
+  uint32_t local_bytes = 0;                  // part of the stack, from its top, that a kernel's frames use: filled when
+                                             // a block starts
+  uint64_t fill_key = 0;                     // contents of shared and local memory at the start of a block; 0: one
+                                             // pattern
 
   uint64_t grid_blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t block_threads() const { return block[0] * block[1] * block[2]; }
@@ -64,24 +66,24 @@ struct LaunchSpec {
 
 enum class LaunchEnd {
   kOk,
-  kCrashed,        // what a GPU would fault on: out of bounds, misaligned, trap
+  kCrashed,        // a GPU would fault: out of bounds, misaligned, trap
   kUnsupported,    // the simulator cannot run it
   kStuck,          // sampled blocks wait for blocks outside the sample
-  kForbidden,      // what no launch may do: a write to an input
-  kWaiting,        // all blocks wait for each other and nothing moves
+  kForbidden,      // forbidden in every launch: a write to an input
+  kWaiting,        // all blocks wait for each other and none can continue
 };
 
-// Something the candidate did wrong. `{0}` and `{1}` in the message stand for the source places of pcs[0] and pcs[1],
-// which only the session can look up.
+// A fault of the candidate. `{0}` and `{1}` in the message stand for the source positions of pcs[0] and pcs[1], which
+// only the session can look up.
 struct RawFinding {
   std::string kind;
   std::string message;
   std::vector<uint64_t> pcs;       // offsets from the image's start, of the byte after the call
-  // The finding holds only when the two places are different lines: a compiler may duplicate one barrier.
+  // The finding is valid only when the two positions are different lines: a compiler may duplicate one barrier.
   bool only_if_lines_differ = false;
 };
 
-// What one memory instruction cost, for advice that names a line.
+// Cost of one memory instruction, for advice that names a line.
 struct SiteReport {
   uint64_t pc = 0;                 // offset from the image's start
   bool shared = false, writes = false, atomic = false;
@@ -93,9 +95,10 @@ struct LaunchReport {
   LaunchEnd end = LaunchEnd::kOk;
   std::string detail;              // why it ended, with `{0}` as in findings
   std::vector<RawFinding> findings;  // the fatal one, if any, is the last
-  bool incomplete = false;         // a block read what no block had written yet, or added to what others add to
+  bool incomplete = false;         // a block read memory that no block had written yet, or added to memory that others
+                                   // add to
   LaunchCounters counters;
-  std::vector<SiteReport> sites;   // the dearest
+  std::vector<SiteReport> sites;   // the most expensive
   double cpu_seconds = 0;          // processor time of the launch, all OS threads
 };
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of every byte of a block's shared memory: who wrote it last, who has read it since, and whether
-// anybody has written it at all. Finds races and reads of undefined values.
+// Tracks every byte of a block's shared memory: the last thread that wrote it, later readers, and whether it has been
+// written at all. Finds races and reads of undefined values.
 //
-// One 16-byte cell stands for a 4-byte word. A word that is touched in smaller parts is split into four byte cells
+// One 16-byte cell describes a 4-byte word. A word that is accessed in smaller parts is split into four byte cells
 // until it is next written whole, so that neighbours in a half2 do not look like a race. A cell remembers one writer
-// and two readers (the second from another warp than the first): enough for every report to be true, while a race
-// whose only evidence was displaced is missed.
+// and two readers (the second from another warp than the first): every report is then true, while a race whose only
+// evidence was overwritten is missed.
 //
 // Nothing is cleared between blocks: stamps only grow (happens_before.h), and one from an earlier block means
 // "not written in this block". Not thread-safe; one per OS thread.
@@ -20,18 +20,18 @@
 
 namespace hone::sim {
 
-// How an access takes part in a race. Atomics do not race with each other. Volatile accesses do not race with atomics,
-// nor with each other across warps, where they are flags; within a warp they are what used to be warp-synchronous
-// code, which is a race on today's GPUs.
+// Role of an access in a race. Atomics do not race with each other. Volatile accesses do not race with atomics, nor
+// with each other across warps, where they act as flags; within a warp they are former warp-synchronous code, which is
+// a race on today's GPUs.
 enum class Ordering : uint32_t { kPlain = 0, kAtomic = 1, kVolatile = 2 };
 
-// What the access at hand collided with.
+// The conflict found by the present access.
 struct SharedConflict {
-  bool unwritten = false;      // it read bytes that nobody has written
+  bool unwritten = false;      // it read unwritten bytes
   bool race = false;
   bool other_wrote = false;    // the other access was a write
   int other_thread = 0;
-  uint16_t other_site = 0;     // of the other access
+  uint16_t other_site = 0;     // site of the other access
   uint32_t word = 0;           // byte offset of the word
 };
 
@@ -41,7 +41,8 @@ class SharedShadow {
 
   uint32_t bytes() const { return static_cast<uint32_t>(words_.size() * 4); }
 
-  // `offset` + `size` must lie inside. `site` numbers the instruction. False when all is well; else see conflict().
+  // Records an access; `offset` + `size` must lie inside. `site` numbers the instruction. Returns false on a conflict;
+  // see conflict().
   template <bool kWrites, bool kReads>
   [[gnu::always_inline]] inline bool Touch(uint32_t offset, uint32_t size, int self, Ordering ordering, uint16_t site, const HappensBefore& hb) {
     const uint32_t tag = hb.now() << 12 | static_cast<uint32_t>(ordering) << 10 | static_cast<uint32_t>(self);
@@ -63,7 +64,7 @@ class SharedShadow {
 
   const SharedConflict& conflict() const { return conflict_; }
 
-  // After HappensBefore::exhausted: all that was recorded becomes written and ordered.
+  // Call after HappensBefore::exhausted: all recorded accesses become written and ordered.
   void Restart();
 
  private:
@@ -89,7 +90,7 @@ class SharedShadow {
     return !hb.OrderedSlow(static_cast<int>(before & 1023), before >> 12, static_cast<int>(tag & 1023));
   }
 
-  // Byte by byte within each word.
+  // Handles an access byte by byte within each word.
   template <bool kWrites, bool kReads>
   [[gnu::noinline]] bool TouchParts(uint32_t offset, uint32_t size, uint32_t tag, uint16_t site, const HappensBefore& hb) {
     bool bad = false;
@@ -124,7 +125,8 @@ class SharedShadow {
     if (kWrites) {
       if (!bad && Races(cell.read_a, tag, hb)) [[unlikely]] bad = Report(cell.read_a, false, cell.read_site);
       if (!bad && Races(cell.read_b, tag, hb)) [[unlikely]] bad = Report(cell.read_b, false, cell.read_site);
-      // A thread's own plain write, which nobody else is ordered after yet, is the better evidence against atomics.
+      // The thread's own plain write, after which no other thread is ordered yet, is the better evidence against
+      // atomics.
       const bool atomic_after_own_plain = (tag >> 10 & 3) != 0 && (cell.write >> 10 & 3) == 0 &&
                                           ((cell.write ^ tag) & 1023) == 0 && cell.write >> 12 >= hb.base();
       if (!atomic_after_own_plain) {
@@ -159,7 +161,7 @@ class SharedShadow {
         bad = true;
       }
     }
-    // A whole word written without a race makes the parts alike again.
+    // A whole word written without a race makes the parts equal again.
     if (kWrites && count == 4 && !bad) *word = parts[0];
     return bad;
   }

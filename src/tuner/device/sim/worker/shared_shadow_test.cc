@@ -110,7 +110,7 @@ TEST_F(SharedShadowTest, AtomicsDoNotRaceWithEachOtherButWithTheRest) {
   EXPECT_FALSE(Write(0, 8));
   order.BlockBarrier();
   for (int t = 0; t < 128; ++t) EXPECT_FALSE(Update(t, 8));
-  EXPECT_TRUE(Read(1, 8));  // a plain read of what others are adding to
+  EXPECT_TRUE(Read(1, 8));  // a plain read of a word that others add to
   order.BlockBarrier();
   EXPECT_FALSE(Read(1, 8));
 }
@@ -125,7 +125,7 @@ TEST_F(SharedShadowTest, OnesOwnAtomicDoesNotHideOnesPlainWrite) {
 TEST_F(SharedShadowTest, VolatileFlagsWorkBetweenWarpsAndNotWithinOne) {
   EXPECT_FALSE(Write(0, 8, 4, 1, Ordering::kVolatile));
   EXPECT_FALSE(Read(40, 8, 4, 2, Ordering::kVolatile));
-  EXPECT_TRUE(Read(3, 8, 4, 2, Ordering::kVolatile));  // warp-synchronous code of old
+  EXPECT_TRUE(Read(3, 8, 4, 2, Ordering::kVolatile));  // old warp-synchronous code
 }
 
 TEST_F(SharedShadowTest, SurvivesTheEndOfStamps) {
@@ -134,7 +134,7 @@ TEST_F(SharedShadowTest, SurvivesTheEndOfStamps) {
   shadow.Restart();
   order.Restart();
   EXPECT_FALSE(Read(1, 8));
-  EXPECT_FALSE(Read(1, 12));  // what was unwritten is forgotten: a finding missed, never a false one
+  EXPECT_FALSE(Read(1, 12));  // unwritten state is forgotten: a missed finding, never a false one
   EXPECT_FALSE(Write(2, 16));
   EXPECT_TRUE(Read(3, 16));
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The blocks of a launch: which this worker runs next, and how cooperative ones wait for each other.
+// Chooses the block of a launch that this worker runs next, and lets cooperative blocks wait for each other.
 #include "tuner/device/sim/worker/worker.h"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ void Worker::Run(Launch& l, uint8_t* shared) {
   counters.counters.special_operations += work(kWorkSpecial);
   counters.counters.local_read_bytes += work(kWorkLocalReads);
   counters.counters.local_written_bytes += work(kWorkLocalWrites);
-  if (!idle_) l.idle_workers.fetch_add(1);  // no block left: the others need not wait for this one to move
+  if (!idle_) l.idle_workers.fetch_add(1);  // no block left: the others need not wait for this worker
   current_worker = nullptr;
   block = nullptr;
   fiber = nullptr;
@@ -72,7 +72,7 @@ void Worker::Run(Launch& l, uint8_t* shared) {
 void Worker::RunIndependent() {
   const LaunchSpec& spec = *launch->spec;
   const uint64_t total = spec.blocks.empty() ? spec.grid_blocks() : spec.blocks.size();
-  // Blocks in progress: one, unless a block spins on something that a later block must do.
+  // One block is in progress, unless it spins on something that a later block must do.
   std::vector<std::unique_ptr<BlockState>> resident;
   std::vector<std::unique_ptr<BlockState>> spare;
   if (primary_) spare.push_back(std::move(primary_));
@@ -80,7 +80,7 @@ void Worker::RunIndependent() {
   int stuck_rounds = 0;
   while (!launch->stop.load(std::memory_order_relaxed)) {
     bool finished_one = false, moved = false;
-    // With many blocks that wait for one another in a chain, each pass may finish only one of them.
+    // If many blocks wait for one another in a chain, each pass may finish only one of them.
     const int patience = resident.size() == 1 ? kSpinRounds : kSpinRoundsOfMany;
     for (size_t i = 0; i < resident.size();) {
       Activate(resident[i].get());
@@ -117,7 +117,7 @@ void Worker::RunIndependent() {
     }
     if (resident.empty()) break;
     if (!more && !spec.blocks.empty() && (stuck_rounds += patience) >= kStuckRounds) {
-      // Every sampled block has begun, and those left wait for something that none of them does.
+      // Every sampled block has begun, and the remaining ones wait for something that none of them does.
       std::lock_guard lock(launch->mutex);
       if (launch->end == LaunchEnd::kOk) {
         launch->end = LaunchEnd::kStuck;
@@ -125,14 +125,14 @@ void Worker::RunIndependent() {
       }
       launch->stop = true;
     }
-    // Otherwise they spin until another OS thread's block helps, or for ever.
+    // Otherwise they spin until a block of another OS thread helps, or for ever.
     if (spec.blocks.empty()) NotePass(moved || finished_one, patience);
   }
   if (!spare.empty()) primary_ = std::move(spare.back());
 }
 
 void Worker::AddCost() {
-  // In units of an access. A lane's part in a warp operation costs a switch of fibers, in a matrix instruction its
+  // The unit is one access. A lane's part in a warp operation costs a switch of fibers, and in a matrix instruction its
   // arithmetic too.
   uint64_t total = 15 * gathers_ + 5 * kWarpSize * static_cast<uint64_t>(counters.counters.warp_operations);
   for (uint16_t i = 1; i <= counters.site_count(); ++i) total += counters.site(i).total;
@@ -144,7 +144,7 @@ void Worker::RunCooperative() {
   const LaunchSpec& spec = *launch->spec;
   std::vector<std::unique_ptr<BlockState>> resident;
   const uint64_t total = spec.grid_blocks();
-  // All blocks are in progress at once: each has its share of the first-level cache to itself.
+  // All blocks are in progress at once, each with its own share of the first-level cache.
   std::deque<L1Cache> caches;
   for (uint64_t b = static_cast<uint64_t>(number_); b < total; b += static_cast<uint64_t>(launch->workers)) {
     resident.push_back(MakeBlock());
@@ -221,7 +221,8 @@ void Worker::NotePass(bool moved, int rounds) {
   l.stop = true;
 }
 
-// A block starts on what this launch alone has: random bytes, NaNs or plausible numbers, as the key says.
+// Makes the initial contents of blocks, unique to this launch: random bytes, NaNs or plausible numbers, depending on
+// the key.
 void Worker::MakeFill() {
   const uint64_t key = launch->spec->fill_key;
   constexpr size_t kSpan = 4096;
@@ -238,14 +239,14 @@ void Worker::MakeFill() {
   }
 }
 
-// This worker has no more blocks: the others need not wait for it.
+// Records that this worker has no more blocks: the others need not wait for it.
 void Worker::Leave() {
   std::lock_guard lock(launch->grid_mutex);
   ++launch->workers_done;
   launch->grid_changed.notify_all();
 }
 
-// Waits until every worker's blocks stand at the grid barrier. False when the launch has been stopped.
+// Waits until every worker's blocks are at the grid barrier. Returns false when the launch has been stopped.
 bool Worker::MeetGrid() {
   std::unique_lock lock(launch->grid_mutex);
   const uint64_t generation = launch->grid_generation;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One OS thread that runs simulated blocks: the scheduler of their fibers, and what the hooks reach through it.
+// Runs simulated blocks on one OS thread: schedules their fibers, and holds the state that hooks use.
 //
 // The hooks (hooks.cc, abi.cc) run on a fiber's stack and find their Worker in a thread-local pointer. A block never
 // changes its OS thread, because its shared memory is that thread's copy of the image's thread-local segment.
 //
-// Scheduling: the lanes of a warp run one after another until each waits or exits; then the next warp. Only when no
-// thread of the block can run are barriers looked at, so what a barrier waits for is exactly "all others".
+// Scheduling: the lanes of a warp run one after another until each waits or exits; then the next warp. Barriers are
+// checked only when no thread of the block can run, so a barrier waits for exactly "all others".
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@
 
 namespace hone::sim {
 
-// What the workers of one launch share.
+// State shared by the workers of one launch.
 struct Launch {
   const LaunchSpec* spec = nullptr;
   const ImageLayout* image = nullptr;
@@ -36,25 +36,25 @@ struct Launch {
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> next_block{0};
   std::atomic<bool> incomplete{false};  // see LaunchReport
-  // Passes of any worker in which some thread did more than spin; and how many workers have done nothing else for a
-  // while, or have no block left. When that is all of them, nothing can move any more.
+  // Counts passes of any worker in which some thread did more than spin; and workers that have only spun for a while,
+  // or have no block left. When all workers are idle, nothing can change any more.
   std::atomic<uint64_t> progress{0};
   std::atomic<int> idle_workers{0};
 
-  // Launches in order (LaunchSpec::in_order): blocks are dealt out to so many pretended SMs in turn, each of which has
-  // one first-level cache. Only the one worker of such a launch looks at these.
+  // For launches in order (LaunchSpec::in_order): blocks are assigned in turn to this many imagined SMs, each with one
+  // first-level cache. Only the single worker of such a launch uses these.
   static constexpr uint64_t kPretendedSms = 4;
   std::array<L1Cache, kPretendedSms> caches;
-  uint64_t spent = 0;  // of LaunchSpec::access_budget, by blocks that are done
+  uint64_t spent = 0;  // part of LaunchSpec::access_budget used by finished blocks
 
-  // Cooperative launches: workers meet when all their blocks wait for the grid.
+  // For cooperative launches: workers meet when all their blocks wait for the grid.
   std::mutex grid_mutex;
   std::condition_variable grid_changed;
   int workers = 1, workers_waiting = 0;
   uint64_t grid_generation = 0;
   int workers_done = 0;
 
-  std::mutex mutex;  // guards the rest
+  std::mutex mutex;  // guards the fields below
   LaunchEnd end = LaunchEnd::kOk;
   std::string detail;
   std::vector<RawFinding> findings;
@@ -76,17 +76,17 @@ class Worker {
 
   // Ends the launch. Never returns.
   [[noreturn]] void End(LaunchEnd end, std::string kind, std::string message, std::vector<uint64_t> pcs);
-  // Notes a finding that does not end the launch. `pcs` are return addresses.
+  // Records a finding that does not end the launch. `pcs` are return addresses.
   void Note(std::string kind, std::string message, std::vector<uint64_t> pcs, bool only_if_lines_differ = false);
-  // Gives control back; returns when the fiber may go on.
+  // Suspends the fiber; returns when it may continue.
   void SwitchOut();
 
   void BlockBarrier(int kind, int predicate, uint64_t pc, int* result);
   void NamedBarrierWait(uint32_t barrier, uint32_t threads, bool wait, uint64_t pc);
   void GridBarrier(uint64_t pc);
-  // Operands stand in the fiber's record; so does the result.
+  // Meets the other lanes of a collective. Operands and the result are in the fiber's record.
   void Meet(Collective collective, uint32_t mask, uint32_t tag, uint64_t pc);
-  // An access at which a spinning thread lets others run.
+  // Called for an access at which a spinning thread lets others run.
   void Spin() {
     if (++fiber->spins >= kSpinsBeforeYield) Yield();
   }
@@ -113,7 +113,7 @@ class Worker {
   // --- hot state, read by every hook ---
   uint64_t shared_begin = 0, shared_bytes = 0;
   uint64_t stack_begin = 0, stack_bytes = 0;
-  uint64_t stack_write_bytes = 0;  // of these, what the thread may write: above lies the record of its fiber
+  uint64_t stack_write_bytes = 0;  // the part that the thread may write: the record of its fiber is above
   uint64_t* log_cursor = nullptr;
   uint64_t* log_limit = nullptr;
   int self = 0;                 // thread within the block
@@ -123,9 +123,9 @@ class Worker {
   Launch* launch = nullptr;
   uint32_t static_shared = 0, dynamic_begin = 0, dynamic_end = 0;
   bool several_workers = false;
-  uint64_t ticks = 0;           // hone_sim_clock: grows with every look
-  // Writes that raced with another thread's write: no harm when they store what is there already, as redundant
-  // writes by all lanes do. Looked at when the thread next waits.
+  uint64_t ticks = 0;           // hone_sim_clock: grows with every read
+  // Writes that raced with another thread's write. They are harmless when they store the present value, as redundant
+  // writes by all lanes do; this is checked when the thread next waits.
   struct RepeatedWrite {
     uint64_t address = 0;
     uint32_t bytes = 0;
@@ -139,38 +139,40 @@ class Worker {
   static constexpr uint32_t kMaxGatherBytes = 256;
   enum class Stop { kDone, kGrid, kSpinning, kAborted };
   static constexpr uint32_t kSpinsBeforeYield = 128;
-  static constexpr int kSpinRounds = 200;          // rounds in which every running thread of a block only spun
+  static constexpr int kSpinRounds = 200;          // rounds in which all running threads of a block only spun
   static constexpr int kSpinRoundsOfMany = 10;     // the same, when other blocks of the OS thread wait to go on too
-  static constexpr int kStuckRounds = 20 * kSpinRounds;  // such rounds until a sampled launch is given up
-  static constexpr size_t kMaxResident = 128;            // blocks begun for the sake of one that spins: any sample
+  static constexpr int kStuckRounds = 20 * kSpinRounds;  // such rounds until a sampled launch is abandoned
+  static constexpr size_t kMaxResident = 128;            // limit on blocks begun to release one that spins: enough for
+                                                         // any sample
 
   void MakeFill();
   void BeginBlock(BlockState& state, uint64_t number);
-  // Until it is done, or every running thread only spun for `patience` rounds.
+  // Runs a block until it is done, or until all running threads have only spun for `patience` rounds.
   Stop RunBlock(BlockState& state, int patience);
   bool RunWarp(BlockState& state, int warp, bool* only_yields);
   void Resume(BlockState& state, int thread);
   void Exited(BlockState& state, int thread);
   void CompleteGroup(BlockState& state, int warp, size_t group);
-  // Does a warp operation wait for the loads before it? On a GPU it waits for its operands. They are values in
-  // registers here, and what they were computed from is not known; but a shuffle whose operands are, bit for bit, those
-  // of an earlier one waits for nothing: indices that are loaded once and then broadcast one after the other do not
-  // hold up the loads between the broadcasts.
+  // Returns whether a warp operation waits for the loads before it. On a GPU it waits for its operands. Here these are
+  // register values of unknown origin; but a shuffle whose operands equal those of an earlier one, bit for bit, waits
+  // for nothing: indices that are loaded once and then broadcast one after the other do not delay the loads between the
+  // broadcasts.
   bool MustWait(BlockState& state, int warp, const WarpGroup& group) const;
   bool CompleteReadyGroups(BlockState& state, int warp);
   bool ReleaseBlockBarrier(BlockState& state);
   bool ReleaseActive(BlockState& state);
   void ReportDeadlock(BlockState& state);
   void ReleaseGrid(BlockState& state);
-  void Activate(BlockState* state);  // brings the block's shared memory into place
+  void Activate(BlockState* state);  // makes the block's shared memory the active one
   void RunIndependent();
   void RunCooperative();
   bool MeetGrid();
   void Leave();
   std::unique_ptr<BlockState> MakeBlock() const;
-  void AddCost();  // of a block that is done, to what the launch has spent
-  // After a pass over this worker's blocks in which none of them ended: notes whether anything moved, and ends the launch
-  // when nothing has moved anywhere for kStuckRounds. A count, so that the host's load does not matter.
+  void AddCost();  // adds a finished block's cost to the launch's total
+  // Call after a pass over this worker's blocks in which none of them ended: records whether anything changed, and ends
+  // the launch when nothing has changed anywhere for kStuckRounds. A count of rounds does not depend on the host's
+  // load.
   void NotePass(bool moved, int rounds);
 
   static void FiberMain(boost::context::detail::transfer_t transfer);
@@ -180,14 +182,14 @@ class Worker {
   uint64_t gathers_ = 0;               // lanes that took part in gathers
   AccessLog log_;
   boost::context::detail::fcontext_t scheduler_ = nullptr;
-  BlockState* active_ = nullptr;       // whose shared memory is in place
+  BlockState* active_ = nullptr;       // block whose shared memory is active
   bool yielded_ = false, aborting_ = false;
   bool moved_ = false;                 // a thread did more than spin since RunBlock was called
   bool idle_ = false;                  // counted in Launch::idle_workers
   int idle_rounds_ = 0;
   uint64_t seen_progress_ = 0;
-  std::vector<uint8_t> fill_;          // what blocks of this launch find in shared and local memory, twice over
-  size_t fill_span_ = 0;               // a block takes its fill from anywhere below this
+  std::vector<uint8_t> fill_;          // initial contents of blocks' shared and local memory in this launch, twice over
+  size_t fill_span_ = 0;               // a block's fill starts at any offset below this
   std::unique_ptr<BlockState> primary_;  // kept from launch to launch while the block size stays
 };
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The path that every observed access takes: which memory is it, is it legal, is it ordered, what does it cost.
+// Handles every observed access: determines the memory, checks legality and order, and counts the cost.
 //
-// This is the simulator's inner loop: tens of millions of calls a second. Everything that is rare is out of line in
-// worker.cc. Inlined into each hook, so that the size is a constant there.
+// This is the simulator's inner loop: tens of millions of calls a second. Rare cases are out of line in worker.cc. The
+// rest is inlined into each hook, where the size is a constant.
 #pragma once
 
 #include <cstring>
@@ -17,7 +17,7 @@ inline uint32_t UnwrittenMask(uint64_t address, uint64_t bytes) {
   return ((1u << bytes) - 1) << (address & 7);
 }
 
-// Any of `bytes` (at most 16) without a defined value?
+// Returns whether any of `bytes` (at most 16) has no defined value.
 inline bool AnyUnwritten(uint64_t address, uint64_t bytes) {
   uint32_t bits;
   std::memcpy(&bits, reinterpret_cast<const void*>(UnwrittenByte(address)), sizeof bits);
@@ -54,7 +54,7 @@ template <bool kWrites, bool kReads, Ordering kOrdering>
   if (site.sparse) {
     w.SparseAccess(site, address, bytes, kReads, kWrites);
   } else if (site.may_be_unwritten) {
-    // One fetch of the map serves both questions.
+    // One load of the map answers both questions.
     if (AnyUnwritten(address, bytes)) {
       if (kReads) w.UnwrittenGlobal(site, address, bytes);
       if (kWrites) MarkWritten(address, bytes);
@@ -120,7 +120,7 @@ template <bool kWrites, bool kReads, Ordering kOrdering, bool kAligned>
   }
 }
 
-// Any length and alignment, in the pieces in which a GPU would do it: words where it can, else bytes.
+// Handles any length and alignment, in the pieces that a GPU would use: words where possible, else bytes.
 template <bool kWrites>
 inline void AccessRange(uint64_t address, uint64_t bytes, uint64_t pc) {
   Worker* const w = current_worker;
@@ -137,7 +137,7 @@ inline void AccessRange(uint64_t address, uint64_t bytes, uint64_t pc) {
   }
 }
 
-// Tells the race detector's clocks about an atomic or volatile access.
+// Informs the race detector's clocks of an atomic or volatile access.
 inline void OrderAccess(uint64_t address, bool reads, bool writes, bool acquire, bool release) {
   Worker* const w = current_worker;
   if (w == nullptr || w->block == nullptr) return;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Barriers of a block, of some of its warps and of the grid; and what to say when nobody can go on.
+// Implements barriers of a block, of some of its warps and of the grid, and the report when no thread can continue.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -125,7 +125,7 @@ void Worker::ReleaseGrid(BlockState& state) {
 }
 
 void Worker::ReportDeadlock(BlockState& state) {
-  // One example of each way of waiting, with its place.
+  // One example of each kind of wait, with its position.
   struct Group {
     Wait wait;
     uint64_t pc;

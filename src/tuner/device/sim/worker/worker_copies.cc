@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cp.async: copies that a thread has begun and not yet waited for.
+// Implements cp.async: copies that a thread has begun and not yet waited for.
 #include <cstring>
 
 #include "tuner/device/sim/worker/worker.h"

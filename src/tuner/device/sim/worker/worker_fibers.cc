@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fibers of a block: begins them, runs each until it waits, and decides what may go on.
+// Begins the fibers of a block, runs each until it waits, and decides which may continue.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
     warp.ready_operands = {};
     warp.next_operands = 0;
   }
-  // Undefined at the start of a block, and never what the block before it has left.
+  // Shared memory is undefined at the start of a block, and never holds what the previous block left.
   const uint8_t* const fill = fill_.data() + draw::Mix(number ^ spec.fill_key) % fill_span_ / 64 * 64;
   std::memcpy(reinterpret_cast<void*>(shared_begin), fill, std::max(static_shared, dynamic_end));
   if (spec.local_bytes > 0) {
@@ -142,15 +142,15 @@ void Worker::Exited(BlockState& state, int thread) {
   warp.alive &= ~bit;
   warp.runnable &= ~bit;
   --state.alive;
-  // Leaving early before doing anything is how threads beyond the end of a tensor leave, and barriers do not wait for
-  // them. Leaving after work, with fewer barriers passed than others will pass, is a barrier in a divergent branch.
+  // Exiting early without effects is usual for threads beyond the end of a tensor, and barriers do not wait for them.
+  // Exiting after work, having passed fewer barriers than other threads, means a barrier in a divergent branch.
   if (f.ran && (!state.effects_exited || f.barriers < state.effects_exited_barriers)) {
     state.effects_exited = true;
     state.effects_exited_barriers = f.barriers;
     state.effects_exited_thread = static_cast<uint64_t>(thread);
   }
   if (!state.stack_intact(thread)) {
-    // On the scheduler's own stack: the fiber is gone, so End (which leaves a fiber) does not fit.
+    // This runs on the scheduler's own stack: the fiber is gone, so End (which leaves a fiber) cannot be used.
     std::lock_guard lock(launch->mutex);
     launch->end = LaunchEnd::kUnsupported;
     launch->detail = fmt::format("a thread needs more than {} KiB of local memory", launch->spec->stack_bytes / 1024);

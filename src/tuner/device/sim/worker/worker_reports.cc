@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a Worker does when an access is not plain sailing: looks up its tensor, or says what is wrong and where.
+// Handles a Worker's unusual accesses: looks up the tensor, or reports the error and its position.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -125,7 +125,7 @@ void Worker::OutOfBounds(uint64_t pc, uint64_t address, uint64_t bytes, bool wri
 }
 
 void Worker::Misaligned(uint64_t pc, uint64_t address, uint64_t bytes, bool writes) {
-  // A wild address is first of all out of bounds.
+  // An invalid address is reported as out of bounds first.
   const bool shared = address - shared_begin < shared_bytes;
   Site probe;
   if (!shared && !SetRange(probe, address, bytes)) OutOfBounds(pc, address, bytes, writes);
@@ -148,7 +148,7 @@ void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool at
     }
     if (writes) fiber->ran = true;
     if (writes && atomic) launch->incomplete = true;
-    // A device global is memory like any other: the second level serves it.
+    // A device global is ordinary memory, served by the second level.
     Site* const site = counters.Find(pc);
     if (site == nullptr) return;
     if (site->total++ == 0) {
@@ -173,7 +173,7 @@ void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool at
     End(LaunchEnd::kCrashed, "out_of_bounds",
         fmt::format("{} writes {} to constant memory, at {{0}}", WhereText(), Plural(bytes, "byte")), {pc});
   }
-  // Below the thread's own stack: its local arrays do not fit.
+  // The address is below the thread's own stack: its local arrays do not fit.
   constexpr uint64_t kLargestFrame = uint64_t{1} << 30;
   if (reinterpret_cast<uint64_t>(__builtin_frame_address(0)) < stack_begin + 1024 || stack_begin - address < kLargestFrame) {
     End(LaunchEnd::kUnsupported, "unsupported",
@@ -183,7 +183,7 @@ void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool at
 }
 
 void Worker::InputWritten(Site& site, uint64_t address) {
-  // The launch ends here: the memory is mapped without the right to write, and the store would fault.
+  // The launch ends here: the memory is mapped read-only, and the store would fault.
   const BoundRange& range = launch->spec->ranges[static_cast<size_t>(site.range)];
   End(LaunchEnd::kForbidden, "input_written",
       fmt::format("{} writes to the input '{}' + {} at {{0}}; an input may not be written, not even with what it holds", WhereText(),
@@ -196,7 +196,7 @@ void Worker::SparseAccess(Site& site, uint64_t address, uint64_t bytes, bool rea
   uint32_t mask = UnwrittenMask(address, bytes), bits;
   uint8_t* at = reinterpret_cast<uint8_t*>(UnwrittenByte(address));
   std::memcpy(&bits, at, sizeof bits);
-  // Where only a sample of blocks runs, nothing is known of what the others would have written.
+  // If only a sample of blocks runs, the values of the other blocks are unknown.
   if (reads && !site.drawn && (bits & mask) != mask) {
     if (launch->spec->in_order) {
       launch->incomplete = true;
@@ -259,7 +259,8 @@ void Worker::CheckRepeatedWrites() {
 }
 
 void Worker::LogFull(Site& site) {
-  // Counted in Site::total only. A thread that goes on for long looks here whether the launch has ended elsewhere.
+  // The access is counted in Site::total only. A thread that runs long checks here whether the launch has ended
+  // elsewhere.
   if ((site.total & 1023) == 0 && launch->stop.load(std::memory_order_relaxed)) {
     aborting_ = true;
     SwitchOut();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Warp operations: lanes meet, one answer for each (base/simt/warp_semantics.h), all go on.
+// Implements warp operations: lanes meet, each gets its result (base/simt/warp_semantics.h), and all continue.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace hone::sim {
 
 namespace {
 
-// What CUDA leaves undefined: a NaN in every type, so that a use of it shows.
+// Value of results that CUDA leaves undefined: a NaN in every type, so that its use shows.
 constexpr uint64_t kUndefined = ~uint64_t{0};
 
 static_assert(kWarpSize == simt::kWarpLanes);
@@ -59,7 +59,7 @@ void Worker::Meet(Collective collective, uint32_t mask, uint32_t tag, uint64_t p
   fiber->wait = Wait::kWarp;
   fiber->wait_pc = pc;
   if (collective != Collective::kActiveMask && warp.groups[g].arrived == (mask & warp.alive)) {
-    // The last to arrive: its warp's log is drained here when all lanes are at this point together.
+    // The last lane has arrived: its warp's log is drained here if all lanes are at this point together.
     log_.set_cursor(lane, log_cursor);
     if (warp.groups[g].arrived == warp.alive) {
       counters.Drain(log_, w);
@@ -101,7 +101,7 @@ bool Worker::CompleteReadyGroups(BlockState& state, int w) {
   return any;
 }
 
-// Lanes that asked who runs with them, once nobody else in their warp can run.
+// Releases lanes that asked for their active mask, once no other lane of their warp can run.
 bool Worker::ReleaseActive(BlockState& state) {
   bool any = false;
   for (int w = 0; w < state.warp_count(); ++w) {
@@ -164,7 +164,8 @@ void Worker::CompleteGroup(BlockState& state, int w, size_t g) {
       break;
     }
     case Collective::kGather: {
-      // Put together once, then copied whole: every lane of a group offers and receives the same number of bytes.
+      // The values are combined once, then copied whole: every lane of a group offers and receives the same number of
+      // bytes.
       const size_t bytes = group.tag & (kMaxGatherBytes | (kMaxGatherBytes - 1));
       alignas(64) uint8_t all[kWarpSize * kMaxGatherBytes];
       std::memset(all, 0, kWarpSize * bytes);

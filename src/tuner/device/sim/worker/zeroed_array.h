@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A large array that starts as zeros and costs memory only where it is touched: shadow cells, stacks, bitmaps.
+// Provides large arrays that start as zeros and use memory only where accessed: shadow cells, stacks, bitmaps.
 #pragma once
 
 #include <sys/mman.h>
@@ -15,8 +15,8 @@
 
 namespace hone::sim {
 
-// Requires: T is trivial and its zero is all bits zero. Move-only. Running out of address space is a broken promise of
-// whoever set the limits, hence a check and not a Status.
+// Requires that T is trivial and that its zero is all bits zero. Move-only. Running out of address space means that a
+// limit was set wrongly, hence a check and not a Status.
 template <typename T>
 class ZeroedArray {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for the part of PyTorch's C++ interface that generated bindings use, so that they can be compiled and
-// run where there is no PyTorch. "CUDA" tensors lie in host memory. It mirrors names and types, not behaviour.
+// Imitates the part of PyTorch's C++ interface that generated bindings use, so that they can be compiled and run
+// without PyTorch. "CUDA" tensors are in host memory. Only names and types match, not behaviour.
 #pragma once
 
 #include <cstdint>
@@ -83,7 +83,7 @@ class Tensor {
   TensorOptions options() const { return options_; }
   void* data_ptr() const { return storage_.get(); }
 
-  bool contiguous = true;  // tests may deny it
+  bool contiguous = true;  // tests may set it to false
 
  private:
   std::vector<int64_t> shape_, strides_;

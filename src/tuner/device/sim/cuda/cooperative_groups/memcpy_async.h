@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cooperative_groups::memcpy_async and its waits: copies from global to shared memory by all threads of a group, as
-// cp.async in the widest pieces that both addresses and the size allow.
+// Implements cooperative_groups::memcpy_async and its waits: all threads of a group copy from global to shared memory,
+// by cp.async in the widest pieces that both addresses and the size allow.
 #pragma once
 
 #include "../cooperative_groups.h"
@@ -18,7 +18,7 @@ HONE_SIM_INLINE void memcpy_async(const Group& group, T* shared, const T* global
   const size_t piece = together % 16 == 0 ? 16 : together % 8 == 0 ? 8 : together % 4 == 0 ? 4 : 0;
   const size_t first = static_cast<size_t>(group.thread_rank()), count = static_cast<size_t>(group.size());
   if (piece == 0) {
-    // Too ragged for cp.async: plain copies, as CUDA falls back to.
+    // Addresses or size do not allow cp.async, so these are plain copies, as in CUDA.
     for (size_t i = first; i < bytes; i += count) to[i] = from[i];
   } else {
     for (size_t i = first * piece; i < bytes; i += count * piece) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cooperative_groups::reduce and its operators, for tiles and coalesced groups.
+// Implements cooperative_groups::reduce and its operators, for tiles and coalesced groups.
 //
 // Tiles combine by exchanging halves, which gives every thread the same value in the same order of additions.
 #pragma once

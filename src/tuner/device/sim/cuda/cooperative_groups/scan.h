@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cooperative_groups::inclusive_scan and exclusive_scan, for tiles and coalesced groups.
+// Implements cooperative_groups::inclusive_scan and exclusive_scan, for tiles and coalesced groups.
 #pragma once
 
 #include "reduce.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's atomic functions: announced to the runtime (address check, race bookkeeping, a chance for others when a
-// thread spins), then done by a real atomic instruction, because blocks may run on several OS threads. All relaxed,
-// as in CUDA. The `_block` and `_system` variants differ from the plain ones only in the announced scope.
+// Implements CUDA's atomic functions: each is announced to the runtime (address check, race bookkeeping, a chance for
+// other threads when one spins), then done by a real atomic instruction, because blocks may run on several OS threads.
+// All relaxed, as in CUDA. The `_block` and `_system` variants differ from the plain ones only in the announced scope.
 #pragma once
 
 #include "math.h"
@@ -60,8 +60,8 @@ struct WordOf<8> {
   typedef unsigned long long Type;
 };
 
-// Replaces *address by step(*address) and returns the old value; for what no instruction does. Pairs of 16-bit
-// floats go as one word, which is stronger than the GPU's promise for each half.
+// Replaces *address by step(*address) and returns the old value; for updates without an instruction of their own. Pairs
+// of 16-bit floats go as one word, which is stronger than the GPU's promise for each half.
 template <typename T, typename Step>
 HONE_SIM_HIDDEN T FetchUpdate(T* address, T operand, Step step) {
   typedef typename WordOf<sizeof(T)>::Type Word;
@@ -100,7 +100,7 @@ HONE_SIM_INLINE void AnnounceAtomic(const volatile void* address, unsigned bytes
 
 }  // namespace hone_sim
 
-// One CUDA function in its three scopes. `...` is the expression that does it, over `address` and `value`.
+// Defines one CUDA function in its three scopes. `...` is the expression that computes it from `address` and `value`.
 #define HONE_SIM_ATOMIC_SCOPES(NAME, T, ...)                              \
   HONE_SIM_ATOMIC_ONE(NAME, T, HONE_SIM_SCOPE_DEVICE, __VA_ARGS__)        \
   HONE_SIM_ATOMIC_ONE(NAME##_block, T, HONE_SIM_SCOPE_BLOCK, __VA_ARGS__) \

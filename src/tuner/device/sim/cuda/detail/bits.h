@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integer intrinsics, reinterpretations and rounding conversions of CUDA, bit for bit.
+// Implements integer intrinsics, reinterpretations and rounding conversions of CUDA, bit for bit.
 #pragma once
 
 #include <math.h>
@@ -11,8 +11,8 @@
 
 namespace hone_sim {
 
-// The same value, behind the optimizer's back: what `__fmul_rn` and its kin return must not be contracted into a
-// following addition, which the simulator's compiler otherwise does as nvcc does.
+// Returns the same value, but hides it from the optimizer: the results of `__fmul_rn` and similar functions must not be
+// contracted into a following addition, which the simulator's compiler otherwise does as nvcc does.
 #if defined(__x86_64__)
 #define HONE_SIM_FLOAT_REGISTER "+x"
 #else
@@ -111,7 +111,8 @@ HONE_SIM_INLINE unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned shif
 HONE_SIM_INLINE unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned shift) {
   return shift >= 32 ? hi : __funnelshift_r(lo, hi, shift);
 }
-// Position of the n-th set bit counted from `base`, upwards for positive n and downwards for negative; -1: none.
+// Returns the position of the n-th set bit counted from `base`, upwards for positive n and downwards for negative; -1:
+// none.
 HONE_SIM_INLINE unsigned __fns(unsigned mask, unsigned base, int n) {
   if (n == 0) return (mask >> base) & 1u ? base : 0xffffffffu;
   int left = n > 0 ? n : -n;

@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU's fast approximations with the GPU's error.
+// Implements the GPU's fast approximations with the GPU's error.
 //
 // A candidate that is only right because a CPU's expf is exact must not pass here, so every approximate function
-// gives its exact value displaced by a number of ulps up to the bound in the CUDA C++ Programming Guide
-// ("Intrinsic Functions") or the PTX manual, chosen by a hash of the result: deterministic, and not of one sign.
-// Results that are exact stay exact, as they do on the hardware (ex2 of an integer, rcp of a power of two).
-// Where the guide's error comes from the formula itself (`__expf` is ex2 of a rounded product), the formula is run.
+// returns its exact value displaced by a number of ulps up to the bound in the CUDA C++ Programming Guide ("Intrinsic
+// Functions") or the PTX manual, chosen by a hash of the result: deterministic, and not of one sign. Results that are
+// exact stay exact, as they do on the hardware (ex2 of an integer, rcp of a power of two). Where the guide's error
+// comes from the formula itself (`__expf` is ex2 of a rounded product), the formula is run.
 #pragma once
 
 #include "math.h"
 
 namespace hone_sim {
 
-// `value` moved by at most `ulps` units in its last place. Zero, infinity and NaN stay.
+// Returns `value` moved by at most `ulps` units in its last place. Zero, infinity and NaN stay.
 HONE_SIM_INLINE float Displace(float value, unsigned ulps) {
   const unsigned bits = __float_as_uint(value), magnitude = bits & 0x7fffffffu;
   if (magnitude <= ulps || magnitude >= 0x7f800000u - ulps) return value;
@@ -24,7 +24,7 @@ HONE_SIM_INLINE float Displace(float value, unsigned ulps) {
   return __uint_as_float(bits + static_cast<unsigned>(step));
 }
 
-// Denormal inputs and results are zero in the .ftz forms, which the fast intrinsics compile to.
+// Flushes denormals to zero, as for inputs and results of the .ftz forms, which the fast intrinsics compile to.
 HONE_SIM_INLINE float FlushToZero(float value) {
   return (__float_as_uint(value) & 0x7f800000u) == 0 ? copysignf(0.0f, value) : value;
 }
@@ -103,8 +103,8 @@ HONE_SIM_INLINE float __fdividef(float x, float y) {
 HONE_SIM_INLINE float rsqrtf(float x) { return hone_sim::RsqrtApprox(x); }
 HONE_SIM_INLINE float rsqrt(float x) { return hone_sim::RsqrtApprox(x); }
 
-// Under --use_fast_math nvcc maps the plain single-precision functions to the approximations; the simulator's
-// compiler says so with this macro. (Division is left exact: C++ gives no hook on the operator.)
+// Under --use_fast_math nvcc maps the plain single-precision functions to the approximations; the simulator's compiler
+// defines this macro then. (Division stays exact: C++ cannot redefine the operator.)
 #if defined(HONE_SIM_FAST_MATH)
 #define expf(x) __expf(x)
 #define exp10f(x) __exp10f(x)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rounding machinery behind __half and __nv_bfloat16: every conversion and fused operation rounds once, to
-// nearest even, whatever the width of its input. halves_test.cc compares all of it with a double reference.
+// Implements rounding for __half and __nv_bfloat16: every conversion and fused operation rounds once, to nearest even,
+// whatever the width of its input. halves_test.cc compares all of it with a double reference.
 #pragma once
 
 #include "atomics.h"
@@ -14,7 +14,7 @@ struct __nv_bfloat16;
 
 namespace hone_sim {
 
-// What each of the two headers defines for its type. NarrowFloat rounds to nearest even.
+// Each of the two headers defines these functions for its type. NarrowFloat rounds to nearest even.
 unsigned short Bits(__half v);
 unsigned short Bits(__nv_bfloat16 v);
 float Widen(__half v);
@@ -32,8 +32,8 @@ __nv_bfloat16 FromBits<__nv_bfloat16>(unsigned short bits);
 template <>
 __nv_bfloat16 NarrowFloat<__nv_bfloat16>(float value);
 
-// A double as a float "rounded to odd": inexact results keep a set last bit, so that a second rounding to 16 bits
-// sees on which side of a midpoint the double lay.
+// Converts a double to a float "rounded to odd": inexact results keep a set last bit, so that a second rounding to 16
+// bits knows on which side of a midpoint the double was.
 HONE_SIM_INLINE float ToOddFloat(double value) {
   const float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || value != value) return nearest;
@@ -51,7 +51,7 @@ HONE_SIM_INLINE H Narrow(double value) {
   return NarrowFloat<H>(ToOddFloat(value));
 }
 
-// Directed rounding: the nearest value, moved one step where it lies on the wrong side.
+// Rounds in a direction: the nearest value, moved by one step if it is on the wrong side.
 template <typename H, Rounding kRounding>
 HONE_SIM_INLINE H NarrowDirected(double value) {
   const H nearest = Narrow<H>(value);
@@ -88,7 +88,7 @@ HONE_SIM_INLINE H Product(H a, H b) {
   return Narrow<H>(p);
 }
 
-// a * b is exact in double; the sum is rounded to odd (two-sum tells what was lost), then once to 16 bits.
+// a * b is exact in double; the sum is rounded to odd (two-sum computes the lost part), then once to 16 bits.
 template <typename H>
 HONE_SIM_INLINE H FusedMultiplyAdd(H a, H b, H c) {
   const double p = Opaque(static_cast<double>(Widen(a)) * static_cast<double>(Widen(b)));
@@ -102,7 +102,7 @@ HONE_SIM_INLINE H FusedMultiplyAdd(H a, H b, H c) {
 
 }  // namespace hone_sim
 
-// The implicit conversions that both types have from and to the arithmetic types.
+// Defines the implicit conversions of both types from and to the arithmetic types.
 #define HONE_SIM_HALF_CONVERSIONS(H)                                                       \
   HONE_SIM_INLINE H(float v) { *this = hone_sim::Narrow<H>(v); }                           \
   HONE_SIM_INLINE H(double v) { *this = hone_sim::Narrow<H>(v); }                          \

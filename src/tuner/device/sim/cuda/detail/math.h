@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's math functions beyond the C library's, min and max, and the intrinsics with a stated rounding.
+// Implements CUDA's math functions beyond the C library's, min and max, and the intrinsics with a stated rounding.
 //
-// The C library is at least as accurate as CUDA's default functions (1-2 ulp), so those are simply taken from it.
-// The fast intrinsics (`__expf`, `rsqrtf` …) are worse on a GPU than anything a CPU does: they live in
+// The C library is at least as accurate as CUDA's default functions (1-2 ulp), so the C library's functions are used
+// for these. The fast intrinsics (`__expf`, `rsqrtf` …) are worse on a GPU than anything a CPU does: they live in
 // fast_math.h, which adds the documented error.
 #pragma once
 
@@ -36,7 +36,7 @@ HONE_SIM_INLINE T Directed(T nearest, double error, Rounding rounding) {
   return nearest;
 }
 
-// A double rounded to float in the given direction.
+// Rounds a double to float in the given direction.
 template <Rounding kRounding>
 HONE_SIM_INLINE float RoundToFloat(double exact) {
   const float nearest = static_cast<float>(exact);
@@ -48,13 +48,13 @@ HONE_SIM_INLINE float RoundToFloat(double exact) {
   return Directed(nearest, exact - static_cast<double>(nearest), kRounding);
 }
 
-// Inverse of erf, in double: a closed approximation refined by Newton's steps on erf itself.
+// Computes the inverse of erf in double: a closed approximation refined by Newton's steps on erf itself.
 inline double ErfInverse(double y) {
   if (!(y > -1 && y < 1)) return y == 1 ? __builtin_inf() : y == -1 ? -__builtin_inf() : __builtin_nan("");
   const double l = log1p(-y * y), a = 0.147, b = 2 / (M_PI * a) + l / 2;
   double x = copysign(sqrt(sqrt(b * b - l / a) - b), y);
   for (int i = 0; i < 4; ++i) {
-    // In the tails erf is flat and erfc carries the digits.
+    // In the tails erf is flat, and erfc has the significant digits.
     const double f = fabs(y) < 0.5 ? erf(x) - y : copysign(1.0, y) * ((1 - fabs(y)) - erfc(fabs(x)));
     x -= f / (M_2_SQRTPI * exp(-x * x));
   }

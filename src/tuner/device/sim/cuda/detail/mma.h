@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of warp-wide matrix multiply-accumulate and of the matrix loads around it.
+// Implements warp-wide matrix multiply-accumulate and the matrix loads for it.
 //
 // A warp's lanes meet (Together, inlined so that a divergent warp is reported at the candidate's line), and one
-// function computes for all of them from where their fragments lie. Products are exact and a group of them is added to
+// function computes for all of them directly from their fragments. Products are exact and a group of them is added to
 // the accumulator exactly, then truncated to float: tensor cores do not round to nearest (Fasi, Higham, Mikaitis,
 // Pranesh 2021, "Numerical behavior of NVIDIA tensor cores"). A group is one k-extent of the instruction.
 //
@@ -15,7 +15,7 @@
 #include "../cuda_fp16.h"
 #include "half_common.h"
 
-// Absent from older runtimes.
+// Older runtimes lack this function.
 extern "C" void hone_sim_warp_apply(uint32_t mask, uint32_t tag, const void* mine, void* out,
                                     hone_sim_warp_function apply) __attribute__((weak));
 
@@ -27,7 +27,7 @@ HONE_SIM_INLINE void Together(uint32_t tag, const void* mine, void* out, hone_si
     hone_sim_warp_apply(0xffffffffu, tag, mine, out, apply);
     return;
   }
-  // Exchange the pointers, let one lane do it, and wait for that lane.
+  // Lanes exchange the pointers, one lane does the work, and the others wait for it.
   const void* pair[2] = {mine, out};
   const void* all[64];
   hone_sim_warp_gather(0xffffffffu, tag, pair, sizeof(pair), all);
@@ -129,7 +129,7 @@ HONE_SIM_HIDDEN_INLINE int Accumulate(int c, int sum) {
 }
 HONE_SIM_HIDDEN_INLINE unsigned short Accumulate(unsigned short c, double sum) {
   const double total = static_cast<double>(HalfToFloat(c)) + sum;
-  // To odd float first, so that rounding to half is the only rounding.
+  // The sum is first rounded to odd in float, so that rounding to half is the only rounding.
   float odd = static_cast<float>(total);
   if (static_cast<double>(odd) != total && total == total) {
     unsigned bits = __builtin_bit_cast(unsigned, odd);
@@ -139,8 +139,8 @@ HONE_SIM_HIDDEN_INLINE unsigned short Accumulate(unsigned short c, double sum) {
   return __builtin_bit_cast(unsigned short, static_cast<_Float16>(odd));
 }
 
-// Products of factors are exact, and summed exactly enough, in these; four or eight at a time, because the simulator's
-// compiler is not allowed to vectorise loops itself (it would change the accesses of candidates).
+// Products of factors are exact in these types, and their sums exact enough. They hold four or eight values, because
+// the simulator's compiler may not vectorise loops itself (that would change the accesses of candidates).
 template <typename Wide>
 struct LanesOf {};
 template <>
@@ -152,8 +152,9 @@ struct LanesOf<int> {
   typedef int Type __attribute__((vector_size(32)));
 };
 
-// sums [kM, kN] = a [kM, kK] times b [kK, kN], dense and row-major. Four running sums stay in registers: of one row
-// where it is four vectors wide or more, else of several rows. (Named, because arrays of them would live in memory.)
+// Computes sums [kM, kN] = a [kM, kK] times b [kK, kN], dense and row-major. Four running sums stay in registers: of
+// one row if it is at least four vectors wide, else of several rows. (They are separate variables, because arrays would
+// be in memory.)
 template <int kM, int kN, int kK, typename Wide>
 HONE_SIM_HIDDEN void DenseProduct(const Wide* a, const Wide* b, Wide* sums) {
   typedef typename LanesOf<Wide>::Type Lanes;
@@ -180,7 +181,7 @@ HONE_SIM_HIDDEN void DenseProduct(const Wide* a, const Wide* b, Wide* sums) {
   }
 }
 
-// What a lane brings to a product: its registers of A and B and its accumulators.
+// A lane's input to a product: its registers of A and B and its accumulators.
 template <typename A, typename B, typename C>
 struct Factors {
   const A* a;
@@ -230,7 +231,7 @@ HONE_SIM_HIDDEN void MatrixMultiply(const void* const* mine, void* const* out) {
   }
 }
 
-// What ldmatrix does with the rows once they are read: matrix m consists of the 16-byte rows of lanes 8m to 8m + 7;
+// Distributes rows that have been read, as ldmatrix does: matrix m consists of the 16-byte rows of lanes 8m to 8m + 7;
 // lane l receives row l / 4, elements 2 (l % 4) and the next, or with kTranspose the same of the transposed matrix.
 //   mine  this lane's row, 16 bytes (anything where its address is not used)
 //   out   kCount registers
@@ -250,7 +251,7 @@ HONE_SIM_HIDDEN void DistributeRows(const void* const* mine, void* const* out) {
   }
 }
 
-// The way back (stmatrix): from kCount registers of every lane to the row that each lane's address receives.
+// Does the reverse (stmatrix): from kCount registers of every lane to the row that each lane's address receives.
 template <int kCount, bool kTranspose>
 HONE_SIM_HIDDEN void CollectRows(const void* const* mine, void* const* out) {
   for (int lane = 0; lane < 8 * kCount; ++lane) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's keywords for the simulated GPU, where device code is ordinary C++ for the host compiler.
+// Defines CUDA's keywords for the simulated GPU, where device code is ordinary C++ for the host compiler.
 //
 // A block runs on one OS thread, so a thread-local variable is exactly a variable of the block: `__shared__`
 // covers static arrays, arrays in templates and `extern __shared__` with one definition, and its addresses form
@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Inlined into the candidate, so that the compiler's access hook sits at the candidate's own line; `artificial`
-// asks the debugger (and addr2line) to credit the caller's line to the inlined body.
+// Forces inlining into the candidate, so that the compiler's access hook is at the candidate's own line; `artificial`
+// asks the debugger (and addr2line) to attribute the inlined body to the caller's line.
 #define HONE_SIM_INLINE inline __attribute__((always_inline, artificial))
-// Arithmetic whose own loads and stores are none of the candidate's business.
+// Marks arithmetic whose own loads and stores do not belong to the candidate.
 #define HONE_SIM_HIDDEN __attribute__((noinline, no_sanitize_thread))
-// The same for what only such functions call.
+// Does the same for functions that only such functions call.
 #define HONE_SIM_HIDDEN_INLINE inline __attribute__((always_inline, no_sanitize_thread))
 
 #if !defined(__CUDACC__)
@@ -34,7 +34,7 @@
 #define __global__
 #define __device__
 #define __host__
-// In sections of its own, so that the runtime knows constant memory when it sees it.
+// Variables get sections of their own, so that the runtime recognises constant memory.
 #define HONE_SIM_TEXT_OF(x) #x
 #define HONE_SIM_TEXT(x) HONE_SIM_TEXT_OF(x)
 #define __constant__ __attribute__((section("hone_constant." HONE_SIM_TEXT(__COUNTER__))))

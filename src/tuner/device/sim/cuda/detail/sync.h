@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Barriers, fences, traps, clocks, assert and printf.
+// Implements barriers, fences, traps, clocks, assert and printf.
 #pragma once
 
-// Before the macros below: these headers undefine what they declare.
+// These headers come before the macros below, since they undefine what they declare.
 #include <cstdio>
 #include <ctime>
 
@@ -43,7 +43,7 @@ HONE_SIM_INLINE int Discard(const Arguments&...) {
   return 0;
 }
 }  // namespace hone_sim
-// Arguments are evaluated, nothing is written: a judged kernel has no terminal.
+// Arguments are evaluated, but nothing is written: a judged kernel has no terminal.
 #define printf(...) hone_sim::Discard(__VA_ARGS__)
 
 #include "../assert.h"

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// threadIdx, blockIdx, blockDim, gridDim, warpSize and PTX's special registers.
+// Defines threadIdx, blockIdx, blockDim, gridDim, warpSize and PTX's special registers.
 //
-// They never change while a thread lives, so they are read by an assembly statement without memory clobbers: the
-// compiler may keep them in registers and hoist them, and the access hooks do not see (and count) the reads.
+// Their values never change while a thread lives, so they are read by an assembly statement without memory clobbers:
+// the compiler may keep them in registers and hoist them, and the access hooks do not see (and count) the reads.
 #pragma once
 
 #include "sim_abi.h"

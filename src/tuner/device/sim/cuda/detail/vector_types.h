@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's built-in vector types (char1 to double4, dim3) and their make_ functions.
+// Defines CUDA's built-in vector types (char1 to double4, dim3) and their make_ functions.
 //
 // Sizes and alignments are CUDA's. Two properties are load-bearing for the simulator:
 //  * Copying one is a single access of its whole size: a float4 is one 16-byte load, so that requests, sectors and

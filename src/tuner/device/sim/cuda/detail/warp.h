@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Warp intrinsics: shuffles, votes, matches and reductions over the lanes of a mask.
+// Implements warp intrinsics: shuffles, votes, matches and reductions over the lanes of a mask.
 #pragma once
 
 #include "qualifiers.h"
@@ -9,7 +9,7 @@
 
 namespace hone_sim {
 
-// A value of at most 8 bytes as the runtime carries it: low-order bytes first, zero above.
+// Converts a value of at most 8 bytes to the runtime's word: low-order bytes first, zero above.
 template <typename T>
 HONE_SIM_INLINE uint64_t ToWord(T value) {
   static_assert(sizeof(T) <= 8, "a shuffle moves at most 8 bytes");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The toolkit's complex numbers, as far as CUTLASS's headers name them.
+// Defines the toolkit's complex numbers, as far as CUTLASS's headers name them.
 #pragma once
 
 using cuFloatComplex = float2;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The toolkit's 8-bit floats, as far as CUTLASS's headers name them: its own types do the arithmetic.
+// Defines the toolkit's 8-bit floats, as far as CUTLASS's headers name them: its own types do the arithmetic.
 #pragma once
 
 struct __nv_fp8_e4m3 {

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CuTe for the simulated GPU: CUTLASS's own headers, read as host code, which is what they are without __CUDACC__. Layouts,
-// tensors, partitions, and copies and products by threads are plain C++ and run as such; the operations of the hardware
-// (SM80_…, SM90_…), of which host code knows the names only, are refused before a candidate is compiled.
+// Provides CuTe for the simulated GPU: CUTLASS's own headers, compiled as host code, as without __CUDACC__. Layouts,
+// tensors, partitions, and copies and products by threads are plain C++ and run as such; the hardware's operations
+// (SM80_…, SM90_…), of which host code has only the names, are refused before a candidate is compiled.
 //
-// The order matters. What both worlds need of libcu++ and of the C++ library is read as host code first. CUTLASS's parts
-// for host programs (the driver's types, launches) are then left out as NVRTC leaves them out.
+// The order matters: the shared headers of libcu++ and the C++ library are read as host code first. CUTLASS's parts for
+// host programs (the driver's types, launches) are then left out, as in NVRTC.
 #pragma once
 
 #include "cuComplex.h"
 #include "cuda_fp8.h"
 
-// CUDA 13's vector types of four 8-byte elements with their alignment said.
+// Defines CUDA 13's vector types of four 8-byte elements, whose names state their alignment.
 #define HONE_SIM_ALIGNED_VECTORS(bytes)                      \
   struct alignas(bytes) long4_##bytes##a {                   \
     long x, y, z, w;                                         \
@@ -35,7 +35,7 @@ HONE_SIM_ALIGNED_VECTORS(32);
 
 using cudaStream_t = struct CUstream_st*;  // parameters of functions that nothing calls
 
-// libcu++ would bring the toolkit's own halves.
+// libcu++ would include the toolkit's own half types.
 #define CCCL_DISABLE_FP16_SUPPORT
 #define CCCL_DISABLE_BF16_SUPPORT
 #define CCCL_DISABLE_NVFP8_SUPPORT
@@ -49,7 +49,8 @@ using cudaStream_t = struct CUstream_st*;  // parameters of functions that nothi
 #undef __CUDA_ARCH__
 #undef __noinline__
 
-// <iostream> without the object that sets the streams up when a program starts: an image has no such moment.
+// Includes <iostream> without the object that initialises the streams when a program starts: an image has no such
+// moment.
 #include <istream>
 #include <ostream>
 namespace std {
