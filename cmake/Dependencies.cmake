@@ -67,6 +67,9 @@ execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.a OUTPUT_
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
 add_library(hone_openmp INTERFACE)
 target_compile_options(hone_openmp INTERFACE -fopenmp)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_link_options(hone_openmp INTERFACE -fopenmp)  # clang's parallel loops call its own runtime (libomp-dev)
+endif()
 target_link_libraries(hone_openmp INTERFACE ${HONE_GOMP_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
 # As an object, for nothing would pull it out of an archive.
 add_library(hone_openmp_policy OBJECT ${PROJECT_SOURCE_DIR}/src/gnn/ops/openmp_policy.cc)

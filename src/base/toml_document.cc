@@ -183,6 +183,13 @@ int LineOfMalformedHeader(std::string_view text) {
 
 }  // namespace
 
+TomlNode::TomlNode() = default;
+TomlNode::TomlNode(const TomlNode&) = default;
+TomlNode::TomlNode(TomlNode&&) noexcept = default;
+TomlNode& TomlNode::operator=(const TomlNode&) = default;
+TomlNode& TomlNode::operator=(TomlNode&&) noexcept = default;
+TomlNode::~TomlNode() = default;
+
 const TomlNode* TomlNode::Find(std::string_view key) const {
   for (const auto& [name, node] : entries) {
     if (name == key) return &node;

@@ -41,6 +41,14 @@ struct TomlNode {
   std::vector<std::pair<std::string, TomlNode>> entries;  // kTable, in file order
   int line = 0;                                           // 1-based, `line_offset` included; 0: not known
 
+  // The special members stand in toml_document.cc: a pair of the class itself is incomplete here, and clang says so.
+  TomlNode();
+  TomlNode(const TomlNode&);
+  TomlNode(TomlNode&&) noexcept;
+  TomlNode& operator=(const TomlNode&);
+  TomlNode& operator=(TomlNode&&) noexcept;
+  ~TomlNode();
+
   const TomlNode* Find(std::string_view key) const;
 };
 std::string_view TomlKindName(TomlNode::Kind kind);  // "a string", "an integer", …

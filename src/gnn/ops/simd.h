@@ -7,6 +7,8 @@
 // columns are written with a fixed number of lanes where the order of adding matters.
 #pragma once
 
+#include "base/cpu_features.h"
+
 namespace hone::gnn {
 
 // Set by tests to compare the two; not while other threads compute.
@@ -16,7 +18,7 @@ inline bool& BaselineOnly() {
 }
 
 inline bool CpuHasAvx2() {
-  static const bool has = __builtin_cpu_supports("avx2") > 0 && __builtin_cpu_supports("f16c") > 0;
+  static const bool has = __builtin_cpu_supports("avx2") > 0 && CpuHasF16c();
   return has && !BaselineOnly();
 }
 

@@ -290,7 +290,7 @@ class PlanParser {
         tune.Error(name, "is already the name of a dimension, tensor, scalar or device fact");
       }
       std::vector<int64_t> choices;
-      const auto add = [&](const TomlNode& item) {
+      const auto add = [&, &name = name](const TomlNode& item) {
         if (item.kind != TomlNode::Kind::kInteger) {
           tune.Error(name,
                      fmt::format("expected integers, such as {} = [4, 8], found {}", name, TomlKindName(item.kind)));

@@ -700,7 +700,11 @@ class TaskParser {
 
   void ReadHandValues(TableReader& fields, std::string_view key, const Dims& dims, bool inputs,
                       std::map<std::string, std::vector<double>>& values) {
-    static const TomlNode kNone{.kind = TomlNode::Kind::kTable, .string = {}, .items = {}, .entries = {}};
+    static const TomlNode kNone = [] {
+      TomlNode none;
+      none.kind = TomlNode::Kind::kTable;
+      return none;
+    }();
     const TomlNode* table = fields.Table(key);
     TableReader reader(table == nullptr ? kNone : *table, fmt::format("{} {}", fields.context(), key), errors_);
     for (const TensorSpec& tensor : task_.tensors) {

@@ -142,7 +142,7 @@ void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) 
     if (!known) fields.Error("", fmt::format("tensor '{}' is neither among inputs and state nor among outputs", tensor.name));
   }
   for (const auto& [dim, name] : module.sizes) {
-    const bool known = std::any_of(task.dims.begin(), task.dims.end(), [&](const auto& one) { return one.first == dim; });
+    const bool known = std::any_of(task.dims.begin(), task.dims.end(), [&dim = dim](const auto& one) { return one.first == dim; });
     if (!known) fields.Error("sizes", fmt::format("'{}' is not a dimension", dim));
   }
   for (const ScalarSpec& scalar : task.scalars) {

@@ -354,7 +354,7 @@ Status TaskDrafter::CheckNames() {
         return Status::InvalidArgument(fmt::format("--scalar {}={}: the kernel takes a whole number there", name, value));
       continue;
     }
-    if (std::none_of(scalars_.begin(), scalars_.end(), [&](const DraftScalar& s) { return s.name == name; }))
+    if (std::none_of(scalars_.begin(), scalars_.end(), [&name = name](const DraftScalar& s) { return s.name == name; }))
       return Status::InvalidArgument(fmt::format("--scalar {}: no kernel takes such a number", name));
   }
   const auto known = [&](const std::string& name) {

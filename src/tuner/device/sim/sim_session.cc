@@ -464,7 +464,7 @@ std::vector<const TensorView*> SimSession::Followed(const LaunchRequest& request
     if (request.bindings->read_only.count(name) != 0 || at.block == nullptr || !at.block->sparse || view.elements == 0)
       continue;
     const bool known =
-        std::any_of(followed.begin(), followed.end(), [&](const TensorView* v) { return v->address == view.address; });
+        std::any_of(followed.begin(), followed.end(), [&view = view](const TensorView* v) { return v->address == view.address; });
     if (known || !at.arena->WrittenStretches(view.address, view.span_bytes).empty()) continue;
     followed.push_back(&view);
   }
@@ -809,7 +809,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   for (const auto& [name, address] : request.bindings->workspaces) {
     // The memory may be larger, because another plan needs more.
     const auto own = std::find_if(request.plan->workspaces.begin(), request.plan->workspaces.end(),
-                                  [&](const ResolvedWorkspace& w) { return w.name == name; });
+                                  [&name = name](const ResolvedWorkspace& w) { return w.name == name; });
     bind(address, own != request.plan->workspaces.end() ? own->bytes : -1, name, true);
   }
   const auto bind_references = [&](const auto& self, const std::vector<ResolvedArgument>& args) -> void {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/cpu_features.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/subprocess.h"
@@ -361,7 +362,7 @@ std::vector<std::string> Flags() {
       "-mno-red-zone"};
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && CpuHasF16c()) {
     for (const char* flag : {"-mavx2", "-mfma", "-mf16c"}) flags.push_back(flag);
   }
 #endif
