@@ -75,14 +75,16 @@ TomlNode Convert(const toml::node& node, int line_offset) {
   return result;
 }
 
-// Line and fault of a text that nests too deeply to be parsed; an empty `what` if it does not. Only brackets, dots and
-// quotes are read, so the rest need not be valid TOML.
-struct TooDeep {
+// Line and fault of a text that toml++ must not see: it nests too deeply, or it has characters outside ASCII where TOML
+// has none (toml++ 3.3 takes some of them for impossible: undefined behaviour). An empty `what`: none. Only brackets,
+// dots, quotes and comments are read, so the rest need not be valid TOML.
+struct Unparsable {
   int line = 1;
   std::string what;
 };
 
-TooDeep FindTooDeep(std::string_view text) {
+Unparsable FindUnparsable(std::string_view text) {
+  if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);  // a byte-order mark, which TOML allows
   int line = 1, nesting = 0, dots = 0;
   const auto begins = [&](size_t at, char quote) { return text.substr(at, 3) == std::string(3, quote); };
   for (size_t i = 0; i < text.size(); ++i) {
@@ -110,9 +112,10 @@ TooDeep FindTooDeep(std::string_view text) {
       case '{':
         dots = 0;
         if (++nesting > kMaxTomlNesting) {
-          return {line, fmt::format("brackets are nested more than {} deep, and no field needs more than 8: write the value "
-                                    "flat, or close the brackets that were left open",
-                                    kMaxTomlNesting)};
+          return {line,
+                  fmt::format("brackets are nested more than {} deep, and no field needs more than 8: write the value "
+                              "flat, or close the brackets that were left open",
+                              kMaxTomlNesting)};
         }
         break;
       case ']':
@@ -122,9 +125,10 @@ TooDeep FindTooDeep(std::string_view text) {
         break;
       case '.':
         if (++dots >= kMaxTomlKeyParts) {
-          return {line, fmt::format("a key has more than {} parts between dots, and no field has more than 3: quote a name "
-                                    "that holds dots, or leave it out",
-                                    kMaxTomlKeyParts)};
+          return {line,
+                  fmt::format("a key has more than {} parts between dots, and no field has more than 3: quote a name "
+                              "that holds dots, or leave it out",
+                              kMaxTomlKeyParts)};
         }
         break;
       case '\n':
@@ -132,6 +136,11 @@ TooDeep FindTooDeep(std::string_view text) {
         dots = 0;
         break;
       default:
+        if (static_cast<unsigned char>(c) >= 0x80) {
+          return {
+              line,
+              "a character outside ASCII stands outside of strings and comments: put it between quotes, or remove it"};
+        }
         if (c != ' ' && c != '\t' && c != '-' && c != '_' && std::isalnum(static_cast<unsigned char>(c)) == 0) dots = 0;
     }
   }
@@ -219,23 +228,25 @@ std::string_view TomlKindName(TomlNode::Kind kind) {
 
 Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int line_offset) {
   if (text.size() > kMaxTomlBytes) {
-    return Status::InvalidArgument(fmt::format("{}:{}: the text has {} bytes; at most {} are read: is it the right file?", file,
-                                               line_offset + 1, text.size(), kMaxTomlBytes));
+    return Status::InvalidArgument(
+        fmt::format("{}:{}: the text has {} bytes; at most {} are read: is it the right file?", file, line_offset + 1,
+                    text.size(), kMaxTomlBytes));
   }
-  if (const TooDeep deep = FindTooDeep(text); !deep.what.empty()) {
+  if (const Unparsable deep = FindUnparsable(text); !deep.what.empty()) {
     return Status::InvalidArgument(fmt::format("{}:{}: {}", file, line_offset + deep.line, deep.what));
   }
   try {
     TomlNode root = Convert(toml::parse(text), line_offset);
     if (const int line = LineOfTooManyKeys(root)) {
-      return Status::InvalidArgument(fmt::format("{}:{}: the table has more than {} keys, and no table of ours has more than 30: "
-                                                 "leave out what nobody reads",
-                                                 file, line, kMaxTomlKeys));
+      return Status::InvalidArgument(
+          fmt::format("{}:{}: the table has more than {} keys, and no table of ours has more than 30: "
+                      "leave out what nobody reads",
+                      file, line, kMaxTomlKeys));
     }
     return root;
   } catch (const toml::parse_error& error) {
-    return Status::InvalidArgument(Clipped(fmt::format("{}:{}: not valid TOML: {}", file,
-                                                       std::max(1, LineOf(error.source(), line_offset)), error.description())));
+    return Status::InvalidArgument(Clipped(fmt::format(
+        "{}:{}: not valid TOML: {}", file, std::max(1, LineOf(error.source(), line_offset)), error.description())));
   } catch (const toml_guard::Malformed&) {
     return Status::InvalidArgument(fmt::format("{}:{}: not valid TOML: a [table] or key has no proper name", file,
                                                line_offset + LineOfMalformedHeader(text)));

@@ -123,9 +123,11 @@ std::string Repeated(const std::string& piece, int times) {
 TEST(TomlDocument, TextsThatNestTooDeeplyAreRefusedWhereTheyDo) {
   const auto message = [](const std::string& text) { return ParseToml(text, "f.toml", 10).status().message(); };
   const std::vector<std::string> keys = {"a" + Repeated(".a", 20000) + " = 1", "[a" + Repeated(".a", 20000) + "]",
-                                         "'a'" + Repeated(" . \"a\"", 20000) + " = 1", "b = { a" + Repeated(".a", 20000) + " = 1 }"};
+                                         "'a'" + Repeated(" . \"a\"", 20000) + " = 1",
+                                         "b = { a" + Repeated(".a", 20000) + " = 1 }"};
   for (const std::string& key : keys) {
-    EXPECT_EQ(message("x = 1\n" + key).rfind("f.toml:12: a key has more than 16 parts between dots", 0), 0u) << message(key);
+    EXPECT_EQ(message("x = 1\n" + key).rfind("f.toml:12: a key has more than 16 parts between dots", 0), 0u)
+        << message(key);
   }
   for (const std::string piece : {"[", "{a=", "[{a=[", "[ # ]\n"}) {
     const std::string told = message("x = \"[[[\"\na = " + Repeated(piece, 100000));
@@ -146,6 +148,21 @@ TEST(TomlDocument, BracketsAndDotsInTextsAndCommentsAreNoNesting) {
         std::string("a = [[[[[[[[1.5]]]]]]]]\nb.c.d = 1979-05-27T07:32:00.999\n")}) {
     EXPECT_TRUE(ParseToml(text, "f.toml").ok()) << ParseToml(text, "f.toml").status().message();
   }
+}
+
+TEST(TomlDocument, CharactersOutsideAsciiStandInStringsAndCommentsOnly) {
+  // Fuzzing found this one, which toml++ calls impossible.
+  const auto number = ParseToml("[tune]\nBLOCK = [256, 102\xc3\xa2\n]", "f.toml");
+  ASSERT_FALSE(number.ok());
+  EXPECT_THAT(number.status().message(), testing::HasSubstr("f.toml:2: a character outside ASCII"));
+  EXPECT_FALSE(ParseToml("gr\xc3\xb6\xc3\x9f"
+                         "e = 1",
+                         "f.toml")
+                   .ok());
+  const auto text = ParseToml(
+      "\xef\xbb\xbf# \xc3\xb6\n\"\xc3\xb6\" = \"\xc3\xa2\" # \xc3\xa2\n'\xc3\xa2' = '''\n\xc3\xa2'''\n", "f.toml");
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  EXPECT_EQ(text->entries.size(), 2u);
 }
 
 TEST(TomlDocument, AMessageIsNeverLongerThanAPage) {
