@@ -32,6 +32,8 @@ EXPECTED = {
     "embedding_sum": ("gather", "batch_size", "batch_size bag vocabulary width", "ids table_weight out"),
     "max_pool": ("reduction", "batch_size", "batch_size channels height width", "x out"),
     "half_swiglu": ("elementwise", "tokens", "tokens width", "gate up out"),
+    "masked_choice": ("elementwise", "rows", "rows width", "x mask out0 out1"),
+    "listed_sizes": ("gemm", "batch_size", "batch_size input_shape layer_sizes_0 layer_sizes_1", ""),
 }
 
 # An error for each problem: what is replaced by what, in its kernel, or in its module where it has none.
@@ -79,6 +81,8 @@ PLANTED = {
     "max_pool": ("at[width + 1]", "at[width]"),
     "half_swiglu": ("expf(-x)", "expf(-1.02f * x)"),
     "scaled_residual": ("x[i] + scale", "0.999f * x[i] + scale"),
+    "masked_choice": ("mask[i] && chosen", "chosen"),
+    "listed_sizes": ("return self.network(x)", "return self.network[:-1](x)"),
     "gated_tanh": ("out[i] = tanhf", "out[i] = (i % 61 == 60 ? 0.99f : 1.0f) * tanhf"),
     "row_softmax": ("i < width; i += 32) sum", "i < width - 1; i += 32) sum"),
     "linear_relu": ("float sum = bias[column]", "float sum = 0.0f"),
@@ -89,7 +93,7 @@ PLANTED = {
 
 # Problems for which `hone new` writes a first version.
 SEEDED = {"linear_relu", "small_mlp", "scaled_residual", "linear_gelu_softmax", "linear_sigmoid_sum", "linear_scale_clamp", "linear_norm_residual",
-          "residual_mlp"}
+          "residual_mlp", "listed_sizes"}
 
 # Finished modules for linear_relu (submissions/), and their verdicts.
 SUBMISSIONS = {
@@ -155,7 +159,7 @@ BAD = [
     ("host_state", module("        return x + self.noise", "        self.noise = torch.rand(d)"), [], 2, r"plain attributes; register them with register_buffer"),
     ("data_dependent", module("        return x[x > 0.5]"), [], 2, r"(depend on data|shape).*inputs' shapes"),
     ("no_double", module("        return x @ torch.ones(d, 4, dtype=torch.float32)"), [], 2, r"does not run in double precision .*dtype of its inputs"),
-    ("boolean", module("        return x > 0.5"), [], 2, r"returns booleans.*uint8"),
+    ("complex", module("        return torch.complex(x, x)"), [], 2, r"is complex64, which tasks do not hold: use one of .*bool"),
     ("in_place", module("        return x.mul_(2)"), [], 2, r"changes one of its inputs in place: clone it"),
     ("gpu", module("        return x.to('cuda')"), [], 2, r"asks for a GPU .*leave the device out"),
     ("package", "import no_such_package\n" + module("        return x"), [], 2, r"install that package for"),

@@ -64,6 +64,7 @@ TorchModule ReadFields(TableReader& fields, TomlErrors& errors) {
   } else if (!fields.Has("outputs")) {
     fields.Missing("outputs", "the tensors that forward returns, in order: outputs = [\"out\"]");
   }
+  module.booleans = fields.Strings("booleans").value_or(std::vector<std::string>());
   module.state = ReadNames(fields, "state", errors);
   module.sizes = ReadNames(fields, "sizes", errors);
   fields.Finish();
@@ -103,6 +104,10 @@ TorchModule TorchModuleOf(const Task& task) {
   return module;
 }
 
+bool IsBoolean(const TorchModule& module, std::string_view tensor) {
+  return std::find(module.booleans.begin(), module.booleans.end(), tensor) != module.booleans.end();
+}
+
 std::string_view AnswerFile(const Task& task) { return HasTorchModule(task) ? "reference.py" : "oracle.cu"; }
 
 void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) {
@@ -140,6 +145,12 @@ void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) 
   for (const TensorSpec& tensor : task.tensors) {
     const bool known = tensor.role == TensorRole::kOut ? made.contains(tensor.name) : given.contains(tensor.name);
     if (!known) fields.Error("", fmt::format("tensor '{}' is neither among inputs and state nor among outputs", tensor.name));
+  }
+  for (const std::string& name : module.booleans) {
+    const TensorSpec* tensor = task.FindTensor(name);
+    if (tensor == nullptr || tensor->dtype != DType::kUInt8) {
+      fields.Error("booleans", fmt::format("'{}' is no tensor of uint8: a boolean is a byte of 0 or 1", name));
+    }
   }
   for (const auto& [dim, name] : module.sizes) {
     const bool known = std::any_of(task.dims.begin(), task.dims.end(), [&dim = dim](const auto& one) { return one.first == dim; });

@@ -33,9 +33,12 @@ struct TorchModule {
   std::vector<Input> named_inputs;                          // the same, with a scalar's name in place of its value
   std::vector<std::string> outputs;                         // `out` tensors, in forward's order
   std::vector<std::pair<std::string, std::string>> state;   // tensor, its name in the module ("fc1.weight")
+  std::vector<std::string> booleans;                        // tensors of uint8 that the module takes or gives as booleans
   std::vector<std::pair<std::string, std::string>> sizes;   // dimension, its name in the file, where they differ
 };
 
+// Returns whether the module takes or gives this tensor as booleans.
+bool IsBoolean(const TorchModule& module, std::string_view tensor);
 // Returns whether the answer of `task` comes from a PyTorch module.
 bool HasTorchModule(const Task& task);
 // Returns the module's table. ParseTask must have accepted the task, and HasTorchModule must hold.

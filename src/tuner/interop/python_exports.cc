@@ -156,12 +156,13 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
     if (tensor.role == TensorRole::kOut) continue;
     arguments.push_back(tensor.name);
     const auto name = state.find(tensor.name);
+    const char* as_bytes = IsBoolean(module, tensor.name) ? ".view(_torch.uint8)" : "";
     if (name == state.end()) {
-      prepared += fmt::format("        {0} = {0}.contiguous()\n", tensor.name);
+      prepared += fmt::format("        {0} = {0}.contiguous(){1}\n", tensor.name, as_bytes);
     } else if (tensor.role == TensorRole::kInOut) {
-      prepared += fmt::format("        {} = self.get_buffer({})\n", tensor.name, PythonString(name->second));
+      prepared += fmt::format("        {} = self.get_buffer({}){}\n", tensor.name, PythonString(name->second), as_bytes);
     } else {
-      prepared += fmt::format("        {} = state[{}].detach().contiguous()\n", tensor.name, PythonString(name->second));
+      prepared += fmt::format("        {} = state[{}].detach().contiguous(){}\n", tensor.name, PythonString(name->second), as_bytes);
     }
   }
   Dims sizes;
@@ -188,7 +189,15 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
     text += "        state = {**dict(self.named_parameters()), **dict(self.named_buffers())}\n";
   }
   text += prepared;
-  text += fmt::format("        with _torch.no_grad():\n            return _kernel()({})\n", Joined(arguments));
+  text += fmt::format("        with _torch.no_grad():\n            made = _kernel()({})\n", Joined(arguments));
+  std::vector<std::string> made;
+  bool booleans = false;
+  for (size_t i = 0; i < module.outputs.size(); ++i) {
+    const bool boolean = IsBoolean(module, module.outputs[i]);
+    booleans |= boolean;
+    made.push_back((module.outputs.size() == 1 ? "made" : fmt::format("made[{}]", i)) + std::string(boolean ? ".view(_torch.bool)" : ""));
+  }
+  text += fmt::format("        return {}\n", booleans ? Joined(made) : "made");
   return GeneratedFile{fmt::format("{}_model_new.py", task.name), std::move(text), "ModelNew, as KernelBench takes it"};
 }
 

@@ -20,7 +20,8 @@ LEAST_GAP = 4.0            # between honest and dishonest, as `hone tasks check`
 HONEST_ROOM = 4.0          # a kernel may sum in one long row where PyTorch sums in lanes and blocks
 LARGEST_C_MAX = 0.02
 DTYPES = {"torch.float64": "float64", "torch.float32": "float32", "torch.float16": "float16", "torch.bfloat16": "bfloat16",
-          "torch.int64": "int64", "torch.int32": "int32", "torch.int16": "int16", "torch.int8": "int8", "torch.uint8": "uint8"}
+          "torch.int64": "int64", "torch.int32": "int32", "torch.int16": "int16", "torch.int8": "int8", "torch.uint8": "uint8",
+          "torch.bool": "uint8"}  # a boolean is a byte of 0 or 1 in a task
 ROUNDOFF = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8}
 
 
@@ -32,7 +33,7 @@ def dtype_name(dtype, what):
     name = DTYPES.get(str(dtype))
     if name is None:
         raise Refused(f"{what} is {str(dtype).replace('torch.', '')}, which tasks do not hold: use one of "
-                      f"{', '.join(DTYPES.values())} (a mask as float32 or uint8)")
+                      f"{', '.join(dict.fromkeys(DTYPES.values()))} or bool")
     return name
 
 
@@ -167,6 +168,9 @@ def spread(tensor):
 
 def input_values(tensor, bounds, dims, sizes):
     """How Hone draws what get_inputs drew, and a sentence where it differs."""
+    import torch
+    if tensor.dtype == torch.bool:
+        return {"distribution": "index", "bound": "2"}, ""
     if not tensor.is_floating_point():
         high = bounds.get(tensor.data_ptr())
         low, bound = (high if high else (0, int(tensor.max().item()) + 1 if tensor.numel() else 1))
@@ -664,13 +668,7 @@ def describe(job):
         notes.append(f"shapes were found by running the module, which looks at values ({base_error})")
     for key, (rank, dtype) in base[1].items():
         what = {"in": "input", "state": "the module's", "out": "output"}[key[0]] + f" {key[1]}"
-        if key[0] != "out" or dtype != "torch.bool":
-            class Held:
-                def __str__(self):
-                    return dtype
-            dtype_name(Held(), what)
-        else:
-            raise Refused("forward returns booleans, which tasks do not hold: return them as uint8 or float32 (.to(torch.uint8))")
+        dtype_name(dtype, what)
         if rank > 8:
             raise Refused(f"{what} has {rank} axes, and tensors of a task have 8 at most: reshape it inside forward")
     dims, expressions = find_dimensions(shapes, set(job["fixed"]), notes)
@@ -749,7 +747,7 @@ def describe(job):
             notes.append(f"{name}: {note}")
         shape = [expressions[("in", i, axis)] for axis in range(one.dim())]
         inputs.append({"name": name, "dtype": dtype_name(one.dtype, f"input {name}"), "shape": shape, "values": values,
-                       "stress": steady})
+                       "stress": steady, "boolean": one.dtype == torch.bool})
     state = []
     fans = [(name, trial.sizes[name]) for name in dims]
     for name, tensor in trial.state.items():
@@ -761,13 +759,13 @@ def describe(job):
             own.append((" * ".join(parenthesized(text) for text in texts), math.prod(trial.state[layer].shape[1:])))
         state.append({"name": name, "dtype": dtype_name(tensor.dtype, f"the module's {name}"), "shape": shape,
                       "role": "inout" if name in changed else "in",
-                      "parameter": name in dict(trial.model.named_parameters()),
+                      "parameter": name in dict(trial.model.named_parameters()), "boolean": tensor.dtype == torch.bool,
                       "values": state_values(name, torch.cat([one.flatten() for one in trial.drawn[name]]), own + fans)})
     made = []
     for i, one in enumerate(outputs):
-        dtype = float_kinds[i].replace("torch.", "")
+        dtype = dtype_name(float_kinds[i], f"output {i}")
         name = defined["outputs"][i] if defined else "out" if len(outputs) == 1 else f"out{i}"
-        made.append({"name": name, "dtype": dtype,
+        made.append({"name": name, "dtype": dtype, "boolean": float_kinds[i] == "torch.bool",
                      "shape": [expressions[("out", i, axis)] for axis in range(one.dim())],
                      "tolerance": tolerance_of(f"output {i}", measured[("out", i)], dtype, notes)})
         if defined and defined["tolerance"]:

@@ -125,7 +125,7 @@ Result<json> JobJson(const Task& task, const TorchModule& module, const Evaluati
                      const std::vector<Dims>& cases) {
   json inputs = json::array(), outputs = json::array(), list = json::array(), baselines = json::array();
   for (const TorchModule::Input& input : module.inputs) {
-    inputs.push_back(input.tensor.empty() ? json{{"value", ReadJsonText(input.number)}} : json{{"tensor", input.tensor}});
+    inputs.push_back(input.tensor.empty() ? json{{"value", ReadJsonText(input.number)}} : json{{"tensor", input.tensor}, {"boolean", IsBoolean(module, input.tensor)}});
   }
   for (const std::string& name : module.outputs) outputs.push_back(name);
   for (const Dims& dims : cases) {
@@ -143,7 +143,7 @@ Result<json> JobJson(const Task& task, const TorchModule& module, const Evaluati
       HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
       results[name] = {{"shape", shape.shape},          {"dtype", DTypeName(tensor.dtype)},   {"c_max", tolerance.c_max},
                        {"c_rms", tolerance.c_rms},      {"c_small", tolerance.c_small},       {"small_floor", tolerance.small_floor},
-                       {"absolute", tolerance.absolute}, {"slice_axis", tensor.slice_axis}};
+                       {"absolute", tolerance.absolute}, {"slice_axis", tensor.slice_axis}, {"boolean", IsBoolean(module, name)}};
     }
     list.push_back({{"sizes", sizes}, {"tensors", tensors}, {"outputs", results}});
   }

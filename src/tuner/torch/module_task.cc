@@ -39,6 +39,7 @@ struct DescribedTensor {
   std::string scalar;  // the dtype of one that kernels receive by value; empty: a number stays what it is
   std::string values;  // TOML of how it is drawn
   bool stress = true;
+  bool boolean = false;  // bytes of 0 and 1, which the module takes or gives as booleans
   DescribedTolerance tolerance;
 };
 struct DescribedDim {
@@ -155,6 +156,7 @@ Result<Description> ReadDescription(const json& answer, std::map<std::string, st
       one.Read("shape", tensor.shape);
       one.Read("role", tensor.role);
       one.Read("stress", tensor.stress);
+      one.Read("boolean", tensor.boolean);
       one.Read("scalar", tensor.scalar);
       if (raw.contains("value")) tensor.value = DumpJson(raw["value"]);
       if (raw.contains("values") && raw["values"].is_object()) tensor.values = ValuesToml(raw["values"], rename);
@@ -302,6 +304,13 @@ class Writer {
     }
     out_ += fmt::format("\n[reference]\nkind = \"torch\"\nclass = {}\nmode = \"{}\"\ninputs = [{}]\noutputs = [{}]\n",
                         TomlString(options_.class_name), options_.eval ? "eval" : "train", inputs, outputs);
+    std::string booleans;
+    for (const auto& [kind, tensors] : {std::pair{"in", &told_.inputs}, {"state", &told_.state}, {"out", &told_.outputs}}) {
+      for (const DescribedTensor& tensor : *tensors) {
+        if (tensor.boolean) booleans += (booleans.empty() ? "" : ", ") + TomlString(tensor_names_.at(fmt::format("{} {}", kind, tensor.name)));
+      }
+    }
+    if (!booleans.empty()) out_ += fmt::format("booleans = [{}]\n", booleans);
     if (!told_.definition.empty()) out_ += fmt::format("definition = {}\n", TomlString(told_.definition));
     if (!told_.state.empty()) out_ += "\n[reference.state]\n";
     for (const DescribedTensor& tensor : told_.state) {

@@ -84,6 +84,36 @@ def whole_constant(node):
     return None
 
 
+MOST_LISTED = 4  # numbers of a list that is taken for sizes
+
+
+def held(holder, key):
+    return holder[key] if isinstance(holder, list) else holder.value
+
+
+def places(tree):
+    """(name, holder, key) of what module-level names are set to: a statement's value (key is None), or an element of a list.
+
+    The numbers of `shape = (64, 32)` are shape_0 and shape_1, the only one of `shape = (64,)` is shape, where no other name is called so.
+    """
+    found, listed = [], []
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target, value = statement.targets[0], statement.value
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            target, value = statement.target, statement.value
+        else:
+            continue
+        if isinstance(target, ast.Name):
+            found.append((target.id, statement, None))
+            if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) <= MOST_LISTED:
+                listed += [(target.id if len(value.elts) == 1 else f"{target.id}_{i}", value.elts, i) for i in range(len(value.elts))]
+        elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            found += [(one.id, value.elts, i) for i, one in enumerate(target.elts) if isinstance(one, ast.Name)]
+    taken = {name for name, holder, key in found if whole_constant(held(holder, key)) is not None}
+    return found + [one for one in listed if one[0] not in taken]
+
+
 class Problem:
     """The file's text. `sizes`: its module-level whole numbers by name; others may be put in their place."""
 
@@ -103,44 +133,25 @@ class Problem:
                 body.append(statement)
         self.tree.body = body
         self.sizes = {}
-        for name, value in self._constants():
-            number = whole_constant(value)
+        for name, holder, key in places(self.tree):
+            number = whole_constant(held(holder, key))
             if number is not None and 0 < number < 1 << 40:
                 self.sizes[name] = number
         self.written = dict(self.sizes)
-
-    def _constants(self):
-        for statement in self.tree.body:
-            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-                target, value = statement.targets[0], statement.value
-            elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-                target, value = statement.target, statement.value
-            else:
-                continue
-            if isinstance(target, ast.Name):
-                yield target.id, value
-            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-                for one, number in zip(target.elts, value.elts):
-                    if isinstance(one, ast.Name):
-                        yield one.id, number
 
     def run_file(self, sizes):
         """The file's names, with `sizes` in place of what it says."""
         tree = self.tree
         if any(self.written.get(name) != size for name, size in sizes.items()):
             tree = copy.deepcopy(tree)
-            for statement in tree.body:
-                if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-                    target = statement.targets[0]
-                    if isinstance(target, ast.Name) and target.id in sizes and whole_constant(statement.value) is not None:
-                        statement.value = ast.copy_location(ast.Constant(sizes[target.id]), statement.value)
-                    elif isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
-                        for i, one in enumerate(target.elts):
-                            if isinstance(one, ast.Name) and one.id in sizes and whole_constant(statement.value.elts[i]) is not None:
-                                statement.value.elts[i] = ast.copy_location(ast.Constant(sizes[one.id]), statement.value.elts[i])
-                elif (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
-                      and statement.target.id in sizes):
-                    statement.value = ast.copy_location(ast.Constant(sizes[statement.target.id]), statement.value)
+            for name, holder, key in list(places(tree)):
+                was = held(holder, key)
+                if name in sizes and whole_constant(was) is not None:
+                    number = ast.copy_location(ast.Constant(sizes[name]), was)
+                    if isinstance(holder, list):
+                        holder[key] = number
+                    else:
+                        holder.value = number
         module = types.ModuleType("hone_problem")
         module.__file__ = self.file
         sys.modules["hone_problem"] = module

@@ -111,18 +111,19 @@ class Layout:
         self.slots, at = slots, 0
         self.inputs, self.outputs = [], []
 
-        def place(spec):
+        def place(spec, boolean=False):
             nonlocal at
             width = torch.empty((), dtype=getattr(torch, spec["dtype"])).element_size()
-            one = {"dtype": spec["dtype"], "shape": spec["shape"], "offset": at}
+            # Bytes here, which hold 0 and 1 or nothing that was written; booleans there.
+            one = {"dtype": spec["dtype"], "shape": spec["shape"], "offset": at, "boolean": boolean}
             at += (math.prod(spec["shape"]) * width + ALIGN - 1) // ALIGN * ALIGN
             return one
 
         for _ in range(slots):
-            self.inputs.append([place(case["tensors"][one["tensor"]]) if "tensor" in one else {"value": one["value"]} for one in job["inputs"]])
+            self.inputs.append([place(case["tensors"][one["tensor"]], one["boolean"]) if "tensor" in one else {"value": one["value"]} for one in job["inputs"]])
         self.input_bytes = at
         for _ in range(slots):
-            self.outputs.append([place(case["outputs"][name]) for name in job["outputs"]])
+            self.outputs.append([place(case["outputs"][name], case["outputs"][name]["boolean"]) for name in job["outputs"]])
         self.bytes = max(at, ALIGN)
 
 
@@ -268,7 +269,8 @@ class Referee:
         import torch
         model, _ = self.problem.build(case["sizes"], seed=seed)
         state = {name: tensor.detach().to(self.device) for name, tensor in state_of(model).items()}
-        inputs = [typed(self.truth, one) if "offset" in one else one["value"] for one in case["layout"].inputs[slot]]
+        inputs = [one["value"] if "value" in one else typed(self.truth, one).bool() if one["boolean"] else typed(self.truth, one)
+                  for one in case["layout"].inputs[slot]]
         magnitude = max([value.double().square().mean().sqrt().item() for value in list(state.values()) + inputs
                          if torch.is_tensor(value) and value.is_floating_point() and value.numel()] or [0.0])
         with torch.device(self.device):

@@ -74,7 +74,7 @@ class Server:
         """(outputs, state afterwards) by the module on `device`, from tensors of the judge's memory."""
         import torch
         with torch.device(device):  # for what forward itself makes
-            here = {name: tensor.to(device) for name, tensor in tensors.items()}
+            here = {name: tensor.to(device).bool() if name in self.job["booleans"] else tensor.to(device) for name, tensor in tensors.items()}
             state = {name: here[tensor] for tensor, name in self.job["state"].items()}
             inputs = [here[one["tensor"]] if "tensor" in one else one["value"] for one in self.job["inputs"]]
             model = self.model(sizes, precision, device)

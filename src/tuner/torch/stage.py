@@ -34,7 +34,7 @@ def runtime():
 def typed(memory, one):
     """A tensor over bytes of `memory` (a uint8 tensor)."""
     import torch
-    dtype = getattr(torch, one["dtype"])
+    dtype = torch.bool if one.get("boolean") else getattr(torch, one["dtype"])
     count = math.prod(one["shape"])
     width = torch.empty((), dtype=dtype).element_size()
     return memory[one["offset"]:one["offset"] + count * width].view(dtype).reshape(one["shape"])

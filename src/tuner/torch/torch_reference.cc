@@ -81,10 +81,11 @@ json ModuleJson(const Task& task, const TorchModule& module, const PythonOptions
     }
   }
   for (const auto& [tensor, name] : module.state) state[tensor] = name;
+  const json booleans = module.booleans;
   for (const auto& [dim, name] : module.sizes) sizes[dim] = name;
   return {{"text", task.oracle_source}, {"file", (task.directory.empty() ? task.name : task.directory) + "/reference.py"},
           {"class", module.class_name}, {"training", module.training}, {"threads", options.threads}, {"gpu", options.gpu},
-          {"inputs", inputs}, {"outputs", module.outputs}, {"state", state}, {"sizes", sizes}};
+          {"inputs", inputs}, {"outputs", module.outputs}, {"state", state}, {"booleans", booleans}, {"sizes", sizes}};
 }
 
 class TorchReference : public HostReference {
