@@ -17,6 +17,7 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/signal_stop.h"
+#include "tuner/core/torch_module.h"
 #include "tuner/workbench/kernelbench_suite.h"
 #include "tuner/workbench/prepare_module_task.h"
 
@@ -41,6 +42,7 @@ Result<Task> TaskOf(const CommandContext& context, const SuiteSubmission& submis
   options.name = submission.task;
   options.file = submission.problem_file;
   options.text = text;
+  options.eval_where_dropout = true;
   HONE_RETURN_IF_ERROR(PrepareModuleTask(options, {.environment = context.environment}, {.directory = folder, .overwrite = true}).status());
   return LoadTask(folder);
 }
@@ -71,6 +73,7 @@ Result<SuiteResult> JudgeOne(const CommandContext& context, const KernelBenchFla
   if (task.ok()) {
     HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, JudgeSubmission(*task, request, hosted));
     result = ResultOf(submission, evaluation);
+    if (result.detail.empty() && !TorchModuleOf(*task).training) result.detail = "in eval mode: in training mode the problem drops elements at random";
   } else if (task.status().code() == StatusCode::kUnavailable) {
     return task.status();  // no PyTorch: nobody's fault
   } else {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Says what a task must know of a PyTorch problem. Follows problem.py, shapes.py, seed.py and definition.py in one text.
 
-Reads one JSON object on standard input: {"file", "class", "training", "fixed": [names], "seed", "threads"} with "text" and
+Reads one JSON object on standard input: {"file", "class", "training", "or_eval" (where training mode drops elements at random, eval
+mode), "fixed": [names], "seed", "threads"} with "text" and
 "sizes" of a problem file, or with "module", "folder" and "added" of a class that lies elsewhere ("added" is what it lacks to
 be a problem), or with "definition", "workloads" and what else definition.py reads. Writes one line on standard output, "hone: " and a JSON object: {"error": sentence}, or the fields at the end
 of `describe`.
@@ -23,6 +24,10 @@ DTYPES = {"torch.float64": "float64", "torch.float32": "float32", "torch.float16
           "torch.int64": "int64", "torch.int32": "int32", "torch.int16": "int16", "torch.int8": "int8", "torch.uint8": "uint8",
           "torch.bool": "uint8"}  # a boolean is a byte of 0 or 1 in a task
 ROUNDOFF = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8}
+
+
+class Drops(Refused):
+    """The module drops elements at random, and is told not to by eval()."""
 
 
 def tell(answer):
@@ -307,10 +312,11 @@ def check_repeats(trial):
         raise Refused("the shapes of forward's outputs differ between two calls: they depend on data or on chance; return "
                       "tensors whose shapes follow from the inputs' shapes")
     if not same(first, second):
-        dropout = any(isinstance(one, torch.nn.modules.dropout._DropoutNd) and one.p > 0 for one in model.modules())
+        dropout = any(isinstance(one, torch.nn.modules.dropout._DropoutNd) and one.p > 0
+                      or isinstance(one, torch.nn.RNNBase) and one.dropout > 0 for one in model.modules())
         if dropout and trial.problem.training:
-            raise Refused("forward drops elements at random (dropout is active, for the module is in training mode): bring it "
-                          "in with --eval, or set p = 0")
+            raise Drops("forward drops elements at random (dropout is active, for the module is in training mode): bring it "
+                        "in with --eval, or set p = 0")
         raise Refused("forward draws random numbers, so its answer is not a function of its inputs: pass them in as an input")
     torch.manual_seed(3)
     other, _ = trial.problem.build(trial.sizes)
@@ -806,7 +812,14 @@ def main():
     plain = sys.stdout
     sys.stdout = sys.stderr  # the file's own prints
     try:
-        answer = describe(job)
+        try:
+            answer = describe(job)
+        except Drops:
+            if not job["or_eval"]:
+                raise
+            answer = describe({**job, "training": False})
+            answer["eval"] = True
+            answer["notes"].append("brought in as --eval does: in training mode the module drops elements at random")
     except Refused as refusal:
         answer = {"error": str(refusal)}
     except MemoryError as error:

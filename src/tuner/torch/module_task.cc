@@ -49,6 +49,7 @@ struct DescribedDim {
 };
 struct Description {
   std::string error, torch, slice, flops, workload, text, seed, summary, definition;
+  bool eval = false;  // dropout is active in training mode
   std::vector<DescribedTensor> inputs, state, outputs;
   std::vector<DescribedDim> dims;
   std::vector<std::map<std::string, int64_t>> checks, timed;  // timed: beside the file's own sizes
@@ -132,6 +133,7 @@ Result<Description> ReadDescription(const json& answer, std::map<std::string, st
   fields.Read("timed", told.timed);
   fields.Read("summary", told.summary);
   fields.Read("definition", told.definition);
+  fields.Read("eval", told.eval);
   fields.Read("special", told.special);
   fields.Read("operators", told.operators);
   fields.Read("notes", told.notes);
@@ -303,7 +305,7 @@ class Writer {
       outputs += (outputs.empty() ? "" : ", ") + TomlString(tensor_names_.at("out " + tensor.name));
     }
     out_ += fmt::format("\n[reference]\nkind = \"torch\"\nclass = {}\nmode = \"{}\"\ninputs = [{}]\noutputs = [{}]\n",
-                        TomlString(options_.class_name), options_.eval ? "eval" : "train", inputs, outputs);
+                        TomlString(options_.class_name), options_.eval || told_.eval ? "eval" : "train", inputs, outputs);
     std::string booleans;
     for (const auto& [kind, tensors] : {std::pair{"in", &told_.inputs}, {"state", &told_.state}, {"out", &told_.outputs}}) {
       for (const DescribedTensor& tensor : *tensors) {
@@ -430,7 +432,7 @@ bool IsModuleProblem(std::string_view text) {
 Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const PythonOptions& python_options) {
   HONE_ASSIGN_OR_RETURN(const auto sizes, ReadSizes(options.sizes));
   std::vector<std::string> readable;
-  json job = {{"file", options.file}, {"class", options.class_name}, {"training", !options.eval}, {"fixed", options.fixed},
+  json job = {{"file", options.file}, {"class", options.class_name}, {"training", !options.eval}, {"or_eval", options.eval_where_dropout}, {"fixed", options.fixed},
               {"seed", options.seed}, {"threads", python_options.threads}};
   if (options.definition) {
     job["definition"] = options.definition->text;

@@ -23,6 +23,7 @@ struct ModuleTaskOptions {
   std::string class_name = "Model";
   std::optional<DefinitionFiles> definition;  // of a benchmark, from which the problem file is made; then `text` is empty
   bool eval = false;             // judge it in eval mode
+  bool eval_where_dropout = false;  // judge it in eval mode where training mode drops elements at random, and note this
   std::vector<std::string> fixed;  // sizes that keep the file's value
   // A class of an installed package or of a file in this folder, which lacks get_inputs: "package.module".
   std::string module;
