@@ -82,6 +82,7 @@ PLANTED = {
     "half_swiglu": ("expf(-x)", "expf(-1.02f * x)"),
     "scaled_residual": ("x[i] + scale", "0.999f * x[i] + scale"),
     "masked_choice": ("mask[i] && chosen", "chosen"),
+    "long_lstm": ("return out[:, -1], last", "return out[:, -2], last"),
     "listed_sizes": ("return self.network(x)", "return self.network[:-1](x)"),
     "gated_tanh": ("out[i] = tanhf", "out[i] = (i % 61 == 60 ? 0.99f : 1.0f) * tanhf"),
     "row_softmax": ("i < width; i += 32) sum", "i < width - 1; i += 32) sum"),

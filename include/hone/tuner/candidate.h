@@ -79,12 +79,25 @@ struct WorkspaceSpec {
   bool zero_on_entry = false;
 };
 
-// One [[call]] entry: a matrix product computed by a library, out = epilogue(op(a) * op(b) + bias). Matrices are dense
-// and row-major: a is [batch, m, k] ([batch, k, m] transposed), b is [batch, k, n] ([batch, n, k]), out is [batch, m,
-// n] and the bias is [n]. Elements of all four have `dtype`; sums are accumulated in float32.
-struct MatmulCall {
-  Argument a, b, out;            // kTensor or kWorkspace
+// Sizes of a convolution as a plan writes them; one expression an axis of the image, of which there are 1 to 3.
+struct ConvolutionSizes {
+  Expression batch, in_channels, out_channels;
+  std::vector<Expression> size, kernel;                               // extents of the input and of the weight
+  std::vector<Expression> stride, padding, dilation, output_padding;  // empty: 1, 0, 1, 0 for every axis
+  std::optional<Expression> groups;                                   // absent: 1
+  bool transposed = false;
+};
+
+// One [[call]] entry, which a library computes. A convolution, if `convolution` is there: a is the input [batch,
+// in_channels, size...], b the weight [out_channels, in_channels / groups, kernel...] ([in_channels, out_channels /
+// groups, kernel...] transposed), the bias is [out_channels], and `m`, `n`, `k`, `batch`, the transposes and the
+// epilogue have no meaning. Else a matrix product, out = epilogue(op(a) * op(b) + bias). Matrices are dense and
+// row-major: a is [batch, m, k] ([batch, k, m] transposed), b is [batch, k, n] ([batch, n, k]), out is [batch, m, n]
+// and the bias is [n]. Elements of all four have `dtype`; sums are accumulated in float32.
+struct LibraryCall {
+  Argument a, b, out;  // kTensor or kWorkspace
   std::optional<Argument> bias;
+  std::optional<ConvolutionSizes> convolution;
   Expression m, n, k;
   std::optional<Expression> batch;      // absent: 1
   std::optional<Expression> algorithm;  // number in the library's own order of preference; absent: 0
@@ -98,7 +111,7 @@ struct MatmulCall {
 struct PlanEntry {
   int step = 0;
   bool is_memset = false;
-  std::optional<MatmulCall> call;
+  std::optional<LibraryCall> call;
   bool is_launch() const { return !is_memset && !call; }
   std::string_view table() const { return call ? "call" : is_memset ? "memset" : "launch"; }  // name of its table in
                                                                                               // the plan
@@ -197,27 +210,40 @@ struct ResolvedOperand {
   int64_t bytes = 0;
 };
 
-struct ResolvedMatmul {
+// A convolution for one case; see ConvolutionSizes. All lists have one value an axis.
+struct ResolvedConvolution {
+  int64_t batch = 1, in_channels = 1, out_channels = 1, groups = 1;  // all at least 1
+  std::vector<int64_t> size, kernel, stride, padding, dilation, output_padding;
+  bool transposed = false;
+
+  int64_t OutSize(size_t axis) const {
+    const int64_t reach = dilation[axis] * (kernel[axis] - 1) + 1;
+    return transposed ? (size[axis] - 1) * stride[axis] - 2 * padding[axis] + reach + output_padding[axis]
+                      : (size[axis] + 2 * padding[axis] - reach) / stride[axis] + 1;
+  }
+};
+
+struct ResolvedCall {
   ResolvedOperand a, b, out;
   std::optional<ResolvedOperand> bias;
+  std::optional<ResolvedConvolution> convolution;
+  // The rest describes a matrix product, but for `algorithm` and `dtype`, which a convolution has too.
   int64_t m = 0, n = 0, k = 0, batch = 1;  // all at least 1
   int64_t algorithm = 0;
   bool transpose_a = false, transpose_b = false;
   DType dtype = DType::kFloat32;
   std::string epilogue = "none";
 
-  double flops() const {
-    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
-  }
+  double flops() const;   // a multiplication and an addition each; what padding saves is not subtracted
   double bytes() const {  // each operand is read or written once
     return static_cast<double>(a.bytes + b.bytes + out.bytes + (bias ? bias->bytes : 0));
   }
-  std::string Describe() const;  // "matmul 64x128x32 float16 by a library"
+  std::string Describe() const;  // "matmul 64x128x32 float16 by cuBLASLt"
 };
 
 struct ResolvedStep {
   bool is_memset = false;
-  std::optional<ResolvedMatmul> call;
+  std::optional<ResolvedCall> call;
   bool is_launch() const { return !is_memset && !call; }
   size_t entry = 0;              // index into LaunchPlan::entries
   std::string binding_key;       // key of the compiled module

@@ -127,7 +127,25 @@ int LineOfCall(const LaunchPlan& plan) {
   return line;
 }
 
-std::string ResolvedMatmul::Describe() const {
+double ResolvedCall::flops() const {
+  if (!convolution) {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
+  }
+  const ResolvedConvolution& c = *convolution;
+  double terms = 2.0 * static_cast<double>(c.batch) * static_cast<double>(c.in_channels) * static_cast<double>(c.out_channels) /
+                 static_cast<double>(c.groups);
+  for (size_t axis = 0; axis < c.size.size(); ++axis) {
+    terms *= static_cast<double>(c.kernel[axis]) * static_cast<double>(c.transposed ? c.size[axis] : c.OutSize(axis));
+  }
+  return terms;
+}
+
+std::string ResolvedCall::Describe() const {
+  if (convolution) {
+    const ResolvedConvolution& c = *convolution;
+    return fmt::format("{}convolution {}x{}x{}, {} kernels of {}, {} by cuDNN", c.transposed ? "transposed " : "", c.batch, c.in_channels,
+                       fmt::join(c.size, "x"), c.out_channels, fmt::join(c.kernel, "x"), DTypeName(dtype));
+  }
   const std::string batches = batch == 1 ? "" : fmt::format("{} times ", batch);
   return fmt::format("matmul {}{}x{}x{} {} by cuBLASLt", batches, m, n, k, DTypeName(dtype));
 }

@@ -73,7 +73,7 @@ TEST(PlanCall, BecomesNumbersForACase) {
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   ASSERT_EQ(plan->steps.size(), 1u);
   EXPECT_FALSE(plan->steps[0].is_launch());
-  const ResolvedMatmul& call = *plan->steps[0].call;
+  const ResolvedCall& call = *plan->steps[0].call;
   EXPECT_EQ(call.m, 6);
   EXPECT_EQ(call.n, 10);
   EXPECT_EQ(call.k, 4);
@@ -163,9 +163,9 @@ TEST(PlanCall, RefusalsNameFieldAndRemedy) {
   };
   EXPECT_THAT(CallRefusal(with("a", "y")), HasSubstr("field 'a': 'y' is not a tensor or workspace"));
   EXPECT_THAT(CallRefusal(with("a", "rows:i32")), HasSubstr("expected a tensor or a workspace"));
-  EXPECT_THAT(CallRefusal(with("a", "s")), HasSubstr("has strides of its own; a call takes dense row-major matrices"));
-  EXPECT_THAT(CallRefusal(with("a", "i")), HasSubstr("'i' has int32; a matmul takes float32, float16 or bfloat16"));
-  EXPECT_THAT(CallRefusal(Linear("bias = \"f\"\n")), HasSubstr("all matrices of a matmul have one dtype"));
+  EXPECT_THAT(CallRefusal(with("a", "s")), HasSubstr("has strides of its own; a call takes dense row-major memory"));
+  EXPECT_THAT(CallRefusal(with("a", "i")), HasSubstr("'i' has int32; a call takes float32, float16 or bfloat16"));
+  EXPECT_THAT(CallRefusal(Linear("bias = \"f\"\n")), HasSubstr("what a call reads and writes has one dtype"));
   EXPECT_THAT(CallRefusal(Linear("dtype = \"float32\"\n")), HasSubstr("'dtype' says float32"));
   EXPECT_THAT(CallRefusal(with("out", "old")), HasSubstr("is an input and must not be changed"));
   EXPECT_THAT(CallRefusal(with("b", "out")),
@@ -173,7 +173,7 @@ TEST(PlanCall, RefusalsNameFieldAndRemedy) {
   EXPECT_THAT(
       CallRefusal(
           "[[workspace]]\nname = \"h\"\nbytes = 100\n[[call]]\nop = \"matmul\"\na = \"h\"\nb = \"h\"\nout = \"h\"\n"),
-      HasSubstr("all matrices are workspaces, so say"));
+      HasSubstr("everything is a workspace, so say"));
   std::string no_k = Linear();
   no_k.resize(no_k.find("k = "));
   EXPECT_THAT(CallRefusal(no_k), HasSubstr("an expression for the terms of each sum"));
@@ -210,6 +210,87 @@ TEST(PlanCall, WhatDoesNotFitIsTheCandidatesFault) {
                          "\"h\"\nbytes = 400\n[[call]]\nstep = 1\nop = \"matmul\"\na = \"x\"\nb = \"w\"\n"
                          "transpose_b = true\nout = \"h\"\nm = \"2\"\nn = \"columns\"\nk = \"inner\"\n"),
               HasSubstr("'x' has 24"));
+}
+
+const Task& ImageTask() {
+  static const Task task = [] {
+    Result<Task> parsed = ParseTask(R"(
+name = "images"
+summary = "for tests"
+class = "convolution"
+dims = { batch = "images", channels = "of the input", filters = "of out", height = "rows", width = "columns" }
+tensor = [
+  { name = "x", role = "in", dtype = "float32", shape = ["batch", "channels", "height", "width"] },
+  { name = "w", role = "in", dtype = "float32", shape = ["filters", "channels / 2", "3", "5"] },
+  { name = "b", role = "in", dtype = "float32", shape = ["filters"] },
+  { name = "out", role = "out", dtype = "float32", shape = ["batch", "filters", "height - 2", "(width - 3) / 2 + 1"] },
+]
+tolerance.out = { c_max = 1e-2, c_rms = 1e-2 }
+case = [ { role = "check", dims = { batch = 2, channels = 4, filters = 6, height = 8, width = 9 } } ]
+)",
+                                    "task.toml");
+    HONE_CHECK(parsed.ok(), parsed.status().message());
+    return std::move(parsed).value();
+  }();
+  return task;
+}
+
+std::string Filtered(const std::string& change = "", const std::string& to = "") {
+  std::string plan =
+      "[[call]]\nop = \"convolution\"\ninput = \"x\"\nweight = \"w\"\nbias = \"b\"\nout = \"out\"\nbatch = "
+      "\"batch\"\nin_channels = "
+      "\"channels\"\nout_channels = \"filters\"\nsize = [\"height\", \"width\"]\nkernel = [\"3\", \"5\"]\nstride = "
+      "[\"1\", \"2\"]\n"
+      "padding = [\"0\", \"1\"]\ngroups = \"2\"\n";
+  if (!change.empty()) plan.replace(plan.find(change), change.size(), to);
+  return plan;
+}
+
+std::string FilteredRefusal(const std::string& change = "", const std::string& to = "", int64_t channels = 4) {
+  const Result<Candidate> candidate = ParseCandidate(Source(Filtered(change, to)), "c.cu", ImageTask());
+  if (!candidate.ok()) return candidate.status().message();
+  const Result<ResolvedPlan> plan =
+      ResolvePlan(*candidate, ImageTask(),
+                  {{"batch", 2}, {"channels", channels}, {"filters", 6}, {"height", 8}, {"width", 9}}, {}, H200());
+  return plan.ok() ? "resolved" : plan.status().message();
+}
+
+TEST(PlanCall, AConvolutionBecomesNumbersForACase) {
+  const Result<Candidate> candidate = ParseCandidate(Source(Filtered()), "c.cu", ImageTask());
+  ASSERT_TRUE(candidate.ok()) << candidate.status().message();
+  const Result<ResolvedPlan> plan =
+      ResolvePlan(*candidate, ImageTask(), {{"batch", 2}, {"channels", 4}, {"filters", 6}, {"height", 8}, {"width", 9}},
+                  {}, H200());
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  const ResolvedCall& call = *plan->steps[0].call;
+  const ResolvedConvolution& c = *call.convolution;
+  EXPECT_EQ(c.OutSize(0), 6);
+  EXPECT_EQ(c.OutSize(1), 4);
+  EXPECT_EQ(c.dilation, (std::vector<int64_t>{1, 1}));
+  EXPECT_EQ(call.b.bytes, 4 * 6 * 2 * 15);
+  EXPECT_EQ(call.flops(), 2.0 * 2 * 6 * 2 * 15 * 6 * 4);
+  EXPECT_EQ(call.Describe(), "convolution 2x4x8x9, 6 kernels of 3x5, float32 by cuDNN");
+}
+
+TEST(PlanCall, AConvolutionThatDoesNotFitIsTheCandidatesFault) {
+  EXPECT_EQ(FilteredRefusal(), "resolved");
+  EXPECT_THAT(FilteredRefusal("input = \"x\"", "a = \"x\""), HasSubstr("input"));
+  EXPECT_THAT(FilteredRefusal("kernel = [\"3\", \"5\"]", "kernel = [\"3\"]"),
+              HasSubstr("has 1 values, and 'size' has 2"));
+  EXPECT_THAT(FilteredRefusal("groups", "k"), HasSubstr("field 'k'"));
+  EXPECT_THAT(FilteredRefusal("groups = \"2\"", "output_padding = [\"1\", \"0\"]"),
+              HasSubstr("only a transposed convolution has it"));
+  EXPECT_THAT(FilteredRefusal("out = \"out\"", "out = \"x\""), HasSubstr("is an input and must not be changed"));
+  EXPECT_THAT(FilteredRefusal("groups = \"2\"", "groups = \"4\""),
+              HasSubstr("4 groups do not divide 4 channels of the input and 6 of out"));
+  EXPECT_THAT(FilteredRefusal("groups = \"2\"", "dilation = [\"4\", \"1\"]"),
+              HasSubstr("axis 0 of out would have no elements"));
+  EXPECT_THAT(FilteredRefusal("stride = [\"1\", \"2\"]", "stride = [\"1\", \"0\"]"),
+              HasSubstr("'0' is 0; it must be at least 1"));
+  EXPECT_THAT(FilteredRefusal("padding = [\"0\", \"1\"]", "padding = [\"1\", \"1\"]"),
+              HasSubstr("batch * out_channels * the size of out is 384 elements for"));
+  EXPECT_THAT(FilteredRefusal("groups = \"2\"\n", "transposed = true\n"), HasSubstr("check the convolution's sizes"));
+  EXPECT_THAT(FilteredRefusal("", "", 0), HasSubstr("a sum of no terms is not computed by a call"));
 }
 
 }  // namespace

@@ -601,7 +601,7 @@ class PlanParser {
     if (operand->offset) CheckExpression(reader, key, *operand->offset);
     const TensorSpec* tensor = operand->kind == ArgumentKind::kTensor ? task_.FindTensor(operand->name) : nullptr;
     if (tensor != nullptr && !tensor->strides.empty()) {
-      reader.Error(key, fmt::format("'{}' has strides of its own; a call takes dense row-major matrices: copy it to a "
+      reader.Error(key, fmt::format("'{}' has strides of its own; a call takes dense row-major memory: copy it to a "
                                     "workspace with a kernel first",
                                     tensor->name));
     }
@@ -618,16 +618,16 @@ class PlanParser {
       const TensorSpec* tensor = operand->kind == ArgumentKind::kTensor ? task_.FindTensor(operand->name) : nullptr;
       if (tensor == nullptr) continue;
       if (tensor->dtype != DType::kFloat32 && tensor->dtype != DType::kFloat16 && tensor->dtype != DType::kBFloat16) {
-        reader.Error(key, fmt::format("'{}' has {}; a matmul takes float32, float16 or bfloat16", tensor->name, DTypeName(tensor->dtype)));
+        reader.Error(key, fmt::format("'{}' has {}; a call takes float32, float16 or bfloat16", tensor->name, DTypeName(tensor->dtype)));
       } else if (known && dtype != tensor->dtype) {
-        reader.Error(key, fmt::format("'{}' has {} and '{}' says {}; all matrices of a matmul have one dtype: convert one with a kernel",
+        reader.Error(key, fmt::format("'{}' has {} and '{}' says {}; what a call reads and writes has one dtype: convert one with a kernel",
                                       tensor->name, DTypeName(tensor->dtype), from, DTypeName(dtype)));
       }
       known = true;
       dtype = tensor->dtype;
       from = tensor->name;
     }
-    if (!known && errors_.ok()) reader.Missing("dtype", "all matrices are workspaces, so say \"float32\", \"float16\" or \"bfloat16\"");
+    if (!known && errors_.ok()) reader.Missing("dtype", "everything is a workspace, so say \"float32\", \"float16\" or \"bfloat16\"");
     return dtype;
   }
 
@@ -635,16 +635,20 @@ class PlanParser {
     PlanEntry entry;
     TableReader reader(table, fmt::format("[[call]] #{}", index + 1), errors_);
     if (names_.is_oracle) reader.Error("op", "an oracle computes in double precision; write a kernel");
-    if (const auto op = reader.Word("op", {"matmul"}); !op && errors_.ok()) reader.Missing("op", "the only one is \"matmul\"");
+    const auto op = reader.Word("op", {"matmul", "convolution"});
+    if (!op && errors_.ok()) reader.Missing("op", "\"matmul\" or \"convolution\"");
+    const bool convolution = op == "convolution";
+    const char* const first = convolution ? "input" : "a";
+    const char* const second = convolution ? "weight" : "b";
     ReadCommon(reader, entry);
-    MatmulCall call;
-    const std::optional<Argument> a = Operand(reader, "a", true), b = Operand(reader, "b", true), out = Operand(reader, "out", true);
+    LibraryCall call;
+    const std::optional<Argument> a = Operand(reader, first, true), b = Operand(reader, second, true), out = Operand(reader, "out", true);
     call.bias = Operand(reader, "bias", false);
     if (!errors_.ok()) return;
     call.a = *a;
     call.b = *b;
     call.out = *out;
-    std::vector<std::pair<std::string_view, const Argument*>> operands = {{"a", &call.a}, {"b", &call.b}, {"out", &call.out}};
+    std::vector<std::pair<std::string_view, const Argument*>> operands = {{first, &call.a}, {second, &call.b}, {"out", &call.out}};
     if (call.bias) operands.emplace_back("bias", &*call.bias);
     call.dtype = CallDType(reader, operands);
     const TensorSpec* written = task_.FindTensor(call.out.name);
@@ -669,14 +673,37 @@ class PlanParser {
       if (!value && !reader.Has(key) && errors_.ok()) reader.Missing(key, what);
       return value.value_or(Expression::Constant(1));
     };
-    call.m = size("m", "an expression for the rows of out");
-    call.n = size("n", "an expression for the columns of out");
-    call.k = size("k", "an expression for the terms of each sum");
-    if (reader.Has("batch")) call.batch = size("batch", "");
     if (reader.Has("algorithm")) call.algorithm = size("algorithm", "");
-    call.transpose_a = reader.Boolean("transpose_a").value_or(false);
-    call.transpose_b = reader.Boolean("transpose_b").value_or(false);
-    call.epilogue = reader.Word("epilogue", {"none", "relu", "gelu_tanh"}).value_or("none");
+    if (convolution) {
+      ConvolutionSizes& sizes = call.convolution.emplace();
+      sizes.batch = size("batch", "an expression for the images");
+      sizes.in_channels = size("in_channels", "an expression for the channels of the input");
+      sizes.out_channels = size("out_channels", "an expression for the channels of out");
+      sizes.size = Extents(reader, "size", true, false);
+      const auto axes = [&](std::string_view key, bool required) {
+        std::vector<Expression> values = Extents(reader, key, required, false);
+        if (errors_.ok() && !values.empty() && values.size() != sizes.size.size()) {
+          reader.Error(key, fmt::format("has {} values, and 'size' has {}: one for each axis of the image", values.size(), sizes.size.size()));
+        }
+        return values;
+      };
+      sizes.kernel = axes("kernel", true);
+      sizes.stride = axes("stride", false);
+      sizes.padding = axes("padding", false);
+      sizes.dilation = axes("dilation", false);
+      sizes.transposed = reader.Boolean("transposed").value_or(false);
+      sizes.output_padding = axes("output_padding", false);
+      if (!sizes.output_padding.empty() && !sizes.transposed) reader.Error("output_padding", "only a transposed convolution has it");
+      if (reader.Has("groups")) sizes.groups = size("groups", "");
+    } else {
+      call.m = size("m", "an expression for the rows of out");
+      call.n = size("n", "an expression for the columns of out");
+      call.k = size("k", "an expression for the terms of each sum");
+      if (reader.Has("batch")) call.batch = size("batch", "");
+      call.transpose_a = reader.Boolean("transpose_a").value_or(false);
+      call.transpose_b = reader.Boolean("transpose_b").value_or(false);
+      call.epilogue = reader.Word("epilogue", {"none", "relu", "gelu_tanh"}).value_or("none");
+    }
     FinishTable(reader);
     entry.call = std::move(call);
     plan_.entries.push_back(std::move(entry));

@@ -282,16 +282,25 @@ class Resolver {
     const bool whole = operand.kind == ArgumentKind::kTensor && !operand.offset;
     if (too_many || bytes > available - resolved.byte_offset || (whole && bytes != available)) {
       return Fail(entry, field,
-                  fmt::format("{} is {} elements for {}, and '{}' has {}{}; check m, n, k, batch and the transposes", shape,
-                              elements, DimsText(dims_), operand.name, (available - resolved.byte_offset) / width,
-                              operand.offset ? " behind the offset" : ""));
+                  fmt::format("{} is {} elements for {}, and '{}' has {}{}; check {}", shape, elements, DimsText(dims_), operand.name,
+                              (available - resolved.byte_offset) / width, operand.offset ? " behind the offset" : "",
+                              shape.find("channels") == shape.npos ? "m, n, k, batch and the transposes" : "the convolution's sizes"));
     }
     resolved.bytes = bytes;
     return resolved;
   }
 
-  Status ResolveCall(const PlanEntry& entry, const MatmulCall& call, size_t index, const PlanScope& scope) {
-    ResolvedMatmul matmul;
+  Status ResolveCall(const PlanEntry& entry, const LibraryCall& call, size_t index, const PlanScope& scope) {
+    ResolvedCall matmul;
+    if (call.algorithm) {
+      HONE_ASSIGN_OR_RETURN(matmul.algorithm, Size(entry, "algorithm", *call.algorithm, scope));
+      if (matmul.algorithm >= kMostAlgorithms) {
+        return Limit(entry, "algorithm", fmt::format("'{}' is {}; the library is asked for {} at most", call.algorithm->text(),
+                                                     matmul.algorithm, kMostAlgorithms));
+      }
+    }
+    matmul.dtype = call.dtype;
+    if (call.convolution) return ResolveConvolution(entry, call, std::move(matmul), index, scope);
     HONE_ASSIGN_OR_RETURN(matmul.m, Size(entry, "m", call.m, scope));
     HONE_ASSIGN_OR_RETURN(matmul.n, Size(entry, "n", call.n, scope));
     HONE_ASSIGN_OR_RETURN(matmul.k, Size(entry, "k", call.k, scope));
@@ -305,16 +314,8 @@ class Resolver {
                                           "alternative, with a `when`",
                                           call.k.text(), DimsText(dims_)));
     }
-    if (call.algorithm) {
-      HONE_ASSIGN_OR_RETURN(matmul.algorithm, Size(entry, "algorithm", *call.algorithm, scope));
-      if (matmul.algorithm >= kMostAlgorithms) {
-        return Limit(entry, "algorithm", fmt::format("'{}' is {}; the library is asked for {} at most", call.algorithm->text(),
-                                                     matmul.algorithm, kMostAlgorithms));
-      }
-    }
     matmul.transpose_a = call.transpose_a;
     matmul.transpose_b = call.transpose_b;
-    matmul.dtype = call.dtype;
     matmul.epilogue = call.epilogue;
     HONE_ASSIGN_OR_RETURN(matmul.a, ResolveOperand(entry, "a", call.a, call.dtype, {matmul.batch, matmul.m, matmul.k},
                                                    call.transpose_a ? "batch * k * m" : "batch * m * k", scope));
@@ -325,17 +326,80 @@ class Resolver {
     if (call.bias) {
       HONE_ASSIGN_OR_RETURN(matmul.bias, ResolveOperand(entry, "bias", *call.bias, call.dtype, {matmul.n}, "n", scope));
     }
-    const auto overlaps = [&](const ResolvedOperand& read) {
-      return read.name == matmul.out.name && read.byte_offset < matmul.out.byte_offset + matmul.out.bytes &&
-             matmul.out.byte_offset < read.byte_offset + read.bytes;
+    return TakeCall(entry, std::move(matmul), index);
+  }
+
+  Status ResolveConvolution(const PlanEntry& entry, const LibraryCall& call, ResolvedCall resolved, size_t index, const PlanScope& scope) {
+    const ConvolutionSizes& sizes = *call.convolution;
+    ResolvedConvolution c{.transposed = sizes.transposed};
+    HONE_ASSIGN_OR_RETURN(c.batch, Size(entry, "batch", sizes.batch, scope));
+    HONE_ASSIGN_OR_RETURN(c.in_channels, Size(entry, "in_channels", sizes.in_channels, scope));
+    HONE_ASSIGN_OR_RETURN(c.out_channels, Size(entry, "out_channels", sizes.out_channels, scope));
+    if (sizes.groups) {
+      HONE_ASSIGN_OR_RETURN(c.groups, Size(entry, "groups", *sizes.groups, scope));
+    }
+    const auto fail = [&](std::string_view field, const std::string& what) {
+      return Fail(entry, field, fmt::format("{} for {}", what, DimsText(dims_)));
     };
-    if (overlaps(matmul.a) || overlaps(matmul.b) || (matmul.bias && overlaps(*matmul.bias))) {
+    if (c.batch == 0 || c.out_channels == 0) return Status::Ok();
+    if (c.in_channels == 0) return fail("in_channels", "it is 0, and a sum of no terms is not computed by a call,");
+    if (c.groups == 0 || c.in_channels % c.groups != 0 || c.out_channels % c.groups != 0) {
+      return fail("groups", fmt::format("{} groups do not divide {} channels of the input and {} of out", c.groups, c.in_channels, c.out_channels));
+    }
+    const size_t axes = sizes.size.size();
+    const auto values = [&](std::string_view field, const std::vector<Expression>& expressions, int64_t usual, int64_t least,
+                            std::vector<int64_t>* into) -> Status {
+      into->assign(axes, usual);
+      for (size_t axis = 0; axis < expressions.size(); ++axis) {
+        HONE_ASSIGN_OR_RETURN((*into)[axis], Size(entry, field, expressions[axis], scope));
+        if ((*into)[axis] < least) return fail(field, fmt::format("'{}' is {}; it must be at least {}", expressions[axis].text(), (*into)[axis], least));
+      }
+      return Status::Ok();
+    };
+    HONE_RETURN_IF_ERROR(values("size", sizes.size, 1, 0, &c.size));
+    HONE_RETURN_IF_ERROR(values("kernel", sizes.kernel, 1, 1, &c.kernel));
+    HONE_RETURN_IF_ERROR(values("stride", sizes.stride, 1, 1, &c.stride));
+    HONE_RETURN_IF_ERROR(values("padding", sizes.padding, 0, 0, &c.padding));
+    HONE_RETURN_IF_ERROR(values("dilation", sizes.dilation, 1, 1, &c.dilation));
+    HONE_RETURN_IF_ERROR(values("output_padding", sizes.output_padding, 0, 0, &c.output_padding));
+    std::vector<int64_t> input = {c.batch, c.in_channels}, out = {c.batch, c.out_channels};
+    std::vector<int64_t> weight = c.transposed ? std::vector{c.in_channels, c.out_channels / c.groups} : std::vector{c.out_channels, c.in_channels / c.groups};
+    for (size_t axis = 0; axis < axes; ++axis) {
+      // Products of 31-bit numbers, which do not overflow.
+      if (c.size[axis] < 1 || c.OutSize(axis) < 1 || (!c.transposed && c.size[axis] + 2 * c.padding[axis] < c.dilation[axis] * (c.kernel[axis] - 1) + 1)) {
+        return fail("size", fmt::format("axis {} of out would have no elements", axis));
+      }
+      if (c.output_padding[axis] > 0 && c.output_padding[axis] >= std::max(c.stride[axis], c.dilation[axis])) {
+        return fail("output_padding", fmt::format("{} is not below the stride or the dilation", c.output_padding[axis]));
+      }
+      input.push_back(c.size[axis]);
+      weight.push_back(c.kernel[axis]);
+      out.push_back(c.OutSize(axis));
+    }
+    HONE_ASSIGN_OR_RETURN(resolved.a, ResolveOperand(entry, "input", call.a, call.dtype, input, "batch * in_channels * size", scope));
+    HONE_ASSIGN_OR_RETURN(resolved.b, ResolveOperand(entry, "weight", call.b, call.dtype, weight,
+                                                     c.transposed ? "in_channels * out_channels / groups * kernel" : "out_channels * in_channels / groups * kernel", scope));
+    HONE_ASSIGN_OR_RETURN(resolved.out, ResolveOperand(entry, "out", call.out, call.dtype, out, "batch * out_channels * the size of out", scope));
+    if (call.bias) {
+      HONE_ASSIGN_OR_RETURN(resolved.bias, ResolveOperand(entry, "bias", *call.bias, call.dtype, {c.out_channels}, "out_channels", scope));
+    }
+    resolved.convolution = std::move(c);
+    return TakeCall(entry, std::move(resolved), index);
+  }
+
+  // Adds the step of a call whose operands are known.
+  Status TakeCall(const PlanEntry& entry, ResolvedCall call, size_t index) {
+    const auto overlaps = [&](const ResolvedOperand& read) {
+      return read.name == call.out.name && read.byte_offset < call.out.byte_offset + call.out.bytes &&
+             call.out.byte_offset < read.byte_offset + read.bytes;
+    };
+    if (overlaps(call.a) || overlaps(call.b) || (call.bias && overlaps(*call.bias))) {
       return Fail(entry, "out", fmt::format("it overlaps what the call reads of '{}' for {}; give it another offset or workspace",
-                                            matmul.out.name, DimsText(dims_)));
+                                            call.out.name, DimsText(dims_)));
     }
     ResolvedStep step;
     step.entry = index;
-    step.call = std::move(matmul);
+    step.call = std::move(call);
     result_.steps.push_back(std::move(step));
     return Status::Ok();
   }

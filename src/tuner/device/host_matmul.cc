@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <thread>
 #include <vector>
 
-#include "tuner/core/float_bits.h"
+#include "tuner/device/host_elements.h"
 
 namespace hone::host {
 namespace {
@@ -23,21 +22,6 @@ constexpr int64_t kRowsAtOnce = 64;
 constexpr double kFlopsOfAThread = 5e7;
 
 using Lanes = float __attribute__((vector_size(32)));
-
-float Load(DType dtype, const void* memory, int64_t element) {
-  if (dtype == DType::kFloat32) return static_cast<const float*>(memory)[element];
-  const uint16_t bits = static_cast<const uint16_t*>(memory)[element];
-  if (dtype == DType::kBFloat16) return std::bit_cast<float>(uint32_t{bits} << 16);
-  return static_cast<float>(HalfValue(bits));
-}
-
-void Store(DType dtype, void* memory, int64_t element, float value) {
-  if (dtype == DType::kFloat32) {
-    static_cast<float*>(memory)[element] = value;
-  } else {
-    static_cast<uint16_t*>(memory)[element] = dtype == DType::kBFloat16 ? BFloat16Bits(value) : HalfBits(value);
-  }
-}
 
 // Computes one tile: `a` has kRows values per term, `b` kColumns; `sums` are kRows rows of kColumns.
 [[gnu::always_inline]] inline void TileBody(int64_t terms, const float* a, const float* b, float* sums) {
@@ -62,7 +46,7 @@ void Store(DType dtype, void* memory, int64_t element, float value) {
 void TileBaseline(int64_t terms, const float* a, const float* b, float* sums) { TileBody(terms, a, b, sums); }
 
 // Returns b as panels of kColumns columns, in which the values of a term are adjacent; zeros beyond the last column.
-std::vector<float> PanelsOf(const ResolvedMatmul& call, const void* b, int64_t batch) {
+std::vector<float> PanelsOf(const ResolvedCall& call, const void* b, int64_t batch) {
   const int64_t panels = (call.n + kColumns - 1) / kColumns, base = batch * call.k * call.n;
   std::vector<float> packed(static_cast<size_t>(panels * kColumns * call.k), 0.0f);
   for (int64_t t = 0; t < call.k; ++t) {
@@ -75,7 +59,7 @@ std::vector<float> PanelsOf(const ResolvedMatmul& call, const void* b, int64_t b
   return packed;
 }
 
-float Finish(const ResolvedMatmul& call, float value) {
+float Finish(const ResolvedCall& call, float value) {
   // std::max would lose a NaN.
   if (call.epilogue == "relu") return value < 0.0f ? 0.0f : value;
   if (call.epilogue != "gelu_tanh") return value;
@@ -83,7 +67,7 @@ float Finish(const ResolvedMatmul& call, float value) {
   return 0.5f * value * (1.0f + std::tanh(inner));
 }
 
-void Rows(const ResolvedMatmul& call, const void* a, const std::vector<float>& panels, const void* bias, void* out,
+void Rows(const ResolvedCall& call, const void* a, const std::vector<float>& panels, const void* bias, void* out,
           int64_t batch, int64_t first, int64_t last) {
   const auto tile = __builtin_cpu_supports("avx2") > 0 ? TileAvx2 : TileBaseline;
   const int64_t a_base = batch * call.m * call.k, out_base = batch * call.m * call.n;
@@ -117,7 +101,7 @@ void Rows(const ResolvedMatmul& call, const void* a, const std::vector<float>& p
 
 }  // namespace
 
-void Matmul(const ResolvedMatmul& call, const void* a, const void* b, const void* bias, void* out, int threads) {
+void Matmul(const ResolvedCall& call, const void* a, const void* b, const void* bias, void* out, int threads) {
   const int64_t wanted =
       static_cast<int64_t>(std::min(1e6, call.flops() / static_cast<double>(call.batch) / kFlopsOfAThread));
   const int64_t count = std::clamp<int64_t>(wanted, 1, std::max(threads, 1));

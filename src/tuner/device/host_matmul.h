@@ -13,6 +13,6 @@ namespace hone::host {
 // epilogue applied in float32, results rounded once to the dtype. The order of the sums may differ from a library's,
 // but is the same on every processor, whatever `threads`. The pointers are the operands', offsets included; `bias` is
 // null if the call has none. Blocks; takes about a second for 2e10 operations on one core with AVX2.
-void Matmul(const ResolvedMatmul& call, const void* a, const void* b, const void* bias, void* out, int threads);
+void Matmul(const ResolvedCall& call, const void* a, const void* b, const void* bias, void* out, int threads);
 
 }  // namespace hone::host

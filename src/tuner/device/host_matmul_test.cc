@@ -31,7 +31,7 @@ std::vector<uint8_t> Numbers(DType dtype, int64_t count, int seed) {
 }
 
 // Compares each element with the sum in double precision.
-void Check(const ResolvedMatmul& call, bool with_bias, int threads, double tolerance) {
+void Check(const ResolvedCall& call, bool with_bias, int threads, double tolerance) {
   Matrices x{Numbers(call.dtype, call.batch * call.m * call.k, 1), Numbers(call.dtype, call.batch * call.k * call.n, 2),
              Numbers(call.dtype, call.n, 3), Numbers(call.dtype, call.batch * call.m * call.n, 4)};
   host::Matmul(call, x.a.data(), x.b.data(), with_bias ? x.bias.data() : nullptr, x.out.data(), threads);
@@ -60,7 +60,7 @@ TEST(HostMatmul, GivesWhatTheSumsAreForEveryLayoutAndDtype) {
        {std::pair(DType::kFloat32, 1e-5), std::pair(DType::kFloat16, 6e-4), std::pair(DType::kBFloat16, 5e-3)}) {
     for (const bool transpose_a : {false, true}) {
       for (const bool transpose_b : {false, true}) {
-        ResolvedMatmul call{.m = 9,
+        ResolvedCall call{.m = 9,
                             .n = 35,
                             .k = 300,
                             .batch = 2,
@@ -75,16 +75,16 @@ TEST(HostMatmul, GivesWhatTheSumsAreForEveryLayoutAndDtype) {
 
 TEST(HostMatmul, EpiloguesComeAfterTheBias) {
   for (const char* epilogue : {"none", "relu", "gelu_tanh"}) {
-    ResolvedMatmul call{.m = 5, .n = 17, .k = 8};
+    ResolvedCall call{.m = 5, .n = 17, .k = 8};
     call.epilogue = epilogue;
     Check(call, true, 1, 1e-6);
   }
-  ResolvedMatmul one{.m = 1, .n = 1, .k = 1};
+  ResolvedCall one{.m = 1, .n = 1, .k = 1};
   Check(one, false, 1, 1e-6);
 }
 
 TEST(HostMatmul, GivesTheSameBitsOnAnyNumberOfThreads) {
-  ResolvedMatmul call{.m = 300, .n = 300, .k = 2000, .transpose_b = true};
+  ResolvedCall call{.m = 300, .n = 300, .k = 2000, .transpose_b = true};
   const std::vector<uint8_t> a = Numbers(call.dtype, call.m * call.k, 1), b = Numbers(call.dtype, call.n * call.k, 2);
   std::vector<float> alone(static_cast<size_t>(call.m * call.n)), shared(alone.size());
   host::Matmul(call, a.data(), b.data(), nullptr, alone.data(), 1);
@@ -93,7 +93,7 @@ TEST(HostMatmul, GivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST(HostMatmul, ReluKeepsANan) {
-  ResolvedMatmul call{.m = 1, .n = 2, .k = 1};
+  ResolvedCall call{.m = 1, .n = 2, .k = 1};
   call.epilogue = "relu";
   const float a = 1, b[2] = {NAN, -1};
   float out[2] = {5, 5};

@@ -47,7 +47,7 @@ def flops_at(shapes, sizes):
     import torch
     from torch.utils.flop_counter import FlopCounterMode
     try:
-        with torch.device(shapes.device), torch.no_grad():
+        with torch.device(shapes.device), torch.no_grad(), ShapesOfRecurrences(shapes.device):
             model, names = shapes.problem.build({**shapes.problem.sizes, **sizes})
             inputs = list(names["get_inputs"]())
             with FlopCounterMode(display=False) as counted:

@@ -9,6 +9,50 @@ MOST_SHIFT = 64  # of d + a, in an extent such as (d + 2 * padding - kernel) / s
 MOST_STRIDE = 16
 
 
+class ShapesOfRecurrences:
+    """While it is entered, RNN, LSTM and GRU make nothing but their results' shapes, with as many products as they need.
+
+    PyTorch's meta device would go through every step of a sequence, which takes seconds a call.
+    """
+
+    def __init__(self, device):
+        self.device, self.plain = device, {}
+
+    def __enter__(self):
+        import torch
+        for kind in (torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU) if self.device == "meta" else ():
+            self.plain[kind], kind.forward = kind.forward, self.replaced(kind.forward)
+
+    def __exit__(self, *_):
+        for kind, forward in self.plain.items():
+            kind.forward = forward
+
+    @staticmethod
+    def replaced(plain):
+        import torch
+
+        def forward(self, input, hx=None):
+            if not torch.is_tensor(input) or input.dim() not in (2, 3):
+                return plain(self, input, hx)
+            directions, gates, size = 2 if self.bidirectional else 1, {"LSTM": 4, "GRU": 3}.get(self.mode, 1), self.proj_size or self.hidden_size
+            batch = () if input.dim() == 2 else (input.shape[0 if self.batch_first else 1],)
+            state = [(self.num_layers * directions, *batch, one) for one in ((size, self.hidden_size) if self.mode == "LSTM" else (size,))]
+            given = [] if hx is None else list(hx) if isinstance(hx, (tuple, list)) else [hx]
+            if input.shape[-1] != self.input_size or given and [tuple(one.shape) for one in given] != state:
+                raise RuntimeError(f"{type(self).__name__} of inputs of {self.input_size} and states of {state} is given {list(input.shape)} and "
+                                   f"{[list(one.shape) for one in given]}")
+            steps = math.prod(input.shape[:-1])
+            for layer in range(self.num_layers * directions):
+                for width in (self.input_size if layer < directions else size * directions, size):
+                    torch.mm(input.new_empty(steps, width), input.new_empty(width, gates * self.hidden_size))
+                if self.proj_size:
+                    torch.mm(input.new_empty(steps, self.hidden_size), input.new_empty(self.hidden_size, size))
+            made = [input.new_empty(one) for one in state]
+            return input.new_empty(*input.shape[:-1], size * directions), tuple(made) if self.mode == "LSTM" else made[0]
+
+        return forward
+
+
 class Shapes:
     """Extents of one problem at sizes of one's choice. `device`: "meta", or "cpu" where the module looks at values."""
 
@@ -32,7 +76,7 @@ class Shapes:
     def _run(self, sizes, seed=0):
         import torch
         torch.manual_seed(seed)
-        with torch.device(self.device), torch.no_grad():
+        with torch.device(self.device), torch.no_grad(), ShapesOfRecurrences(self.device):
             model, names = self.problem.build(sizes)
             inputs = list(names["get_inputs"]())
             state = state_of(model)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a plan's library calls on a GPU: matrix products by cuBLASLt, which is loaded at run time, when a plan first
-// uses it.
+// Makes a plan's library calls on a GPU: matrix products by cuBLASLt, convolutions by cuDNN. Each is loaded at run
+// time, when a plan first uses it.
 //
 // The library's own heuristics choose an algorithm for the sizes, the dtype and the alignment of the addresses; a
 // plan's `algorithm` selects a later one of their list. float32 is computed in float32, never in TF32. The session owns
@@ -11,6 +11,7 @@
 
 #include <cuda.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,12 +21,12 @@
 
 namespace hone {
 
-// Device addresses of a product's operands, offsets included; `bias` is 0 if there is none.
-struct MatmulAddresses {
+// Device addresses of a call's operands, offsets included; `bias` is 0 if there is none.
+struct CallAddresses {
   CUdeviceptr a = 0, b = 0, bias = 0, out = 0;
 };
 
-// One product with its addresses, ready to be enqueued any number of times. Must not outlive the LibraryCalls that made
+// One call with its addresses, ready to be enqueued any number of times. Must not outlive the LibraryCalls that made
 // it.
 class PreparedCall {
  public:
@@ -40,15 +41,24 @@ class PreparedCall {
 class LibraryCalls {
  public:
   virtual ~LibraryCalls() = default;
-  // Prepares a product. The first one of its kind is also run once, on separate memory, and waited for: the library
+  // Prepares a call. The first one of its kind is also run once, on separate memory, and waited for: the library
   // then loads its kernels, which is impossible while the stream is captured or a kernel waits at a gate. No launch may
-  // be under way. kUnavailable: there is no cuBLASLt, with the remedy. kResourceExhausted: no such algorithm, or no
-  // memory for that one run. kInvalidArgument: the library computes no such product.
-  virtual Result<std::shared_ptr<const PreparedCall>> Prepare(const ResolvedMatmul& call,
-                                                              const MatmulAddresses& addresses) = 0;
+  // be under way. kUnavailable: the library is not there, with the remedy. kResourceExhausted: no such algorithm, or no
+  // memory for that one run. kInvalidArgument: the library computes no such product or convolution.
+  virtual Result<std::shared_ptr<const PreparedCall>> Prepare(const ResolvedCall& call,
+                                                              const CallAddresses& addresses) = 0;
 };
 
-// Makes the object; the library is loaded later.
+// Makes the object; libraries are loaded later.
 std::unique_ptr<LibraryCalls> MakeLibraryCalls(std::shared_ptr<CudaContext> context);
+
+// Those of one library alone, for MakeLibraryCalls: matrix products, and convolutions.
+std::unique_ptr<LibraryCalls> MakeMatmulCalls(std::shared_ptr<CudaContext> context);
+std::unique_ptr<LibraryCalls> MakeConvolutionCalls(std::shared_ptr<CudaContext> context);
+
+// Runs a call once, on `scratch_bytes` of memory that are freed again, and waits for it: the library then loads its
+// kernels. `enqueue` is given the memory's address. Errors as of LibraryCalls::Prepare.
+Status WarmUpCall(CudaContext& context, const ResolvedCall& call, int64_t scratch_bytes,
+                  const std::function<CUresult(CUdeviceptr)>& enqueue);
 
 }  // namespace hone

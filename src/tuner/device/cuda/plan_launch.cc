@@ -144,7 +144,7 @@ LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, 
   return LaunchOutcome();
 }
 
-LaunchOutcome PrepareCall(LibraryCalls& calls, const ResolvedMatmul& call, const Bindings& bindings, const AddressSeen& seen,
+LaunchOutcome PrepareCall(LibraryCalls& calls, const ResolvedCall& call, const Bindings& bindings, const AddressSeen& seen,
                           PreparedStep& prepared) {
   prepared.kernel = call.Describe();
   std::string unbound;
@@ -159,7 +159,7 @@ LaunchOutcome PrepareCall(LibraryCalls& calls, const ResolvedMatmul& call, const
     }
     return (seen ? seen(base) : base) + static_cast<CUdeviceptr>(operand.byte_offset);
   };
-  const MatmulAddresses addresses{
+  const CallAddresses addresses{
       .a = address(call.a), .b = address(call.b), .bias = call.bias ? address(*call.bias) : 0, .out = address(call.out)};
   if (!unbound.empty()) return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: {} is not bound to memory", prepared.kernel, unbound));
   Result<std::shared_ptr<const PreparedCall>> made = calls.Prepare(call, addresses);

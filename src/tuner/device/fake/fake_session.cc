@@ -13,7 +13,7 @@
 
 #include "base/rounding.h"
 #include "tuner/device/arena_layout.h"
-#include "tuner/device/host_matmul.h"
+#include "tuner/device/host_convolution.h"
 #include "tuner/device/host_tensor_ops.h"
 
 namespace hone {
@@ -334,7 +334,7 @@ LaunchOutcome FakeSession::Execute(Program& program, const ResolvedPlan& plan, c
             tensor != bindings.tensors.end() ? tensor->second.address : bindings.workspaces.at(operand.name);
         return Pointer(base + static_cast<uint64_t>(operand.byte_offset));
       };
-      host::Matmul(*step.call, pointer(step.call->a), pointer(step.call->b),
+      host::ComputeCall(*step.call, pointer(step.call->a), pointer(step.call->b),
                    step.call->bias ? pointer(*step.call->bias) : nullptr, pointer(step.call->out), 1);
       *microseconds += device_.call_microseconds;
       continue;

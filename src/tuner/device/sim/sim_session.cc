@@ -18,7 +18,7 @@
 #include "base/random.h"
 #include "tuner/core/argument_layout.h"
 #include "tuner/core/draw.h"
-#include "tuner/device/host_matmul.h"
+#include "tuner/device/host_convolution.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/device/sim/drawn_tiles.h"
 #include "tuner/device/sim/fill.h"
@@ -175,7 +175,7 @@ class SimSession : public DeviceSession {
   Result<LaunchOutcome> RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
                                 double limit_seconds, bool sample, bool restore, CacheState cache, StepCost* cost,
                                 bool* incomplete, bool* stuck);
-  Result<LaunchOutcome> RunCall(const ResolvedMatmul& call, const LaunchRequest& request, CacheState cache, StepCost* cost,
+  Result<LaunchOutcome> RunCall(const ResolvedCall& call, const LaunchRequest& request, CacheState cache, StepCost* cost,
                                 bool* incomplete);
   LaunchOutcome Judge(SimModule& module, const ResolvedStep& step, const SimProcess::Exchange& exchange,
                       double limit_seconds);
@@ -702,7 +702,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
 }
 
 // Computes a library's product on the processor, unless the launch is only timed.
-Result<LaunchOutcome> SimSession::RunCall(const ResolvedMatmul& call, const LaunchRequest& request, CacheState cache,
+Result<LaunchOutcome> SimSession::RunCall(const ResolvedCall& call, const LaunchRequest& request, CacheState cache,
                                           StepCost* cost, bool* incomplete) {
   standing_.clear();
   const auto address = [&](const ResolvedOperand& operand) {
@@ -746,7 +746,7 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedMatmul& call, const Laun
     outcome.findings.push_back({"uninitialised_read", outcome.detail, ""});
     return outcome;
   }
-  host::Matmul(call, Pointer(address(call.a)), Pointer(address(call.b)), call.bias ? Pointer(address(*call.bias)) : nullptr,
+  host::ComputeCall(call, Pointer(address(call.a)), Pointer(address(call.b)), call.bias ? Pointer(address(*call.bias)) : nullptr,
                Pointer(out), options_.workers);
   MarkUnwritten(out, call.out.bytes, false);
   return LaunchOutcome();

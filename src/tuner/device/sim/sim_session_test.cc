@@ -236,7 +236,7 @@ TEST(SimSession, ASampleRunsEdgesAndSaysItsShare) {
 
 ResolvedStep Product(const std::string& a, const std::string& b, const std::string& out, int64_t m, int64_t n, int64_t k) {
   ResolvedStep step;
-  step.call = ResolvedMatmul{.a = {a, 0, 4 * m * k}, .b = {b, 0, 4 * k * n}, .out = {out, 0, 4 * m * n}, .m = m, .n = n, .k = k};
+  step.call = ResolvedCall{.a = {a, 0, 4 * m * k}, .b = {b, 0, 4 * k * n}, .out = {out, 0, 4 * m * n}, .m = m, .n = n, .k = k};
   return step;
 }
 

@@ -219,7 +219,7 @@ double ModelStream(const GpuModel& gpu, double read_bytes, double written_bytes,
                                     bytes / gpu.l2_bytes_per_second, latency});
 }
 
-double ModelProduct(const GpuModel& gpu, const ResolvedMatmul& product, CacheState cache) {
+double ModelProduct(const GpuModel& gpu, const ResolvedCall& product, CacheState cache) {
   const double peak = product.dtype == DType::kFloat32 ? gpu.facts.fp32_flops : gpu.facts.tensor_bf16_flops;
   const double written = static_cast<double>(product.out.bytes);
   return std::max(ModelStream(gpu, product.bytes() - written, written, cache),

@@ -53,6 +53,6 @@ double ModelStream(const GpuModel& gpu, double read_bytes, double written_bytes,
 // (float32 without tensor cores, float16 and bfloat16 with them), or its bytes at a stream's rate, whichever takes
 // longer. Tiles, waves and small sizes are not modelled.
 inline constexpr double kReachablePeak = 0.75;
-double ModelProduct(const GpuModel& gpu, const ResolvedMatmul& product, CacheState cache);
+double ModelProduct(const GpuModel& gpu, const ResolvedCall& product, CacheState cache);
 
 }  // namespace hone::sim
