@@ -82,6 +82,8 @@ PLANTED = {
     "half_swiglu": ("expf(-x)", "expf(-1.02f * x)"),
     "scaled_residual": ("x[i] + scale", "0.999f * x[i] + scale"),
     "masked_choice": ("mask[i] && chosen", "chosen"),
+    "grouped_conv_chain": ("self.second(x) - 0.1", "self.second(x) - 0.101"),
+    "upsampled_volume": ("* 2.0", "* 2.001"),
     "long_lstm": ("return out[:, -1], last", "return out[:, -2], last"),
     "listed_sizes": ("return self.network(x)", "return self.network[:-1](x)"),
     "gated_tanh": ("out[i] = tanhf", "out[i] = (i % 61 == 60 ? 0.99f : 1.0f) * tanhf"),
@@ -93,7 +95,7 @@ PLANTED = {
 }
 
 # Problems for which `hone new` writes a first version.
-SEEDED = {"linear_relu", "small_mlp", "scaled_residual", "linear_gelu_softmax", "linear_sigmoid_sum", "linear_scale_clamp", "linear_norm_residual",
+SEEDED = {"grouped_conv_chain", "upsampled_volume", "linear_relu", "small_mlp", "scaled_residual", "linear_gelu_softmax", "linear_sigmoid_sum", "linear_scale_clamp", "linear_norm_residual",
           "residual_mlp", "listed_sizes"}
 
 # Finished modules for linear_relu (submissions/), and their verdicts.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what a task must know of a PyTorch problem. Follows problem.py, shapes.py, seed.py and definition.py in one text.
+"""Says what a task must know of a PyTorch problem. Follows problem.py, shapes.py, seed.py, image_seed.py and definition.py in one text.
 
 Reads one JSON object on standard input: {"file", "class", "training", "or_eval" (where training mode drops elements at random, eval
 mode), "fixed": [names], "seed", "threads"} with "text" and
@@ -793,9 +793,16 @@ def describe(job):
     seed_text, no_seed = "", ""
     if not changed:
         named = {i: one["name"] for i, one in enumerate(inputs) if "dtype" in one}
-        seed_text, no_seed = seed_of(trials[-1], expressions, named, list(trial.state))
-    if seed_text:
-        notes.append("seed.cu: products by a library's calls ([[call]]), what stands between them by plain kernels")
+        for make in (seed_of, image_seed_of):
+            made_of = [make(one, expressions, named, list(trial.state)) for one in (trials[-1], trials[0])]
+            # A number that changes with the sizes (1 / sqrt(width)) would be right at one of them alone.
+            seed_text, no_seed = made_of[0] if made_of[0] == made_of[1] else ("", "numbers that change with the sizes")
+            if seed_text:
+                break
+    if "[[call]]" in seed_text:
+        notes.append("seed.cu: products and convolutions by a library's calls ([[call]]), what stands between them by plain kernels")
+    elif seed_text:
+        notes.append("seed.cu: plain kernels, one thread an element")
     return {
         "seed": seed_text, "no_seed": no_seed, "timed": defined["timed"] if defined else [], "summary": defined["summary"] if defined else "",
         "definition": defined["name"] if defined else "",

@@ -26,6 +26,7 @@ MOST_BYTES = 24 << 30    # of one side's slots, beyond the first
 LEAST_QUADS, MOST_QUADS = 10, 40
 FIRST_CALL = 12          # the first calls after a build may take so many times as long: what compiles does it then
 LOAD_SECONDS, BUILD_SECONDS, ASK_SECONDS = 420, 120, 60
+PIECE = 1 << 27          # elements that are compared at a time
 KINDS = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8}  # rounding units
 
 
@@ -101,6 +102,14 @@ def typed(memory, one):
     dtype = getattr(torch, one["dtype"])
     count = math.prod(one["shape"])
     return memory[one["offset"]:one["offset"] + count * torch.empty((), dtype=dtype).element_size()].view(dtype).reshape(one["shape"])
+
+
+def pieces(tensor):
+    """[(begin, place)] of parts along the first axis that have PIECE elements at most: in double precision a whole may not fit."""
+    if tensor.dim() == 0 or tensor.numel() <= PIECE:
+        return [(0, ...)]
+    step = max(1, PIECE * tensor.shape[0] // tensor.numel())
+    return [(begin, slice(begin, begin + step)) for begin in range(0, tensor.shape[0], step)]
 
 
 class Layout:
@@ -287,50 +296,57 @@ class Referee:
             raise Refused(explain(error, "the module")) from error
 
     def hold(self, actual, expected, spec, magnitude, slack=1.0):
-        """(what is wrong, or None; worst scaled error; rms error) of one output."""
+        """(what is wrong, or None; worst scaled error; rms error) of one output, piece by piece along its first axis."""
         import torch
         count = expected.numel()
         if count == 0:
             return None, 0.0, 0.0
-        expected, given = expected.double(), actual.double()
-        if not actual.is_floating_point():
-            error = (given - expected).abs()
-            wrong = error > spec["absolute"]
-            worst, rms = error.max().item(), 0.0
-        else:
-            unit = KINDS[spec["dtype"]]
-            finite = expected.isfinite()
-            axis = spec["slice_axis"]
-            squares = torch.where(finite, expected, 0).square()
-            if axis >= 0:
-                others = [i for i in range(expected.dim()) if i != axis]
-                scale = squares.mean(others, keepdim=True).sqrt() if others else squares.sqrt()
+        floating, axis = actual.is_floating_point(), spec["slice_axis"]
+        others = [i for i in range(expected.dim()) if i != axis]
+
+        def squares(part):
+            values = torch.where(part.isfinite(), part, 0).square()
+            return values.sum(others, keepdim=True) if others and axis >= 0 else values if axis >= 0 else values.sum()
+
+        whole = None  # the rms of all, or of each slice; where slices lie along the first axis each piece has its own
+        if floating and axis != 0:
+            whole = (sum(squares(expected[place].double()) for _, place in pieces(expected)) / (count / (expected.shape[axis] if axis > 0 else 1))).sqrt()
+        bad, first, worst, total, errors = 0, None, 0.0, 0.0, 0.0
+        for begin, place in pieces(expected):
+            wanted, given = expected[place].double(), actual[place].double()
+            error = (given - wanted).abs()
+            if not floating:
+                wrong = error > spec["absolute"]
+                worst = max(worst, error.max().item())
             else:
-                scale = squares.mean().sqrt()
-            floor = max(unit * magnitude, float(torch.finfo(getattr(torch, spec["dtype"])).tiny))
-            small = scale * spec["small_floor"]
-            scale = torch.maximum(expected.abs(), scale.clamp(min=floor))
-            error = (given - expected).abs()
-            # A number beyond the largest of the dtype may be right as an infinity.
-            beyond = expected.abs() > float(torch.finfo(getattr(torch, spec["dtype"])).max) * (1 - unit)
-            same = (given == expected) | (given.isnan() & expected.isnan()) | (beyond & given.isinf() & (given.sign() == expected.sign()))
-            scaled = torch.where(same, 0, error / scale)
-            wrong = ~same & ~((scaled <= spec["c_max"] * slack) | (error <= spec["absolute"]))
-            if spec["c_small"] > 0:
-                wrong |= ~same & ~(error <= spec["c_small"] * slack * torch.maximum(expected.abs(), small.clamp(min=floor)))
-            worst = scaled.nan_to_num(nan=math.inf).max().item()
-            total = squares.sum().item()
-            rms = math.sqrt(torch.where(same | ~finite, 0, error).square().sum().item() / total) if total > 0 else 0.0
-        bad = int(wrong.sum().item())
+                unit = KINDS[spec["dtype"]]
+                scale = whole if whole is not None else (squares(wanted) / (wanted.numel() / wanted.shape[0])).sqrt()
+                floor = max(unit * magnitude, float(torch.finfo(getattr(torch, spec["dtype"])).tiny))
+                small = scale * spec["small_floor"]
+                scale = torch.maximum(wanted.abs(), scale.clamp(min=floor))
+                # A number beyond the largest of the dtype may be right as an infinity.
+                beyond = wanted.abs() > float(torch.finfo(getattr(torch, spec["dtype"])).max) * (1 - unit)
+                same = (given == wanted) | (given.isnan() & wanted.isnan()) | (beyond & given.isinf() & (given.sign() == wanted.sign()))
+                scaled = torch.where(same, 0, error / scale)
+                wrong = ~same & ~((scaled <= spec["c_max"] * slack) | (error <= spec["absolute"]))
+                if spec["c_small"] > 0:
+                    wrong |= ~same & ~(error <= spec["c_small"] * slack * torch.maximum(wanted.abs(), small.clamp(min=floor)))
+                worst = max(worst, scaled.nan_to_num(nan=math.inf).max().item())
+                finite = wanted.isfinite()
+                total += torch.where(finite, wanted, 0).square().sum().item()
+                errors += torch.where(same | ~finite, 0, error).square().sum().item()
+            bad += int(wrong.sum().item())
+            if first is None and bad:
+                at, index = int(wrong.flatten().to(torch.uint8).argmax().item()), []
+                for size in reversed(list(wanted.shape)):
+                    index.insert(0, at % size)
+                    at //= size
+                told = {"expected": wanted[tuple(index)].item(), "actual": given[tuple(index)].item()}
+                first = {"index": [index[0] + begin] + index[1:] if index else [], **told}
+        rms = math.sqrt(errors / total) if total > 0 else 0.0
         if bad:
-            first = int(wrong.flatten().to(torch.uint8).argmax().item())
-            index = []
-            for size in reversed(list(expected.shape)):
-                index.insert(0, first % size)
-                first //= size
-            return {"index": index, "expected": expected[tuple(index)].item(), "actual": given[tuple(index)].item(), "wrong": bad,
-                    "total": count}, worst, rms
-        if actual.is_floating_point() and rms > spec["c_rms"] * slack:
+            return {**first, "wrong": bad, "total": count}, worst, rms
+        if floating and rms > spec["c_rms"] * slack:
             return {"rms": rms}, worst, rms
         return None, worst, rms
 

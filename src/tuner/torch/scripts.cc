@@ -11,6 +11,8 @@ extern const char hone_torch_shapes[];
 extern const size_t hone_torch_shapes_size;
 extern const char hone_torch_seed[];
 extern const size_t hone_torch_seed_size;
+extern const char hone_torch_image_seed[];
+extern const size_t hone_torch_image_seed_size;
 extern const char hone_torch_definition[];
 extern const size_t hone_torch_definition_size;
 extern const char hone_torch_describe[];
@@ -30,6 +32,7 @@ namespace hone {
 std::string DescribeScript() {
   return std::string(hone_torch_problem, hone_torch_problem_size) +
          std::string(hone_torch_shapes, hone_torch_shapes_size) + std::string(hone_torch_seed, hone_torch_seed_size) +
+         std::string(hone_torch_image_seed, hone_torch_image_seed_size) +
          std::string(hone_torch_definition, hone_torch_definition_size) +
          std::string(hone_torch_describe, hone_torch_describe_size);
 }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A first candidate for a chain of operators about matrix products. Goes between shapes.py and describe.py in one text.
+"""A first candidate for a chain of operators about matrix products. Goes between shapes.py and image_seed.py in one text.
 
 forward's operators are recorded while it runs. Where all of them are matrix products, operators on elements and operators on
 rows of the operators below, the products become [[call]] entries of a launch plan and what stands between them kernels; else there is no seed.
@@ -20,14 +20,14 @@ ELEMENTWISE = {
     "relu": "{0} < 0.0f ? 0.0f : {0}", "sigmoid": "1.0f / (1.0f + expf(-{0}))", "tanh": "tanhf({0})", "exp": "expf({0})", "neg": "-{0}",
     "abs": "fabsf({0})", "sqrt": "sqrtf({0})", "rsqrt": "rsqrtf({0})", "silu": "{0} / (1.0f + expf(-{0}))", "square": "{0} * {0}",
     "hardswish": "{0} * ({0} + 3.0f < 0.0f ? 0.0f : {0} + 3.0f > 6.0f ? 6.0f : {0} + 3.0f) / 6.0f", "hardsigmoid": "({0} + 3.0f < 0.0f ? 0.0f : {0} + 3.0f > 6.0f ? 6.0f : {0} + 3.0f) / 6.0f",
-    "mish": "{0} * tanhf({0} > 20.0f ? {0} : log1pf(expf({0})))", "add": "{0} + {2} * {1}", "sub": "{0} - {2} * {1}", "mul": "{0} * {1}",
+    "mish": "{0} * tanhf({0} > 20.0f ? {0} : log1pf(expf({0})))", "add": "{0} + {2} * {1}", "sub": "{0} - {2} * {1}", "rsub": "{1} - {2} * {0}", "mul": "{0} * {1}",
     "div": "{0} / {1}", "maximum": "{0} < {1} || {1} != {1} ? {1} : {0}", "minimum": "{0} > {1} || {1} != {1} ? {1} : {0}", "clamp_min": "{0} < {1} ? {1} : {0}", "clamp_max": "{0} > {1} ? {1} : {0}",
     "hardtanh": "{0} < {1} ? {1} : {0} > {2} ? {2} : {0}", "clamp": "{0} < {1} ? {1} : {0} > {2} ? {2} : {0}", "leaky_relu": "{0} > 0.0f ? {0} : {1} * {0}",
-    "elu": "{0} > 0.0f ? {0} : {1} * expm1f({0})", "softplus": "{0} > 20.0f ? {0} : log1pf(expf({0}))",
+    "elu": "{0} > 0.0f ? {2} * {0} : {1} * {2} * expm1f({3} * {0})", "softplus": "{0} > 20.0f ? {0} : log1pf(expf({0}))",
     "gelu": "0.5f * {0} * (1.0f + erff({0} * 0.70710678f))",
     "gelu_tanh": "0.5f * {0} * (1.0f + tanhf(0.79788456f * ({0} + 0.044715f * {0} * {0} * {0})))",
 }
-DEFAULTS = {"add": [1.0], "sub": [1.0], "leaky_relu": [0.01], "elu": [1.0], "hardtanh": [-1.0, 1.0]}
+DEFAULTS = {"add": [1.0], "sub": [1.0], "leaky_relu": [0.01], "elu": [1.0, 1.0, 1.0], "rsub": [1.0], "hardtanh": [-1.0, 1.0]}
 ALIASES = {"view", "_unsafe_view", "reshape", "detach", "alias", "clone", "contiguous", "_reshape_alias"}
 ROWS = {"_softmax", "_log_softmax", "native_layer_norm", "sum", "mean", "amax"}
 
@@ -51,6 +51,32 @@ def number(value):
     if not math.isfinite(value):
         raise NoSeed("a number that is not finite")
     return repr(value) + "f"
+
+
+def elementwise(name, arguments, keywords, node):
+    """(operator, arguments as ELEMENTWISE takes them: what `node` says of tensors, and texts of numbers)."""
+    import torch
+    op = "gelu_tanh" if name == "gelu" and keywords.get("approximate") == "tanh" else name
+    if op not in ELEMENTWISE:
+        raise NoSeed(name)
+    given = list(arguments) + [value for key, value in keywords.items() if key != "approximate"]
+    if name == "softplus":  # beta, threshold
+        if any(float(value) != one for one, value in zip([1.0, 20.0], given[1:])):
+            raise NoSeed(f"{name} with other parameters")
+        given = given[:1]
+    if name == "clamp" and (len(given) < 3 or given[1] is None or given[2] is None):
+        if len(given) > 2 and given[1] is None:
+            op, given = "clamp_max", [given[0], given[2]]
+        else:
+            op, given = "clamp_min", given[:2]
+    made = [node(one) if torch.is_tensor(one) else number(one) for one in given]
+    wanted = 1 + max(int(one) for one in re.findall(r"\{(\d)\}", ELEMENTWISE[op]))
+    defaults = [number(one) for one in DEFAULTS.get(op, [])]
+    while len(made) < wanted and defaults:
+        made.append(defaults[len(defaults) - (wanted - len(made))])
+    if len(made) != wanted:
+        raise NoSeed(f"{name} with other parameters")
+    return op, made
 
 
 class Trace:
@@ -105,27 +131,7 @@ class Trace:
                             weight.extra[0 if turned else 1], extra=turned)
         if name in ROWS:
             return self.row_operator(name, arguments, keywords, result)
-        op = "gelu_tanh" if name == "gelu" and keywords.get("approximate") == "tanh" else name
-        if op not in ELEMENTWISE:
-            raise NoSeed(name)
-        given = list(arguments) + [value for key, value in keywords.items() if key != "approximate"]
-        if name in ("elu", "softplus"):  # alpha, scale, input_scale; beta, threshold
-            usual = [None, 1.0, 1.0] if name == "elu" else [1.0, 20.0]
-            if any(one is not None and float(value) != one for one, value in zip(usual, given[1:])):
-                raise NoSeed(f"{name} with other parameters")
-            given = given[:2] if name == "elu" else given[:1]
-        if name == "clamp" and (len(given) < 3 or given[1] is None or given[2] is None):
-            if len(given) > 2 and given[1] is None:
-                op, given = "clamp_max", [given[0], given[2]]
-            else:
-                op, given = "clamp_min", given[:2]
-        made = [self.node(one) if torch.is_tensor(one) else number(one) for one in given]
-        wanted = 1 + max(int(one) for one in re.findall(r"\{(\d)\}", ELEMENTWISE[op]))
-        defaults = [number(one) for one in DEFAULTS.get(op, [])]
-        while len(made) < wanted and defaults:
-            made.append(defaults[len(defaults) - (wanted - len(made))])
-        if len(made) != wanted:
-            raise NoSeed(f"{name} with other parameters")
+        op, made = elementwise(name, arguments, keywords, self.node)
         nodes = [one for one in made if isinstance(one, Node)]
         full = [one for one in nodes if one.kind == "full"]
         if any(one.kind not in ("full", "row", "vector") for one in nodes) or any(one.width != full[0].width for one in full):
@@ -134,7 +140,7 @@ class Trace:
             raise NoSeed(f"{name} with a tensor that is spread in another way")
         if not full and any(one.kind != "row" for one in nodes):
             raise NoSeed(f"{name} of weights alone")
-        self.add(result, op, made[:wanted], "full" if full else "row", full[0].width if full else "1")
+        self.add(result, op, made, "full" if full else "row", full[0].width if full else "1")
 
     def row_operator(self, name, arguments, keywords, result):
         node = self.node(arguments[0])
@@ -247,40 +253,55 @@ class Writer:
                 + (scratch + self.plan).lstrip("\n").replace("\n\n\n", "\n\n") + "*/\n" + (code + self.code).lstrip("\n"))
 
 
-def seed_of(trial, expressions, inputs_named, state_named):
-    """(text, "") or ("", why there is none). Input and state names as in the task's description."""
+def traced_forward(trial, start, expressions, inputs_named, state_named):
+    """(trace, outputs): forward once, each operator told to the trace that `start` makes of [(tensor, extents, place)] of inputs and state."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
+    if any(str(one.dtype) != "torch.float32" for one in list(trial.inputs) + list(trial.state.values()) if torch.is_tensor(one)):
+        raise NoSeed("inputs of other dtypes than float32")
+    model = model_for(trial.problem, trial.sizes, "float32")
+    given = {name: as_dtype(tensor, torch.float32).clone() for name, tensor in trial.all_state.items()}
+    taken = [as_dtype(one, torch.float32).clone() if torch.is_tensor(one) else one for one in trial.inputs]
+    leaves = []
+    for i, one in enumerate(taken):
+        if torch.is_tensor(one):
+            leaves.append((one, [expressions[("in", i, axis)] for axis in range(one.dim())], f"@{{t:in {inputs_named[i]}}}"))
+    for name in state_named:
+        leaves.append((given[name], [expressions[("state", name, axis)] for axis in range(given[name].dim())], f"@{{t:state {name}}}"))
+    trace = start(leaves)
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, function, kinds, arguments=(), keywords=None):
+            result = function(*arguments, **(keywords or {}))
+            trace.record(function.__name__.split(".")[0], arguments, keywords or {}, result)
+            return result
+
+    with torch.no_grad(), Watch():
+        made = outputs_of(torch.func.functional_call(model, given, tuple(taken)))
+    return trace, made
+
+
+def seed_of(trial, expressions, inputs_named, state_named):
+    """(text, "") or ("", why there is none). Input and state names as in the task's description."""
     try:
-        model = model_for(trial.problem, trial.sizes, "float32")
-        given = {name: as_dtype(tensor, torch.float32).clone() for name, tensor in trial.all_state.items()}
-        taken = [as_dtype(one, torch.float32).clone() if torch.is_tensor(one) else one for one in trial.inputs]
-        tensors = [(i, one) for i, one in enumerate(taken) if torch.is_tensor(one)]
-        first = next(((i, one) for i, one in tensors if one.dim() > 1), None)
-        if first is None or any(str(one.dtype) != "torch.float32" for one in list(trial.inputs) + list(trial.state.values()) if torch.is_tensor(one)):
-            raise NoSeed("inputs of other dtypes than float32, or without rows")
-        leading = [expressions[("in", first[0], axis)] for axis in range(first[1].dim() - 1)]
-        rows, rows_text = math.prod(first[1].shape[:-1]), product(*leading)
-        leaves = []
-        for i, one in tensors:
-            texts = [expressions[("in", i, axis)] for axis in range(one.dim())]
-            kind = "full" if one.dim() > 1 and texts[:-1] == leading else "vector" if one.dim() == 1 else "matrix"
-            leaves.append((one, Node("leaf", [], one.shape, kind, texts[-1] if texts else "1", f"@{{t:in {inputs_named[i]}}}", texts)))
-        for name in state_named:
-            one = given[name]
-            texts = [expressions[("state", name, axis)] for axis in range(one.dim())]
-            kind = {1: "vector", 2: "matrix"}.get(one.dim(), "other")
-            leaves.append((one, Node("leaf", [], one.shape, kind, texts[-1] if texts else "1", f"@{{t:state {name}}}", texts)))
-        trace = Trace(leaves, rows)
+        def start(leaves):
+            first = next((one for one in leaves if one[0].dim() > 1 and "{t:in " in one[2]), None)
+            if first is None:
+                raise NoSeed("inputs without rows")
+            leading = first[1][:-1]
+            nodes = []
+            for one, texts, place in leaves:
+                if "{t:in " in place:
+                    kind = "full" if one.dim() > 1 and texts[:-1] == leading else "vector" if one.dim() == 1 else "matrix"
+                else:
+                    kind = {1: "vector", 2: "matrix"}.get(one.dim(), "other")
+                nodes.append((one, Node("leaf", [], one.shape, kind, texts[-1] if texts else "1", place, texts)))
+            made = Trace(nodes, math.prod(first[0].shape[:-1]))
+            made.rows_text = product(*leading)
+            return made
 
-        class Watch(TorchDispatchMode):
-            def __torch_dispatch__(self, function, kinds, arguments=(), keywords=None):
-                result = function(*arguments, **(keywords or {}))
-                trace.record(function.__name__.split(".")[0], arguments, keywords or {}, result)
-                return result
-
-        with torch.no_grad(), Watch():
-            made = outputs_of(torch.func.functional_call(model, given, tuple(taken)))
+        trace, made = traced_forward(trial, start, expressions, inputs_named, state_named)
+        rows_text = trace.rows_text
         outputs = [getattr(trace.node(one), "same", trace.node(one)) for one in made]
         if not any(node.op == "matmul" for node in trace.order):
             raise NoSeed("no matrix product")
