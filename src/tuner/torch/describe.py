@@ -790,7 +790,7 @@ def describe(job):
         if dims and sizes not in checks and works(shapes, base, sizes) is not None:
             checks.append(sizes)
     alone = ranges.alone() if dims else set()
-    seed_text, no_seed = "", ""
+    seed_text, no_seed = "", "buffers that forward changes"
     if not changed:
         named = {i: one["name"] for i, one in enumerate(inputs) if "dtype" in one}
         for make in (seed_of, image_seed_of):

@@ -91,6 +91,8 @@ class ImageTrace:
             if isinstance(self.element(arguments[0]), Element):
                 return self.set(result, self.element(arguments[0]))
             raise NoSeed(f"{name} of a number")
+        if name != "convolution" and name not in ELEMENTWISE:
+            raise NoSeed(name)
         if str(result.dtype) != "torch.float32":
             raise NoSeed(f"{name}, whose result is not float32")
         if name == "convolution":
