@@ -95,7 +95,8 @@ PLANTED = {
 }
 
 # Problems for which `hone new` writes a first version.
-SEEDED = {"grouped_conv_chain", "upsampled_volume", "linear_relu", "small_mlp", "scaled_residual", "linear_gelu_softmax", "linear_sigmoid_sum", "linear_scale_clamp", "linear_norm_residual",
+SEEDED = {"grouped_conv_chain", "upsampled_volume", "conv_gelu", "depthwise_conv", "dilated_conv", "transposed_conv", "elu_chain", "gated_tanh",
+          "hard_swish", "mish", "linear_relu", "small_mlp", "scaled_residual", "linear_gelu_softmax", "linear_sigmoid_sum", "linear_scale_clamp", "linear_norm_residual",
           "residual_mlp", "listed_sizes"}
 
 # Finished modules for linear_relu (submissions/), and their verdicts.

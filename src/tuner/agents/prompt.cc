@@ -27,9 +27,9 @@ namespace {
 constexpr size_t kReferenceBytes = 16000;
 constexpr size_t kEchoBytes = 24000;  // of a reply that is sent back for repair
 
-// Whether a library's matrix product may help in the task: its prompts then mention calls.
+// Whether a library's matrix product or convolution may help in the task: its prompts then mention calls.
 bool MayHoldAProduct(const Task& task) {
-  return task.workload == WorkloadClass::kGemm || task.workload == WorkloadClass::kAttention || HasTorchModule(task);
+  return task.workload == WorkloadClass::kGemm || task.workload == WorkloadClass::kConvolution || task.workload == WorkloadClass::kAttention || HasTorchModule(task);
 }
 
 // Returns the names of a menu's entries: "- **Name.** description".
