@@ -150,11 +150,11 @@ def rounded(number):
     return float(f"{number:.3g}")
 
 
-def nice(number):
-    """A number that somebody may have meant, where the sample lies near one."""
+def nice(number, width):
+    """A number that somebody may have meant, where the sample lies near one beside the width of what is drawn."""
     for step in (1.0, 0.5, 0.25, 0.1):
         near = round(number / step) * step
-        if abs(near - number) <= 0.02 * max(abs(number), step):
+        if abs(near - number) <= 0.02 * max(abs(number), min(step, width)):
             return float(f"{near:.6g}")
     return rounded(number)
 
@@ -191,10 +191,11 @@ def input_values(tensor, bounds, dims, sizes):
     # A uniform distribution has a fourth moment of 1.8, a normal one of 3.
     if 1.5 < told["fourth"] < 2.1:
         room = (told["high"] - told["low"]) / max(8, told["count"])
-        return {"distribution": "uniform", "low": nice(told["low"] - room), "high": nice(told["high"] + room)}, ""
+        return {"distribution": "uniform", "low": nice(told["low"] - room, told["high"] - told["low"]),
+                "high": nice(told["high"] + room, told["high"] - told["low"])}, ""
     if 2.4 < told["fourth"] < 3.8:
         mean = told["mean"] if abs(told["mean"]) > 0.1 * told["deviation"] else 0.0
-        return {"distribution": "normal", "scale": nice(told["deviation"]), "offset": nice(mean)}, ""
+        return {"distribution": "normal", "scale": nice(told["deviation"], 0.0), "offset": nice(mean, told["deviation"])}, ""
     return ({"distribution": "normal", "scale": rounded(told["deviation"]), "offset": rounded(told["mean"])},
             "neither uniform nor normal: drawn as a normal distribution of its mean and spread")
 

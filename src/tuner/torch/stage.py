@@ -69,7 +69,11 @@ class Stage:
             torch.set_num_threads(request["threads"])
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
-        self.problem = Problem(request["text"], request["file"], request["class"], request["training"])
+        # torch.compile reads a module's source from its file, and the task's folder is not open to this process.
+        path = os.path.abspath("reference.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(request["text"])
+        self.problem = Problem(request["text"], path, request["class"], request["training"])
         self.compile = request.get("compile", False)
         if request.get("submission") is None:
             return

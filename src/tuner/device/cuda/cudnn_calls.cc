@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kWorkspaceBytes = int64_t{256} << 20;
 constexpr uint32_t kAlignment = 16;  // the library's kernels read vectors of so many bytes
-constexpr int kMostAlgorithms = 32;  // that the library is asked for; it has fewer
+constexpr int kMostProposed = 32;    // that the library is asked for; it has fewer
 
 // X(member, symbol)
 #define HONE_CUDNN_ENTRY_POINTS(X)                                    \
@@ -31,6 +31,7 @@ constexpr int kMostAlgorithms = 32;  // that the library is asked for; it has fe
   X(destroy, cudnnDestroy)                                            \
   X(set_stream, cudnnSetStream)                                       \
   X(error_text, cudnnGetErrorString)                                  \
+  X(last_error, cudnnGetLastErrorString)                              \
   X(tensor_create, cudnnCreateTensorDescriptor)                       \
   X(tensor_destroy, cudnnDestroyTensorDescriptor)                     \
   X(tensor_set, cudnnSetTensorNdDescriptorEx)                         \
@@ -114,6 +115,13 @@ Kind KindOf(const ResolvedCall& call) {
   return {numbers, c.transposed, call.dtype, call.bias.has_value(), call.algorithm};
 }
 
+// One way in which the library may compute a convolution.
+struct Proposal {
+  int algorithm = 0;  // a cudnnConvolutionFwdAlgo_t, or a cudnnConvolutionBwdDataAlgo_t of a transposed one
+  cudnnMathType_t math = CUDNN_FMA_MATH;
+  size_t workspace_bytes = 0;
+};
+
 // The library's descriptors of a convolution, and how it computes it.
 struct Described {
   explicit Described(const Functions& functions) : functions_(functions) {}
@@ -131,9 +139,8 @@ struct Described {
   cudnnFilterDescriptor_t weight = nullptr;
   cudnnConvolutionDescriptor_t convolution = nullptr;
   bool transposed = false;
-  cudnnConvolutionFwdAlgo_t forward = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
-  cudnnConvolutionBwdDataAlgo_t backward = CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;
-  size_t workspace_bytes = 0;
+  std::vector<Proposal> proposals;  // best first
+  Proposal algorithm;               // the one that is used
 
  private:
   const Functions& functions_;
@@ -176,13 +183,8 @@ class CudnnCalls : public LibraryCalls {
     Kind kind = KindOf(call);
     auto known = known_.find(kind);
     if (known == known_.end()) {
-      HONE_ASSIGN_OR_RETURN(std::unique_ptr<Described> described, Choose(call));
-      // All operands in one piece of memory: the result is meaningless, but the same kernels are loaded.
-      const int64_t largest = std::max({call.a.bytes, call.b.bytes, call.out.bytes, call.bias ? call.bias->bytes : 0});
-      HONE_RETURN_IF_ERROR(WarmUpCall(*context_, call, largest, [&](CUdeviceptr memory) {
-        return Enqueue(*described, {.a = memory, .b = memory, .bias = call.bias ? memory : 0, .out = memory},
-                       context_->stream());
-      }));
+      HONE_ASSIGN_OR_RETURN(std::unique_ptr<Described> described, Describe(call));
+      HONE_RETURN_IF_ERROR(Choose(call, *described));
       known = known_.emplace(std::move(kind), std::move(described)).first;
     }
     return std::shared_ptr<const PreparedCall>(
@@ -195,12 +197,15 @@ class CudnnCalls : public LibraryCalls {
     if (const cudnnStatus_t set = functions_.set_stream(handle_, stream); set != CUDNN_STATUS_SUCCESS)
       return AsDriverError(set);
     const cudnnStatus_t done =
-        d.transposed ? functions_.backward(handle_, &one, d.weight, pointer(addresses.b), d.input, pointer(addresses.a),
-                                           d.convolution, d.backward, pointer(workspace_.address()), d.workspace_bytes,
-                                           &zero, d.out, pointer(addresses.out))
-                     : functions_.forward(handle_, &one, d.input, pointer(addresses.a), d.weight, pointer(addresses.b),
-                                          d.convolution, d.forward, pointer(workspace_.address()), d.workspace_bytes,
-                                          &zero, d.out, pointer(addresses.out));
+        d.transposed
+            ? functions_.backward(handle_, &one, d.weight, pointer(addresses.b), d.input, pointer(addresses.a),
+                                  d.convolution, static_cast<cudnnConvolutionBwdDataAlgo_t>(d.algorithm.algorithm),
+                                  pointer(workspace_.address()), d.algorithm.workspace_bytes, &zero, d.out,
+                                  pointer(addresses.out))
+            : functions_.forward(handle_, &one, d.input, pointer(addresses.a), d.weight, pointer(addresses.b),
+                                 d.convolution, static_cast<cudnnConvolutionFwdAlgo_t>(d.algorithm.algorithm),
+                                 pointer(workspace_.address()), d.algorithm.workspace_bytes, &zero, d.out,
+                                 pointer(addresses.out));
     if (done != CUDNN_STATUS_SUCCESS || addresses.bias == 0) return AsDriverError(done);
     return AsDriverError(
         functions_.add(handle_, &one, d.bias, pointer(addresses.bias), &one, d.out, pointer(addresses.out)));
@@ -218,7 +223,7 @@ class CudnnCalls : public LibraryCalls {
                                            functions_.error_text(made)));
   }
 
-  Result<std::unique_ptr<Described>> Choose(const ResolvedCall& call) const {
+  Result<std::unique_ptr<Described>> Describe(const ResolvedCall& call) const {
     const ResolvedConvolution& c = *call.convolution;
     const Functions& f = functions_;
     const auto said = [&](cudnnStatus_t status, const char* what) {
@@ -274,59 +279,84 @@ class CudnnCalls : public LibraryCalls {
     HONE_RETURN_IF_ERROR(
         said(f.convolution_groups(d->convolution, static_cast<int>(c.groups)), "makes no such convolution"));
 
-    // An algorithm is one whose results are the same each time, and whose workspace is not too large.
-    const auto choose = [&](auto& found, int count, auto workspace, auto* algorithm) -> Status {
-      int64_t number = 0;
-      for (int i = 0; i < count; ++i) {
-        size_t bytes = 0;
-        if (found[static_cast<size_t>(i)].status != CUDNN_STATUS_SUCCESS ||
-            found[static_cast<size_t>(i)].determinism != CUDNN_DETERMINISTIC ||
-            (!narrow && found[static_cast<size_t>(i)].mathType != CUDNN_FMA_MATH &&
-             found[static_cast<size_t>(i)].mathType != CUDNN_DEFAULT_MATH)) {
-          continue;
-        }
-        if (workspace(found[static_cast<size_t>(i)].algo, &bytes) != CUDNN_STATUS_SUCCESS ||
-            bytes > static_cast<size_t>(kWorkspaceBytes))
-          continue;
-        if (number++ < call.algorithm) continue;
-        *algorithm = found[static_cast<size_t>(i)].algo;
-        d->workspace_bytes = bytes;
-        return said(
-            f.convolution_math(d->convolution, narrow ? found[static_cast<size_t>(i)].mathType : CUDNN_FMA_MATH),
-            "makes no such convolution");
-      }
-      if (number == 0)
-        return Status::InvalidArgument(
-            fmt::format("{}: the library has no algorithm for it on this GPU", call.Describe()));
-      return Status::ResourceExhausted(
-          fmt::format("{}: the plan asks for algorithm {}, and the library has {} (from 0)", call.Describe(),
-                      call.algorithm, number));
+    // Algorithms whose results are the same each time, and whose workspace is not too large.
+    const auto propose = [&](int algorithm, cudnnMathType_t math) {
+      size_t bytes = 0;
+      const cudnnStatus_t told =
+          c.transposed ? f.backward_workspace(handle_, d->weight, d->input, d->convolution, d->out,
+                                              static_cast<cudnnConvolutionBwdDataAlgo_t>(algorithm), &bytes)
+                       : f.forward_workspace(handle_, d->input, d->weight, d->convolution, d->out,
+                                             static_cast<cudnnConvolutionFwdAlgo_t>(algorithm), &bytes);
+      const bool known = std::any_of(d->proposals.begin(), d->proposals.end(), [&](const Proposal& one) {
+        return one.algorithm == algorithm && one.math == math;
+      });
+      if (told != CUDNN_STATUS_SUCCESS || known || bytes > static_cast<size_t>(kWorkspaceBytes)) return;
+      d->proposals.push_back({algorithm, math, bytes});
     };
+    const auto propose_all = [&](const auto& found, int count) {
+      for (int i = 0; i < count; ++i) {
+        const auto& one = found[static_cast<size_t>(i)];
+        if (one.status != CUDNN_STATUS_SUCCESS || one.determinism != CUDNN_DETERMINISTIC) continue;
+        if (narrow) {
+          propose(static_cast<int>(one.algo), one.mathType);
+        } else if (one.mathType == CUDNN_FMA_MATH || one.mathType == CUDNN_DEFAULT_MATH) {
+          propose(static_cast<int>(one.algo), CUDNN_FMA_MATH);
+        }
+      }
+    };
+    const cudnnMathType_t plain = narrow ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
     int count = 0;
     if (c.transposed) {
-      std::vector<cudnnConvolutionBwdDataAlgoPerf_t> found(kMostAlgorithms);
+      std::vector<cudnnConvolutionBwdDataAlgoPerf_t> found(kMostProposed);
       HONE_RETURN_IF_ERROR(said(f.backward_algorithms(handle_, d->weight, d->input, d->convolution, d->out,
-                                                      kMostAlgorithms, &count, found.data()),
+                                                      kMostProposed, &count, found.data()),
                                 "has no algorithm for it on this GPU"));
-      HONE_RETURN_IF_ERROR(choose(
-          found, count,
-          [&](cudnnConvolutionBwdDataAlgo_t algorithm, size_t* bytes) {
-            return f.backward_workspace(handle_, d->weight, d->input, d->convolution, d->out, algorithm, bytes);
-          },
-          &d->backward));
+      propose_all(found, count);
+      propose(CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, plain);
     } else {
-      std::vector<cudnnConvolutionFwdAlgoPerf_t> found(kMostAlgorithms);
+      std::vector<cudnnConvolutionFwdAlgoPerf_t> found(kMostProposed);
       HONE_RETURN_IF_ERROR(said(f.forward_algorithms(handle_, d->input, d->weight, d->convolution, d->out,
-                                                     kMostAlgorithms, &count, found.data()),
+                                                     kMostProposed, &count, found.data()),
                                 "has no algorithm for it on this GPU"));
-      HONE_RETURN_IF_ERROR(choose(
-          found, count,
-          [&](cudnnConvolutionFwdAlgo_t algorithm, size_t* bytes) {
-            return f.forward_workspace(handle_, d->input, d->weight, d->convolution, d->out, algorithm, bytes);
-          },
-          &d->forward));
+      propose_all(found, count);
+      propose(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, plain);
+      propose(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, plain);
     }
     return d;
+  }
+
+  // Runs proposed algorithms on separate memory until as many have run as the plan's number says: the library proposes
+  // some that it refuses to run.
+  Status Choose(const ResolvedCall& call, Described& d) {
+    const auto padded = [](int64_t bytes) { return (bytes + 255) / 256 * 256; };
+    const int64_t weight = padded(call.a.bytes), bias = weight + padded(call.b.bytes),
+                  out = bias + (call.bias ? padded(call.bias->bytes) : 0), all = out + padded(call.out.bytes);
+    int64_t ran = 0;
+    std::string why;
+    for (const Proposal& one : d.proposals) {
+      d.algorithm = one;
+      if (functions_.convolution_math(d.convolution, one.math) != CUDNN_STATUS_SUCCESS) continue;
+      const Status done = WarmUpCall(*context_, call, all, [&](CUdeviceptr memory) {
+        const auto at = [&](int64_t offset) { return memory + static_cast<CUdeviceptr>(offset); };
+        return Enqueue(d, {.a = memory, .b = at(weight), .bias = call.bias ? at(bias) : 0, .out = at(out)},
+                       context_->stream());
+      });
+      if (done.ok()) {
+        if (ran++ == call.algorithm) return Status::Ok();
+      } else if (done.code() != StatusCode::kInvalidArgument) {
+        return done;
+      } else if (why.empty()) {
+        char text[512] = "";
+        functions_.last_error(text, sizeof text);
+        why = fmt::format("{} (algorithm {}: {})", done.message(), one.algorithm, text);
+      }
+    }
+    if (ran > 0) {
+      return Status::ResourceExhausted(fmt::format(
+          "{}: the plan asks for algorithm {}, and the library has {} (from 0)", call.Describe(), call.algorithm, ran));
+    }
+    return Status::InvalidArgument(why.empty() ? call.Describe() + ": the library has no algorithm for it on this GPU"
+                                               : why);
   }
 
   std::shared_ptr<CudaContext> context_;
