@@ -24,6 +24,9 @@ BuildFacts ThisBuild() {
   facts.build_type = HONE_BUILD_TYPE;
   facts.cuda_toolkit = HONE_CUDA_VERSION;
   facts.cuda_architectures = HONE_CUDA_ARCHITECTURES;
+#ifdef HONE_SLOW_KERNELS
+  facts.slow_kernels = true;
+#endif
   return facts;
 }
 
@@ -37,7 +40,8 @@ std::string BuildText(const std::string& program, const BuildFacts& facts) {
       facts.uncommitted_changes ? ", with changes that were not committed" : "", facts.compiler,
       facts.build_type.empty() ? "" : ", build type " + facts.build_type,
       facts.cuda_toolkit.empty() ? "none: it was built without CUDA"
-                                 : fmt::format("toolkit {}, kernels for sm_{}", facts.cuda_toolkit, facts.cuda_architectures));
+                                 : fmt::format("toolkit {}, kernels for sm_{}{}", facts.cuda_toolkit, facts.cuda_architectures,
+                                               facts.slow_kernels ? ", which are slow: HONE_CUDA_FAST_COMPILE was on" : ""));
 }
 
 std::string BuildJson(const std::string& program, const BuildFacts& facts) {
@@ -49,7 +53,8 @@ std::string BuildJson(const std::string& program, const BuildFacts& facts) {
                                  {"compiler", facts.compiler},
                                  {"build_type", known(facts.build_type)},
                                  {"cuda_toolkit", known(facts.cuda_toolkit)},
-                                 {"cuda_architectures", known(facts.cuda_architectures)}};
+                                 {"cuda_architectures", known(facts.cuda_architectures)},
+                                 {"slow_kernels", facts.slow_kernels}};
   return DumpJson(json, 2);
 }
 

@@ -19,6 +19,7 @@ struct BuildFacts {
   std::string build_type;          // "Release"
   std::string cuda_toolkit;        // "13.0.88"; empty: built without CUDA
   std::string cuda_architectures;  // "80, 90a", the GPUs that our own kernels were compiled for
+  bool slow_kernels = false;       // whether those were compiled without optimisation, as CI does, so that no time counts
 };
 
 BuildFacts ThisBuild();
