@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of a fixed size: tensors into which batches of any smaller size are copied, padded hop by hop. Needs torch.
+
+A CUDA graph works on the same addresses and shapes in every step. An envelope says how many nodes and edges each hop may have. The
+nodes of hop h begin at a fixed row, whatever the batch, so that `trim_to_layer` takes the envelope's numbers for every batch.
+Padded edges are self-loops of padded rows behind the seeds. So they are there in every layer, and none of them touches a row of
+a batch.
+"""
+from __future__ import annotations
+
+import copy
+from itertools import accumulate
+from typing import Any, Iterable, Sequence
+
+import torch
+
+PADDED_ROWS = 32  # behind the seeds; padded edges are spread over them, since one row would be added to by all of them in turn
+_MULTIPLE = 128
+
+
+def _up(count: float) -> int:
+    return -(-int(count) // _MULTIPLE) * _MULTIPLE
+
+
+class Envelope:
+    """The most nodes and edges that each hop of a batch may have.
+
+    nodes: [hops + 1], the seeds first, PADDED_ROWS of which are never a seed.
+    edges: [hops].
+    """
+
+    def __init__(self, nodes: Sequence[int], edges: Sequence[int]):
+        self.nodes, self.edges = list(nodes), list(edges)
+
+    @classmethod
+    def of(cls, batch_size: int, sizes: Iterable[tuple[Sequence[int], Sequence[int]]], factor: float) -> "Envelope":
+        """`factor` times the largest of the batches with these numbers of nodes and edges, in each hop."""
+        nodes, edges = zip(*sizes)
+        most_nodes = [max(hop) for hop in zip(*nodes)]
+        most_edges = [max(hop) for hop in zip(*edges)]
+        return cls([batch_size + PADDED_ROWS] + [_up(factor * count) + _MULTIPLE for count in most_nodes[1:]],
+                   [_up(factor * count) + _MULTIPLE for count in most_edges])
+
+    def holds(self, batch: Any) -> bool:
+        """Whether the batch has no more nodes and edges in any hop."""
+        return (batch.batch_size <= self.nodes[0] - PADDED_ROWS and all(a <= b for a, b in zip(batch.num_sampled_nodes, self.nodes))
+                and all(a <= b for a, b in zip(batch.num_sampled_edges, self.edges)))
+
+    def __repr__(self) -> str:
+        return f"Envelope(nodes={self.nodes}, edges={self.edges})"
+
+
+class PaddedBatch:
+    """A batch of the envelope's size, which `fill` fills with others.
+
+    data: torch_geometric.data.Data like a loader's batches, on `device`: `num_sampled_nodes` and `num_sampled_edges` are the
+        envelope's, `batch_size` is the loader's. It is the same object, with the same tensors, whatever it is filled with.
+    seed_mask: bool [batch_size], whether a seed is there.
+    node_mask: bool [nodes], whether a row is a node of the batch. `fill` leaves it alone; `mark_nodes` writes it.
+    """
+
+    def __init__(self, envelope: Envelope, like: Any, node_keys: Sequence[str], edge_keys: Sequence[str]):
+        self.envelope = envelope
+        self.device = like.edge_index.device
+        self._node_at = [0, *accumulate(envelope.nodes)]
+        self._edge_at = [0, *accumulate(envelope.edges)]
+        nodes, edges = self._node_at[-1], self._edge_at[-1]
+        self._node_keys, self._edge_keys = ["n_id", *node_keys], ["e_id", *edge_keys]
+        self.batch_size = envelope.nodes[0] - PADDED_ROWS
+        self.data = copy.copy(like)
+        for keys, rows in ((self._node_keys, nodes), (self._edge_keys, edges)):
+            for key in keys:
+                self.data[key] = torch.zeros(rows, *like[key].shape[1:], dtype=like[key].dtype, device=self.device)
+        self._loops = self.batch_size + torch.arange(edges, device=self.device) % PADDED_ROWS
+        self.data.edge_index = self._loops.repeat(2, 1)
+        self.data.input_id = torch.zeros(self.batch_size, dtype=torch.int64, device=self.device)
+        self.data.batch_size, self.data.num_sampled_nodes, self.data.num_sampled_edges = self.batch_size, envelope.nodes, envelope.edges
+        if "num_nodes" in like._store:
+            self.data.num_nodes = nodes
+        self.seed_mask = torch.zeros(self.batch_size, dtype=torch.bool, device=self.device)
+        self.node_mask = torch.zeros(nodes, dtype=torch.bool, device=self.device)
+        self._rows = torch.arange(nodes, device=self.device)
+        self._place = torch.zeros(nodes, dtype=torch.int64, device=self.device)  # row by local id
+
+    def fill(self, batch: Any) -> None:
+        """Copies the batch, which the envelope must hold, on the current stream. Padded rows keep what they had."""
+        begin = 0
+        for at, count in zip(self._node_at, batch.num_sampled_nodes):
+            for key in self._node_keys:
+                self.data[key][at : at + count].copy_(batch[key][begin : begin + count])
+            self._place[begin : begin + count].copy_(self._rows[at : at + count])
+            begin += count
+        edge_index, begin = self.data.edge_index, 0
+        for at, most, count in zip(self._edge_at, self.envelope.edges, batch.num_sampled_edges):
+            for key in self._edge_keys:
+                self.data[key][at : at + count].copy_(batch[key][begin : begin + count])
+            for end in (0, 1):
+                torch.index_select(self._place, 0, batch.edge_index[end, begin : begin + count], out=edge_index[end, at : at + count])
+                edge_index[end, at + count : at + most].copy_(self._loops[at + count : at + most])
+            begin += count
+        seeds = batch.batch_size
+        self.data.input_id[:seeds].copy_(batch.input_id)
+        self.seed_mask[:seeds].fill_(True)
+        self.seed_mask[seeds:].fill_(False)
+
+    def mark_nodes(self, batch: Any) -> None:
+        self.node_mask.fill_(False)
+        for at, count in zip(self._node_at, batch.num_sampled_nodes):
+            self.node_mask[at : at + count].fill_(True)
+
+    def spoil(self, batch: Any, sign: int) -> None:
+        """Fills the padded rows of what is filled with this batch: numbers far from the batch's own, and of this sign, where they
+        are floating, and other rows of the batch where they are ids, classes or flags."""
+        for keys, starts, counts, most in ((self._node_keys, self._node_at, batch.num_sampled_nodes, self.envelope.nodes),
+                                           (self._edge_keys, self._edge_at, batch.num_sampled_edges, self.envelope.edges)):
+            for key in keys:
+                values, own = self.data[key], batch[key]
+                for at, count, room in zip(starts, counts, most):
+                    padded = values[at + count : at + room]
+                    if padded.is_floating_point():
+                        size = own.abs().mean().clamp(min=1e-3) if own.numel() else 1.0
+                        padded.copy_(sign * (5 + 5 * torch.rand(padded.shape, device=self.device)) * size)
+                    elif own.size(0):
+                        others = torch.arange(padded.size(0), device=self.device) * (2 if sign > 0 else 3) % own.size(0)
+                        padded.copy_(own[others])

@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A training step of PyTorch captured in a CUDA graph, over batches of hone.gnn.pyg.NeighborLoader. See docs/pyg.md."""
+from __future__ import annotations
+
+from typing import Any, Callable, Iterator, Sequence
+
+import torch
+
+from hone.gnn import step_probe
+from hone.gnn.envelopes import Envelope, PaddedBatch
+from hone.gnn.step_probe import CannotCapture
+
+__all__ = ["CannotCapture", "GraphStep"]
+
+_CAPTURABLE = (torch.optim.Adam, torch.optim.AdamW, torch.optim.NAdam, torch.optim.RAdam, torch.optim.Adamax, torch.optim.RMSprop)
+_WARM_UP = 3  # steps before a capture: libraries make their workspaces in them
+
+
+def _check_optimizer(optimizer: Any, device: torch.device) -> None:
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise TypeError(f"optimizer: expected a torch.optim.Optimizer, found {type(optimizer).__name__}")
+    name = type(optimizer).__name__
+    if isinstance(optimizer, torch.optim.SGD):
+        if any(group["momentum"] and group["dampening"] for group in optimizer.param_groups):
+            raise CannotCapture("optimizer: SGD with dampening treats its first step apart; take dampening=0")
+        return
+    if not isinstance(optimizer, _CAPTURABLE):
+        raise CannotCapture(f"optimizer: {name} is not one whose step is known to be capturable; take one of "
+                            f"{', '.join(kind.__name__ for kind in _CAPTURABLE)} with capturable=True, or SGD")
+    if device.type == "cuda" and not all(group.get("capturable") for group in optimizer.param_groups):
+        raise CannotCapture(f"optimizer: {name} counts its steps on the host; make it with capturable=True")
+
+
+class _State:
+    """All that a step of training changes, to be restored after the steps that a capture takes."""
+
+    def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer):
+        self._optimizer = optimizer
+        self._kept = [(tensor, tensor.detach().clone()) for tensor in (*model.parameters(), *model.buffers(), *self._of_optimizer())]
+
+    def _of_optimizer(self) -> list[torch.Tensor]:
+        return [value for state in self._optimizer.state.values() for value in state.values() if isinstance(value, torch.Tensor)]
+
+    @torch.no_grad()
+    def restore(self) -> None:
+        for tensor, value in self._kept:
+            tensor.copy_(value)
+        known = {id(tensor) for tensor, _ in self._kept}
+        for tensor in self._of_optimizer():
+            if id(tensor) not in known:
+                tensor.zero_()  # an optimizer's state begins at 0
+
+
+class _Bucket:
+    """An envelope, its tensors, and the step captured over them."""
+
+    def __init__(self, envelope: Envelope):
+        self.envelope = envelope
+        self.padded: PaddedBatch | None = None
+        self.graph: Any = None
+        self.loss: torch.Tensor | None = None
+
+
+class GraphStep:
+    """Trains a model of PyTorch's, with its optimizer, on batches of a loader on a GPU: forward, loss, backward and optimizer are
+    one CUDA graph, launched once a batch.
+
+    A graph has fixed shapes. So batches are padded, hop by hop, to the sizes of the smallest of a few envelopes that holds them;
+    each envelope's graph is captured when it is first needed. With a batch that none holds the same step is taken without a
+    graph, on the batch as it is.
+
+    model: torch.nn.Module on the loader's device, in the mode (`train()`) in which it is trained.
+    optimizer: Adam, AdamW, NAdam, RAdam, Adamax or RMSprop with `capturable=True`, or SGD without dampening.
+    loader: hone.gnn.pyg.NeighborLoader with device="cuda"; without transform, `disjoint` and subgraph_type="induced". With a loader on
+        the CPU the same padded steps are taken without a graph, which is of use to try a model out.
+    losses: function of a batch that gives one loss for each of `batch.batch_size` seeds, float [batch_size]; the step minimizes the mean
+        over the seeds that are there. It calls the model. The batch has what the loader's batches have; `num_sampled_nodes` and
+        `num_sampled_edges` are the envelope's, as `trim_to_layer` takes them. `n_id` and all else of a padded row is an
+        earlier batch's.
+    before_step: called between backward and optimizer, inside the graph; clips gradients, for example.
+    factors: sizes of the envelopes as multiples of the largest of `trials` batches, hop by hop.
+    tolerance: how far loss and gradients of a padded batch may lie from those of the batch as it is, relative to their size.
+
+    Iterating takes one step for each batch of an epoch and yields its mean loss, a tensor without dimensions on the device. The
+    host does not wait for it. `steps` and `uncaptured` count the steps, and those taken without a graph.
+
+    When it is made, the step is tried: CannotCapture names the operation and module that cannot be captured, or the module
+    through which padded rows change the result, and a remedy. ValueError, TypeError: an argument is wrong, or `lr` or another
+    number of the optimizer was changed after the capture (give the learning rate as a tensor on the device: schedulers then
+    change it in place). Parameters, buffers and the optimizer's state are changed by steps alone. Not thread-safe.
+    """
+
+    def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, loader: Any, losses: Callable[[Any], torch.Tensor], *,
+                 before_step: Callable[[], Any] | None = None, factors: Sequence[float] = (1.02, 1.25), trials: int = 8, tolerance: float = 1e-2):
+        self.model, self.optimizer, self.loader, self._losses, self._before_step = model, optimizer, loader, losses, before_step
+        self._check_loader()
+        if trials < 1 or not factors or sorted(factors) != list(factors) or factors[0] < 1:
+            raise ValueError(f"factors, trials: expected rising factors of at least 1 and at least one trial, found {factors!r} and {trials!r}")
+        samples = self._samples(trials)
+        first = samples[0]
+        self.device = first.edge_index.device
+        _check_optimizer(optimizer, self.device)
+        for name, parameter in model.named_parameters():
+            if parameter.device != self.device:
+                raise ValueError(f"model: its parameter {name} is on {parameter.device}, and the loader's batches are on {self.device}")
+        data = loader.data
+        keys = [key for key, value in first if isinstance(value, torch.Tensor) and key not in ("edge_index", "n_id", "e_id", "input_id")]
+        self._node_keys = [key for key in keys if data.is_node_attr(key)]
+        self._edge_keys = [key for key in keys if not data.is_node_attr(key) and data.is_edge_attr(key)]
+        sizes = [(batch.num_sampled_nodes, batch.num_sampled_edges) for batch in samples]
+        self._buckets = [_Bucket(Envelope.of(loader.batch_size, sizes, factor)) for factor in factors]
+        self._numbers = self._numbers_of_optimizer()
+        self._training = model.training
+        self._pool: Any = None
+        self.steps = self.uncaptured = 0
+        small = self._buckets[0]
+        small.padded = self._padded(small, first)
+        step_probe.check(model, losses, samples[-1], small.padded, tolerance)
+
+    @property
+    def envelopes(self) -> list[Envelope]:
+        """The sizes to which batches are padded, the smallest first."""
+        return [bucket.envelope for bucket in self._buckets]
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        for batch in self.loader:
+            yield self.step(batch)
+
+    def __len__(self) -> int:
+        return len(self.loader)
+
+    def step(self, batch: Any) -> torch.Tensor:
+        """Takes a step on one of the loader's batches and returns its mean loss. Does not wait for the device."""
+        self._check_unchanged()
+        self.steps += 1
+        for bucket in self._buckets:
+            if not bucket.envelope.holds(batch):
+                continue
+            if bucket.padded is None:
+                bucket.padded = self._padded(bucket, batch)
+            bucket.padded.fill(batch)
+            if self.device.type != "cuda":
+                self.uncaptured += 1
+                return self._work(bucket.padded.data, bucket.padded.seed_mask)
+            if bucket.graph is None:
+                self._capture(bucket)
+            bucket.graph.replay()
+            return bucket.loss.clone()
+        self.uncaptured += 1
+        return self._work(batch, torch.ones(batch.batch_size, dtype=torch.bool, device=self.device))
+
+    def _check_loader(self) -> None:
+        loader = self.loader
+        for name in ("data", "batch_size", "num_neighbors", "_input"):
+            if not hasattr(loader, name):
+                raise TypeError(f"loader: expected a hone.gnn.pyg.NeighborLoader, found {type(loader).__name__}")
+        for name, there in (("transform", loader.transform is not None), ("disjoint=True", loader.disjoint), ("subgraph_type='induced'", loader._induced)):
+            if there:
+                raise NotImplementedError(f"loader: a loader with {name} has no batches of a fixed form; make one without")
+        if loader._input.numel() == 0:
+            raise ValueError("loader: it has no seeds")
+
+    def _samples(self, trials: int) -> list[Any]:
+        """Batches of seeds from all over; the last is a short one, as an epoch's last batch may be."""
+        seeds, size = self.loader._input.numel(), min(self.loader.batch_size, self.loader._input.numel())
+        order = torch.randperm(seeds, generator=torch.Generator().manual_seed(0))
+        found = [self.loader(order.roll(-i * size)[:size]) for i in range(trials)]
+        return [*found, self.loader(order[: max(1, size * 3 // 4)])]
+
+    def _padded(self, bucket: _Bucket, like: Any) -> PaddedBatch:
+        return PaddedBatch(bucket.envelope, like, self._node_keys, self._edge_keys)
+
+    def _work(self, batch: Any, mask: torch.Tensor) -> torch.Tensor:
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = step_probe.mean_of(self._losses, batch, mask)
+        loss.backward()
+        if self._before_step is not None:
+            self._before_step()
+        self.optimizer.step()
+        return loss.detach()
+
+    def _capture(self, bucket: _Bucket) -> None:
+        padded, state = bucket.padded, _State(self.model, self.optimizer)
+        graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream(self.device)
+        try:
+            # In here nobody else draws random numbers, and what a warm-up step draws is no part of the run.
+            with torch.random.fork_rng([self.device]):
+                side.wait_stream(torch.cuda.current_stream(self.device))
+                with torch.cuda.stream(side):
+                    for _ in range(_WARM_UP):
+                        self._work(padded.data, padded.seed_mask)
+                torch.cuda.current_stream(self.device).wait_stream(side)
+            self.optimizer.zero_grad(set_to_none=True)
+            with torch.cuda.graph(graph, pool=self._pool):
+                bucket.loss = self._work(padded.data, padded.seed_mask)
+        except RuntimeError as error:
+            if isinstance(error, torch.cuda.OutOfMemoryError):
+                raise
+            raise CannotCapture(f"the step could not be captured in a CUDA graph: {error}. Backward and optimizer must not wait for the device either; "
+                                "CUDA_LAUNCH_BLOCKING=1 and set_sync_debug_mode('error') on an uncaptured step show where they do") from error
+        finally:
+            state.restore()
+        if self._pool is None:
+            self._pool = graph.pool()
+        bucket.graph = graph
+
+    def _numbers_of_optimizer(self) -> list[dict[str, Any]]:
+        return [{key: value for key, value in group.items() if key != "params" and not isinstance(value, torch.Tensor)}
+                for group in self.optimizer.param_groups]
+
+    def _check_unchanged(self) -> None:
+        for found, kept in zip(self._numbers_of_optimizer(), self._numbers):
+            for key, value in kept.items():
+                if found.get(key, value) != value:
+                    raise ValueError(f"optimizer: {key} was {value!r} when the step was captured and is {found[key]!r} now, which the captured step would not see; "
+                                     + ("make it a tensor: lr=torch.tensor(0.01, device='cuda')" if key == "lr" else "make another GraphStep"))
+        if self.model.training != self._training:
+            raise ValueError(f"model: it was captured in {'train' if self._training else 'eval'}() mode and is in the other now: switch back before the next step")

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tries a training step before it is captured: whether padded rows change its result, and whether the host has to wait in it. Needs
+torch; a GPU is not needed.
+"""
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Iterator
+from unittest import mock
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from hone.gnn.envelopes import PaddedBatch
+
+
+class CannotCapture(RuntimeError):
+    """The step cannot be captured, or would not give the same result when it is. The message says what to change."""
+
+
+# Operations whose result's size is known to the device alone, or whose result goes to the host.
+_WAITING = {
+    "aten::_local_scalar_dense": "it gives a number to the host (.item(), float(), bool(), if)",
+    "aten::nonzero": "the size of its result is known to the device alone",
+    "aten::masked_select": "the size of its result is known to the device alone",
+    "aten::_unique2": "the size of its result is known to the device alone",
+    "aten::unique_consecutive": "the size of its result is known to the device alone",
+    "aten::unique_dim": "the size of its result is known to the device alone",
+    "aten::repeat_interleave": "the size of its result is known to the device alone",
+    "aten::bincount": "the size of its result is known to the device alone",
+}
+_SELF_LOOPS = ("APPNP", "GATConv", "GATv2Conv", "GCN2Conv", "GCNConv", "SGConv", "SSGConv", "SuperGATConv")
+
+
+def _takes_a_mask(arguments: tuple) -> bool:
+    indices = arguments[1] if len(arguments) > 1 else ()
+    return any(isinstance(one, torch.Tensor) and one.dtype in (torch.bool, torch.uint8) for one in indices)
+
+
+class _Watch(TorchDispatchMode):
+    """Finds the first operation that cannot be captured, and the module that calls it."""
+
+    def __init__(self, running: list[str], device: torch.device):
+        super().__init__()
+        self.running, self.device, self.found = running, device, None
+
+    def __torch_dispatch__(self, operation: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        kwargs = kwargs or {}
+        if self.found is None:
+            name = operation._schema.name
+            if name in ("aten::index", "aten::index_put_", "aten::_index_put_impl_"):
+                # A masked assignment of one number is a masked_fill, which comes by another name.
+                why = "it selects by a mask, and how many it selects is known to the device alone" if _takes_a_mask(args) else None
+            elif name == "aten::repeat_interleave" and kwargs.get("output_size") is not None:
+                why = None
+            elif name in ("aten::_to_copy", "aten::copy_") and self.device.type == "cuda":
+                one = args[1] if name == "aten::copy_" else args[0]
+                to = args[0].device if name == "aten::copy_" else torch.device(kwargs.get("device") or one.device)
+                why = "it copies between the host and the GPU" if one.device.type != to.type else None
+            else:
+                why = _WAITING.get(name)
+            if why is not None:
+                self.found = name.replace("aten::", ""), list(self.running), why
+        return operation(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _named(model: torch.nn.Module, after: Callable[[str, Any], None] | None = None) -> Iterator[list[str]]:
+    """The modules of the model that are running, the innermost last."""
+    running: list[str] = []
+    handles = []
+    for path, module in model.named_modules():
+        name = f"{path or 'the model'} ({type(module).__name__})"
+
+        def enter(_m: Any, _i: Any, name: str = name) -> None:
+            running.append(name)
+
+        def leave(_m: Any, _i: Any, out: Any, name: str = name) -> None:
+            if running:
+                running.pop()
+            if after is not None:
+                after(name, out)
+
+        handles += [module.register_forward_pre_hook(enter), module.register_forward_hook(leave)]
+    try:
+        yield running
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@contextlib.contextmanager
+def _unchanged(model: torch.nn.Module, device: torch.device) -> Iterator[None]:
+    """Buffers, such as running statistics, and random numbers are afterwards what they were before. Dropout does nothing: what it
+    drops depends on how many rows there are."""
+    buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+
+    def kept(input: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+        return input
+
+    patches = [mock.patch.object(torch.nn.functional, name, kept) for name in ("dropout", "dropout1d", "alpha_dropout", "feature_alpha_dropout")]
+    with torch.random.fork_rng([device] if device.type == "cuda" else []), contextlib.ExitStack() as stack:
+        for patch in patches:
+            stack.enter_context(patch)
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for buffer, value in buffers:
+                    buffer.copy_(value)
+
+
+def _gradients(losses: Callable[[Any], torch.Tensor], batch: Any, mask: torch.Tensor, parameters: list[torch.Tensor]) -> list[torch.Tensor]:
+    loss = mean_of(losses, batch, mask)
+    found = torch.autograd.grad(loss, parameters, allow_unused=True)
+    return [loss.detach(), *(torch.zeros_like(one) if gradient is None else gradient for one, gradient in zip(parameters, found))]
+
+
+def mean_of(losses: Callable[[Any], torch.Tensor], batch: Any, mask: torch.Tensor) -> torch.Tensor:
+    """The mean loss of the seeds that the mask [batch_size] marks."""
+    each = losses(batch)
+    if not isinstance(each, torch.Tensor) or each.dim() == 0 or each.size(0) != mask.numel():
+        found = f"shape {tuple(each.shape)}" if isinstance(each, torch.Tensor) else type(each).__name__
+        raise ValueError(f"losses: expected a tensor with one loss for each of the {mask.numel()} seeds (reduction='none'), found {found}")
+    each = each.reshape(mask.numel(), -1).mean(1)
+    return torch.where(mask, each, torch.zeros_like(each)).sum() / mask.sum()
+
+
+def _distance(ours: list[torch.Tensor], theirs: list[torch.Tensor]) -> float:
+    """The largest relative distance; gradients next to nothing beside the others count by the others."""
+    sizes = [one.double().norm() for one in theirs]
+    floor = 1e-4 * max(float(size) for size in sizes)
+    found = 0.0
+    for one, other, size in zip(ours, theirs, sizes):
+        distance = float((one.double() - other.double()).norm()) / max(float(size), floor, 1e-30)
+        found = max(found, distance) if distance == distance else float("inf")
+    return found
+
+
+def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: Any, padded: PaddedBatch, tolerance: float) -> None:
+    """Raises CannotCapture, or leaves everything as it was.
+
+    batch: one that the envelope of `padded` holds. Its loss and gradients as it is are compared with those of the padded batch,
+    whose padded rows are filled with two kinds of garbage, one above and one below what the batch has.
+    """
+    parameters = [one for one in model.parameters() if one.requires_grad]
+    if not parameters:
+        raise ValueError("model: none of its parameters requires a gradient")
+    device = padded.device
+    every = torch.ones(batch.batch_size, dtype=torch.bool, device=device)
+    padded.fill(batch)
+    padded.mark_nodes(batch)
+    outputs: list[list[tuple[str, torch.Tensor, torch.Tensor]]] = []
+
+    def keep(name: str, out: Any) -> None:
+        """Keeps a random projection of the output's rows that are a node, and their size."""
+        if isinstance(out, torch.Tensor) and out.dim() > 0 and out.size(0) in prefixes:
+            rows = out.detach()[padded.node_mask[: out.size(0)]].double().flatten()
+            outputs[-1].append((name, rows @ torch.arange(rows.numel(), device=device).mul(12.9898).sin().double(), rows.norm()))
+
+    # Numbers of rows that a node-level tensor may have, trimmed or not.
+    prefixes = {sum(padded.envelope.nodes[: i + 1]) for i in range(len(padded.envelope.nodes))} | {padded.batch_size}
+    with _unchanged(model, device):
+        with _named(model) as running, _Watch(running, device) as watch:
+            loss = mean_of(losses, padded.data, padded.seed_mask)
+        del loss
+        if watch.found is not None:
+            operation, where, why = watch.found
+            place = where[-1] if where else "the function `losses`"
+            remedy = "compute it without the host, or leave it out of the step"
+            if any(f"({kind})" in one for one in where for kind in _SELF_LOOPS):
+                remedy = "its layer replaces self-loops in every step: give add_self_loops=False, and add self-loops to the graph once"
+            raise CannotCapture(f"{place} calls {operation}, which cannot be captured in a CUDA graph: {why}; {remedy}")
+        alone = _gradients(losses, batch, every, parameters)
+        found = []
+        for sign in (1, -1):
+            padded.spoil(batch, sign)
+            outputs.append([])
+            with _named(model, keep):
+                found.append(_gradients(losses, padded.data, padded.seed_mask, parameters))
+    worst = max(_distance(one, alone) for one in found)
+    if worst <= tolerance:
+        return
+    guilty = None
+    for (name, one, size), (_, other, _) in zip(*outputs):
+        if not float((one - other).abs()) <= tolerance * max(float(size), 1e-30):
+            guilty = name
+            break
+    where = f"{guilty} mixes rows of a batch" if guilty else "the model or its loss depends on how many rows a batch has"
+    remedy = ("take a layer that treats rows one by one (LayerNorm in place of BatchNorm), or leave GraphStep out" if guilty
+              else "give one loss for each seed that depends on its own neighbors alone, or leave GraphStep out")
+    raise CannotCapture(f"padded rows change the result: loss or gradients differ by {worst:.2g} of their size, where {tolerance:.2g} is taken; "
+                        f"{where}; {remedy}")

@@ -1,0 +1,278 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Steps over padded batches, and what is said of models that cannot take them. Needs torch and torch_geometric; tests/python/pyg_run
+finds them. On the CPU nothing is captured: the padded batches, the choice of an envelope and the probe are the same there.
+"""
+import copy
+import os
+import unittest
+
+import torch
+from torch_geometric import nn
+from torch_geometric.data import Data
+from torch_geometric.utils import trim_to_layer
+
+from hone.gnn.envelopes import PADDED_ROWS, Envelope, PaddedBatch
+from hone.gnn.graph_step import CannotCapture, GraphStep
+from hone.gnn.pyg import NeighborLoader
+
+LIBRARY = os.environ.get("HONE_CUDA_LOADER_LIBRARY", "")
+
+
+def graph(nodes=800, edges=8000):
+    generator = torch.Generator().manual_seed(0)
+    return Data(x=torch.randn(nodes, 12, generator=generator), y=torch.randint(0, 5, (nodes,), generator=generator),
+                edge_index=torch.randint(0, nodes, (2, edges), generator=generator), edge_attr=torch.rand(edges, 3, generator=generator), note="as it is")
+
+
+def loader(**more):
+    given = dict(num_neighbors=[6, 4], input_nodes=torch.arange(0, 800, 3), batch_size=64, shuffle=True, generator=torch.Generator().manual_seed(1))
+    return NeighborLoader(graph(), **{**given, **more})
+
+
+class Model(torch.nn.Module):
+    """Convolutions with a normalization between them, trimmed layer by layer."""
+
+    def __init__(self, layer=nn.SAGEConv, norm=torch.nn.LayerNorm, trimmed=True, dropout=0.0):
+        super().__init__()
+        torch.manual_seed(3)
+        self.first, self.norm, self.second = layer(12, 16), norm(16), layer(16, 5)
+        self.trimmed, self.dropout = trimmed, dropout
+
+    def forward(self, batch):
+        x, edges = batch.x, batch.edge_index
+        x = self.norm(self.first(x, edges)).relu()
+        x = torch.nn.functional.dropout(x, self.dropout, self.training)
+        if self.trimmed:
+            x, edges, _ = trim_to_layer(1, batch.num_sampled_nodes, batch.num_sampled_edges, x, edges)
+        return self.second(x, edges)[: batch.batch_size]
+
+    def losses(self, batch):
+        return torch.nn.functional.cross_entropy(self(batch), batch.y[: batch.batch_size], reduction="none")
+
+
+class APaddedBatch(unittest.TestCase):
+    def test_holds_the_batch_and_loops_of_padded_rows(self):
+        batches = list(loader())
+        envelope = Envelope.of(64, [(one.num_sampled_nodes, one.num_sampled_edges) for one in batches], 1.0)
+        padded = PaddedBatch(envelope, batches[0], ["x", "y"], ["edge_attr"])
+        address = padded.data.x.data_ptr()
+        for batch in batches:  # the last is a short one, behind full ones
+            self.assertTrue(envelope.holds(batch))
+            padded.fill(batch)
+            padded.mark_nodes(batch)
+            data, real = padded.data, padded.node_mask
+            self.assertEqual(data.x.data_ptr(), address)
+            self.assertEqual((data.num_sampled_nodes, data.num_nodes, data.num_edges), (envelope.nodes, sum(envelope.nodes), sum(envelope.edges)))
+            self.assertEqual(int(padded.seed_mask.sum()), batch.batch_size)
+            for key in ("x", "y", "n_id"):
+                self.assertTrue(torch.equal(data[key][real], batch[key]), key)
+            ends = data.edge_index
+            padding = (ends[0] == ends[1]) & (ends[0] >= 64) & (ends[0] < 64 + PADDED_ROWS)
+            self.assertEqual(int((~padding).sum()), batch.num_edges)
+            self.assertTrue(torch.equal(data.n_id[ends[:, ~padding]], batch.n_id[batch.edge_index]))
+            self.assertTrue(real[ends[:, ~padding]].all())
+            self.assertFalse(real[ends[:, padding]].any())
+            self.assertTrue(torch.equal(data.edge_attr[~padding], batch.edge_attr))
+
+    def test_is_refused_a_batch_that_is_larger_in_one_hop(self):
+        batch = next(iter(loader()))
+        envelope = Envelope.of(64, [(batch.num_sampled_nodes, batch.num_sampled_edges)], 1.0)
+        self.assertTrue(envelope.holds(batch))
+        for hops, hop in ((envelope.nodes, 1), (envelope.nodes, 2), (envelope.edges, 0), (envelope.edges, 1)):
+            kept, hops[hop] = hops[hop], (batch.num_sampled_nodes if hops is envelope.nodes else batch.num_sampled_edges)[hop] - 1
+            self.assertFalse(envelope.holds(batch))
+            hops[hop] = kept
+
+
+class Steps:
+    """Trains as a loop over the same batches does."""
+
+    device = None
+    more = {}
+
+    def compare(self, make, optimizer, epochs=2, **how):
+        models = [make().to(self.device or "cpu") for _ in range(2)]
+        optimizers = [optimizer(model.parameters()) for model in models]
+        before = copy.deepcopy(models[0].state_dict())
+        step = GraphStep(models[0], optimizers[0], loader(**self.more), models[0].losses, **how)
+        for name, value in models[0].state_dict().items():
+            self.assertTrue(torch.equal(value, before[name]), f"trying the step changed {name}")
+        plain = loader(**self.more)
+        for _ in range(epochs):
+            found = [loss.item() for loss in step]
+            expected = []
+            for batch in plain:
+                optimizers[1].zero_grad()
+                loss = models[1].losses(batch).mean()
+                loss.backward()
+                optimizers[1].step()
+                expected.append(loss.item())
+            self.assertEqual(len(found), len(plain))
+            for one, other in zip(found, expected):
+                self.assertAlmostEqual(one, other, delta=2e-3)
+        for (name, one), (_, other) in zip(models[0].state_dict().items(), models[1].state_dict().items()):
+            self.assertLess(float((one - other).norm()), 2e-2 * float(other.norm()) + 1e-4, name)
+        self.assertEqual(step.steps, epochs * len(plain))
+        return step
+
+    def adam(self, parameters):
+        return torch.optim.Adam(parameters, lr=0.01, capturable=self.device is not None)
+
+    def test_train_as_a_plain_loop_does(self):
+        for name, make in {"SAGE": Model, "untrimmed": lambda: Model(trimmed=False), "GCN": lambda: Model(lambda a, b: nn.GCNConv(a, b, add_self_loops=False), trimmed=False),
+                           "GIN": lambda: Model(lambda a, b: nn.GINConv(torch.nn.Linear(a, b))),
+                           "GAT": lambda: Model(lambda a, b: nn.GATv2Conv(a, b, add_self_loops=False)),
+                           "Transformer": lambda: Model(nn.TransformerConv)}.items():
+            with self.subTest(name):
+                self.compare(make, self.adam)
+
+    def test_take_batches_that_no_envelope_holds_and_those_that_a_larger_one_holds(self):
+        step = GraphStep(*self.made(), factors=(1.0, 1.3), trials=1)
+        small = step._buckets[0].envelope
+        small.nodes[1] = 100
+        for bucket in step._buckets:
+            bucket.padded = None
+        self.assertEqual(len(list(step)), len(step.loader))
+        self.assertIsNotNone(step._buckets[1].padded)
+        step._buckets[1].envelope.nodes[1] = 100
+        taken = step.uncaptured
+        batches = list(step.loader)
+        self.assertTrue(all(torch.isfinite(step.step(batch)) for batch in batches))
+        self.assertGreaterEqual(step.uncaptured - taken, len(batches) - 1)
+
+    def test_clip_gradients_and_train_with_momentum(self):
+        clipped = []
+
+        def make():
+            clipped.append(Model())
+            return clipped[-1]
+
+        self.compare(make, lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9))
+        model, optimizer, batches, losses = self.made()
+        seen = []
+
+        def clip():
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 0.01)
+            seen.append(1)
+
+        step = GraphStep(model, optimizer, batches, losses, before_step=clip)
+        list(step)
+        self.assertTrue(seen)
+        norm = torch.stack([one.grad.norm() for one in model.parameters()]).norm()
+        self.assertLess(float(norm), 0.0101)
+
+    def made(self, **how):
+        model = Model(**how).to(self.device or "cpu")
+        return model, self.adam(model.parameters()), loader(**self.more), model.losses
+
+    def test_numbers_that_change_after_the_capture_are_an_error(self):
+        model, optimizer, batches, losses = self.made(dropout=0.5)
+        step = GraphStep(model, optimizer, batches, losses)
+        self.assertEqual(len(list(step)), len(batches))
+        optimizer.param_groups[0]["lr"] = 0.5
+        with self.assertRaisesRegex(ValueError, r"optimizer: lr was 0.01 .*make it a tensor"):
+            list(step)
+        optimizer.param_groups[0]["lr"] = 0.01
+        model.eval()
+        with self.assertRaisesRegex(ValueError, r"captured in train\(\) mode"):
+            list(step)
+
+    def test_models_that_mix_rows_are_refused_with_the_module(self):
+        cases = [
+            (Model(norm=torch.nn.BatchNorm1d), r"padded rows change the result.* norm \(BatchNorm1d\) mixes rows.*LayerNorm"),
+            (Model(norm=nn.GraphNorm), r"padded rows change the result.* norm \(GraphNorm\)"),
+        ]
+        for model, message in cases:
+            model = model.to(self.device or "cpu")
+            before = copy.deepcopy(model.state_dict())
+            with self.subTest(message), self.assertRaisesRegex(CannotCapture, message):
+                GraphStep(model, self.adam(model.parameters()), loader(**self.more), model.losses)
+            for name, value in model.state_dict().items():
+                self.assertTrue(torch.equal(value, before[name]), name)
+
+    def test_a_loss_that_depends_on_all_rows_is_refused(self):
+        model, optimizer, batches, losses = self.made()
+        with self.assertRaisesRegex(CannotCapture, "depends on how many rows a batch has; give one loss for each seed"):
+            GraphStep(model, optimizer, batches, lambda batch: losses(batch) / batch.num_nodes)
+
+    def test_operations_that_cannot_be_captured_are_named(self):
+        model, optimizer, batches, losses = self.made()
+        gat, gcn = (Model(layer).to(self.device or "cpu") for layer in (nn.GATConv, nn.GCNConv))
+        cases = [
+            (gcn, gcn.losses, r"first \(GCNConv\) calls index, .*add_self_loops=False"),
+            (gat, gat.losses, r"first \(GATConv\) calls \w+, which cannot be captured.*add_self_loops=False"),
+            (model, lambda batch: losses(batch) * losses(batch).sum().item(), "the function `losses` calls _local_scalar_dense.*number to the host"),
+            (model, lambda batch: losses(batch)[batch.y[: batch.batch_size] >= 0], "calls index.*selects by a mask"),
+        ]
+        for one, function, message in cases:
+            with self.subTest(message), self.assertRaisesRegex(CannotCapture, message):
+                GraphStep(one, self.adam(one.parameters()), batches, function)
+
+    def test_says_argument_found_and_expected(self):
+        model, optimizer, batches, losses = self.made()
+        cases = [
+            (TypeError, "optimizer: expected a torch.optim.Optimizer, found int", dict(optimizer=3)),
+            (CannotCapture, "optimizer: LBFGS is not one", dict(optimizer=torch.optim.LBFGS(model.parameters()))),
+            (CannotCapture, "dampening=0", dict(optimizer=torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, dampening=0.1))),
+            (TypeError, "loader: expected a hone.gnn.pyg.NeighborLoader, found list", dict(loader=[])),
+            (NotImplementedError, "loader: a loader with transform", dict(loader=loader(transform=lambda batch: batch))),
+            (NotImplementedError, "subgraph_type='induced'", dict(loader=loader(subgraph_type="induced"))),
+            (ValueError, r"one loss for each of the 64 seeds .*found shape \(\)", dict(losses=lambda batch: losses(batch).mean())),
+            (ValueError, "it has no seeds", dict(loader=loader(input_nodes=torch.empty(0, dtype=torch.int64)))),
+            (ValueError, "rising factors", dict(factors=(1.5, 1.2))),
+        ]
+        for kind, message, more in cases:
+            with self.subTest(message), self.assertRaisesRegex(kind, message):
+                GraphStep(**{**dict(model=model, optimizer=optimizer, loader=batches, losses=losses), **more})
+
+
+class OnTheCpu(Steps, unittest.TestCase):
+    pass
+
+
+@unittest.skipUnless("emulated" not in LIBRARY and torch.cuda.is_available(), "no GPU is here, or not the library for it")
+class OnAGpu(Steps, unittest.TestCase):
+    device = "cuda"
+    more = {"device": "cuda"}
+
+    def test_launch_a_graph_for_every_batch_and_never_wait_for_the_device(self):
+        step = GraphStep(*self.made())
+        list(step)  # captures
+        self.assertEqual(step.uncaptured, 0)
+        batches = list(step.loader)
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            for batch in batches:
+                step.step(batch)
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+        self.assertEqual(step.uncaptured, 0)
+
+    def test_dropout_is_drawn_anew_in_every_launch(self):
+        model, optimizer, batches, losses = self.made(dropout=0.5)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+        step = GraphStep(model, optimizer, batches, losses)
+        batch = next(iter(batches))
+        self.assertGreater(len({step.step(batch).item() for _ in range(8)}), 4)
+
+    def test_an_optimizer_that_counts_on_the_host_is_refused(self):
+        model, _, batches, losses = self.made()
+        with self.assertRaisesRegex(CannotCapture, "capturable=True"):
+            GraphStep(model, torch.optim.Adam(model.parameters()), batches, losses)
+
+    def test_a_learning_rate_on_the_device_follows_its_schedule(self):
+        model, _, batches, losses = self.made()
+        optimizer = torch.optim.Adam(model.parameters(), lr=torch.tensor(0.01, device="cuda"), capturable=True)
+        schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.0)
+        step = GraphStep(model, optimizer, batches, losses)
+        list(step)
+        schedule.step()
+        before = copy.deepcopy(model.state_dict())
+        list(step)
+        for name, value in model.state_dict().items():
+            self.assertTrue(torch.equal(value, before[name]), name)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
