@@ -180,6 +180,13 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
       if (memory) {
         digest = "the compiler ran out of memory\n" + digest;
       }
+      for (const std::string& kernel : unit.kernels) {
+        if (module.log.find(fmt::format("cannot determine which instance of overloaded function \"{}\"", kernel)) == std::string::npos) continue;
+        digest = fmt::format("CUDA's headers, or the candidate itself, have another function named '{0}', so the plan cannot tell which one is the "
+                             "kernel: give the kernel '{0}' a name of its own\n{1}",
+                             kernel, digest);
+        break;
+      }
       const bool too_large = module.log.find("uses too much shared data") != std::string::npos;
       return RejectModule(module, too_large ? Verdict::kResourceLimit : Verdict::kCompileError, std::move(digest));
     }

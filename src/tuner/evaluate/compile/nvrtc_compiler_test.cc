@@ -172,6 +172,13 @@ TEST_F(NvrtcCompilerTest, AnErrorComesWithItsFileLineAndSource) {
   EXPECT_THAT(Compile(Unit("__device__ void k() {}")).digest, HasSubstr("non-__global__ function"));
 }
 
+// CUDA's headers have a function any(int).
+TEST_F(NvrtcCompilerTest, AKernelThatSharesItsNameIsToldToTakeAnother) {
+  const CompiledModule module = Compile(Unit("__global__ void any(float* x) { x[0] = 1; }\n", {"any"}));
+  EXPECT_EQ(module.verdict, Verdict::kCompileError);
+  EXPECT_THAT(module.digest, testing::StartsWith("CUDA's headers, or the candidate itself, have another function named 'any'"));
+}
+
 TEST_F(NvrtcCompilerTest, IncludesReachTheToolkitAndNothingElse) {
   if (compiler_->sandbox().landlock_abi == 0) GTEST_SKIP() << "this kernel has no Landlock";
   auto directory = MakeTemporaryDirectory();
