@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an evaluator's jobs are judged: a worker process with a GPU, or a simulated device. And the compiler
-// that goes with it.
+// A backend is where an evaluator's jobs are judged (a worker process with a GPU, or a simulated device), together with
+// the compiler that builds programs for it.
 #pragma once
 
 #include <memory>
@@ -19,28 +19,29 @@ class Backend {
   virtual ~Backend() = default;
   virtual const DeviceFacts& facts() const = 0;
   virtual Compiler& compiler() = 0;  // thread-safe
-  // Evaluator::CanInclude.
+  // Answers Evaluator::CanInclude: whether candidates may use this include set here.
   virtual Status CanInclude(std::string_view include_set) const {
     (void)include_set;
     return Status::Ok();
   }
-  // For host-mode candidates; thread-safe, owned by the backend. kUnavailable, with the reason, where they are not
-  // judged.
+  // Returns the compiler for host-mode candidates. It is thread-safe and owned by the backend. kUnavailable, with the
+  // reason, where host-mode candidates are not judged.
   virtual Result<Compiler*> host_compiler() = 0;
-  // For candidates of machine code; likewise. The answer here is a simulated GPU's.
+  // Returns the compiler for candidates of machine code, under the same rules. This default is the simulated GPU's
+  // answer.
   virtual Result<Compiler*> machine_code_compiler() {
     return Status::Unavailable("machine code runs on the GPU that it was compiled for, and the simulated GPU runs source alone; judge "
                                "it with --device cuda:N");
   }
-  // How many jobs may be judged side by side. A GPU judges one, for jobs would disturb each other's times.
+  // Says how many jobs may be judged at the same time. A GPU judges one, because jobs would disturb each other's times.
   virtual int judges_at_once() const { return 1; }
-  // Thread-safe up to judges_at_once(); the evaluator lets no more in. A job with a host-mode program in it runs
-  // confined, in a worker of its own.
+  // Judges one job. Up to judges_at_once() threads may call this at the same time, and the evaluator lets in no more. A
+  // job that contains a host-mode program runs confined, in a worker process of its own.
   virtual Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) = 0;
 };
 
 Result<std::unique_ptr<Backend>> MakeSimBackend(const EvaluatorOptions& options, const std::string& gpu);
-// kUnavailable where this build has no CUDA device.
+// Returns kUnavailable where this build has no CUDA device.
 Result<std::unique_ptr<Backend>> MakeCudaBackend(const EvaluatorOptions& options, int ordinal);
 
 }  // namespace hone

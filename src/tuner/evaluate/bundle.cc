@@ -25,12 +25,12 @@ json BundleJson(const Task& task, const EvaluationRequest& request) {
                  {"source", request.source},
                  {"incumbent_source", request.incumbent_source},
                  {"options", ReadJsonText(EncodeRequestOptions(request))}};
-  // Only then, so that other bundles are found again when a library is added.
+  // The field is there only on request, so that the bundles of other requests keep their hash when a library is added.
   if (request.libraries) bundle["task"]["baseline"] = task.baseline_toml;
   return bundle;
 }
 
-// What a failure says in "error": {"message": …, "code": …}; empty where the file says none.
+// Returns the text of a failure, which is {"error": {"message": …, "code": …}}; empty where the file reports none.
 std::string ErrorText(const json& j) {
   if (!j.is_object() || !j.contains("error") || !j["error"].is_object()) return "";
   const json& error = j["error"];

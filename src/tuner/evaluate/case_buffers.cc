@@ -13,12 +13,14 @@
 namespace hone {
 namespace {
 
-// What a secret is used for, hashed in with it, so that one use tells nothing about another.
+// These constants say what a secret is used for. They are hashed in with the secret, so that one use reveals nothing
+// about another.
 constexpr uint64_t kFillPurpose = 0xf111;
 constexpr uint64_t kPatternPurpose = 0x9a77;
 constexpr uint64_t kTensorPurpose = 0x7e45;
 constexpr uint64_t kGapPurpose = 0x6a95;
-// A sampled in-place tensor of more bytes repeats in memory, and what is written to it is not compared.
+// An in-place tensor of a sampled launch that has more bytes than this repeats in memory, and the output written to it
+// is not compared.
 constexpr int64_t kMostFilledBytes = int64_t{256} << 20;
 
 }  // namespace
@@ -96,7 +98,7 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
     buffers->shapes_.emplace(tensor.name, std::move(shape));
   }
 
-  // The largest request of each workspace name over the plans that will run here.
+  // Take the largest request of each workspace name over the plans that will run here.
   std::map<std::string, ResolvedWorkspace> workspaces;
   for (const ResolvedPlan* plan : plans) {
     for (const ResolvedWorkspace& workspace : plan->workspaces) {
@@ -113,12 +115,12 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
       if (!tensor.alias.empty()) continue;
       if (set == 0) first_block[tensor.name] = blocks.size();
       const int64_t align = buffers->base_align_[tensor.name];
-      // A tile of offsets over and over is no offsets, and what they point to would lie anywhere; nor are indices
-      // distinct then.
+      // A repeated tile of offsets is not a valid offsets tensor, and the offsets would point anywhere; repeated
+      // indices are not distinct.
       const bool any_contents =
           tensor.values.distribution != Distribution::kOffsets && tensor.values.index_order == IndexOrder::kIndependent;
-      // What launches write is memory of its own, so that it can be compared; but not where it would first have to be
-      // filled with very much.
+      // A tensor that launches write gets memory of its own, so that it can be compared, unless very much memory would
+      // have to be filled first.
       const bool overwritten = std::any_of(task.tensors.begin(), task.tensors.end(),
                                            [&](const TensorSpec& other) { return other.alias == tensor.name; });
       const int64_t bytes = buffers->shapes_.at(tensor.name).span_bytes;
@@ -133,7 +135,7 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
       blocks.push_back({workspace.bytes, workspace.align, false, sampled, true, placement.apart, false, placement.mapped_neighbors});
     }
   }
-  // Where a tensor lies among the others must tell nothing: neither its set nor what the memory is for.
+  // The address of a tensor among the others must reveal nothing: neither its set nor the purpose of the memory.
   std::vector<BlockRequest> placed(blocks.size());
   std::vector<int>& place = buffers->place_;
   place = SecretOrder(static_cast<int>(blocks.size()), gap_key);
@@ -200,7 +202,8 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
   request.pattern_key = Keyed(inputs.key, kPatternPurpose, 0);
   if (tensor.slice_axis >= 0) {
     request.permutation_key = inputs.permutation_key;
-    // Indices that are distinct over all slices keep their values: fresh ones would meet those of slices that stay.
+    // Indices that are distinct over all slices keep their values: fresh ones would collide with those of slices that
+    // stay.
     if (!inputs.redrawn.empty() && tensor.values.index_order != IndexOrder::kDistinct) {
       request.redraw_key = TensorKey(inputs.redraw_key, task_, tensor);
       request.redrawn = inputs.redrawn;

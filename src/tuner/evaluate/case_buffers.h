@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device memory for one case: `sets` disjoint copies of its tensors and of a plan's workspaces, guarded by
-// gaps; and beside them the harness's own buffers, which a candidate is never told of.
+// CaseBuffers is the device memory for one case: `sets` disjoint copies of its tensors and of a plan's workspaces,
+// guarded by gaps. Beside them lie the harness's own buffers, whose addresses a candidate is never given.
 //
-// Every draw is a pure function of its keys, so an in-place tensor's pristine content can be drawn again
-// after the candidate has overwritten it: nothing has to be saved.
+// Every draw is a pure function of its keys, so the original content of an in-place tensor can be drawn again after the
+// candidate has overwritten it: nothing has to be saved.
 #pragma once
 
 #include <cstdint>
@@ -20,41 +20,44 @@
 
 namespace hone {
 
-// Which values the inputs of one set hold.
+// An InputSet says which values the inputs of one set hold.
 struct InputSet {
   uint64_t key = 0;               // secret; tensor keys derive from it
   Distribution stress = Distribution::kNormal;
   bool use_stress = false;        // false: each tensor's own distribution
-  uint64_t permutation_key = 0;   // slices come in a secret order; 0: as drawn
-  uint64_t redraw_key = 0;        // with `redrawn`
-  std::vector<int64_t> redrawn;   // slices drawn afresh, as themselves, sorted
-  const HandCase* hand = nullptr; // its values instead of drawn ones; the task's
-  const std::map<std::string, ValueSpec>* values = nullptr;  // a case's own, instead of the tensors'; the task's
+  uint64_t permutation_key = 0;   // not 0: slices come in a secret order; 0: as drawn
+  uint64_t redraw_key = 0;        // the key that redraws the slices of `redrawn`
+  std::vector<int64_t> redrawn;   // sorted indices of slices that are drawn afresh in their places
+  const HandCase* hand = nullptr;  // if not null, its values instead of drawn ones; owned by the task
+  const std::map<std::string, ValueSpec>* values =
+      nullptr;                    // if not null, a case's own, not the tensors'; owned by the task
   std::string name() const;       // "normal", "heavy_tailed", …: for messages
 };
 
-// How `tensor` is drawn for these inputs, stress apart.
+// Returns how `tensor` is drawn for these inputs, stress inputs aside.
 const ValueSpec& ValuesOf(const TensorSpec& tensor, const InputSet& inputs);
 
-// How tensors and workspaces lie on a device that can keep them apart (BlockRequest).
+// A Placement says how tensors and workspaces lie on a device that can keep them apart (BlockRequest).
 struct Placement {
-  bool apart = false;             // each of each set in memory of its own, at a secret address, with nothing beside it
+  bool apart = false;  // each tensor of each set in memory of its own, at a secret address, with nothing beside it
   bool read_only_inputs = true;   // with `apart`: a candidate that writes an input crashes
-  bool mapped_neighbors = false;  // with `apart`: one that reads beside a tensor does not
+  bool mapped_neighbors = false;  // with `apart`: a candidate that reads beside a tensor does not crash
 };
 
 class CaseBuffers {
  public:
-  // `plans`: every plan that will run on these buffers; their workspaces are allocated per set, the largest
-  // request of each name winning. `exact_align`: bases aligned as the task promises and no better. `gap_key`: secret; it
-  // chooses the guard zones' pattern, the order in which tensors lie in memory, and the fills.
-  // `sampled`: only sampled launches will run here (BlockRequest::sampled).
+  // Allocates the buffers of one case.
+  //   plans        every plan that will run on these buffers; their workspaces are allocated per set, the largest
+  //                request of each name winning
+  //   exact_align  bases are aligned as the task promises and no better
+  //   gap_key      secret; it chooses the guard zones' pattern, the order in which tensors lie in memory, and the fills
+  //   sampled      only sampled launches will run here (BlockRequest::sampled)
   static Result<std::unique_ptr<CaseBuffers>> Make(DeviceSession& session, const Task& task, const Dims& dims,
                                                    const std::vector<const ResolvedPlan*>& plans, int sets,
                                                    bool exact_align, uint64_t gap_key, bool sampled = false,
                                                    const Placement& placement = {});
 
-  // Device bytes one set takes (tensors only), and what an allocation of `sets` would need in all.
+  // Return the device bytes that one set takes (tensors only), and what an allocation of `sets` would need in all.
   static Result<int64_t> SetBytes(const Task& task, const Dims& dims);
 
   int sets() const { return static_cast<int>(bindings_.size()); }
@@ -65,28 +68,30 @@ class CaseBuffers {
   int64_t slices() const { return slices_; }
   bool sampled() const { return sampled_; }
 
-  // Other places and, for some, other addresses for what lies apart. true: all contents are lost, and bindings changed;
-  // false: nothing lies apart.
+  // Moves the blocks that lie apart to other places and, for some, to other addresses. Returns true if so: all contents
+  // are lost, and bindings have changed. Returns false where nothing lies apart.
   Result<bool> Rearrange(uint64_t key);
   // Draws every in and inout tensor of set `index`.
   Status DrawInputs(int index, const InputSet& inputs);
-  // Only what a launch overwrites: inout tensors back to pristine, outputs and workspaces of `plan` filled with what
-  // nobody may count on, or zeroed where the plan asks for that. Call before every launch. The fills are NaNs, bytes and
-  // plausible numbers in turn (FillKind), from a secret start, under secret keys.
+  // Restores only what a launch overwrites: inout tensors get their original values, and outputs and workspaces of
+  // `plan` are filled with contents that nobody may rely on, or zeroed where the plan asks for that. Call this before
+  // every launch. The fills are NaNs, bytes and plausible numbers in turn (FillKind), from a secret start, under secret
+  // keys.
   Status PrepareLaunch(int index, const InputSet& inputs, const ResolvedPlan& plan);
-  // The secret that fills follow from, in the place of the one that follows from `gap_key`.
+  // Sets the secret from which fills follow, instead of the one derived from `gap_key`.
   void UseFillKey(uint64_t key) { fill_key_ = key; }
-  // The fixed poison from now on, and 0xa5 in workspaces: on sampled buffers, where a launch's cost must repeat, and in
-  // tests of what changing fills catch.
+  // Uses the fixed poison from now on, and 0xa5 in workspaces: for sampled buffers, where a launch's cost must repeat,
+  // and for tests of what changing fills catch.
   void UseFixedFills() { fixed_fills_ = true; }
-  // Whether the element at `at` of an output still holds what PrepareLaunch put there. Narrow elements are looked at with those
-  // that follow, for a byte may be right by chance.
+  // Returns whether the element at `at` of an output still holds the fill of PrepareLaunch. Narrow elements are
+  // compared together with those that follow, because a single byte may match by chance.
   Result<bool> StillFilled(int index, const std::string& tensor, const std::vector<int64_t>& at) const;
   Result<std::optional<std::string>> CheckGaps() { return session_.CheckGaps(*arena_); }
 
-  // Draws one tensor as set `inputs` says into `view` (which may lie in other memory).
+  // Draws one tensor of the set that `inputs` describes into `view` (which may lie in other memory).
   Status DrawTensor(const TensorSpec& tensor, const InputSet& inputs, const TensorView& view);
-  // Puts given values there, row-major, rounded to the view's dtype; what lies between them stays. One for each element.
+  // Writes the given values into the view, row-major, rounded to its dtype; there is one value for each element. Memory
+  // between strided elements keeps its contents.
   static Status WriteTensor(DeviceSession& session, const TensorView& view, const std::vector<double>& values);
 
  private:
@@ -94,7 +99,7 @@ class CaseBuffers {
 
   // Puts the arena's addresses into the bindings.
   void Bind();
-  // The next fill: each kind in turn, so that all are met soon.
+  // Returns the next fill. The kinds take turns, so that all of them occur soon.
   FillSpec NextFill();
   Status FillWorkspace(const ResolvedWorkspace& workspace, uint64_t address);
 
@@ -109,20 +114,20 @@ class CaseBuffers {
   int64_t slices_ = 1;
   bool sampled_ = false;
   std::unique_ptr<Arena> arena_;
-  std::vector<int> place_;                     // block by block, set after set: its number in the arena
-  std::map<std::string, size_t> first_block_;  // of a tensor, or "workspace:NAME", within a set
+  std::vector<int> place_;                     // number in the arena of each block, block by block, set after set
+  std::map<std::string, size_t> first_block_;  // by tensor or "workspace:NAME": its first block within a set
   std::vector<std::string> workspace_names_;
   std::vector<Bindings> bindings_;
 };
 
-// Byte offset of a dense row-major element in a strided tensor.
+// Returns the byte offset of a dense row-major element in a strided tensor.
 int64_t ByteOffset(const TensorView& view, int64_t element);
-// A view of `tensor` with `shape`, based at `address`.
+// Returns a view of `tensor` with `shape`, based at `address`.
 TensorView MakeView(const TensorSpec& tensor, const TensorShape& shape, uint64_t address);
-// The same tensor stored densely, row-major.
+// Returns the shape of the same tensor stored densely, row-major.
 TensorShape DenseShape(const TensorSpec& tensor, std::vector<int64_t> extents);
 
-// Position of `tensor` in the task, mixed into its key.
+// Returns the key of `tensor`: the set's key with the tensor's position in the task mixed in.
 uint64_t TensorKey(uint64_t set_key, const Task& task, const TensorSpec& tensor);
 
 }  // namespace hone

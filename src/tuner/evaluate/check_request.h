@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether an evaluation can be meant as it was asked for. Every door by which a request comes in asks this (the
-// evaluator, the spool on both sides), so that the judge need not be prepared for what makes no sense.
+// CheckRequest refuses requests that make no sense. Every way in which a request arrives calls it (the evaluator, and
+// the spool on both sides), so that the judge need not be prepared for such requests.
 #pragma once
 
 #include "hone/base/status.h"
@@ -11,8 +11,8 @@
 
 namespace hone {
 
-// kInvalidArgument for numbers that cannot be meant, which names the field and what it may be; and for text that is no
-// UTF-8, which names the file.
+// Returns kInvalidArgument for a number out of its range, with the field and its range, and for text that is not UTF-8,
+// with the name of the file.
 Status CheckRequest(const Task& task, const EvaluationRequest& request);
 
 }  // namespace hone

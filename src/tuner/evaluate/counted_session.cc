@@ -105,7 +105,7 @@ Result<std::vector<std::vector<uint64_t>>> CountedSession::DigestMany(const std:
 }
 Result<SampleOutcome> CountedSession::TimeSample(const SampleRequest& request) {
   HONE_TIMED(kSample);
-  // Beyond the launches' own limit: clocks brought up, caches put in their state.
+  // This comes on top of the launches' own limit, for raising clocks and preparing caches.
   const Watched watched(*this, request.limit_seconds + 1);
   return inner_.TimeSample(request);
 }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A DeviceSession that adds up where an evaluation's device time goes: host seconds and calls of each operation
-// of the session it wraps. Work that is enqueued is charged to the call that waits for it. Two clock readings a
-// call, under 0.1 us. Every launch passes here, so here is also where a watchdog is told of it.
+// CountedSession is a DeviceSession that adds up where an evaluation's device time goes: host seconds and calls of each
+// operation of the session it wraps. Enqueued work is charged to the call that waits for it. A call costs two clock
+// readings, under 0.1 us. Every launch passes here, so a watchdog is notified here too.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace hone {
 
 class CountedSession : public DeviceSession {
  public:
-  // `watch`: called with a launch's own time limit in seconds before it, and with 0 after it. May be empty.
+  // `watch` is called before each launch with the launch's time limit in seconds, and with 0 after it. It may be empty.
   explicit CountedSession(DeviceSession& inner, std::function<void(double limit_seconds)> watch = {})
       : inner_(inner), watch_(std::move(watch)) {}
 
@@ -46,7 +46,7 @@ class CountedSession : public DeviceSession {
   Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override;
   Result<DeviceCondition> Condition() override;
 
-  // "session_seconds.draw", "session_calls.draw", …
+  // Adds "session_seconds.draw", "session_calls.draw" and so on.
   void AddTo(std::map<std::string, double>& metrics) const;
 
  private:

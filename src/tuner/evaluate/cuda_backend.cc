@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judging on a GPU: NVRTC in zygotes, one worker process that owns the context. Host-mode candidates: nvcc, and a
-// confined worker for each job. Machine code of other compilers: a confined worker for each job, too.
+// This backend judges on a GPU: NVRTC in zygotes, and one worker process that owns the context. Host-mode candidates
+// are compiled by nvcc and judged in a confined worker for each job, as is machine code of other compilers.
 #include <fmt/format.h>
 
 #include <mutex>
@@ -25,10 +25,10 @@
 namespace hone {
 namespace {
 
-// However lively a confined worker is: its candidate could be what talks.
+// This limit holds even while a confined worker reports progress: the reports could come from its candidate.
 constexpr double kConfinedJobSeconds = 600;
 
-// The value of a variable in "NAME=value" texts.
+// Returns the value of a variable in "NAME=value" texts.
 std::string ValueOf(const std::vector<std::string>& environment, const std::string& name) {
   for (const std::string& entry : environment) {
     if (entry.rfind(name + "=", 0) == 0) return entry.substr(name.size() + 1);
@@ -91,14 +91,14 @@ class CudaBackend : public Backend {
   }
 
  private:
-  // A worker for one job, confined but for the GPU: code that Hone did not compile is loaded there.
+  // Returns options for a worker of one job, confined except for the GPU: it loads code that Hone did not compile.
   WorkerOptions Confined(const std::vector<std::string>& flags) const {
     WorkerOptions confined;
     confined.argv = {options_.executable, "__worker", "--device", device_, "--fd", "3"};
     confined.argv.insert(confined.argv.end(), flags.begin(), flags.end());
     confined.environment = options_.environment;
     confined.sandbox = HostModeWorkerPolicy(options_.executable, options_.cuda_home, "");
-    // Where the loader was told to look (a cuBLASLt that came with a Python package, say).
+    // The worker may read the folders that the loader searches (a cuBLASLt from a Python package, say).
     for (const std::string& folder : SplitSearchPath(ValueOf(options_.environment, "LD_LIBRARY_PATH"))) {
       if (folder.starts_with("/") && folder != "/") confined.sandbox->read_paths.push_back(folder);
     }
@@ -106,8 +106,9 @@ class CudaBackend : public Backend {
     confined.one_job = true;
     return confined;
   }
-  // The driver's loader reads what a stranger's compiler wrote, so it does that where nothing is lost. A reference in Python
-  // is a process that the worker starts, which a confined one may not: that job's worker is its own, and not confined.
+  // The driver's loader reads code from a foreign compiler, so it does that where nothing is lost. A reference in
+  // Python is a process that the worker starts, which a confined worker may not: the worker of such a job is its own,
+  // and not confined.
   WorkerClient& WorkerForMachineCode(const JudgeJob& job) {
     std::unique_ptr<WorkerClient>& worker = HasTorchModule(job.task) ? machine_code_worker_beside_python_ : machine_code_worker_;
     if (worker == nullptr) {
@@ -120,7 +121,8 @@ class CudaBackend : public Backend {
     }
     return *worker;
   }
-  // One that an access ended is judged again, to say what the access was. The rest of that verdict counts for nothing.
+  // Judges a job again that a bad memory access ended, to find out what the access was. The rest of the second verdict
+  // is dropped.
   Result<Evaluation> JudgeAndName(WorkerClient& worker, const JudgeJob& job, const EvaluationProgress& progress) {
     HONE_ASSIGN_OR_RETURN(Evaluation evaluation, worker.Judge(job, progress));
     if (!EndedByAccess(evaluation)) return evaluation;
@@ -165,7 +167,7 @@ Result<std::unique_ptr<Backend>> MakeCudaBackend(const EvaluatorOptions& options
   nvrtc.limit_seconds = options.compile_limit_seconds;
   nvrtc.zygote_argv = {options.executable, "__nvrtc-zygote"};
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<NvrtcCompiler> compiler, MakeNvrtcCompiler(nvrtc));
-  // The context and the precompiled header both take a while to make: at the same time, then.
+  // The context and the precompiled header both take a while to make, so they are made at the same time.
   Status warmed;
   std::thread warming([&] { warmed = compiler->Prewarm(""); });
   WorkerOptions worker_options;

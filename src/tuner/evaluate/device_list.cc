@@ -28,7 +28,7 @@ DeviceList ListDevices(const std::string& cuda_home, const std::string& cutlass_
   (void)cuda_home, (void)cutlass_home, (void)search_path;
   list.missing.push_back("the CUDA device: this build was made without the CUDA toolkit");
 #endif
-  // The default one by its short name, the others by theirs.
+  // The default model is listed by its short name, the others by theirs.
   const Result<DeviceFacts> usual = SimulatedGpuFacts("");
   if (usual.ok()) list.devices.push_back(*usual);
   for (const std::string& name : sim::GpuModelNames()) {

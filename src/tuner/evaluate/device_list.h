@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be judged on, on this machine.
+// ListDevices lists the devices of this machine on which candidates can be judged.
 #pragma once
 
 #include <string>
@@ -13,10 +13,11 @@ namespace hone {
 
 struct DeviceList {
   std::vector<DeviceFacts> devices;  // GPUs first, then the simulated ones, the default of those first; "auto" is the first
-  std::vector<std::string> missing;  // sentences: what is not here and how to get it
+  std::vector<std::string> missing;  // sentences that say what is missing and how to get it
 };
 
-// Empty `cuda_home` and `cutlass_home`: the usual places. `search_path`: folders of programs, as in PATH.
+// `cuda_home` and `cutlass_home` may be empty for the usual places. `search_path` lists folders of programs, as in
+// PATH.
 DeviceList ListDevices(const std::string& cuda_home, const std::string& cutlass_home, const std::string& search_path);
 
 }  // namespace hone

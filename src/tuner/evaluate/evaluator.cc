@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of one candidate, on one page: parse the plan, compile what it needs beside the oracle and the
-// incumbent, then let the device judge. What a candidate does wrong is a verdict; only the environment fails.
+// This file holds the life of one candidate: parse the plan, compile its modules beside the oracle and the incumbent,
+// then let the device judge. A candidate's fault is a verdict; only the environment's faults are errors.
 #include "hone/tuner/evaluator.h"
 
 #include <fmt/format.h>
@@ -57,14 +57,15 @@ class LocalEvaluator : public Evaluator {
  private:
   using Program = std::shared_ptr<const CompiledProgram>;
   Result<Program> Compile(const Task& task, const std::string& source, const std::string& name, const Binding& binding, bool is_oracle);
-  // The compiler that `candidate` needs.
+  // Returns the compiler that `candidate` needs.
   Result<Compiler*> CompilerFor(const Candidate& candidate) {
     if (candidate.plan.host_mode) return backend_->host_compiler();
     if (!candidate.plan.machine_code.empty()) return backend_->machine_code_compiler();
     return &backend_->compiler();
   }
 
-  // The candidate's small cases on the simulated GPU, which is made when it is first needed and judges several at once.
+  // Judges the candidate's small cases on the simulated GPU, which is made at the first need and judges several at
+  // once.
   Result<Evaluation> Simulate(const Task& task, const EvaluationRequest& request) {
     {
       std::lock_guard lock(simulated_mutex_);
@@ -78,7 +79,7 @@ class LocalEvaluator : public Evaluator {
     }
     return JudgeSmallCases(*simulated_, task, request, options_.launch_limit_seconds, jobs_, std::move(reference));
   }
-  // Why nobody is asked beside this device; empty: the simulated GPU is.
+  // Returns why this device judges alone, without the simulated GPU beside it; empty: the simulated GPU judges too.
   std::string WhyAlone(const EvaluationRequest& request, const Candidate& candidate) const {
     if (!request.simulate || !options_.simulate) return "turned off with --no-sim";
     if (candidate.plan.host_mode) return "code in host mode launches its own kernels";
@@ -89,7 +90,7 @@ class LocalEvaluator : public Evaluator {
     return make_simulated_ ? "" : "this program has none";
   }
 
-  // The candidate compiled once more, with line information, and taken apart.
+  // Compiles the candidate once more, with line information, and disassembles it.
   Status AddSass(const Task& task, const CompiledProgram& program, Compiler& compiler, Profile* profile);
   void HoldAgainstLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const JudgeJob& job,
                             const EvaluationProgress& progress, Evaluation* evaluation);
@@ -105,7 +106,7 @@ class LocalEvaluator : public Evaluator {
   TorchReferences references_;
 };
 
-// The first module that did not compile, or null.
+// Returns the first module that did not compile, or null.
 const CompiledModule* FirstFailure(const CompiledProgram& program) {
   for (const auto& [key, module] : program.modules) {
     if (module.verdict != Verdict::kOk) return &module;
@@ -113,7 +114,7 @@ const CompiledModule* FirstFailure(const CompiledProgram& program) {
   return nullptr;
 }
 
-// Whether some step has no alternative that serves every shape.
+// Returns whether some step has no alternative that serves every shape.
 bool LeavesShapesOut(const LaunchPlan& plan) {
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     const bool last = i + 1 == plan.entries.size() || plan.entries[i + 1].step != plan.entries[i].step;
@@ -122,7 +123,7 @@ bool LeavesShapesOut(const LaunchPlan& plan) {
   return false;
 }
 
-// Trusted programs (oracle, incumbent) are kept: every candidate of a task needs the same ones.
+// Compiles a program. Trusted ones (oracle, incumbent) are kept, because every candidate of a task needs the same ones.
 Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const std::string& source, const std::string& name,
                                                         const Binding& binding, bool is_oracle) {
   const std::string key = Sha256Hex(task.toml + '\0' + source + '\0' + BindingKey(binding) + (is_oracle ? "o" : "c"));
@@ -179,7 +180,8 @@ Status LocalEvaluator::AddSass(const Task& task, const CompiledProgram& program,
   return Status::Ok();
 }
 
-// The device is held. Jobs are the candidate's own with another incumbent, and without what has been checked already.
+// Times the candidate against libraries; the caller holds the device. Each job is the candidate's own with another
+// incumbent, without the checks that were made already.
 void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const JudgeJob& job,
                                           const EvaluationProgress& progress, Evaluation* evaluation) {
   if (facts().modelled || specs.empty()) {
@@ -208,7 +210,7 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
   for (const std::string& variable : options_.environment) {
     if (variable.rfind("PATH=", 0) == 0) torch.python_directories = SplitSearchPath(std::string_view(variable).substr(5));
   }
-  const size_t colon = facts().id.find(':');  // "cuda:1"
+  const size_t colon = facts().id.find(':');  // ids look like "cuda:1"
   if (colon != std::string::npos) torch.ordinal = std::atoi(facts().id.c_str() + colon + 1);
   TimeLibraries(specs, task, against, torch, evaluation);
 }
@@ -216,7 +218,7 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
 Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& told) {
   HONE_RETURN_IF_ERROR(CheckRequest(task, asked));
   const double started = SteadySeconds();
-  // The judge speaks at every launch; people are told what is new.
+  // The judge reports at every launch; the caller is told only changes.
   std::string last_phase, last_detail;
   const EvaluationProgress progress = [&](const std::string& phase, const std::string& detail) {
     if (!told || (phase == last_phase && detail == last_detail)) return;
@@ -246,7 +248,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     return finish(std::move(evaluation));
   };
 
-  // What the task's folder says of libraries is the task's, and worth knowing before minutes are spent.
+  // An error in baseline.toml is the task's, and should appear before minutes are spent.
   std::vector<LibrarySpec> libraries;
   if (request.libraries) {
     Result<std::vector<LibrarySpec>> specs = LoadBaselines(task);
@@ -254,7 +256,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     libraries = std::move(*specs);
   }
 
-  // Plan.
+  // Parse the plan.
   progress("plan", request.name);
   Result<Candidate> candidate = ParseCandidate(request.source, request.name, task);
   stages.push_back({"plan", SteadySeconds() - started, false});
@@ -267,7 +269,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   Result<Compiler*> compiler = CompilerFor(*candidate);
   if (!compiler.ok()) return stop(Verdict::kUnsupported, compiler.status().message());
 
-  // Compile: the candidate, and beside it whatever it will be held against.
+  // Compile the candidate, and beside it the programs it will be compared with.
   const double compile_started = SteadySeconds();
   progress("compile", request.name);
   std::string incumbent_source = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
@@ -279,7 +281,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   std::thread oracle_thread([&] {
     if (!has_module) {
       oracle = Compile(task, task.oracle_source, task.name + "/oracle.cu", {}, true);
-    } else if (facts().modelled) {  // beside a GPU, its worker starts one
+    } else if (facts().modelled) {  // beside a GPU, its worker starts the reference
       reference = references_.Get(task, {.environment = options_.environment});
     }
   });
@@ -318,7 +320,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     fallback = **seed;
   }
 
-  // Judge: the device is held by as many evaluations at a time as it can tell apart.
+  // Judge. The device accepts as many evaluations at a time as judges_at_once().
   JudgeJob job;
   job.task = task;
   job.candidate = std::move(*compiled);
@@ -352,7 +354,8 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     evaluation.stages.push_back({"libraries", SteadySeconds() - libraries_started, true});
   }
   held.reset();
-  // Whoever is refused here is refused: the second device is asked about the others, while the GPU judges the next one.
+  // A candidate that was refused here stays refused. The second device is asked about the others, while the GPU judges
+  // the next one.
   if (!facts().modelled && request.check_cases && evaluation.verdict == Verdict::kOk) {
     const std::string alone = WhyAlone(request, job.candidate.candidate);
     if (alone.empty()) progress("simulate", request.name);
@@ -389,7 +392,7 @@ std::unique_ptr<Evaluator> MakeLocalEvaluator(std::unique_ptr<Backend> backend, 
 
 Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& asked) {
   EvaluatorOptions options = asked;
-  // Its children start in folders of their own.
+  // The evaluator's child processes start in folders of their own.
   std::error_code error;
   if (const auto absolute = std::filesystem::absolute(asked.executable, error); !error && !asked.executable.empty()) {
     options.executable = absolute.string();

@@ -39,7 +39,7 @@ Check Tool(const GpuToolPlaces& places, const char* name, const char* brings, co
 
 std::vector<Check> GpuToolChecks(const GpuToolPlaces& places) {
   std::vector<Check> checks;
-  // These messages name the remedy themselves.
+  // The messages of these statuses name the remedy themselves.
   const auto add = [&](const char* name, const char* title, const char* brings, const Status& status, std::string found) {
     checks.push_back({name, title, status.ok() ? Standing::kHere : Standing::kMissing, status.ok() ? std::move(found) : status.message(),
                       brings, ""});

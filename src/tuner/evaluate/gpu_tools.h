@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What judging on a GPU uses besides the GPU: compilers, headers, tools. Looked for where the judge looks; only libraries
-// are opened, and nothing is run.
+// These checks look for the compilers, headers and tools that judging on a GPU uses, in the places where the judge
+// looks. They only open libraries and run nothing.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct GpuToolPlaces {
   std::string search_path;   // folders of programs, as in PATH
 };
 
-// nvrtc, cutlass, nvcc, nvdisasm, in this order. Empty in a build without CUDA.
+// Checks nvrtc, cutlass, nvcc and nvdisasm, in this order. The list is empty in a build without CUDA.
 std::vector<Check> GpuToolChecks(const GpuToolPlaces& places);
 
 // cupti, ncu and counter_permission, which `hone eval --profile` needs on a GPU. Empty in a build without CUDA.

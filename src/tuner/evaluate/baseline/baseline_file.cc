@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// A name that the task has among `known`.
+// Reads a name that must be one of `known`, the names that the task declares.
 std::string Name(TableReader& reader, const char* key, const std::vector<std::string>& known, const char* what) {
   std::string name = reader.RequiredString(key);
   if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) {

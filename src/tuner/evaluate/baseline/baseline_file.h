@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// baseline.toml, beside a task's task.toml: which libraries do the same work, to be timed next to a candidate.
-// docs/task-format.md describes the file.
+// baseline.toml stands beside a task's task.toml and names the libraries that do the same work, which are timed next to
+// a candidate. docs/task-format.md describes the file.
 #pragma once
 
 #include <string>
@@ -19,20 +19,22 @@ enum class LibraryKind { kCublasLt, kTorch };
 struct LibrarySpec {
   LibraryKind kind = LibraryKind::kTorch;
   std::string expression;            // torch: over tensors, dims and scalars; gives the output, or a tuple of them
-  // cuBLASLt: c[m, n] = a[m, k] b[k, n], row-major; a transposed one is stored [k, m] or [n, k].
+  // For cuBLASLt, the product is c[m, n] = a[m, k] b[k, n], row-major; a transposed factor is stored as [k, m] or [n,
+  // k].
   std::string a, b, c, m, n, k;
   bool transpose_a = false, transpose_b = false;
   std::string epilogue = "none";     // none | relu | gelu
-  int64_t algorithms = 16;           // of the heuristics' list, tried for `cublaslt_best`
+  int64_t algorithms = 16;           // how many of cuBLASLt's suggested algorithms `cublaslt_best` tries
 };
 
-// Errors (kInvalidArgument) name file, line, field and remedy; names must be the task's.
+// Parses baseline.toml. Errors (kInvalidArgument) name file, line, field and remedy; every name must be one of the
+// task's.
 Result<std::vector<LibrarySpec>> ParseBaselines(std::string_view toml, std::string_view file, const Task& task);
-// Of the task's own baseline.toml; empty where it has none.
+// Loads the baseline.toml in the task's own folder; the list is empty where the task has none.
 Result<std::vector<LibrarySpec>> LoadBaselines(const Task& task);
 
-// A host-mode candidate that does the task by cuBLASLt with the first, or the fastest, of the heuristics' algorithms:
-// it is timed as any incumbent is. The library is loaded at run time.
+// Returns the source of a host-mode candidate that does the task by cuBLASLt, with the first algorithm that cuBLASLt
+// suggests or, with `best`, the fastest of them. It is timed like any incumbent. The library is loaded at run time.
 std::string CublasLtSource(const LibrarySpec& spec, const Task& task, bool best);
 
 }  // namespace hone

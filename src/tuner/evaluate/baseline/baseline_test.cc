@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// baseline.toml and what is made of it: cuBLASLt as a candidate, PyTorch as a child process (a script stands in for it),
-// and the numbers in the evaluation.
+// These tests cover baseline.toml and what is made of it: cuBLASLt as a candidate, PyTorch as a child process (a script
+// stands in for it), and the numbers in the evaluation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST(BaselineFile, MistakesAreNamedWithTheirLineAndARemedy) {
 
 TEST(BaselineFile, ATaskWithoutOneHasNoLibraries) {
   EXPECT_THAT(*LoadBaselines(TaskNamed("sample_mean")), IsEmpty());
-  // One that came through a spool has its text and no folder.
+  // A task that came through a spool has its text and no folder.
   Task task = TaskNamed("relu");
   task.directory.clear();
   EXPECT_EQ(LoadBaselines(task)->size(), 1u);
@@ -130,7 +130,7 @@ echo 'hone: {"case": 0, "times": {"eager": {"median": 20, "low": 18, "high": 22,
   EXPECT_THAT(*job, HasSubstr("\"dtype\":\"bfloat16\""));
 }
 
-// A case's times stand whatever became of the process after it.
+// A case's times stand whatever happens to the process afterwards.
 TEST_F(Libraries, ProcessThatDiesLosesOnlyTheCasesItHadNotTold) {
   InstallPython(R"(echo 'hone: {"torch": "2.9", "cuda": "13.0"}'
 echo 'hone: {"case": 0, "times": {"eager": {"median": 20, "low": 18, "high": 22}, "compiled": {"median": 10, "low": 9, "high": 11}}}'
@@ -147,7 +147,7 @@ exit 3
   EXPECT_FALSE(third.libraries.at(1).time_us.has_value());
 }
 
-// What a compiler would have made of it.
+// Returns the program as a compiler would have returned it.
 CompiledProgram Compiled(const Task& task, const std::string& source) {
   CompiledProgram program;
   Result<Candidate> candidate = ParseCandidate(source, "candidate.cu", task);
@@ -249,7 +249,7 @@ TEST_F(Libraries, WithoutPyTorchOneSentenceSaysSo) {
   EXPECT_FALSE(Torch()[0].time_us.has_value());
 }
 
-// The real script, in a Python where PyTorch does not load.
+// This test runs the real script in a Python where PyTorch does not load.
 TEST_F(Libraries, TheChildSaysWhyPyTorchDoesNotLoad) {
   const Result<std::string> python = FindExecutable("python3", {"/usr/bin", "/usr/local/bin"});
   if (!python.ok()) GTEST_SKIP() << python.status().message();
@@ -259,7 +259,7 @@ TEST_F(Libraries, TheChildSaysWhyPyTorchDoesNotLoad) {
   EXPECT_THAT(Torch()[0].detail, HasSubstr("PyTorch does not load in this python3 (made not to load)"));
 }
 
-// A PyTorch that sees the GPU and has no code for it: nothing but a stand-in could be had here.
+// This PyTorch sees the GPU and has no code for it. It is a stand-in, because no such PyTorch could be had here.
 TEST_F(Libraries, TheChildSaysWhenPyTorchCannotUseTheGpu) {
   const Result<std::string> python = FindExecutable("python3", {"/usr/bin", "/usr/local/bin"});
   if (!python.ok()) GTEST_SKIP() << python.status().message();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A candidate's launches for one case as the PyTorch child takes them, so that it can time the candidate and an expression in
-// interleaved quads: both in one process, on the same inputs.
+// This file writes a candidate's launches for one case in the form that the PyTorch child reads. The child can then
+// time the candidate and an expression in interleaved quads: both in one process, on the same inputs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,12 +13,12 @@
 
 namespace hone {
 
-// {key: cubin in hexadecimal digits}, of all of the program's modules.
+// Returns {key: cubin in hexadecimal digits} for all modules of the program.
 nlohmann::json ModulesJson(const CompiledProgram& program);
 
-// {"outputs": {tensor: {shape, dtype}}, "workspaces": {name: bytes}, "steps": [launch or memset]}. Not for every plan: one with
-// tensor maps, structs, launches that depend on each other's progress, questions of occupancy, strided or aliased tensors, or in
-// host mode, is kUnavailable with the reason.
+// Returns {"outputs": {tensor: {shape, dtype}}, "workspaces": {name: bytes}, "steps": [launch or memset]}.
+// kUnavailable, with the reason, for a plan that the child cannot launch: one in host mode, or one with tensor maps,
+// structs, launches that depend on each other's progress, occupancy queries, or strided or aliased tensors.
 Result<nlohmann::json> LaunchesJson(const CompiledProgram& program, const Task& task, const Dims& dims, const DeviceFacts& facts);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product by cuBLASLt, as a host-mode candidate. A row-major product is the column-major product of the
-// transposed factors in the other order, so b comes first.
+// This file writes a matrix product by cuBLASLt as a host-mode candidate. A row-major product is the column-major
+// product of the transposed factors in the other order, so b comes first.
 #include <fmt/format.h>
 
 #include "tuner/evaluate/baseline/baseline_file.h"
@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// HONE_DATA, HONE_TYPE, HONE_EPILOGUE, HONE_A_OP, HONE_B_OP, HONE_ALGORITHMS come from what is put before it.
+// The text put before this one defines HONE_DATA, HONE_TYPE, HONE_EPILOGUE, HONE_A_OP, HONE_B_OP and HONE_ALGORITHMS.
 constexpr const char* kBody = R"cu(
 #include <cublasLt.h>
 #include <dlfcn.h>

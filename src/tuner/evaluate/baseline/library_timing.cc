@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kTorchSamples = 50;
-constexpr double kFarApart = 1e-2;  // of results that should be the same, relative to their size
+constexpr double kFarApart = 1e-2;  // the relative difference that is reported between results that should be equal
 constexpr std::string_view kTorchMark = "hone: ";
 
 Result<json> TorchCase(const Task& task, const Dims& dims) {
@@ -30,21 +30,21 @@ Result<json> TorchCase(const Task& task, const Dims& dims) {
   return one_case;
 }
 
-// What the child said of a case: times by mode; an error is a sentence.
+// The child's answer for one case: times by mode; an error is a sentence.
 struct TorchTimes {
   struct Mode {
     Interval time;
     int64_t calls = 1;                // in a sample
     std::optional<Interval> speedup;  // of the candidate, in interleaved quads
-    double apart = 0;                 // how far the two results are
-    std::string unpaired;             // why there is none
+    double apart = 0;                 // how far the two results differ
+    std::string unpaired;             // why `speedup` is missing
   };
   std::string error;
   std::map<std::string, Mode> times;
   std::map<std::string, std::string> errors;
 };
 
-// `error` stands for every case that has no times.
+// The child's whole answer; `error` holds for every case that has no times.
 struct TorchAnswer {
   std::string version, error;
   std::vector<TorchTimes> cases;

@@ -29,14 +29,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// After trimming, this share of the bound is left, so that not every write trims.
+// Trimming leaves this share of the bound, so that not every write trims.
 constexpr double kTrimTo = 0.8;
-// A file written aside and never renamed belongs to a process that died.
+// A temporary file of this age that was never renamed belongs to a process that died.
 constexpr int64_t kAbandonedSeconds = 3600;
 constexpr int64_t kMaxEntryBytes = int64_t{512} << 20;
 
-// Whether the same unit would give the same answer another day. A time limit, a crash or a full memory leave no log; what
-// is unsupported may be so for what this machine lacks (CUTLASS), which is remedied.
+// Returns whether the same unit would give the same answer another day. A time limit, a crash or exhausted memory
+// leaves no log; a unit may be unsupported because of what this machine lacks (CUTLASS), which can be installed.
 bool WorthRemembering(const CompiledModule& module) {
   switch (module.verdict) {
     case Verdict::kOk:
@@ -111,7 +111,7 @@ class DiskCachedCompiler final : public CachedCompiler {
       ++counters_.corrupt;
       return module;
     }
-    utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used now; on a read-only disk the order of eviction is moot
+    utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // mark as used; on a read-only disk, order is moot
     return module;
   }
 
@@ -131,7 +131,8 @@ class DiskCachedCompiler final : public CachedCompiler {
     if (trim) Trim();
   }
 
-  // Counts what is there, removes what was abandoned, and the least recently used when there is too much.
+  // Adds up the sizes of all entries, removes abandoned files, and then the least recently used entries while there are
+  // too many bytes.
   void Trim() {
     const std::lock_guard<std::mutex> trim_lock(trim_mutex_);
     struct Entry {
@@ -175,7 +176,7 @@ class DiskCachedCompiler final : public CachedCompiler {
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_future<Result<CompiledModule>>> in_flight_;
   CompileCacheCounters counters_;
-  int64_t bytes_ = 0;  // as last counted, plus what we wrote since
+  int64_t bytes_ = 0;  // as last added up, plus what this process wrote since
 };
 
 }  // namespace

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Remembers compiled modules on disk, under the hash of everything that went into them. Wraps any Compiler.
+// The compile cache keeps compiled modules on disk, under the hash of everything that went into them. It wraps any
+// Compiler.
 //
-// The folder may be shared by any number of processes, killed at any moment: entries are written aside and renamed,
-// carry their own checksum, and one that does not match is removed and compiled again. A full disk costs speed, never
-// a verdict. What depends on the moment (a time limit, a crash of the compiler) is not remembered.
+// The folder may be shared by any number of processes, killed at any moment: entries are written to a temporary file
+// and renamed. Each carries its own checksum; one that does not match is removed and compiled again. A full disk costs
+// speed, never a verdict. An outcome that depends on the moment (a time limit, a crash of the compiler) is not kept.
 //
-// Layout: DIR/<2 hex digits>/<64 hex digits>.module; the file's modification time is its last use, and the least
-// recently used go when the folder outgrows its bound.
+// An entry is DIR/<2 hex digits>/<64 hex digits>.module. The file's modification time is its last use, and the least
+// recently used entries are removed when the folder exceeds its bound.
 #pragma once
 
 #include <cstdint>
@@ -38,15 +39,16 @@ class CachedCompiler : public Compiler {
   virtual CompileCacheCounters counters() const = 0;
 };
 
-// kIo when the folder cannot be made. Two threads that ask for the same unit at a time cause one compile.
+// Returns kIo when the folder cannot be made. Two threads that ask for the same unit at the same time cause one
+// compile.
 Result<std::unique_ptr<CachedCompiler>> MakeCachedCompiler(std::unique_ptr<Compiler> inner,
                                                            const CompileCacheOptions& options);
 
-// Names `unit` compiled by the compiler with this fingerprint: 64 hexadecimal digits.
+// Returns the name of `unit` compiled by the compiler with this fingerprint: 64 hexadecimal digits.
 std::string CompileCacheKey(const TranslationUnit& unit, std::string_view fingerprint);
 
-// A module as bytes and back, checksum included; `seconds` and `from_cache` are not kept.
-// kInvalidArgument for bytes that are not exactly what EncodeModule made.
+// Encode a module as bytes, checksum included, and decode it; `seconds` and `from_cache` are not kept. DecodeModule
+// returns kInvalidArgument for bytes that are not exactly what EncodeModule made.
 std::string EncodeModule(const CompiledModule& module);
 Result<CompiledModule> DecodeModule(std::string_view bytes);
 

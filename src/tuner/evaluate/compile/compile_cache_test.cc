@@ -130,7 +130,7 @@ TEST_F(CompileCacheTest, RejectionsAreRememberedAndAccidentsAreNot) {
   EXPECT_EQ(compiles_, 3);
   for (int i = 0; i < 2; ++i) EXPECT_FALSE(cache->Compile(Unit("status")).ok());
   EXPECT_EQ(compiles_, 5);
-  // Another folder may be named the next time.
+  // Another folder of CUTLASS may be given the next time.
   for (int i = 0; i < 2; ++i) EXPECT_EQ(cache->Compile(Unit("lacking")).value().verdict, Verdict::kUnsupported);
   EXPECT_EQ(compiles_, 7);
   // Another machine may have more memory.
@@ -182,7 +182,7 @@ TEST_F(CompileCacheTest, DamageOfAnyByteIsNoticedRemovedAndRepaired) {
 
 TEST_F(CompileCacheTest, TheLeastRecentlyUsedGoFirst) {
   const auto cache = Open(100000, 9000);
-  // A minute apart: what is written at once may get one time, and what goes first is chance then.
+  // The entries are a minute apart: files written together may get one time, and which goes first would then be chance.
   const auto now = fs::file_time_type::clock::now();
   std::set<std::string> known;
   for (int i = 0; i < 10; ++i) {

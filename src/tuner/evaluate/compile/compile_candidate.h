@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a parsed candidate to a program a device can load.
+// CompileCandidate turns a parsed candidate into a program that a device can load.
 #pragma once
 
 #include "hone/base/status.h"
@@ -10,8 +10,8 @@
 
 namespace hone {
 
-// Compiles every module `candidate` needs, in parallel on up to `jobs` threads; a failing module's verdict is
-// found in the program. `is_oracle` types `ref:NAME` arguments as double pointers.
+// Compiles every module that `candidate` needs, in parallel on up to `jobs` threads. The verdict of a module that fails
+// is in the program. With `is_oracle`, `ref:NAME` arguments are typed as double pointers.
 Result<CompiledProgram> CompileCandidate(Compiler& compiler, const Candidate& candidate, const Task& task,
                                          const Binding& binding, bool is_oracle, int jobs);
 

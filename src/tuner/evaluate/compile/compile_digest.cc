@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See compile_digest.h. Line by line, no regular expressions: a log may be megabytes of one line.
+// See compile_digest.h. The log is read line by line and without regular expressions, because it may be megabytes of
+// one line.
 #include "tuner/evaluate/compile/compile_digest.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// "candidate.cu(12): error: text" -> "candidate.cu:12: error: text"; other lines as they are.
+// Rewrites "candidate.cu(12): error: text" as "candidate.cu:12: error: text" and returns other lines as they are.
 std::string WithColons(std::string_view line) {
   const size_t close = line.find("): ");
   if (close == std::string_view::npos) return std::string(line);
@@ -26,7 +27,7 @@ std::string WithColons(std::string_view line) {
   return fmt::format("{}:{}: {}", line.substr(0, open), line.substr(open + 1, close - open - 1), line.substr(close + 3));
 }
 
-// Whether a line opens a diagnostic, and whether that is an error.
+// Says whether a line opens a diagnostic, and whether that is an error.
 enum class Kind { kNone, kError, kOther };
 Kind KindOf(std::string_view line) {
   if (line.empty() || line.front() == ' ' || line.front() == '\t') return Kind::kNone;
@@ -61,7 +62,8 @@ std::string Shorten(std::string_view line, const DigestOptions& options) {
   if (const size_t pragma = text.find("#pragma nv_mangled_name "); pragma != std::string::npos) text.erase(pragma, 24);
   if (text.size() > options.max_line_length) {
     size_t end = options.max_line_length;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a UTF-8 character
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+      --end;  // do not cut inside a UTF-8 character
     text.resize(end);
     text += "…";
   }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a person or an agent needs of a compiler's log: its first errors, each with the source line it is about.
+// A digest is what a person or an agent needs of a compiler's log: its first errors, each with the source line it is
+// about.
 #pragma once
 
 #include <string>
@@ -18,9 +19,9 @@ struct DigestOptions {
   std::vector<std::string> strip_prefixes;  // directories whose names tell the reader nothing
 };
 
-// Understands the formats of NVRTC and nvcc ("file(12): error: …"), ptxas, and g++ ("file:12:5: error: …"); the
-// former are written "file:12: error: …". Says so when errors were left out. A log without a recognised error gives its
-// first lines; an empty one an empty digest.
+// Shortens a log to its first errors. It understands the formats of NVRTC and nvcc ("file(12): error: …"), ptxas,
+// and g++ ("file:12:5: error: …"), and writes all of them as "file:12: error: …". The digest says so when errors
+// were left out. A log without a recognised error gives its first lines; an empty log gives an empty digest.
 std::string DigestCompilerLog(std::string_view log, const DigestOptions& options = {});
 
 }  // namespace hone

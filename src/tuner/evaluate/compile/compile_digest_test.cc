@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Digests of logs as compilers really write them, and of logs made to be a nuisance.
+// These tests digest logs as compilers really write them, and logs made to be difficult.
 #include "tuner/evaluate/compile/compile_digest.h"
 
 #include <gmock/gmock.h>
@@ -67,7 +67,7 @@ TEST(CompileDigest, WhatItDoesNotUnderstandItQuotes) {
 TEST(CompileDigest, TenMegabytesOfOneLineStayShort) {
   const std::string log = "a.cu(1): error: " + std::string(10 << 20, 'x') + "\n" + std::string(10 << 20, ' ') + "^\n";
   EXPECT_LT(DigestCompilerLog(log).size(), 2000u);
-  // Cut between characters, not inside one.
+  // The log is cut between characters, not inside one.
   std::string umlauts = "a.cu(1): error: ";
   for (int i = 0; i < 500; ++i) umlauts += "\xc3\xa4";
   for (size_t length = 230; length < 240; ++length) {

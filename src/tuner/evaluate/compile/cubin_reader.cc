@@ -28,12 +28,12 @@ constexpr uint8_t kAttributeMinStackSize = 0x12;  // u32 symbol, u32 bytes: the 
 constexpr uint8_t kAttributeFrameSize = 0x11;     // u32 symbol, u32 bytes: the function's own frame
 constexpr uint8_t kAttributeRegisterCount = 0x2f; // u32 symbol, u32 registers
 
-// Of a kernel's own .nv.info.
+// These attributes stand in a kernel's own .nv.info.
 constexpr uint8_t kAttributeRequiredBlock = 0x10;  // u32 x, y, z
 constexpr uint8_t kAttributeParameter = 0x17;      // u32 index, u16 ordinal, u16 offset, u32 with the size in its high 14 bits
 constexpr size_t kMostParameters = 4096;
 
-// From sm_90 on every kernel's section of shared memory begins with this much that belongs to the system.
+// From sm_90 on, every kernel's section of shared memory begins with this many bytes that belong to the system.
 constexpr int64_t kReservedShared = 1024;
 
 Status Malformed(std::string_view what) {
@@ -94,7 +94,7 @@ Result<Elf> ParseElf(std::string_view bytes) {
   }
   if (header.e_shentsize != sizeof(Elf64_Shdr)) return Malformed("its section headers have an unknown size");
   Elf elf;
-  // Toolkits from 13 on keep it in the second byte (version 8 of the ABI), those before in the first.
+  // Toolkits from 13 on (version 8 of the ABI) keep the architecture in the second byte, older ones in the first.
   elf.architecture = static_cast<int>((header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 : header.e_flags) & 0xff);
   elf.sections.resize(header.e_shnum);
   for (size_t i = 0; i < elf.sections.size(); ++i) {
@@ -129,7 +129,7 @@ struct FunctionFacts {
   int64_t frame = 0, min_stack = 0;
 };
 
-// Facts by symbol number, from the module-wide .nv.info.
+// Reads facts by symbol number from the module-wide .nv.info.
 std::map<uint32_t, FunctionFacts> ReadInfo(std::string_view info) {
   std::map<uint32_t, FunctionFacts> facts;
   const Reader reader(info);
@@ -153,8 +153,8 @@ std::map<uint32_t, FunctionFacts> ReadInfo(std::string_view info) {
   return facts;
 }
 
-// What a kernel's own .nv.info says of its parameters. Ordinals that make no sense are left out: the sizes then do not fit
-// any plan.
+// Reads a kernel's parameters from its own .nv.info. Impossible ordinals are left out: the sizes then do not fit any
+// plan.
 CubinSignature ReadSignature(std::string_view info) {
   CubinSignature signature;
   std::map<uint16_t, int64_t> parameters;
@@ -181,7 +181,7 @@ CubinSignature ReadSignature(std::string_view info) {
   return signature;
 }
 
-// Writable memory of this section that no variable covers; empty when there is none.
+// Describes writable memory of this section that no variable covers; empty when there is none.
 std::string HiddenMemory(const Elf& elf, size_t index) {
   const Section& section = elf.sections[index];
   if ((section.header.sh_flags & (SHF_WRITE | SHF_ALLOC)) != (SHF_WRITE | SHF_ALLOC) || section.header.sh_size == 0) return {};

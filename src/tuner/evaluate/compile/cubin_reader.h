@@ -23,7 +23,7 @@
 
 namespace hone {
 
-// What a kernel wants of its launch.
+// What a kernel requires of its launch.
 struct CubinSignature {
   std::vector<int64_t> parameter_bytes;                // in order
   std::optional<std::array<int64_t, 3>> block;         // the only block it may be launched with (PTX's .reqntid)

@@ -24,7 +24,7 @@ constexpr const char* kRemedy =
     "install the Python package nvidia-cutlass (4.0 or newer) or unpack CUTLASS, and name its folder with --cutlass, "
     "CUTLASS_HOME or CUTLASS_PATH";
 
-// The number after `#define NAME`; nothing when the header does not define it so.
+// Returns the number after `#define NAME`; nothing when the header has no such definition.
 std::optional<int> Defined(const std::string& text, std::string_view name) {
   const std::string define = fmt::format("#define {} ", name);
   const size_t at = text.find(define);
@@ -36,7 +36,7 @@ std::optional<int> Defined(const std::string& text, std::string_view name) {
   return static_cast<int>(value);
 }
 
-// The include folder within `folder`, which may be named at several levels; empty when it holds none.
+// Returns the include folder in `folder`, which may be given at several levels; empty when there is none.
 std::string IncludeFolder(const std::string& folder) {
   for (const char* below : {"", "/include", "/source/include", "/cutlass_library/source/include"}) {
     if (FileExists(folder + below + "/cute/tensor.hpp")) return folder + below;

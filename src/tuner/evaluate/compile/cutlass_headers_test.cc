@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 class CutlassHeadersTest : public ::testing::Test {
  protected:
-  // Headers as far as the search looks at them, under `below` of a folder of our own.
+  // Installs the headers that the search looks at, in the subfolder `below` of the test's folder.
   void Install(const std::string& below, const std::string& version) {
     const std::string include = directory_ / below;
     ASSERT_TRUE(MakeDirectories(include + "/cute").ok());

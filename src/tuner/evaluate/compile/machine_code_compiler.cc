@@ -64,7 +64,8 @@ class MachineCodeCompiler final : public Compiler {
   }
 
  private:
-  // What is wrong with the image for this device and this plan, as a verdict; else the module is complete.
+  // Checks the image against this device and this plan. A mismatch becomes the module's verdict; otherwise the module
+  // is complete.
   void Take(std::string bytes, const TranslationUnit& unit, CompiledModule& module) const {
     const auto refuse = [&](Verdict verdict, const std::string& sentence) {
       RejectModule(module, verdict, fmt::format("{}: {}: {}\n", unit.file, unit.image, sentence));
@@ -126,7 +127,7 @@ class MachineCodeCompiler final : public Compiler {
     TakeMachineCode(std::move(*cubin), unit.kernels, module);
   }
 
-  // PTX to a cubin for this device. What ptxas does not take is the candidate's fault, and in `module`.
+  // Assembles PTX to a cubin for this device. An error of ptxas is the candidate's fault and goes into `module`.
   Result<std::string> Assemble(const std::string& ptx, const TranslationUnit& unit, CompiledModule& module) const {
     std::vector<std::string> directories;
     if (!options_.cuda_home.empty()) directories.push_back(options_.cuda_home + "/bin");

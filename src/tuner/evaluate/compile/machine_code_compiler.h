@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// "Compiles" a candidate of machine code: takes the image that its unit names out of its text, has PTX assembled, and
-// refuses what does not fit the device, the launch plan or the rules, before any driver sees it.
+// This compiler handles a candidate of machine code: it takes the image that its unit names out of its text, has PTX
+// assembled, and refuses what does not fit the device, the launch plan or the rules, before any driver sees it.
 //
-// Nothing of the image is run here, and only ReadCubin reads it, which takes no offset for granted. PTX is assembled by
-// the toolkit's ptxas in a confined process, with limits on time and memory.
+// Nothing of the image is run here, and only ReadCubin reads it, which checks every offset. PTX is assembled by the
+// toolkit's ptxas in a confined process, with limits on time and memory.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ struct MachineCodeOptions {
   int cc_major = 0, cc_minor = 0;           // of the device
   std::string device_name;                  // "NVIDIA H200", for messages
   std::string cuda_home;                    // where ptxas is looked for first: its folder bin
-  std::string search_path;                  // PATH, for the same
+  std::string search_path;                  // PATH, searched for ptxas after cuda_home
   std::string scratch_directory;            // empty: /tmp
-  double limit_seconds = 60;                // wall, of ptxas
-  int64_t memory_bytes = int64_t{8} << 30;  // address space of ptxas
+  double limit_seconds = 60;                // wall-clock limit of ptxas
+  int64_t memory_bytes = int64_t{8} << 30;  // limit on the address space of ptxas
 };
 
-// Thread-safe. Units are those of machine code (TranslationUnit::image).
+// Makes the compiler. It is thread-safe and takes units of machine code only (TranslationUnit::image).
 std::unique_ptr<Compiler> MakeMachineCodeCompiler(MachineCodeOptions options);
 
 }  // namespace hone

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Machine code against plans: one small module compiled by the toolkit's nvcc and ptxas, and every way in which a plan,
-// a device or the bytes may not fit it. Skipped, with the reason, where nvcc is not installed.
+// These tests hold machine code against plans: one small module compiled by the toolkit's nvcc and ptxas, and every way
+// in which a plan, a device or the bytes may not fit it. They are skipped, with the reason, where nvcc is not
+// installed.
 #include "tuner/evaluate/compile/machine_code_compiler.h"
 
 #include <elf.h>
@@ -39,7 +40,7 @@ __device__ int counter;
 extern "C" __global__ void counts(float* out) { out[0] = ++counter; }
 )";
 
-// PTX as compilers write it that want one size of block.
+// This PTX, as compilers write it, requires one block size.
 const char* const kPtx = R"(
 .version 8.0
 .target sm_90
@@ -143,8 +144,8 @@ TEST_F(MachineCodeCompilerTest, DamagedMachineCodeIsRefusedAndReadsNothingElse) 
     EXPECT_EQ(module.verdict, Verdict::kCompileError);
     EXPECT_THAT(module.digest, HasSubstr("k.honek: kernel.cubin: the compiled module is no valid cubin"));
   }
-  // Any one byte of headers and tables, changed: a verdict or a module, and no read outside (the sanitizers' builds say
-  // so).
+  // Any one changed byte of headers and tables gives a verdict or a module, and never a read outside (the sanitizers'
+  // builds check that).
   for (size_t at = 0; at < whole.size(); at += 7) {
     std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ 0x55);
@@ -153,7 +154,7 @@ TEST_F(MachineCodeCompilerTest, DamagedMachineCodeIsRefusedAndReadsNothingElse) 
 }
 
 TEST_F(MachineCodeCompilerTest, WritableMemoryWithoutANameIsARuleViolation) {
-  // The variable's symbol, shrunk to nothing: its room in the section then belongs to nobody.
+  // The variable's symbol is shrunk to nothing, so that no variable covers its room in the section.
   std::string bytes = Cubin();
   Elf64_Ehdr header;
   std::memcpy(&header, bytes.data(), sizeof(header));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What machine code shows by itself, whoever compiled it: resources, device globals, and the gates that need no launch
-// (a device heap, managed variables, functions from nowhere, names that are no kernels).
+// These gates judge what machine code shows by itself, whoever compiled it: resources, device globals, and faults that
+// need no launch to be seen (a device heap, managed variables, unresolved functions, names that are no kernels).
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@
 
 namespace hone {
 
-// Makes `module` a verdict on the candidate with nothing else to show.
+// Turns `module` into a verdict on the candidate and clears everything else in it.
 void RejectModule(CompiledModule& module, Verdict verdict, std::string digest);
 
-// Moves into `module`, whose `lowered` names are known, what `cubin` says of its image, and judges it. `kernels`: what
-// the launch plan names.
+// Moves the facts that `cubin` holds into `module`, whose `lowered` names are known, and judges them. `kernels` are the
+// kernels that the launch plan names.
 void TakeMachineCode(CubinInfo cubin, const std::vector<std::string>& kernels, CompiledModule& module);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which arithmetic units a kernel's machine code uses, read from the opcodes: whether a float32 result went through
-// TF32 or 16-bit tensor cores cannot be told from the source, and no disassembler is on most machines.
+// Machine labels say which arithmetic units a kernel's machine code uses, read from the opcodes. Whether a float32
+// result went through TF32 or 16-bit tensor cores cannot be seen in the source, and most machines have no disassembler.
 #pragma once
 
 #include <set>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file format of one cached module: "HONEMOD2", SHA-256 of the rest in hexadecimal, then CBOR. Texts that may
-// hold any bytes are CBOR byte strings.
+// This is the file format of one cached module: "HONEMOD2", SHA-256 of the rest in hexadecimal, then CBOR. Texts that
+// may hold any bytes are CBOR byte strings.
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"

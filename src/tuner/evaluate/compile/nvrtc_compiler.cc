@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See nvrtc_compiler.h. From a translation unit to a verdict: which zygote, what its child said, what the machine
-// code shows.
+// See nvrtc_compiler.h. This file goes from a translation unit to a verdict: it picks the zygote, reads its child's
+// reply, and reads the machine code.
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
 
 #include <signal.h>
@@ -28,7 +28,8 @@
 namespace hone {
 namespace {
 
-// NVRTC's words, at the start of its log, when the disk is full. A source's own #error comes with a file name before it.
+// NVRTC writes this at the start of its log when the disk is full. A source's own #error comes with a file name before
+// it.
 constexpr std::string_view kNoTemporaryFile = "Catastrophic error: cannot open temporary file";
 
 class NvrtcCompilerImpl final : public NvrtcCompiler {
@@ -104,7 +105,8 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
   }
 
  private:
-  // Only with versions of CUTLASS whose outcomes the faster forms were compared with: a later one may have other rules.
+  // Returns whether the faster forms are used: only with versions of CUTLASS whose results they were compared with,
+  // because a later version may have other rules.
   bool FastCute() const {
     return !options_.plain_cute && cutlass_.ok() && cutlass_->major == kLeastCutlassMajor &&
            cutlass_->minor <= kLastComparedCutlassMinor;
@@ -123,8 +125,9 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     return true;
   }
 
-  // C++20, which takes nothing from what is C++17 and costs no time (0.09 s for the base set, 2.3 to 2.9 s for "full", either
-  // way); in C++17 NVRTC 13.0 crashes on a concept. CuTe stays with the dialect in which its faster forms were compared.
+  // The dialect is C++20, which accepts all C++17 sources and costs no time (0.09 s for the base set, 2.3 to 2.9 s for
+  // "full", either way); in C++17 NVRTC 13.0 crashes on a concept. CuTe stays with the dialect in which its faster
+  // forms were compared.
   static std::string Dialect(const std::string& include_set) { return include_set == "cute" ? "--std=c++17" : "--std=c++20"; }
 
   ZygoteSetup Setup(const std::string& include_set, const std::vector<std::string>& plan_options) const {
@@ -149,7 +152,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     setup.nvrtc.options.insert(setup.nvrtc.options.end(), plan_options.begin(), plan_options.end());
     setup.memory_bytes = options_.memory_bytes;
     setup.temporary_bytes = options_.temporary_bytes;
-    // Beyond the wall limit, which is to strike first: a compile is one thread.
+    // This lies beyond the wall limit, which is to be reached first: a compile is one thread.
     setup.cpu_seconds = static_cast<int64_t>(std::ceil(options_.limit_seconds)) + 2;
     return setup;
   }
@@ -231,7 +234,8 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
   NvrtcCompilerOptions options_;
   std::shared_ptr<const NvrtcLibrary> library_;
   std::vector<std::string> include_directories_;
-  Result<CutlassHeaders> cutlass_;  // where it is not there: why, for candidates that ask for it
+  Result<CutlassHeaders>
+      cutlass_;  // an error where the headers are missing: candidates that ask for them get the reason
   SandboxReport sandbox_;
   std::string fingerprint_;
   std::atomic<int64_t> compiles_{0}, pch_misses_{0}, crashes_{0};

@@ -22,8 +22,8 @@ struct NvrtcCompilerOptions {
   // Where CUTLASS lies, as FindCutlassHeaders (cutlass_headers.h) takes it; empty: the usual places. Where it is missing
   // or too old, the include set "cute" is unsupported, with the reason, and all else goes on.
   std::string cutlass_include;
-  // CuTe with nothing but its own headers, without Hone's faster forms of its layout algebra (cute_fast_tuple.cuh): what a
-  // test compares those with.
+  // Compiles CuTe with nothing but its own headers, without Hone's faster forms of its layout algebra
+  // (cute_fast_tuple.cuh). A test compares the two.
   bool plain_cute = false;
   std::string architecture;        // "sm_90a"; see NvrtcArchitecture
   std::string scratch_directory;   // for precompiled headers (9 MB to 400 MB each); empty: /tmp
@@ -37,31 +37,32 @@ struct NvrtcCompilerOptions {
   int64_t temporary_bytes = int64_t{4} << 30;
   int64_t pch_heap_bytes = int64_t{640} << 20;  // CuTe needs about 310 MB of it; 0: no precompiled headers
   int max_zygotes = 6;             // idle ones beyond this are ended, least recently used first
-  // How to start a process that calls NvrtcZygoteMain; "--fd" and the number are appended.
+  // The command that starts a process that calls NvrtcZygoteMain; "--fd" and the number are appended.
   std::vector<std::string> zygote_argv = {"/proc/self/exe", "__nvrtc-zygote"};
 };
 
 struct NvrtcCounters {
   int64_t compiles = 0;
-  int64_t pch_misses = 0;          // compiled without the precompiled header though there should have been one
+  int64_t pch_misses = 0;  // compiled without the precompiled header although there should have been one
   int64_t zygotes_started = 0;
-  int64_t zygotes_lost = 0;        // ended by themselves or by others
+  int64_t zygotes_lost = 0;        // ended by themselves or by a foreign signal
   int64_t compiler_crashes = 0;    // children ended by a signal
 };
 
-// "sm_90a" for 9.0, with the architecture-specific suffix where kernels need it (wgmma, tcgen05), else "sm_86" for 8.6.
+// Returns "sm_90a" for 9.0, with the architecture-specific suffix where kernels need it (wgmma, tcgen05), and "sm_86"
+// for 8.6.
 std::string NvrtcArchitecture(int cc_major, int cc_minor);
 
 class NvrtcCompiler : public Compiler {
  public:
-  // What this kernel lets us confine compilers with; Warnings() are for the application to print.
+  // Reports with what this Linux kernel lets Hone confine compilers; its Warnings() are for the application to print.
   virtual const SandboxReport& sandbox() const = 0;
   virtual NvrtcCounters counters() const = 0;
   // Starts the zygote of an include set and these options ahead of the first compile. Blocks until it is ready.
   virtual Status Prewarm(const std::string& include_set, const std::vector<std::string>& options = {}) = 0;
 };
 
-// kUnavailable when NVRTC or its headers are not there, with the remedy. Starts no process.
+// Returns kUnavailable, with the remedy, when NVRTC or its headers are missing. Starts no process.
 Result<std::unique_ptr<NvrtcCompiler>> MakeNvrtcCompiler(const NvrtcCompilerOptions& options);
 
 }  // namespace hone

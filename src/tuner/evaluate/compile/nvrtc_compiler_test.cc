@@ -44,7 +44,7 @@ template <int kVec> __global__ void k(const __half* x, __half* out, int n) {
 }
 )";
 
-// 2^28 instantiations.
+// This source asks for 2^28 template instantiations.
 const char* const kTypeBomb = R"(
 template <int N, int M> struct Bomb { static constexpr int v = Bomb<N - 1, 2 * M>::v + Bomb<N - 1, 2 * M + 1>::v; };
 template <int M> struct Bomb<0, M> { static constexpr int v = 1; };
@@ -55,7 +55,7 @@ class NvrtcCompilerTest : public ::testing::Test {
   static NvrtcCompilerOptions Options() {
     NvrtcCompilerOptions options;
     options.architecture = "sm_90a";
-    options.limit_seconds = 300;  // ends what hangs
+    options.limit_seconds = 300;  // ends a compile that hangs
     return options;
   }
   void SetUp() override { Make(Options()); }
@@ -69,7 +69,7 @@ class NvrtcCompilerTest : public ::testing::Test {
     EXPECT_TRUE(module.ok()) << module.status().message();
     return module.ok() ? *module : CompiledModule();
   }
-  // After something bad: the next source is compiled normally, with the precompiled header.
+  // After a hostile source, the next source is compiled normally, with the precompiled header.
   void ExpectStillWorks() {
     const CompiledModule module = Compile(Unit(kGood, {"k<4>"}));
     EXPECT_EQ(module.verdict, Verdict::kOk) << module.digest;
@@ -200,7 +200,7 @@ TEST_F(NvrtcCompilerTest, IncludesReachTheToolkitAndNothingElse) {
 
 TEST_F(NvrtcCompilerTest, ATemplateBombEndsAtTheLimit) {
   NvrtcCompilerOptions options = Options();
-  // A good source has the same limit. Where the machine is too busy for it, twice the time.
+  // A good source has the same limit. Where the machine is too busy for it, the limit is doubled.
   CompiledModule good;
   bool compiled = false;
   for (double limit = 1; !compiled && limit < 100; limit *= 2) {
@@ -294,7 +294,7 @@ TEST_F(NvrtcCompilerTest, HostilePragmasAndDirectivesAreJustText) {
   ExpectStillWorks();
 }
 
-// Declared by a header of the toolkit that warns of itself here, and not at all without it.
+// The header of the toolkit that declares these warns about itself here; Hone's prelude declares them without it.
 TEST_F(NvrtcCompilerTest, DependentLaunchesWaitByTheirOwnWords) {
   for (const char* include : {"", "#include <cuda_runtime.h>\n", "#include <cuda_device_runtime_api.h>\n"}) {
     const CompiledModule module = Compile(Unit(std::string(include) + R"(
@@ -397,7 +397,7 @@ __global__ void k(float* x) {
 TEST_F(NvrtcCompilerTest, AKilledZygoteIsReplaced) {
   const CompiledModule before = Compile(Unit(kGood, {"k<1>"}));
   ASSERT_EQ(before.verdict, Verdict::kOk);
-  // Find our child by its command line and kill it.
+  // Find the child process by its command line and kill it.
   int killed = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const auto status = ReadFile(entry.path().string() + "/stat");

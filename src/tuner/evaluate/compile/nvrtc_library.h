@@ -14,8 +14,8 @@
 
 namespace hone {
 
-// The function table of a loaded library. Stays loaded until the process ends: NVRTC keeps its precompiled
-// header heap for as long as it lives.
+// The function table of a loaded library. The library stays loaded until the process ends, because NVRTC keeps its
+// precompiled header heap for as long as it lives.
 struct NvrtcLibrary {
   using Program = void*;
   using Code = int;  // nvrtcResult
@@ -42,15 +42,15 @@ struct NvrtcLibrary {
   bool has_pch() const { return set_pch_heap_size != nullptr && get_pch_create_status != nullptr; }
 };
 
-// Where to look, in order: `cuda_home`/lib64 and its like, /usr/local/cuda, the loader's own directories; each for
-// version 13, then 12. kUnavailable says where it looked and what to install.
+// Returns the files to try, in order: `cuda_home`/lib64 and its like, /usr/local/cuda, the loader's own directories;
+// each for version 13, then 12. kUnavailable says where it looked and what to install.
 std::vector<std::string> NvrtcCandidates(const std::string& cuda_home);
 Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtc(const std::string& cuda_home);
-// Exactly this file.
+// Loads exactly this file.
 Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtcFrom(const std::string& path);
 
-// The directories a CUDA compiler needs to be told of: the one with cuda_fp16.h and, where it is separate, the one
-// with cuda/std. kUnavailable when no toolkit headers are found.
+// Returns the include directories that a CUDA compiler needs: the one with cuda_fp16.h and, where it is separate, the
+// one with cuda/std. kUnavailable when no toolkit headers are found.
 Result<std::vector<std::string>> FindCudaIncludeDirectories(const std::string& cuda_home);
 
 }  // namespace hone

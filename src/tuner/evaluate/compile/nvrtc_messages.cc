@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The zygote's messages as frames; see nvrtc_zygote.h. Texts that may hold any bytes (sources, logs, machine
-// code) travel as blobs, since JSON strings must be UTF-8.
+// This file encodes the zygote's messages as frames; see nvrtc_zygote.h. Texts that may hold any bytes (sources, logs,
+// machine code) travel as blobs, since JSON strings must be UTF-8.
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// `decode` reads `frame.header`; a missing or mistyped field becomes a Status.
+// Runs `decode`, which reads `frame.header`; a missing or mistyped field becomes a Status.
 template <typename T, typename Decode>
 Result<T> Parse(const Frame& frame, const char* what, Decode decode) {
   HONE_ASSIGN_OR_RETURN(const json header, ParseJson(frame.header, what));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See nvrtc_prelude.h. The base set compiles in tens of milliseconds and is kept that light; what costs a second
-// to parse (libcu++'s barriers, cooperative groups) is in "full", behind a precompiled header of its own.
+// See nvrtc_prelude.h. The base set compiles in tens of milliseconds and is kept that light; headers that take a second
+// to parse (libcu++'s barriers, cooperative groups) are in "full", behind a precompiled header of its own.
 #include "tuner/evaluate/compile/nvrtc_prelude.h"
 
 #include "hone/base/status.h"
@@ -29,7 +29,7 @@ constexpr std::string_view kBase = R"(#include <cuda_fp16.h>
 #include <cuda_device_runtime_api.h>
 )";
 
-// libcu++'s header under the standard's name: its names are then found in std as well.
+// Returns a header that has libcu++'s header under the standard's name: its names are then found in std as well.
 std::string FromLibcu(std::string_view header) {
   return "#pragma once\n#include <cuda/std/" + std::string(header) + ">\nnamespace std { using namespace cuda::std; }\n";
 }
@@ -119,8 +119,9 @@ template <class T> __host__ __device__ constexpr void swap(T& a, T& b) { T t = a
 constexpr std::string_view kString = "#pragma once\nnamespace std { using ::memcpy; using ::memset; }\n";
 std::string Embedded(const unsigned char* bytes, unsigned long size) { return {reinterpret_cast<const char*>(bytes), size}; }
 
-// What of the device runtime is one instruction; the toolkit's header declares launches too and warns of itself under NVRTC.
-// Before compute capability 9.0 there is no such instruction, and nothing to wait for.
+// This is the part of the device runtime that consists of single instructions; the toolkit's header declares launches
+// too and warns about itself under NVRTC. Before compute capability 9.0 there is no such instruction, and nothing to
+// wait for.
 constexpr std::string_view kDeviceRuntime = R"(#pragma once
 static inline __device__ void cudaGridDependencySynchronize(void) {
 #if __CUDA_ARCH__ >= 900
@@ -169,7 +170,8 @@ inline constexpr strong_ordering strong_ordering::less{-1}, strong_ordering::equ
 }
 )";
 
-constexpr std::string_view kNothing = "#pragma once\n";  // built in: printf, assert, malloc, size_t
+constexpr std::string_view kNothing =
+    "#pragma once\n";  // for headers whose contents are built in: printf, assert, malloc, size_t
 
 }  // namespace
 

@@ -19,10 +19,11 @@ namespace {
 constexpr const char* kPreludeHeader = "hone-prelude.h";
 constexpr std::string_view kPreludeInclude = "#include \"hone-prelude.h\"\n#pragma nv_hdrstop\n";
 constexpr const char* kPchFile = "prelude.pch";
-// A compiler can be made to print without end; what it says is kept up to here, its head and its tail.
+// A compiler can be made to print without end. This many bytes of its log are kept, taken from its beginning and its
+// end.
 constexpr int64_t kMaxLogBytes = 4 << 20;
 
-// NVRTC tells of its use of a precompiled header in lines of the log; true when it used one. Takes them out.
+// Removes the lines of the log in which NVRTC reports its use of a precompiled header. Returns whether it used one.
 bool TakePchLines(std::string& log) {
   bool used = false;
   std::string kept;
@@ -68,7 +69,7 @@ Result<std::unique_ptr<NvrtcSession>> NvrtcSession::MakeWith(NvrtcSetup setup) {
                                          {fmt::format("--create-pch={}", kPchFile),
                                           fmt::format("--pch-dir={}", session->setup_.pch_directory)});
     if (made.ok) {
-      // Believed only when it is used: the heap may have been too small without that being an error.
+      // A header counts only when it is used: the heap may have been too small without that being an error.
       session->pch_ = true;
       session->pch_ = session->Compile({"probe.cu", "__global__ void hone_prelude_kernel() {}\n", {}}).pch_used;
       return session;

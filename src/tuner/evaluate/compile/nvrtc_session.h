@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVRTC used directly, in this process: one set of options and one precompiled header, any number of compiles.
-// The zygote makes a session and its forked children compile with it; tests may do both in one process, where a
-// hostile source can take the process down with it.
+// A session uses NVRTC directly, in this process: one set of options and one precompiled header, any number of
+// compiles. The zygote makes a session and its forked children compile with it; tests may do both in one process, which
+// a hostile source can then crash.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace hone {
 struct NvrtcSetup {
   std::string library;               // path of libnvrtc
   std::vector<std::string> options;  // complete: architecture, standard, include directories, the plan's own
-  std::string prelude;               // what the precompiled header holds
-  std::string plain_prelude;         // taken in its stead where it does not compile; empty: nothing is
+  std::string prelude;               // contents of the precompiled header
+  std::string plain_prelude;         // used instead where `prelude` does not compile; empty: no substitute
   std::vector<std::pair<std::string, std::string>> headers;  // served from memory: name, text
   std::string pch_directory;         // writable for the session, readable for its children
   int64_t pch_heap_bytes = 0;
@@ -30,13 +30,13 @@ struct NvrtcSetup {
 
 struct NvrtcJob {
   std::string file;                  // for messages
-  std::string body;                  // what follows the prelude
+  std::string body;                  // the source after the prelude
   std::vector<std::string> kernels;  // name expressions
 };
 
 struct NvrtcReply {
   bool ok = false;
-  std::string error;    // when !ok: NVRTC's name for what went wrong
+  std::string error;      // when !ok: NVRTC's name for the error
   bool rejected = false;  // the source is at fault (a compilation error), not the options or NVRTC
   std::string log;
   std::string cubin;
@@ -44,7 +44,7 @@ struct NvrtcReply {
   bool pch_used = false;
 };
 
-// Not thread-safe.
+// A session is not thread-safe.
 class NvrtcSession {
  public:
   // Loads NVRTC and writes the precompiled header. Without PCH support, or when the header does not fit its heap,

@@ -34,7 +34,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kJobArrivalSeconds = 30;  // between being forked and having read the job
+constexpr double kJobArrivalSeconds = 30;  // limit from the fork until the child has read the job
 constexpr double kMemoryWatchSeconds = 0.1;
 constexpr int64_t kMaxJobBytes = int64_t{256} << 20;
 
@@ -43,10 +43,10 @@ struct Child {
   UniqueFd status;
   TemporaryDirectory temporary;  // removed when the child has been reaped
   double deadline = 0;
-  bool timed_out = false, out_of_memory = false;  // ended by us, and its asker told
+  bool timed_out = false, out_of_memory = false;  // ended by the zygote, and reported
 };
 
-// Resident bytes of a process; 0 when it is gone.
+// Returns the resident bytes of a process; 0 when it is gone.
 int64_t ResidentBytes(pid_t pid) {
   const Result<std::string> statm = ReadFile(fmt::format("/proc/{}/statm", pid));
   if (!statm.ok()) return 0;
@@ -54,10 +54,11 @@ int64_t ResidentBytes(pid_t pid) {
   return space == std::string::npos ? 0 : std::strtoll(statm->c_str() + space, nullptr, 10) * sysconf(_SC_PAGESIZE);
 }
 
-// The life of a forked child: confined before it reads a byte of the source.
+// Runs a forked child, which is confined before it reads a byte of the source.
 [[noreturn]] void RunChild(const NvrtcSession& session, const Sandbox& sandbox, pid_t zygote,
                            const std::string& temporary, int job_fd) {
-  // Ended with the zygote, whatever happens to it. The zygote has one thread, so "parent" is exact.
+  // The kernel kills the child when the zygote ends for whatever reason. The zygote has one thread, so "parent" is
+  // exact.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != zygote) _exit(120);
   setenv("TMPDIR", temporary.c_str(), 1);  // where NVRTC's front end puts its temporary files
@@ -74,7 +75,7 @@ int64_t ResidentBytes(pid_t pid) {
   }
   const WireMessage message = EncodeReply(reply);
   const Status sent = SendFrame(job_fd, message.header, message.blobs);
-  // Not exit(): NVRTC's own destructors have nothing to say that anyone would hear.
+  // This is not exit(), because NVRTC's destructors have no work to do here.
   _exit(sent.ok() ? 0 : 123);
 }
 
@@ -89,7 +90,7 @@ class Zygote {
 
   bool pch() const { return session_->pch(); }
 
-  // Until the socket closes; returns the exit status.
+  // Serves until the socket closes; returns the exit status.
   int Serve() {
     sigset_t child_signal;
     sigemptyset(&child_signal);
@@ -110,7 +111,7 @@ class Zygote {
       EndOverdue();
       if (ready > 0 && (items[0].revents & (POLLIN | POLLHUP | POLLERR))) {
         Result<Frame> frame = ReceiveFrame(fd_, 10, 1 << 20);
-        if (!frame.ok()) break;  // our owner has gone, or talks nonsense
+        if (!frame.ok()) break;  // the owner has gone, or sends nonsense
         StartChild(*frame);
       }
     }
@@ -132,7 +133,7 @@ class Zygote {
     double limit = 60;
     const json header = ReadJsonText(frame.header);
     if (header.is_object()) limit = header.value("limit_seconds", limit);
-    if (frame.fds.size() != 2) return;  // both ends close, and the asker sees that
+    if (frame.fds.size() != 2) return;  // both ends close, and the requester sees that
     UniqueFd job = std::move(frame.fds[0]);
     Child child;
     child.status = std::move(frame.fds[1]);
@@ -148,7 +149,8 @@ class Zygote {
     const pid_t self = getpid();
     child.pid = fork();
     if (child.pid == 0) {
-      // Nothing of the zygote's or of other compiles may be reachable: a taken-over compiler could forge replies.
+      // Nothing of the zygote's or of other compiles may be reachable: a compiler under hostile control could forge
+      // replies.
       const int own = job.Release();
       close(fd_);
       signals_.Reset();
@@ -178,13 +180,13 @@ class Zygote {
         ++child;
         continue;
       }
-      // Whether the asker still listens is its own business.
+      // A requester that no longer listens is not an error here.
       if (!child->timed_out && !child->out_of_memory) (void)Report(*child, WIFSIGNALED(raw) ? WTERMSIG(raw) : 0, WIFEXITED(raw) ? WEXITSTATUS(raw) : 0).ok();
       child = children_.erase(child);
     }
   }
 
-  // Those past their time or their memory.
+  // Ends the children that have exceeded their time or their memory.
   void EndOverdue() {
     const double now = SteadySeconds();
     for (Child& child : children_) {
@@ -192,12 +194,12 @@ class Zygote {
       const bool large = memory_bytes_ > 0 && ResidentBytes(child.pid) > memory_bytes_;
       if (!late && !large) continue;
       kill(child.pid, SIGKILL);
-      // Told at once: on a crowded machine a process has taken 7 s from the signal to its end.
+      // The report is sent at once: on a crowded machine a process has taken 7 s from the signal to its end.
       if (!child.timed_out && !child.out_of_memory) {
         (large ? child.out_of_memory : child.timed_out) = true;
         (void)Report(child, SIGKILL, 0).ok();
       }
-      child.deadline = now + 1;  // it will be gone by then; until then do not spin
+      child.deadline = now + 1;  // the child will be gone by then; until then do not spin
     }
   }
 
@@ -218,7 +220,7 @@ Result<Zygote> MakeZygote(int fd) {
   policy.read_paths.push_back(setup.nvrtc.pch_directory);
   policy.cpu_seconds = setup.cpu_seconds;
   policy.file_bytes = setup.temporary_bytes;
-  // Now rather than at the first compile: a sandbox that cannot be had is a reason not to start.
+  // The sandbox is made now rather than at the first compile: without one, the zygote must not start.
   HONE_RETURN_IF_ERROR(Sandbox::Prepare(policy).status());
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<NvrtcSession> session, NvrtcSession::Make(std::move(setup.nvrtc)));
   return Zygote(fd, std::move(session), std::move(policy), std::move(setup.scratch_directory), setup.memory_bytes);

@@ -8,9 +8,9 @@
 // Frames on the zygote's socket (base/frames.h):
 //   1. to the zygote, once: a ZygoteSetup. Answer: {"ok": true, "pch": bool} or {"error": text}.
 //   2. to the zygote, per compile: {"limit_seconds": s} with two sockets, `job` and `status`.
-// On `job`: an NvrtcJob to the child, an NvrtcReply back. On `status`, from the zygote when the child has ended or been ended:
-// {"signal": n, "exit": n, "timed_out": bool, "out_of_memory": bool} — where `job` ends without a reply, that says why.
-// The zygote ends when its socket closes, and its children with it.
+// On `job`: an NvrtcJob to the child, an NvrtcReply back. On `status`, from the zygote when the child has ended or was
+// ended: {"signal": n, "exit": n, "timed_out": bool, "out_of_memory": bool}, which gives the reason where `job` ends
+// without a reply. The zygote ends when its socket closes, and its children with it.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,17 @@ struct ZygoteSetup {
   NvrtcSetup nvrtc;
   std::vector<std::string> read_paths;  // all that a compiling child may read, the precompiled header apart
   std::string scratch_directory;        // where each child gets a folder of its own for temporary files
-  int64_t memory_bytes = 0;             // resident memory of a child, looked at every tenth of a second; 0: no limit
+  int64_t memory_bytes = 0;  // limit on a child's resident memory, checked every tenth of a second; 0: no limit
   int64_t temporary_bytes = 0;          // the largest temporary file a child may write
   int64_t cpu_seconds = 0;
 };
 
-// The zygote's main: serves the socket `fd` until it closes. To be called first thing in a fresh process, single
-// threaded; `hone __nvrtc-zygote --fd N` does. Returns the exit status.
+// The zygote's main function: serves the socket `fd` until it closes. Call it first in a fresh process with a single
+// thread; `hone __nvrtc-zygote --fd N` does. Returns the exit status.
 int NvrtcZygoteMain(int fd);
 
-// The messages, as frames. Decoding checks everything: a child's reply may come from a compiler taken over by
-// the source it read.
+// These functions encode the messages as frames. Decoding checks everything: a child's reply may come from a compiler
+// that is under control of the source it read.
 struct WireMessage {
   std::string header;
   std::vector<std::string> blobs;
@@ -53,7 +53,7 @@ struct ZygoteGreeting {
   bool pch = false;
   std::string error;  // empty: ready
 };
-// Exit status in a ChildEnd when no process, or no folder for it, could be made.
+// The exit status in a ChildEnd when no process, or no folder for it, could be made.
 inline constexpr int kNoProcess = 125;
 struct ChildEnd {
   int signal = 0, exit_status = 0;

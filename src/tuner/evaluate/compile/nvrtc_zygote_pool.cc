@@ -20,12 +20,12 @@ namespace {
 
 // CuTe's header takes 3 s on a quiet core; a crowded machine may need ten times that.
 constexpr double kStartSeconds = 120;
-// Beyond a compile's own limit, for the zygote to notice and tell.
+// This is added to a compile's own limit, so that the zygote can notice and report.
 constexpr double kGraceSeconds = 10;
 constexpr int64_t kMaxReplyBytes = int64_t{512} << 20;
 constexpr int kChildFd = 3;
 
-// Waits until one of two sockets has something to say, even if that is its end.
+// Waits until one of two sockets is readable or closed.
 Status PollFor(pollfd (&sockets)[2], double timeout_seconds) {
   const Stopwatch watch;
   for (;;) {
@@ -33,7 +33,8 @@ Status PollFor(pollfd (&sockets)[2], double timeout_seconds) {
     if (left <= 0) return Status::Unavailable("the compiler's parent process does not answer");
     const int ready = poll(sockets, 2, static_cast<int>(left * 1e3) + 1);
     if (ready > 0) {
-      // The first is looked at before the second: look again, lest both spoke between the two looks.
+      // The first socket is polled before the second: poll it again, in case both became readable between the two
+      // looks.
       if (sockets[0].revents == 0) poll(sockets, 1, 0);
       return Status::Ok();
     }
@@ -94,7 +95,8 @@ Result<ZygoteHandle::Outcome> ZygoteHandle::Compile(const NvrtcJob& job, double 
   Outcome outcome;
   const WireMessage message = EncodeJob(job);
   const Status sent = SendFrame(work.ours.get(), message.header, message.blobs, {}, limit_seconds + kGraceSeconds);
-  // Whichever speaks first. A reply is sent before its sender ends, so it is never overtaken by the news of that.
+  // Wait for whichever socket is readable first. A reply is sent before its sender ends, so the report of that end
+  // never overtakes it.
   pollfd sockets[2] = {{work.ours.get(), POLLIN, 0}, {status.ours.get(), POLLIN, 0}};
   HONE_RETURN_IF_ERROR(PollFor(sockets, limit_seconds + kGraceSeconds));
   if (sent.ok() && sockets[0].revents != 0) {
@@ -107,7 +109,8 @@ Result<ZygoteHandle::Outcome> ZygoteHandle::Compile(const NvrtcJob& job, double 
       }
     }
   }
-  // No (sensible) reply: the zygote knows how the child ended. When it does not say, it is gone as well.
+  // There is no (sensible) reply: the zygote knows how the child ended. When the zygote does not answer, it is gone as
+  // well.
   Result<Frame> frame = ReceiveFrame(status.ours.get(), kGraceSeconds, 1 << 20);
   if (!frame.ok()) return Status::Unavailable("the compiler's parent process has ended");
   HONE_ASSIGN_OR_RETURN(outcome.end, DecodeChildEnd(*frame));
@@ -160,7 +163,7 @@ Result<std::shared_ptr<ZygoteHandle>> ZygotePool::Get(const std::string& key, co
 void ZygotePool::Discard(const std::string& key, const std::shared_ptr<ZygoteHandle>& handle) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto slot = slots_.find(key);
-  if (slot == slots_.end() || slot->second.handle != handle) return;  // someone was faster
+  if (slot == slots_.end() || slot->second.handle != handle) return;  // another thread was faster
   ++lost_;
   slots_.erase(slot);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The zygotes of one compiler: started when first asked for, restarted when dead, the idlest ended when there are
-// too many.
+// The pool holds the zygotes of one compiler: a zygote starts at the first request for it, is restarted when it has
+// died, and the one idle longest ends when there are too many.
 #pragma once
 
 #include <condition_variable>
@@ -21,11 +21,11 @@
 
 namespace hone {
 
-// One zygote process and our end of its socket. Thread-safe.
+// One zygote process and the pool's end of its socket. Thread-safe.
 class ZygoteHandle {
  public:
-  // Starts the process, sends `setup` (its directories are filled in here, under `scratch`), waits until it has made
-  // its header. kUnavailable with the zygote's words when it could not.
+  // Starts the process, sends `setup` (its directories are filled in here, under `scratch`), and waits until the zygote
+  // has made its header. kUnavailable with the zygote's own message when it could not.
   static Result<std::shared_ptr<ZygoteHandle>> Start(const std::vector<std::string>& argv, ZygoteSetup setup,
                                                      const std::string& scratch);
   ~ZygoteHandle();
@@ -33,12 +33,12 @@ class ZygoteHandle {
   bool pch() const { return pch_; }
   pid_t pid() const { return child_->pid(); }
 
-  // How one compile ended: with a reply, or, where that is missing, with the end of its process.
+  // An Outcome is how one compile ended: with a reply, or, where that is missing, with the end of its process.
   struct Outcome {
     std::optional<NvrtcReply> reply;
     ChildEnd end;
   };
-  // kUnavailable: the zygote itself is dead and another must be started.
+  // Returns kUnavailable when the zygote itself is dead and another must be started.
   Result<Outcome> Compile(const NvrtcJob& job, double limit_seconds);
 
  private:
@@ -56,10 +56,10 @@ class ZygotePool {
   ZygotePool(std::vector<std::string> argv, std::string scratch, size_t max_zygotes)
       : argv_(std::move(argv)), scratch_(std::move(scratch)), max_zygotes_(max_zygotes) {}
 
-  // The zygote for `key`, started with `setup` if there is none. Callers that ask for one key at a time wait for one
-  // start; starts of different keys overlap.
+  // Returns the zygote for `key`, started with `setup` if there is none. Callers that ask for one key at the same time
+  // wait for one start; starts of different keys overlap.
   Result<std::shared_ptr<ZygoteHandle>> Get(const std::string& key, const ZygoteSetup& setup);
-  // Forgets `handle`, found dead, so that the next Get starts another.
+  // Forgets `handle`, which was found dead, so that the next Get starts another.
   void Discard(const std::string& key, const std::shared_ptr<ZygoteHandle>& handle);
 
   int64_t started() const;

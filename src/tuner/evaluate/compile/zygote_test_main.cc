@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main of test programs that compile with NVRTC: started again as a zygote, such a program is one.
+// This is the main function of test programs that compile with NVRTC: the program, started again as a zygote, acts as
+// one.
 #include <cstdlib>
 #include <cstring>
 

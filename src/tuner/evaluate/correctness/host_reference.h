@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Expected outputs that no kernel computes: a process of the host does, as a PyTorch module's in tuner/torch.
+// A host reference computes expected outputs in a process of the host instead of a kernel, such as that of a PyTorch
+// module in tuner/torch.
 #pragma once
 
 #include <functional>
@@ -27,13 +28,13 @@ class HostReference {
   using Take = std::function<Status(const std::string& tensor, const double* values)>;
   virtual Status Compute(const Dims& dims, const Fill& fill, const Take& take, std::string_view precision = "float64") = 0;
 
-  // Whether its process has ended: every further call fails.
+  // Returns whether its process has ended: every further call fails.
   virtual bool lost() const { return false; }
 
-  // Whether its process holds a GPU.
+  // Returns whether its process holds a GPU.
   virtual bool uses_gpu() const { return false; }
 
-  // What computes, with its version: "PyTorch 2.11.0 on the CPU".
+  // Names the software that computes, with its version: "PyTorch 2.11.0 on the CPU".
   virtual std::string Name() const = 0;
 };
 

@@ -11,10 +11,10 @@
 namespace hone {
 namespace {
 
-// An error of this part of the inputs' size is what float32 arithmetic leaves behind where terms of that size cancel:
-// sixteen rounding units.
+// Float32 arithmetic leaves an error of this share of the inputs' size behind where terms of that size cancel: sixteen
+// rounding units.
 constexpr double kCancelled = 0x1p-20;
-// A vector's or a tile's width; a longer tail is no tail.
+// A tail is at most as long as a vector or a tile is wide.
 constexpr int64_t kWidestTail = 1024;
 
 std::string CancelHint(const MismatchFacts& facts, double error) {
@@ -32,7 +32,8 @@ bool Cancelled(const MismatchFacts& facts, double error, double size) {
          size < facts.magnitude / 16;
 }
 
-// What an output begins with that looks for a maximum or a minimum, or clips to the range of its dtype.
+// Returns whether this is a value from which a kernel starts that looks for a maximum or a minimum, or to which it
+// clips: an end of the dtype's range.
 bool IsLargestNumber(DType dtype, double value) {
   switch (dtype) {
     case DType::kFloat32:
@@ -58,7 +59,7 @@ std::string TailHint(const MismatchFacts& facts) {
   const int64_t row = facts.shape.back(), at = facts.mismatch.index.back();
   int64_t tail = TailOf(at, row);
   const char* of = "of a row";
-  // All that is wrong must fit into the tails.
+  // All wrong elements must fit into the tails.
   if (tail == 0 || facts.comparison.wrong > (row - at) * (elements / row)) {
     tail = TailOf(linear, elements);
     of = "of the tensor";
@@ -97,7 +98,7 @@ std::string WrongElementsText(const MismatchFacts& facts) {
   } else if (!number_got) {
     text += "; the output holds NaN or Inf";
   }
-  // An error relative to an infinity says nothing.
+  // An error relative to an infinity has no meaning.
   if (number_expected && number_got) {
     text += fmt::format("; worst error {:.3g} of the scale, allowed {:.3g}", c.max_scaled, facts.tolerance.c_max);
   } else if (!number_expected && number_got) {

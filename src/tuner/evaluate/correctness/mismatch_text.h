@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says in a sentence why an output was refused, with a hint where the numbers show what may be the cause. Pure text.
+// This file explains in a sentence why an output was refused, with a hint where the numbers suggest a cause. It makes
+// text only.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace hone {
 
-// What a refused comparison looked like.
+// MismatchFacts describes a refused comparison.
 struct MismatchFacts {
   const TensorSpec& tensor;
   const Tolerance& tolerance;
@@ -22,17 +23,17 @@ struct MismatchFacts {
   const Mismatch& mismatch;    // index, expected and actual are those of the first wrong element
   std::vector<int64_t> shape;  // of the output
   double magnitude = 0;        // TypicalMagnitude of the largest input; 0: not known
-  bool still_filled = false;   // the first wrong element holds what was put there before the launch
+  bool still_filled = false;   // the first wrong element still holds the fill from before the launch
 };
 
-// For an element that c_max or c_small refuses.
+// Explains an element that c_max or c_small refuses.
 std::string WrongElementsText(const MismatchFacts& facts);
 
-// For an output that c_rms refuses. `reference_rms`: of what was expected; 0 where it is not known.
+// Explains an output that c_rms refuses. `reference_rms` is the rms of the expected values; 0 where it is not known.
 std::string ImpreciseText(const MismatchFacts& facts, double rms_error, double allowed_rms, double reference_rms);
 
-// The hint at a tail: the largest power of two of which `at` is the last multiple below `extent`, where `extent` itself
-// is no multiple of it; 0 where there is none of 2 or more. So 1020 of 1021 gives 4.
+// Returns the width whose tail begins at `at`: the largest power of two of which `at` is the last multiple below
+// `extent`, where `extent` itself is no multiple of it; 0 where there is none of 2 or more. So 1020 of 1021 gives 4.
 int64_t TailOf(int64_t at, int64_t extent);
 
 }  // namespace hone

@@ -23,10 +23,10 @@ namespace {
 
 constexpr double kOracleLimitSeconds = 120;
 constexpr uint64_t kArenaPurpose = 0x0c5a;
-// References of more bytes than this are made slice group by slice group.
+// References that need more bytes than this are computed one group of slices at a time.
 constexpr int64_t kLargestReferenceShare = 2;  // at most 1 / this of the free device memory
 
-// Whether a launch overwrites this tensor's input content.
+// Returns whether a launch overwrites this tensor's input content.
 bool Overwritten(const Task& task, const TensorSpec& tensor) {
   if (tensor.role == TensorRole::kInOut) return true;
   return std::any_of(task.tensors.begin(), task.tensors.end(),
@@ -42,8 +42,9 @@ std::vector<int64_t> Coordinates(int64_t linear, const std::vector<int64_t>& sha
   return index;
 }
 
-// A value that no rounding could turn `original` into: the largest finite number of the other sign (an infinity may be
-// the right answer, and the largest number of its own sign then near enough), or the integer with its top bit flipped.
+// Returns a value that no rounding could turn `original` into: the largest finite number of the other sign (an infinity
+// may be the right answer, and the largest number of its own sign then near enough), or the integer with its top bit
+// flipped.
 std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
   const auto width = static_cast<size_t>(DTypeBytes(dtype));
   std::array<uint8_t, 8> bytes{};
@@ -113,7 +114,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     HONE_ASSIGN_OR_RETURN(plan, ResolvePlan(*oracle_.candidate, task_, dims, {}, session_.facts()));
   }
 
-  // One arena for everything: sizes first, addresses after.
+  // There is one arena for everything: sizes first, addresses after.
   std::vector<BlockRequest> blocks;
   std::map<std::string, size_t> reference_block, pristine_block, gathered_in_block, gathered_out_block, workspace_block;
   std::map<std::string, TensorShape> compact;
@@ -134,7 +135,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     if (tensor.role != TensorRole::kOut) {
       if (Overwritten(task_, tensor)) {
         pristine_block[tensor.name] = blocks.size();
-        // Where the candidate's copy repeats, this one repeats alike.
+        // Where the candidate's copy repeats, this copy repeats in the same way.
         blocks.push_back(
             {buffers.shape(tensor.name).span_bytes, std::max<int64_t>(tensor.align, 256), false, buffers.sampled()});
       }
@@ -180,14 +181,14 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
         produced = view;
       }
       outputs[tensor.name] = produced;
-      // Properties are of what the candidate has written.
+      // Properties are checked on the outputs that the candidate has written.
       if (!properties_.empty()) oracle_bindings.tensors[tensor.name] = produced;
     }
   }
   for (const Property& property : properties_) {
     const uint64_t address = arena->address(reference_block[property.name]);
     oracle_bindings.references["ref:" + property.name] = address;
-    // All ones is a NaN: an element the oracle forgets fails.
+    // All ones is a NaN, so an element that the oracle forgets fails.
     const int64_t bytes = compact[property.name].elements * 8;
     if (bytes > 0) HONE_RETURN_IF_ERROR(session_.Fill(address, bytes, 0xff));
   }
@@ -198,8 +199,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   }
 
   if (!properties_.empty() && session_.facts().modelled) {
-    // The simulated GPU stops a kernel that reads what nobody has written. Here that is the candidate's fault, not the oracle's, which
-    // is to find what the poison there comes to.
+    // The simulated GPU stops a kernel that reads memory that nobody has written. An unwritten output is the
+    // candidate's fault and not the oracle's, which has to read the poison there.
     for (const auto& [name, view] : outputs) {
       std::vector<char> bytes(static_cast<size_t>(view.elements == 0 ? 0 : view.span_bytes));
       if (bytes.empty()) continue;
@@ -267,7 +268,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
       }
       outcome.mismatch = std::move(mismatch);
     }
-    // Wiped, so that no later launch finds an expected output lying about in freed memory.
+    // Wipe the references, so that no later launch finds an expected output in freed memory.
     const int64_t bytes = compact[tensor.name].elements * 8;
     if (bytes > 0) HONE_RETURN_IF_ERROR(session_.Fill(reference, bytes, 0xee));
   }
@@ -285,7 +286,7 @@ Status OracleChecker::CheckProperty(const Property& property, const TensorShape&
   HONE_RETURN_IF_ERROR(session_.CopyToHost(residuals.data(), address, shape.elements * 8));
   int64_t wrong = 0, first = -1;
   for (int64_t i = 0; i < shape.elements; ++i) {
-    if (residuals[static_cast<size_t>(i)] <= property.bound) continue;  // not of NaN
+    if (residuals[static_cast<size_t>(i)] <= property.bound) continue;  // false for NaN
     ++wrong;
     if (first < 0) first = i;
   }
@@ -311,8 +312,8 @@ Status OracleChecker::CheckProperty(const Property& property, const TensorShape&
   return Status::Ok();
 }
 
-// An oracle that says otherwise than what somebody worked out by hand makes the task invalid: one of the two is wrong, and no
-// verdict with it could be believed. Where they agree, the oracle's values are the more exact ones.
+// An oracle that disagrees with values that somebody worked out by hand makes the task invalid: one of the two is
+// wrong, and no verdict with it could be believed. Where they agree, the oracle's values are the more exact ones.
 Status OracleChecker::HoldAgainstHand(const HandCase& hand, const Bindings& bindings, const Dims& dims) {
   for (const TensorSpec& tensor : task_.tensors) {
     if (!IsOutput(tensor) || !task_.tolerance.contains(tensor.name)) continue;
@@ -332,7 +333,7 @@ Status OracleChecker::HoldAgainstHand(const HandCase& hand, const Bindings& bind
   return Status::Ok();
 }
 
-// The root mean square of a reference that is short enough to be looked at; 0 of a longer one.
+// Returns the root mean square of a reference that is short enough to be read back; 0 for a longer one.
 Result<double> OracleChecker::RmsOfFew(uint64_t reference, int64_t elements) {
   if (elements == 0 || elements >= policy::kLeastRmsElements) return 0.0;
   std::vector<double> values(static_cast<size_t>(elements));
@@ -356,7 +357,7 @@ Status OracleChecker::RunHost(const Bindings& bindings, const Dims& dims) {
     return view.elements == 0 ? Status::Ok() : session_.CopyToHost(elements, view.address, view.span_bytes);
   };
   const HostReference::Take take = [&](const std::string& tensor, const double* values) -> Status {
-    // Of outputs the binding is the whole tensor, also where some slices alone are asked for.
+    // The binding of an output is the whole tensor, even when only some slices are asked for.
     HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(*task_.FindTensor(tensor), dims));
     if (shape.elements == 0) return Status::Ok();
     return session_.CopyFromHost(bindings.references.at("ref:" + tensor), values, shape.elements * 8);
@@ -375,7 +376,7 @@ Result<CheckOutcome> OracleChecker::CheckAll(CaseBuffers& buffers, int index, co
   if (task_.slice.empty() || reference_bytes * kLargestReferenceShare <= free_bytes || buffers.slices() < 2) {
     return Check(buffers, index, inputs, buffers.dims(), nullptr, require_rms);
   }
-  // Slice groups: the worst of them is the outcome. The rms test is stricter so (per group), never laxer.
+  // The worst of the slice groups is the outcome. The rms test is stricter this way (per group), never laxer.
   const int64_t groups =
       std::min(buffers.slices(), 1 + reference_bytes * 2 * kLargestReferenceShare / std::max<int64_t>(free_bytes, 1));
   CheckOutcome worst;

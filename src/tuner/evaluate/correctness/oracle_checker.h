@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares a candidate's outputs with the task's double-precision oracle, wholly or on chosen slices. Where the task has
-// properties, the oracle reads the outputs as well and writes residuals, which are held to their bounds.
+// OracleChecker compares a candidate's outputs with the task's double-precision oracle, wholly or on chosen slices.
+// Where the task has properties, the oracle reads the outputs as well and writes residuals, which are compared with
+// their bounds.
 //
 // The oracle runs only after the candidate has finished, into memory the candidate was never given, and the
 // references are wiped before the candidate runs again: there is no moment at which a candidate could find
@@ -32,34 +33,34 @@ struct CheckOutcome {
   double max_ulp = 0;
 };
 
-// The rms error that an output of so many elements may have. The mean square of a few rounding errors scatters: one element that
-// is rounded twice may be off by 2.4 times what many such elements are off by on average. So c_rms grows by sqrt(1 + 5 / elements), to
-// c_max at most: 1.02 times c_rms at a hundred elements.
+// Returns the rms error that an output of so many elements may have. The mean square of a few rounding errors scatters:
+// one element that is rounded twice may be off by 2.4 times the average of many such elements. So c_rms grows by sqrt(1
+// + 5 / elements), to c_max at most: 1.02 times c_rms at a hundred elements.
 double AllowedRms(const Tolerance& tolerance, int64_t elements);
 
-// The first element of an oracle's output that is not what was worked out by hand; nothing where all agree. Both are row-major and
-// of one length.
+// Returns the first element of an oracle's output that differs from the value worked out by hand; nothing where all
+// agree. Both are row-major and of one length.
 std::optional<size_t> FirstUnlikeHand(const std::vector<double>& computed, const std::vector<double>& by_hand);
 
-// What computes expected outputs: a program on the device, or a process of the host. Borrows what is not null.
+// An OracleSource computes expected outputs: a program on the device, or a process of the host. It borrows its
+// pointers.
 struct OracleSource {
-  const Candidate* candidate = nullptr;  // the oracle's, for its plan
+  const Candidate* candidate = nullptr;  // the oracle's text, for its plan
   LoadedProgram* program = nullptr;      // loaded on the checker's session
-  HostReference* host = nullptr;         // instead of the two
+  HostReference* host = nullptr;         // if not null, used instead of the two
 };
 
 class OracleChecker {
  public:
-  // Borrows all.
+  // Borrows all arguments.
   OracleChecker(DeviceSession& session, const Task& task, const OracleSource& oracle)
       : session_(session), task_(task), oracle_(oracle), properties_(PropertiesOf(task)) {}
 
-  // Checks set `index` of `buffers`, whose inputs were drawn as `inputs` says and whose outputs a candidate
-  // has just written. In-place tensors are drawn again elsewhere for the oracle. `require_rms`: the input
-  // set is one on which c_rms holds. kInvalidArgument where the oracle of a hand-worked set gives
-  // other outputs than were worked out.
+  // Checks set `index` of `buffers`, whose inputs were drawn as `inputs` says and whose outputs a candidate has just
+  // written. In-place tensors are drawn again elsewhere for the oracle. `require_rms` says that c_rms holds on this
+  // input set. kInvalidArgument where the oracle disagrees with a set whose outputs were worked out by hand.
   Result<CheckOutcome> CheckAll(CaseBuffers& buffers, int index, const InputSet& inputs, bool require_rms);
-  // The same for some slices only; they are gathered into a small problem first.
+  // Does the same for some slices only; they are gathered into a small problem first.
   Result<CheckOutcome> CheckSlices(CaseBuffers& buffers, int index, const InputSet& inputs,
                                    const std::vector<int64_t>& slices, bool require_rms);
 
@@ -68,22 +69,24 @@ class OracleChecker {
   Status PlantAndFind(CaseBuffers& buffers, int index, const InputSet& inputs, uint64_t seed);
 
   double last_oracle_seconds() const { return last_oracle_seconds_; }
-  // Whose outputs come next: what was seen of few elements so far is kept apart.
+  // Says whether the next outputs are the incumbent's: statistics of small outputs are kept per side.
   void JudgeIncumbent(bool incumbent) { incumbent_ = incumbent; }
 
  private:
-  // Whether `comparison` passes c_rms; `allowed` becomes what it was held to, `error` what was held. One output of few elements
-  // may be off by more than c_rms (AllowedRms), all of them together by as much less as they are more.
+  // Returns whether `comparison` passes c_rms; `allowed` becomes the limit, `error` the error compared with it. One
+  // output of few elements may exceed c_rms (AllowedRms); all of them together may exceed it by less, the more of them
+  // there are.
   bool PassesRms(const TensorSpec& tensor, const Tolerance& tolerance, const Comparison& comparison, double* allowed, double* error);
   Result<CheckOutcome> Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
                              const std::vector<int64_t>* slices, bool require_rms);
-  // Whether every residual at `address` is within its bound; what is not goes to `outcome`, where nothing stands there yet.
+  // Checks that every residual at `address` is within its bound. The first failure goes to `outcome`, unless one is
+  // there already.
   Status CheckProperty(const Property& property, const TensorShape& shape, uint64_t address, const CaseBuffers& buffers,
                        const InputSet& inputs, const std::vector<int64_t>* slices, CheckOutcome& outcome);
   // Computes the references of `bindings`, dense and row-major, from its inputs.
   Status RunProgram(const ResolvedPlan& plan, const Bindings& bindings, const Dims& dims);
   Status RunHost(const Bindings& bindings, const Dims& dims);
-  // kInvalidArgument where the oracle's results, which lie there, are not those worked out by hand.
+  // Returns kInvalidArgument where the oracle's results, which lie in `bindings`, differ from those worked out by hand.
   Status HoldAgainstHand(const HandCase& hand, const Bindings& bindings, const Dims& dims);
   Result<double> RmsOfFew(uint64_t reference, int64_t elements);
 
@@ -93,7 +96,7 @@ class OracleChecker {
   const std::vector<Property> properties_;
   double last_oracle_seconds_ = 0;
   struct Few {
-    double squares = 0;  // of errors, in units of each output's rms
+    double squares = 0;  // sum of squared errors, in units of each output's rms
     int64_t elements = 0;
   };
   bool incumbent_ = false;

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-// Half the distance between 1 and the next number.
+// Returns half the distance between 1 and the next number.
 double RoundingUnit(DType dtype) {
   switch (dtype) {
     case DType::kFloat16: return 0x1p-11;

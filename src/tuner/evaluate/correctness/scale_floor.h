@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How small the scale may become that an error is held against.
+// The scale floor is the least scale to which an error is compared.
 //
 // Errors are judged relative to the reference, or to the rms of its slice where that is larger. A slice whose results
 // cancel to nothing (a row of equal numbers, centred) has a scale of nothing, and the rounding errors that an honest
@@ -11,9 +11,9 @@
 //   u(output's dtype) * magnitude of the inputs
 //
 // which allows an absolute error of c_max * u * magnitude: for float16, some 1e-6 of the inputs. That lets sums in
-// float32 pass and is far below what a sum in float16 leaves behind (u * magnitude, 1 / c_max times the allowance). A
-// result of ordinary size is not touched: it is larger than the floor.
-// That a floor is at least the dtype's smallest normal number is the comparison's own affair (device_session.h).
+// float32 pass and is far below what a sum in float16 leaves behind (u * magnitude, 1 / c_max times the allowance). The
+// floor does not affect a result of ordinary size, which is larger. The comparison itself ensures that a floor is at
+// least the dtype's smallest normal number (device_session.h).
 #pragma once
 
 #include "hone/tuner/task.h"
@@ -21,10 +21,11 @@
 
 namespace hone {
 
-// The typical size of a floating-point tensor's elements in this input set, from what its values are drawn from.
+// Returns the typical size of a floating-point tensor's elements in this input set, from the distribution of its
+// values.
 double TypicalMagnitude(const TensorSpec& tensor, const InputSet& inputs);
 
-// `dims`: of the case, for values that depend on it.
+// Returns the floor of `output`. `dims` are those of the case, for values that depend on them.
 double ScaleFloor(const Task& task, const TensorSpec& output, const InputSet& inputs, const Dims& dims = {});
 
 }  // namespace hone
