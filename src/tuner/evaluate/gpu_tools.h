@@ -21,8 +21,8 @@ struct GpuToolPlaces {
 // Checks nvrtc, cutlass, nvcc and nvdisasm, in this order. The list is empty in a build without CUDA.
 std::vector<Check> GpuToolChecks(const GpuToolPlaces& places);
 
-// cupti, ncu and counter_permission, which `hone eval --profile` needs on a GPU. Empty in a build without CUDA.
-// `driver_parameters`: the file in which NVIDIA's driver lists its own settings.
+// Checks cupti, ncu and counter_permission, which `hone eval --profile` needs on a GPU. The list is empty in a build
+// without CUDA. `driver_parameters` is the file in which NVIDIA's driver lists its own settings.
 std::vector<Check> CounterChecks(const GpuToolPlaces& places, const std::string& driver_parameters = "/proc/driver/nvidia/params");
 
 }  // namespace hone

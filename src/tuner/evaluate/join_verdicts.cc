@@ -28,7 +28,7 @@ bool WritesAnything(const Task& task, const Dims& dims) {
   });
 }
 
-// nullopt: too much to simulate.
+// Returns the bytes that a case moves; nullopt where the case is too large to simulate.
 std::optional<int64_t> CheapBytes(const Task& task, const Dims& dims) {
   const Result<int64_t> bytes = CaseBuffers::SetBytes(task, dims);
   const Result<double> flops = Flops(task, dims);
@@ -36,7 +36,7 @@ std::optional<int64_t> CheapBytes(const Task& task, const Dims& dims) {
   return *bytes;
 }
 
-// What the candidate did to memory, wherever it ran.
+// Returns whether the verdict is about what the candidate did to memory, which condemns it wherever it ran.
 bool Condemns(Verdict verdict) { return verdict == Verdict::kCrashed || verdict == Verdict::kRuleViolation; }
 
 }  // namespace
@@ -53,7 +53,7 @@ Task SmallCases(const Task& task) {
   if (!cheap.empty()) small.cases.push_back(cheap.front().second);
   if (cheap.size() > 1) small.cases.push_back(cheap.back().second);
   for (HiddenGroup& group : small.hidden) group.count = 1;
-  // Ranges whose upper ends are dear would be drawn from all the same.
+  // Ranges whose upper ends are too expensive to simulate are dropped, because a draw could reach those ends.
   std::erase_if(small.hidden, [&](const HiddenGroup& group) {
     Dims largest;
     for (const HiddenRange& range : group.ranges) largest[range.dim] = range.high;
@@ -93,7 +93,7 @@ Evaluation JoinVerdicts(Evaluation measured, const Result<Evaluation>& simulated
                              fmt::format("{}{}{}", VerdictName(simulated->verdict),
                                          simulated->detail.empty() ? "" : ": ", simulated->detail));
   }
-  // Advice about speed is the GPU's own to give.
+  // Advice about speed is taken from the GPU alone.
   std::vector<Finding> joined;
   if (wrong) {
     joined.push_back(

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The evaluator over backends that are given: MakeEvaluator's own way to one, and that of tests, whose GPU is made of
+// This file makes the evaluator over given backends: MakeEvaluator uses it, and so do tests, whose GPU is made of
 // lambdas.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace hone {
 
 using BackendFactory = std::function<Result<std::unique_ptr<Backend>>()>;
 
-// `simulated`: makes the simulated GPU beside a measured `backend` when the first candidate needs it (second_device.h);
+// `simulated` makes the simulated GPU beside a measured `backend` when the first candidate needs it (second_device.h);
 // empty: there is none.
 std::unique_ptr<Evaluator> MakeLocalEvaluator(std::unique_ptr<Backend> backend, BackendFactory simulated,
                                               const EvaluatorOptions& options);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for cuda_backend.cc in builds without the CUDA toolkit.
+// This file replaces cuda_backend.cc in builds without the CUDA toolkit.
 #include "tuner/evaluate/backend.h"
 
 namespace hone {

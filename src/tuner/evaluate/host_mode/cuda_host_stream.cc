@@ -17,9 +17,10 @@
 namespace hone {
 namespace {
 
-// Polled closely at first, for short kernels, then at a pace that costs nothing.
+// Events are polled closely for this long, for short kernels, and then at a pace that costs nothing.
 constexpr double kSpinSeconds = 0.002;
-constexpr auto kHeldMost = std::chrono::milliseconds(20);  // a library that waits for its own work must not wait for ever
+constexpr auto kHeldMost =
+    std::chrono::milliseconds(20);  // a library that waits for its own work would otherwise wait for ever
 
 class CudaHostStream final : public HostStream {
  public:
@@ -32,7 +33,7 @@ class CudaHostStream final : public HostStream {
   }
 
   Status Open() {
-    // Blocking with the default stream, so that work a library puts there is waited for as well.
+    // The stream synchronizes with the default stream, so that work a library puts there is waited for as well.
     HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.StreamCreate(&stream_, CU_STREAM_DEFAULT), "making a stream");
     HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.EventCreate(&start_, CU_EVENT_DEFAULT), "making an event");
     HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.EventCreate(&end_, CU_EVENT_DEFAULT), "making an event");
@@ -119,7 +120,8 @@ class CudaHostStream final : public HostStream {
   }
 
  private:
-  // An error the candidate left (a kernel that trapped earlier) shows here first; it is its outcome, told by Wait.
+  // Records an event. An error that the candidate left (a kernel that trapped earlier) shows here first; it belongs to
+  // the candidate's outcome, which Wait reports.
   Status Record(CUevent event) {
     const CUresult result = driver_.EventRecord(event, stream_);
     if (result != CUDA_SUCCESS) failed_ = result;
@@ -131,7 +133,7 @@ class CudaHostStream final : public HostStream {
     graph_ = nullptr;
   }
 
-  // What the stream waits at, in a thread of the driver's.
+  // The stream waits at the gate, in a thread of the driver's.
   struct Gate {
     std::mutex mutex;
     std::condition_variable opened;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stream a host-mode candidate enqueues on, on a real GPU, and the session of a worker that judges such candidates.
+// This file makes the stream on which a host-mode candidate enqueues its work on a real GPU, and the session of a
+// worker that judges such candidates.
 #pragma once
 
 #include <memory>
@@ -12,10 +13,11 @@
 
 namespace hone {
 
-// In the context current on this thread: that of a CUDA session made before. kUnavailable without a driver.
+// Makes a stream in the context current on this thread, that of a CUDA session made before. kUnavailable without a
+// driver.
 Result<std::unique_ptr<HostStream>> MakeCudaHostStream();
 
-// A CUDA session that runs host-mode programs too. Only in a process confined by HostModeWorkerPolicy.
+// Makes a CUDA session that also runs host-mode programs. Call it only in a process confined by HostModeWorkerPolicy.
 Result<std::unique_ptr<DeviceSession>> MakeHostModeCudaSession(const CudaSessionOptions& options);
 
 }  // namespace hone

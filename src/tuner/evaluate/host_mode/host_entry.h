@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The few lines of C++ compiled behind a host-mode candidate, through which its function is called with arguments
-// known only at run time, and what the loader finds in the library because of them.
+// The entry is a few lines of C++ compiled behind a host-mode candidate, through which its function is called with
+// arguments known only at run time. This header also names the symbols that the loader finds in the library because of
+// it.
 //
 // The candidate writes, say,
 //   extern "C" void run(const __half* x, __half* out, int tokens, cudaStream_t stream)
@@ -15,15 +16,16 @@
 
 namespace hone {
 
-// Symbols of the entry, all with C linkage.
+// The entry defines these symbols, all with C linkage.
 inline constexpr const char* kHostCallSymbol = "hone_host_call";              // int (const void* const* arguments)
 inline constexpr const char* kHostCountSymbol = "hone_host_parameter_count";  // const unsigned, the stream included
 inline constexpr const char* kHostBytesSymbol = "hone_host_parameter_bytes";  // const unsigned[count]
 
-// hone_host_call's answer when the function threw.
+// hone_host_call returns this when the function threw.
 inline constexpr int kHostCallThrew = 0x486f6e65;
 
-// Text to append to a translation unit that defines `function`. Wrong kinds of parameters are static assertions.
+// Returns text to append to a translation unit that defines `function`. Wrong kinds of parameters are static
+// assertions.
 std::string HostEntrySource(std::string_view function);
 
 }  // namespace hone

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiles host-mode candidates: nvcc, host compiler included, makes a shared library of the source and of the entry
-// behind it (host_entry.h). The whole tool chain runs confined: it reads the system's headers and the toolkit, writes
-// a folder of its own, opens no connection, and has limits on time, memory and processes.
+// This compiler handles host-mode candidates: nvcc, host compiler included, makes a shared library of the source and of
+// the entry behind it (host_entry.h). The whole tool chain runs confined: it reads the system's headers and the
+// toolkit, writes a folder of its own, opens no connection, and has limits on time, memory and processes.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,23 @@ namespace hone {
 struct HostModeCompilerOptions {
   // The command up to the source's name; "-o OUTPUT SOURCE" is appended, and the plan's options before that.
   std::vector<std::string> command;
-  std::string prelude;                   // text before the candidate's: the headers it may take for granted
-  std::vector<std::string> tool_paths;   // read and executed: the toolkit, the host compiler, the shell that nvcc calls
+  std::string prelude;  // text before the candidate's: the headers it may rely on
+  std::vector<std::string>
+      tool_paths;  // paths it reads and executes: the toolkit, the host compiler, the shell that nvcc calls
   std::vector<std::string> read_paths;   // further headers
   std::string search_path = "/usr/local/bin:/usr/bin:/bin";  // PATH of the tools
   std::string scratch_directory;         // empty: /tmp
-  std::string name = "host";             // of tool, version and architecture, for Fingerprint
-  double limit_seconds = 120;            // wall; nvcc takes 2 to 30 s
+  std::string name = "host";             // tool, version and architecture, for Fingerprint
+  double limit_seconds = 120;            // wall-clock; nvcc takes 2 to 30 s
   int64_t memory_bytes = int64_t{8} << 30;  // address space of each of the tool chain's processes
 };
 
-// nvcc from `cuda_home` (empty: /usr/local/cuda, then `search_path`) for `architecture` ("sm_90a"). kUnavailable with the
-// remedy when there is none.
+// Returns options for nvcc from `cuda_home` (empty: /usr/local/cuda, then `search_path`) for `architecture` ("sm_90a").
+// kUnavailable, with the remedy, when there is none.
 Result<HostModeCompilerOptions> NvccHostMode(const std::string& cuda_home, const std::string& architecture,
                                              const std::string& search_path);
 
-// In a translation unit for it, `kernels` holds one name: the C function.
+// Makes the compiler. In its translation units, `kernels` holds one name: the C function.
 std::unique_ptr<Compiler> MakeHostModeCompiler(HostModeCompilerOptions options);
 
 }  // namespace hone

@@ -18,7 +18,7 @@ namespace hone {
 namespace {
 
 constexpr int64_t kSmallestFlush = 1 << 20;
-// Clocks fall when a GPU rests and take milliseconds to rise.
+// After this long without work, the GPU is warmed up: its clocks fall when it rests and take milliseconds to rise.
 constexpr double kIdleSeconds = 0.1;
 constexpr double kWarmUpSeconds = 0.02;
 
@@ -29,7 +29,7 @@ LaunchOutcome Refuse(LaunchStatus status, std::string detail) {
   return outcome;
 }
 
-// Where an argument points, or 0 when nothing is bound to its name.
+// Returns the address of an argument, or 0 when nothing is bound to its name.
 uint64_t AddressOf(const ResolvedArgument& argument, const Bindings& bindings) {
   if (argument.kind == ArgumentKind::kTensor) {
     const auto found = bindings.tensors.find(argument.name);
@@ -57,7 +57,7 @@ class HostModeSession::HostProgram : public LoadedProgram {
 
 HostModeSession::~HostModeSession() {
   if (!lost()) return;
-  // Neither may touch a device that hangs: the process is about to end.
+  // Neither destructor may touch a device that hangs: the process is about to end.
   (void)stream_.release();
   (void)flush_.release();
 }
@@ -80,7 +80,8 @@ Result<DeviceSession::LoadOutcome> HostModeSession::Load(const CompiledProgram& 
 }
 
 Result<bool> HostModeSession::GlobalsChanged(LoadedProgram& program) {
-  if (dynamic_cast<HostProgram*>(&program) != nullptr) return false;  // nobody can tell: the weaker guarantee
+  if (dynamic_cast<HostProgram*>(&program) != nullptr)
+    return false;  // a host function's variables cannot be compared: the weaker guarantee
   return inner_->GlobalsChanged(program);
 }
 
@@ -88,7 +89,7 @@ Status HostModeSession::Settle(const Bindings& bindings) {
   for (const auto& [name, view] : bindings.tensors) {
     if (view.span_bytes == 0) continue;
     uint8_t byte;
-    return inner_->CopyToHost(&byte, view.address, 1);  // gives a result, so it waits
+    return inner_->CopyToHost(&byte, view.address, 1);  // the copy returns a result, so it waits
   }
   return Status::Ok();
 }
@@ -132,7 +133,7 @@ Result<LaunchOutcome> HostModeSession::Launch(LoadedProgram& program, const Laun
   if (host == nullptr) return inner_->Launch(program, request);
   HONE_RETURN_IF_ERROR(Settle(*request.bindings));
   LaunchOutcome called = Call(*host, *request.plan, *request.bindings);
-  // Even after a refusal: part of the work may be on the device.
+  // The end is marked even after a refusal: part of the work may be on the device.
   HONE_RETURN_IF_ERROR(stream_->MarkEnd());
   const LaunchOutcome done = stream_->Wait(request.limit_seconds);
   if (done.status != LaunchStatus::kOk) lost_ = true;
@@ -174,7 +175,7 @@ Result<SampleOutcome> HostModeSession::TimeSample(const SampleRequest& request) 
   if (request.trusted) {
     HONE_ASSIGN_OR_RETURN(const bool recording, stream_->StartRecording());
     if (recording) {
-      // What a call refuses while it is recorded, it may do when it is not; if not, the calls below say so.
+      // Calls that fail while they are recorded may succeed when they are not; if not, the calls below say so.
       const bool called = CallAll(*host, request).status == LaunchStatus::kOk;
       HONE_ASSIGN_OR_RETURN(const bool whole, stream_->EndRecording());
       recorded = called && whole;

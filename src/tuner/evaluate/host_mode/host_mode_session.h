@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device session that also runs host-mode candidates: everything but their loading, launching and timing is the
-// wrapped session's, device-code programs (the oracle, the incumbent) included.
+// HostModeSession is a device session that also runs host-mode candidates. It loads, launches and times those itself,
+// and leaves everything else, device-code programs (the oracle, the incumbent) included, to the session it wraps.
 //
-// What is weaker than for device code, and why the verdict says so: the candidate's code runs in this process, where it
-// could reach whatever the judge keeps there; what it keeps in its own variables survives from one launch to the next;
-// and a timed interval holds the host's launch overhead, so that a short one looks longer than it is, never shorter. (A
-// candidate's work cannot be held back until the host is done, as a device-code plan's is: what it put on a stream of its own
-// meanwhile would be over before the interval begins.)
+// Its guarantees are weaker than for device code, and the verdict says so. The candidate's code runs in this process,
+// where it could reach whatever the judge keeps there. What the candidate keeps in its own variables survives from one
+// launch to the next. A timed interval holds the host's launch overhead, so that a short one looks longer than it is,
+// never shorter. (A candidate's work cannot be held back until the host is done, as a device-code plan's is: work that
+// it put on a stream of its own meanwhile would be over before the interval begins.)
 //
-// A library that a task names is called by host code of Hone's own, which does none of that. Its sample is timed as a plan's is:
-// its calls on all buffer sets are recorded as one graph, and the graph is held back until it and the marks around it are
-// enqueued. Calls that cannot be recorded are enqueued one by one between the marks, held back likewise.
+// A library that a task names is called by host code of Hone's own, which does none of that. Its sample is timed as a
+// plan's is: its calls on all buffer sets are recorded as one graph, and the graph is held back until it and the marks
+// around it are enqueued. Calls that cannot be recorded are enqueued one by one between the marks, held back in the
+// same way.
 #pragma once
 
 #include <memory>
@@ -22,23 +23,24 @@
 
 namespace hone {
 
-// The device's side of a host function: a stream for it, and the time between two marks on that.
-// Not thread-safe. After a Wait that is not kOk the device is to be considered lost.
+// A HostStream is a stream for a host function, which measures the time between two marks on it. Not thread-safe. After
+// a Wait that is not kOk the device is to be considered lost.
 class HostStream {
  public:
   virtual ~HostStream() = default;
-  virtual void* handle() = 0;                              // what the function is given: a CUstream
-  // What is put on the stream between the two is taken down as a graph and not run. false: it cannot be; nothing of it has run.
+  virtual void* handle() = 0;  // a CUstream, which the function is given
+  // Work put on the stream between StartRecording and the end of recording becomes a graph and is not run. Returns
+  // false where it cannot be recorded; none of it has run then.
   virtual Result<bool> StartRecording() { return false; }
   virtual Result<bool> EndRecording() { return false; }
-  virtual Status Replay() { return Status::Ok(); }         // enqueues what was recorded last
-  // Holds back what is enqueued from now on until Release, for 20 ms at most.
+  virtual Status Replay() { return Status::Ok(); }  // enqueues the last recording
+  // Holds back work enqueued from now on until Release, for 20 ms at most.
   virtual Status Hold() { return Status::Ok(); }
   virtual void Release() {}
   virtual Status MarkStart() = 0;
   virtual Status MarkEnd() = 0;
   virtual LaunchOutcome Wait(double limit_seconds) = 0;    // until all work up to MarkEnd is done
-  virtual Result<double> IntervalUs() = 0;                 // between the marks, after Wait
+  virtual Result<double> IntervalUs() = 0;                 // time between the marks; call after Wait
 };
 
 class HostModeSession : public DeviceSession {
@@ -49,7 +51,7 @@ class HostModeSession : public DeviceSession {
 
   const DeviceFacts& facts() const override { return inner_->facts(); }
   bool lost() const override { return lost_ || inner_->lost(); }
-  // A candidate in host mode: its library is loaded, which runs its static initialisers. Only in a confined process.
+  // Loads a candidate in host mode, which runs its library's static initialisers. Call this only in a confined process.
   Result<LoadOutcome> Load(const CompiledProgram& program) override;
   Result<bool> GlobalsChanged(LoadedProgram& program) override;
   Result<std::unique_ptr<Arena>> Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) override {
@@ -89,13 +91,13 @@ class HostModeSession : public DeviceSession {
 
  private:
   class HostProgram;
-  // Waits until the wrapped session has done all it was asked: its work lies on a stream of its own.
+  // Waits until the wrapped session has done all its work, which lies on a stream of its own.
   Status Settle(const Bindings& bindings);
-  // Calls the plan's function on one set of buffers. kOk: enqueued.
+  // Calls the plan's function on one set of buffers. kOk means that the work is enqueued.
   LaunchOutcome Call(HostProgram& program, const ResolvedPlan& plan, const Bindings& bindings);
   Status FlushCaches();
-  Status WarmUp();  // where the device may have rested
-  // kOk: all sets' calls are enqueued.
+  Status WarmUp();  // runs work where the device may have rested
+  // Calls the function on all sets. kOk means that all calls are enqueued.
   LaunchOutcome CallAll(HostProgram& program, const SampleRequest& request);
 
   std::unique_ptr<DeviceSession> inner_;

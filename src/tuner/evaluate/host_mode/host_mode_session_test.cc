@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Work is done when the function returns; time is scripted.
+// On this stream, work is done when the function returns, and times are scripted.
 class SyncStream : public HostStream {
  public:
   void* handle() override { return this; }
@@ -33,7 +33,7 @@ class SyncStream : public HostStream {
   LaunchOutcome Wait(double) override { return outcome; }
   Result<double> IntervalUs() override { return 70.0; }
   int starts = 0, ends = 0;
-  bool records = true, whole = true;  // whether it can record; whether what was recorded can be kept
+  bool records = true, whole = true;  // whether it can record, and whether a recording can be kept
   std::vector<std::string> told;
   LaunchOutcome outcome;
 };
@@ -186,7 +186,7 @@ extern "C" void run(const float* x, float* y, int n, cudaStream_t) { y[0] = ++ca
   EXPECT_EQ(stream_->starts, 2);
 }
 
-// A candidate's work is never held back: what it put elsewhere meanwhile would be over before the interval begins.
+// A candidate's work is never held back: work that it put elsewhere meanwhile would be over before the interval begins.
 TEST_F(HostModeSessionTest, OnlyALibrarysCallsAreRecordedAndHeldBack) {
   Load(Plan(R"("x", "y")") + R"(
 static int calls = 0;
@@ -213,7 +213,7 @@ extern "C" int run(const float* x, float* y, cudaStream_t) { y[0] = ++calls; ret
   EXPECT_THAT(told(4), ElementsAre("record", "recorded", "hold", "start", "end", "release"));
   stream_->records = false;
   EXPECT_THAT(told(2), ElementsAre("record", "hold", "start", "end", "release"));
-  // A call that refuses while it is recorded: what was recorded is not the sample.
+  // When a call fails while it is recorded, the recording is not the sample.
   stream_->records = stream_->whole = true;
   EXPECT_THAT(told(3), ElementsAre("record", "recorded", "hold", "start", "end", "release"));
 }

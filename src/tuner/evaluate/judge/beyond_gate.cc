@@ -35,7 +35,7 @@ AimedShapes DrawShapes(Judgement& judgement, const EntriesTaken& entries_taken) 
 
 Result<Gate> CheckShapes(Judgement& judgement, const std::vector<Case>& cases, const EntriesTaken& entries_taken) {
   for (size_t i = 0; i < cases.size(); ++i) {
-    // What is tried for the first time meets stress values too.
+    // A shape that takes an alternative for the first time is tried with stress values too.
     std::vector<StressChoice> choices = StressChoices(false, i);
     const std::optional<std::vector<size_t>> taken = entries_taken(cases[i].dims);
     const bool known = taken && std::all_of(taken->begin(), taken->end(),

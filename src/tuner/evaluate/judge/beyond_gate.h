@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gate that checks shapes which the task's hidden ranges leave out, and what it leaves to say about alternatives of
-// the plan. docs/measurement.md, "Beyond the hidden ranges".
+// This gate checks shapes which the task's hidden ranges leave out, and reports alternatives of the plan that no shape
+// tested. docs/measurement.md, "Beyond the hidden ranges".
 #pragma once
 
 #include "hone/base/status.h"
@@ -10,11 +10,10 @@
 
 namespace hone {
 
-// The stage "check_beyond". The secrets after it are the same whether it ran or not, and whatever it drew.
+// Runs the stage "check_beyond". The secrets after it are the same whether it ran or not, and whatever it drew.
 Result<Gate> CheckBeyond(Judgement& judgement);
 
-// Adds a finding for each alternative that nothing was checked with: its code may be wrong for all that the verdict
-// knows.
+// Adds a finding for each alternative that no checked case took: its code may be wrong whatever the verdict says.
 void NoteUntested(Judgement& judgement);
 
 }  // namespace hone

@@ -24,8 +24,8 @@
 namespace hone {
 namespace {
 
-// Whether a launch for these dimensions writes anything that could be compared: weights, say, are there without any row
-// too.
+// Returns whether a launch for these dimensions writes anything that could be compared. Inputs such as weights have
+// elements even in a case without rows.
 bool HasOutputElements(const Task& task, const Dims& dims) {
   return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& tensor) {
     if (!IsOutput(tensor)) return false;
@@ -34,7 +34,7 @@ bool HasOutputElements(const Task& task, const Dims& dims) {
   });
 }
 
-// Cases of the hidden ranges that take alternatives which none of `cases` takes, by rejection sampling.
+// Draws cases of the hidden ranges that take alternatives which none of `cases` takes, by rejection sampling.
 std::vector<Case> AimedCases(Judgement& judgement, const std::vector<Case>& cases) {
   const std::vector<PlanEntry>& entries = judgement.request.candidate->candidate.plan.entries;
   const bool any_choice =
@@ -43,7 +43,7 @@ std::vector<Case> AimedCases(Judgement& judgement, const std::vector<Case>& case
   if (!any_choice) return aimed;
   const std::map<std::string, int64_t> base_align = PromisedAlignment(judgement.task);
   std::set<size_t> taken;
-  // Whether the case takes an alternative that is not taken yet.
+  // Returns whether the case takes an alternative that no case has taken yet.
   const auto take = [&](const Dims& dims) {
     Result<ResolvedPlan> plan = ResolveCandidate(judgement, dims, base_align);
     const size_t before = taken.size();
@@ -73,7 +73,7 @@ std::vector<Case> CasesToCheck(Judgement& judgement) {
   return cases;
 }
 
-// Values that somebody chose for what draws meet too rarely, a rejected word of a generator say.
+// Checks values that somebody chose because draws meet them too rarely, such as a rejected word of a random generator.
 Result<Gate> CheckHand(Judgement& judgement, const HandCase& hand) {
   const std::map<std::string, int64_t> base_align = PromisedAlignment(judgement.task);
   HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(judgement, hand.dims, base_align));
@@ -116,8 +116,8 @@ Result<Gate> CheckCases(Judgement& judgement) {
 Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::vector<StressChoice>& choices,
                        bool plant) {
   const Dims& dims = check_case.dims;
-  // Bases as the task promises and not one bit better, or as timed launches have them, in turn from a secret start: who
-  // tells the two apart has told nothing.
+  // Bases are either aligned as the task promises and not one bit better, or aligned as in timed launches, in turn from
+  // a secret start: a candidate that distinguishes the two learns nothing.
   const bool exact_align = judgement.NextAlignmentIsExact();
   HONE_ASSIGN_OR_RETURN(std::optional<Served> served,
                         Serve(judgement, dims, exact_align ? PromisedAlignment(judgement.task) : AnyAlignment()));
@@ -156,7 +156,7 @@ Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::
 Result<Gate> CheckLargestAgain(Judgement& judgement) {
   const std::vector<Case> cases = CasesToCheck(judgement);
   if (cases.empty()) return Gate::kPassed;
-  // Those without elements come last: nothing can be seen there.
+  // Cases without elements come last: nothing can be seen there.
   const auto largest = std::find_if(cases.rbegin(), cases.rend(),
                                     [&](const Case& c) { return HasOutputElements(judgement.task, c.dims); });
   if (largest == cases.rend()) return Gate::kPassed;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gates that ask whether a candidate is right: check cases, hidden cases, hand-worked cases. Each gate stops the
-// judgement at the first launch that is not right. docs/measurement.md, "The shape of a judgement".
+// These gates check whether a candidate is right: check cases, hidden cases, hand-worked cases. Each gate stops the
+// judgement at the first launch that is wrong. docs/measurement.md, "The shape of a judgement".
 #pragma once
 
 #include <vector>
@@ -14,16 +14,16 @@
 
 namespace hone {
 
-// All cases of the task's own and hidden ranges, smallest first, then the hand-worked ones. The stage "check".
+// Runs the stage "check": all cases of the task's own and hidden ranges, smallest first, then the hand-worked ones.
 Result<Gate> CheckCases(Judgement& judgement);
 
-// One case with each of `choices`; its result joins the evaluation's. `plant`: the instrument is proven after the first
-// launch has passed (OracleChecker::PlantAndFind).
+// Checks one case with each of `choices` and adds its result to the evaluation's. With `plant`, the checker itself is
+// tested after the first launch has passed (OracleChecker::PlantAndFind).
 Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::vector<StressChoice>& choices,
                        bool plant);
 
-// The largest check case, hidden ones included, with all kinds of values once more, for a candidate whose times are hard
-// to believe.
+// Checks the largest check case, hidden ones included, with all kinds of values once more, for a candidate whose times
+// are hard to believe.
 Result<Gate> CheckLargestAgain(Judgement& judgement);
 
 // Sorts by the bytes of the tensors; cases that write nothing come last.

@@ -16,7 +16,7 @@ namespace {
 
 using TensorDigests = std::map<std::string, std::vector<uint64_t>>;
 
-// Digests of the inputs in set 0 that a launch may not change.
+// Returns digests of the inputs in set 0 that a launch may not change.
 Result<TensorDigests> InputDigests(Judgement& judgement, const CaseBuffers& buffers, uint64_t digest_key) {
   TensorDigests digests;
   for (const TensorSpec& tensor : judgement.task.tensors) {
@@ -30,7 +30,7 @@ Result<TensorDigests> InputDigests(Judgement& judgement, const CaseBuffers& buff
   return digests;
 }
 
-// Inputs must come back unchanged, to the bit.
+// Checks that inputs come back unchanged, to the bit.
 Result<Gate> CheckInputs(Judgement& judgement, const CaseBuffers& buffers, const TensorDigests& before,
                          uint64_t digest_key, const std::string& where) {
   for (const auto& [tensor, digest] : before) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One launch and everything that is checked after it (docs/measurement.md, "The shape of a judgement"): guard zones,
-// inputs, device globals, zeroed workspaces, and the outputs against the oracle.
+// A checked launch is one launch and everything that is checked after it (docs/measurement.md, "The shape of a
+// judgement"): guard zones, inputs, device globals, zeroed workspaces, and the outputs against the oracle.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct LaunchChecks {
   const std::vector<int64_t>* slices = nullptr;  // null: all slices are judged
 };
 
-// Draws set 0 of `buffers` as `inputs` says, runs what serves the case on it and checks. Errors seen go into `result`
-// unless it is null. Draws one secret. Set 0 holds the candidate's output afterwards.
+// Draws set 0 of `buffers` as `inputs` says, runs the program that serves the case on it, and checks the outputs. Their
+// errors go into `result` unless it is null. Draws one secret. Set 0 holds the candidate's output afterwards.
 Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const Served& served, const InputSet& inputs,
                            OracleChecker& checker, const LaunchChecks& checks, CaseResult* result);
 
-// What no launch may do to memory that is not its output, whether it was timed or not: guard zones, device globals,
-// workspaces that are zero on entry, on set `set` of `buffers`. `where`: shape and inputs in words.
+// Checks that a launch, timed or not, left alone what is not its output: guard zones, device globals, and workspaces
+// that are zero on entry, in set `set` of `buffers`. `where` gives shape and inputs in words.
 Result<Gate> CheckMemoryRules(Judgement& judgement, CaseBuffers& buffers, int set, const Served& served,
                               const std::string& where);
 

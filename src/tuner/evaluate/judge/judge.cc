@@ -24,14 +24,14 @@ Result<Gate> AskTheGates(Judgement& judgement) {
   HONE_PASS_OR_RETURN(loaded);
   if (options.check_cases) {
     HONE_PASS_OR_RETURN(CheckCases(judgement));
-    // On a simulated GPU such shapes would take minutes.
+    // On a simulated GPU, shapes of this size would take minutes.
     if (!judgement.facts().modelled) HONE_PASS_OR_RETURN(CheckBeyond(judgement));
   }
   if (options.time) HONE_PASS_OR_RETURN(TimeCases(judgement));
   return Gate::kPassed;
 }
 
-// A candidate whose plan leaves every shape to the seed has shown nothing.
+// Refuses a candidate whose plan leaves every shape to the seed: it never ran.
 void RefuseWithoutALaunch(Judgement& judgement) {
   if (judgement.candidate_ran) return;
   const std::optional<Dims> timed = judgement.request.options.time ? std::nullopt : ServedWhenTimed(judgement);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every number that the judge chose rather than computed, with its reason and the section of docs/measurement.md that
-// argues it. A number that changes here can change verdicts or times, so it changes there as well.
+// This file holds every number that the judge's authors chose rather than computed, with its reason and the section of
+// docs/measurement.md that argues it. A change here can change verdicts or times, so the document must change as well.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ inline constexpr int kAimedDraws = 2000;
 // Each check case meets the task's own values and some of these; kSpecial, which has a kind for each row, most often.
 inline constexpr Distribution kStress[] = {Distribution::kSpecial, Distribution::kCancelling, Distribution::kHeavyTailed,
                                            Distribution::kZero,    Distribution::kSorted,     Distribution::kConstant};
-// Of the trials at a timed shape so many hold special values at least, however few trials are asked for.
+// At least this many of the trials at a timed shape hold special values, however few trials are asked for.
 inline constexpr int kSpecialTrials = 1;
 
-// A watchdog gives a phase this long beyond the launches of the candidate that it holds, for the work of Hone's own:
-// loading modules, the floor kernels, and the oracle, which may take 120 s by itself.
+// A watchdog gives a phase this long on top of the candidate's launches in it, for Hone's own work: loading modules,
+// the floor kernels, and the oracle, which may take 120 s by itself.
 inline constexpr double kLoadSeconds = 60;
 inline constexpr double kFloorSeconds = 30;
 inline constexpr double kModelSeconds = 30;
 inline constexpr double kCheckSeconds = 125;
 inline constexpr double kTimedSeconds = 130;
-// A timed case launches the candidate this often between two announcements, and a launch that is modelled this often, the
-// comparison's two among them.
+// A timed case launches the candidate this often between two announcements; a modelled launch counts this often, the
+// two of the comparison included.
 inline constexpr double kTimedLaunches = 4;
 inline constexpr double kModelledLaunches = 4;
 // A timing that began before its budget was spent may take this many budgets in all.
@@ -49,28 +49,29 @@ inline constexpr double kSlowOracleForBaseSeconds = 20 * kSlowOracleSeconds;
 
 // One slice in this many, and one at least, is drawn anew in every quad.
 inline constexpr int64_t kRedrawShare = 64;
-// Of the slices of a timed launch whose bits differ from those that were verified, as many are judged, chosen secretly.
+// Of the slices of a timed launch whose bits differ from the verified ones, this many are judged, chosen secretly.
 inline constexpr int64_t kDifferingSlicesJudged = 64;
-// c_rms is a mean: of a few elements that happen to cancel it says nothing. Where fewer are to be judged, other slices join.
+// c_rms is a mean, so it means nothing for a few elements that happen to cancel. Where fewer elements than this are to
+// be judged, other slices join.
 inline constexpr int64_t kLeastRmsElements = 64;
-// Where outputs are not sliced: of the sets of a sample that differ, as many are judged whole beside the audited one.
+// Where outputs are not sliced, this many of the differing sets of a sample are judged whole beside the audited one.
 inline constexpr int kDifferingSetsJudged = 2;
 
 // ---- docs/measurement.md, "Beyond the hidden ranges"
 
-// Checks are cheap on a GPU: that many neighbors of timed shapes, shapes for alternatives that nothing before them
-// took, and edges of alternatives.
+// Checks are cheap on a GPU, so these are the numbers of odd neighbors of timed shapes, of shapes for alternatives that
+// nothing before them took, and of edges of alternatives.
 inline constexpr int kOddNeighbors = 3;
 inline constexpr int kMostAimedBeyond = 16;
 inline constexpr int kMostEdges = 8;
-// No such shape is larger than this, so that one takes milliseconds.
+// No shape beyond the hidden ranges is larger than this, so that one takes milliseconds.
 inline constexpr ShapeLimits kBeyondLimits{.bytes = int64_t{320} << 20, .flops = 8e9};
-// On a small device no such shape takes more than one part in this many of its memory.
+// On a small device no shape beyond the hidden ranges takes more than one part in this many of its memory.
 inline constexpr int64_t kBeyondMemoryShare = 16;
-// All such shapes together: 0.3 s at 2 ms for a launch and its checks on an H200. The limit is a count, so that a
-// verdict does not depend on the machine's speed.
+// This many launches are made beyond the hidden ranges in all: 0.3 s at 2 ms for a launch and its checks on an H200.
+// The limit is a count, so that a verdict does not depend on the machine's speed.
 inline constexpr int kMostBeyondLaunches = 150;
-// Such shapes are drawn from a stream of their own, so that the secrets after them do not depend on them.
+// Shapes beyond the hidden ranges are drawn from a stream of their own, so that later secrets do not depend on them.
 inline constexpr uint64_t kBeyondStream = 0x0ddba11;
 
 // ---- docs/measurement.md, "The sample"
@@ -80,10 +81,10 @@ inline constexpr double kLongLaunchUs = 200;
 inline constexpr int kMostSets = 32;
 // The buffers of one graph take at most one part in this many of the free device memory.
 inline constexpr int64_t kSetsMemoryShare = 2;
-// The shortest of so many launches says how long one is.
+// The shortest of this many launches gives the rough duration of one.
 inline constexpr int kRoughLaunches = 3;
-inline constexpr int kCallSamples = 7;  // of a plan's library calls alone; the median counts
-// A working set larger than so many L2 caches has no warm state worth the name.
+inline constexpr int kCallSamples = 7;  // a plan's library calls are timed alone this often; the median counts
+// A working set larger than this many L2 caches has no meaningful warm state.
 inline constexpr int64_t kWarmCaches = 4;
 // A warm sample holds as many executions as one part in this many of L2 has room for.
 inline constexpr int64_t kWarmCacheShare = 2;
@@ -105,22 +106,23 @@ inline constexpr int kWarmQuads = 20;  // warm times describe; no search decides
 
 // ---- docs/measurement.md, "What is modelled"
 
-// Of the slices that a secret sample of blocks has written, as many are compared as have so many elements and operations
-// in all, and this many at most: a tenth of a second of the oracle on one core.
+// Of the slices that a secret sample of blocks has written, as many are compared as stay within these totals of
+// elements and operations, and at most this many: a tenth of a second of the oracle on one core.
 inline constexpr int kMostSampledSlices = 8;
 inline constexpr double kSampledElements = 5e5;
 inline constexpr double kSampledFlops = 3e7;
-// A launch of at most so many observed accesses is run whole where a sample of it cannot be compared: some seconds.
+// A launch of at most this many observed accesses is run whole where a sample of it cannot be compared: some seconds.
 inline constexpr double kWholeAccesses = 1e8;
-// Of library calls in a launch that is compared at a timed shape: about a second of a core.
+// Library calls in a launch that is compared at a timed shape may take this many operations: about a second of a core.
 inline constexpr double kCallFlops = 2e10;
-// Where less than this share of their part of the outputs is written by blocks drawn at random, others do the work or
-// nobody does.
+// Where blocks drawn at random write less than this share of their part of the outputs, other blocks do the work or
+// none do.
 inline constexpr double kLeastWrittenShare = 0.8;
-// A secret sample of blocks that costs so much more than the fixed one shows that the fixed one was spared.
+// A secret sample of blocks that costs this much more than the fixed sample shows that the candidate spared work in the
+// fixed one.
 inline constexpr double kSampleDearer = 1.6;
 
-// Ratios of modelled times outside of these are called a difference: as far as quads can tell on a GPU.
+// Ratios of modelled times outside these bounds are called a difference; quads on a GPU can distinguish about as much.
 inline constexpr double kModelledFaster = 1.005;
 inline constexpr double kModelledSlower = 0.995;
 

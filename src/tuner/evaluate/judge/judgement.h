@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all gates of one judgement share: the session, the evaluation in the making, the stream of secrets, the loaded
-// programs. A gate is a function that asks one question of the candidate (check_gates.h, beyond_gate.h, time_gates.h).
+// A Judgement is what all gates of one judgement share: the session, the evaluation in the making, the stream of
+// secrets, the loaded programs. A gate is a function that asks one question of the candidate (check_gates.h,
+// beyond_gate.h, time_gates.h).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@
 
 namespace hone {
 
-// How a gate left the candidate. A Status beside it (Result<Gate>) means that the device or the session failed.
+// A Gate says how a gate left the candidate. A Status beside it (Result<Gate>) means that the device or the session
+// failed.
 enum class Gate {
   kPassed,   // the next gate may ask
   kStopped,  // the verdict stands in the evaluation
@@ -42,12 +44,12 @@ enum class Gate {
 // replayed: what is drawn, and when, is part of the judge's behaviour.
 using Secrets = SecretNumbers;
 
-// Null where the request has no such program. `fallback`, the task's seed, is loaded when a case first needs it.
+// A program that the request does not have is null. `fallback`, the task's seed, is loaded when a case first needs it.
 struct LoadedPrograms {
   std::unique_ptr<LoadedProgram> oracle, candidate, incumbent, fallback;
 };
 
-// One candidate's way through the gates. Used by one thread.
+// A Judgement takes one candidate through the gates. It is used by one thread.
 class Judgement {
  public:
   // Borrows all three. `progress` may be empty.
@@ -61,22 +63,25 @@ class Judgement {
   Gate Stop(Verdict verdict, std::string detail);
   // Says what comes next and how long it may take, before anything that may hang (JudgeProgress).
   void Announce(const std::string& phase, const std::string& detail, double limit_seconds);
-  // Keeps what a launch for `shape` showed. Many launches meet the same line: findings of one kind and line are one,
-  // which counts its shapes. The figures are those of the first shape, and of a timed one rather than a check case.
+  // Keeps the findings of a launch for `shape`. Many launches report the same line: findings of one kind and line
+  // become one finding, which counts its shapes. The figures are those of the first shape; a timed shape goes before a
+  // check case.
   void AddFindings(const std::vector<Finding>& findings, const Dims& shape, CaseRole role);
   // Keeps a finding that no launch showed.
   void AddFinding(Finding finding) { evaluation.findings.push_back(std::move(finding)); }
-  // Keeps what casts doubt on the times: it comes before all other findings, once for each kind and shape.
+  // Keeps a finding that casts doubt on the times: it comes before all other findings, once for each kind and shape.
   void AddDoubt(Finding finding);
-  // Whether the next check case has bases aligned as the task promises and no better; else as timed ones have them.
+  // Returns whether the next check case has bases aligned as the task promises and no better; else as timed cases have
+  // them.
   bool NextAlignmentIsExact() { return !request.gates.both_alignments || alignment_turn_++ % 2 == 0; }
-  // Memory for one case, as the switches of the request have it.
+  // Makes the memory for one case, with the settings that the request's switches ask for.
   Result<std::unique_ptr<CaseBuffers>> MakeBuffers(const Dims& dims, const std::vector<const ResolvedPlan*>& plans,
                                                    int sets, bool exact_align);
-  // Drops advice that only check cases gave, for after all timed cases were launched: at the shapes that matter the
-  // line does well, or is not run.
+  // Drops advice that only check cases gave; call this after all timed cases were launched. At the shapes that matter
+  // the line does well, or is not run.
   void DropUntimedAdvice();
-  // Holds outputs against the task's oracle, or the reference that stands in for it. After LoadPrograms.
+  // Makes the checker that compares outputs with the task's oracle, or with the reference that replaces it. Call it
+  // after LoadPrograms.
   OracleChecker MakeChecker();
   // Notes a stage that held the device from `started` (SteadySeconds) until now.
   void EndStage(const char* name, double started);
@@ -84,8 +89,9 @@ class Judgement {
  private:
   uint64_t alignment_turn_;  // from a secret start
 
-  // While a launch is under way the watchdog waits no longer than for it; when it is over, as for the phase. A process
-  // that hangs in a launch, with a host-mode function or a driver that does not answer, costs that launch's limit.
+  // Tells the watchdog the launch's own limit while a launch is under way, and the phase's limit when it is over. A
+  // process that hangs in a launch, with a host-mode function or a driver that does not answer, costs that launch's
+  // limit.
   void AnnounceLaunch(double limit_seconds);
 
   const JudgeProgress& progress_;
@@ -98,8 +104,9 @@ class Judgement {
   const JudgeRequest& request;
   const Task& task;
   Secrets secrets;
-  // What the system draws for this judgement alone, so that who knows the evaluation's seed does not know it: what memory
-  // holds before launches, and under which keys results are compared. A verdict that is replayed has others.
+  // These secrets come from the system for this judgement alone, so that knowing the evaluation's seed does not reveal
+  // them: the contents of memory before launches, and the keys under which results are compared. A replayed verdict has
+  // others.
   Secrets unrepeated;
   const uint64_t digest_key;
   Evaluation evaluation;

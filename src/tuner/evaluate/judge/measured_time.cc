@@ -30,7 +30,7 @@ namespace {
 
 constexpr char kNondeterministic[] = "nondeterministic";
 
-// One timed case in the making; the gates below are asked in the order in which they stand.
+// A MeasuredCase is one timed case in the making; its gates below are called in the order in which they stand.
 class MeasuredCase {
  public:
   MeasuredCase(Judgement& judgement, const Dims& dims, TimedPrograms served, CaseResult& result)
@@ -43,7 +43,7 @@ class MeasuredCase {
         phase_limit_seconds_(launch_limit_seconds_ * policy::kTimedLaunches + policy::kTimedSeconds),
         checker_(judgement.MakeChecker()) {}
 
-  // New buffers of `sets` sets, in the place of those that were.
+  // Replaces the buffers by new ones of `sets` sets.
   Status MakeBuffers(int sets);
 
   Result<Gate> CheckTrials();
@@ -52,22 +52,22 @@ class MeasuredCase {
   Result<Gate> ChooseSets();
   Result<Gate> TimeCold();
   Result<Gate> LookAgain();
-  // How long the plan's library calls take alone, on the buffers that were timed.
+  // Measures how long the plan's library calls take alone, on the buffers that were timed.
   Status TimeCalls();
   Result<Gate> TimeWarm();
 
   int sets() const { return buffers_->sets(); }
 
  private:
-  // Slices on which a large shape is judged where the oracle has been slow; nullopt: on all of them.
+  // Returns the slices on which a large shape is judged where the oracle has been slow; nullopt: all of them.
   std::optional<std::vector<int64_t>> SliceShare(bool slow);
-  // The trials on buffers that lie there, as `served` serves them.
+  // Runs the trials on the present buffers with the program in `served`.
   Result<Gate> RunTrials(const std::vector<InputSet>& trials, const Served& served);
   Result<Gate> Launch(const Served& served, const InputSet& inputs, const std::optional<std::vector<int64_t>>& slices);
   Result<Gate> CheckIncumbent(const InputSet& base);
-  // The output of a timed launch on set 0 with the first base input, held to what was verified.
+  // Compares the output of a timed launch on set 0 with the verified output; the input is the first base.
   Result<Gate> CheckRough();
-  // nullopt: the judgement has stopped.
+  // Returns a rough duration of one launch; nullopt where the judgement has stopped.
   Result<std::optional<double>> RoughMicroseconds();
   void NoteDoubts(const PairedTiming& timed);
   Result<PairedTiming> Time(const char* phase);
@@ -86,8 +86,8 @@ class MeasuredCase {
   bool varies_ = false;  // one input gave outputs of different bits
 };
 
-// What a timed shape is checked with before it is timed: the task's own values, special ones, and of the other stress
-// distributions as many as there are trials, in a secret order.
+// Returns the inputs with which a timed shape is checked before it is timed: the task's own values, special ones, and
+// as many of the other stress distributions as there are trials, in a secret order.
 std::vector<InputSet> TrialInputs(Judgement& judgement, int count) {
   std::vector<InputSet> trials;
   const GateSwitches& gates = judgement.request.gates;
@@ -137,8 +137,9 @@ Result<Gate> MeasuredCase::RunTrials(const std::vector<InputSet>& trials, const 
   return Gate::kPassed;
 }
 
-// Level 1: the oracle on fresh input sets at this very shape. Some trials have bases as the task promises them and no
-// better, which a caller's tensors may have at this shape too; the others lie as in timed launches, on the same buffers.
+// Level 1 runs the oracle on fresh input sets at this very shape. Some trials have bases as the task promises them and
+// no better, which a caller's tensors may have at this shape too; the others lie as in timed launches, on the same
+// buffers.
 Result<Gate> MeasuredCase::CheckTrials() {
   std::vector<InputSet> trials = TrialInputs(judgement_, judgement_.request.options.correctness_trials - 1);
   std::vector<InputSet> exact;
@@ -146,7 +147,7 @@ Result<Gate> MeasuredCase::CheckTrials() {
     const size_t half = trials.size() / 2;
     exact.assign(trials.end() - static_cast<std::ptrdiff_t>(half), trials.end());
     trials.resize(trials.size() - half);
-    // Whatever was drawn, special values are met on aligned bases: that is where timed launches are.
+    // Whatever was drawn, special values occur on aligned bases too, which timed launches have.
     const auto special = [](const InputSet& inputs) { return inputs.use_stress && inputs.stress == Distribution::kSpecial; };
     const auto lost = std::find_if(exact.begin(), exact.end(), special);
     if (lost != exact.end() && std::none_of(trials.begin(), trials.end(), special)) std::swap(*lost, trials.front());
@@ -163,8 +164,8 @@ Result<Gate> MeasuredCase::CheckTrials() {
   return RunTrials(trials, served_.candidate);
 }
 
-// The base input of a buffer set of the timed launches: verified like the others, then remembered by digest on the host,
-// out of the candidate's reach.
+// Verifies the base input of a buffer set of the timed launches like the others, then keeps its output's digest on the
+// host, out of the candidate's reach.
 Result<Gate> MeasuredCase::CheckBaseSet() {
   if (options_.bases.empty()) {
     options_.seed = judgement_.secrets.Next();
@@ -188,7 +189,7 @@ Result<Gate> MeasuredCase::CheckBaseSet() {
   return CheckIncumbent(base);
 }
 
-// The same for the other side, which has passed a judgement of its own: a secret share of the slices will do.
+// Does the same for the incumbent, which has passed a judgement of its own, on a secret share of the slices.
 Result<Gate> MeasuredCase::CheckIncumbent(const InputSet& base) {
   if (!served_.incumbent) return Gate::kPassed;
   const ResolvedPlan& plan = served_.incumbent->plan;
@@ -263,7 +264,7 @@ Result<std::optional<double>> MeasuredCase::RoughMicroseconds() {
   return std::optional<double>(rough_us);
 }
 
-// How long is one launch? Short ones are timed many to a graph, over disjoint buffers.
+// Finds how long one launch takes. Short launches are timed many to a graph, over disjoint buffers.
 Result<Gate> MeasuredCase::ChooseSets() {
   HONE_ASSIGN_OR_RETURN(const std::optional<double> rough_us, RoughMicroseconds());
   if (!rough_us) return Gate::kStopped;
@@ -276,7 +277,8 @@ Result<Gate> MeasuredCase::ChooseSets() {
     sets = static_cast<int>(std::clamp<int64_t>(sets, 1, std::max<int64_t>(room, 1)));
   }
   if (sets == 1) return Gate::kPassed;
-  // A base for each, so that no two executions of a sample share a slice: rows of one are no answer to another.
+  // Each set gets a base of its own, so that no two executions of a sample share a slice: rows of one are no answer to
+  // another.
   while (static_cast<int>(options_.bases.size()) < sets) {
     if (judgement_.request.gates.bases_of_their_own) {
       HONE_PASS_OR_RETURN(CheckBaseSet());
@@ -327,7 +329,7 @@ Result<Gate> MeasuredCase::TimeCold() {
   return Gate::kPassed;
 }
 
-// What a median and a tolerance let pass and a reader should know first.
+// Notes what a median and a tolerance let pass and a reader should know first.
 void MeasuredCase::NoteDoubts(const PairedTiming& timed) {
   const std::string where = DimsText(dims_);
   if (timed.candidate_slow_share > policy::kSlowShare && timed.candidate_slow_share > 2 * timed.incumbent_slow_share) {
@@ -355,7 +357,8 @@ void MeasuredCase::NoteDoubts(const PairedTiming& timed) {
   }
 }
 
-// Where the times ask for it, all that was judged in part is judged whole: every base, and special values once more.
+// Where the times ask for it, judges the whole of all that was judged in part: every base, and special values once
+// more.
 Result<Gate> MeasuredCase::LookAgain() {
   if (!BeyondPeak(judgement_, dims_, result_)) return Gate::kPassed;
   const int timed_sets = sets();
@@ -389,10 +392,11 @@ Status MeasuredCase::TimeCalls() {
     request.sets.push_back(&buffers_->set(set));
   }
   std::vector<double> samples;
-  // The first sample is the whole plan: the calls then meet the numbers that its other steps have left them.
+  // The first sample is the whole plan, so that the calls read the numbers that the plan's other steps have left for
+  // them.
   for (int i = -1; i < policy::kCallSamples; ++i) {
     HONE_ASSIGN_OR_RETURN(const SampleOutcome sample, judgement_.session.TimeSample(request));
-    // The same launches were fine a moment ago: what stands in their way now is the device's.
+    // The same launches succeeded a moment ago, so a failure now is the device's.
     if (sample.launch.status != LaunchStatus::kOk) return Status::Device("timing the library calls alone: " + sample.launch.detail);
     if (i >= 0) samples.push_back(sample.us_per_plan);
     request.plan = &calls;
@@ -402,7 +406,7 @@ Status MeasuredCase::TimeCalls() {
   return Status::Ok();
 }
 
-// Warm times are taken only where the working set can be warm at all.
+// Takes warm times, only where the working set can be warm at all.
 Result<Gate> MeasuredCase::TimeWarm() {
   const int64_t l2_bytes = judgement_.facts().l2_bytes;
   if (!judgement_.request.options.warm || l2_bytes <= 0 || set_bytes_ > policy::kWarmCaches * l2_bytes) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The times of one case on a GPU. docs/measurement.md, "Correct, in two levels" and "Timing".
+// This file measures the times of one case on a GPU. docs/measurement.md, "Correct, in two levels" and "Timing".
 #pragma once
 
 #include "hone/base/status.h"
@@ -10,7 +10,7 @@
 
 namespace hone {
 
-// Checks the candidate at this very shape, then times it against the incumbent, cold and where that makes sense warm.
+// Checks the candidate at this very shape, then times it against the incumbent, cold, and warm where that makes sense.
 Result<Gate> TimeMeasured(Judgement& judgement, const Case& time_case, CaseResult& result);
 
 }  // namespace hone

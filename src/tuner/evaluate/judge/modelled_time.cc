@@ -25,9 +25,9 @@
 namespace hone {
 namespace {
 
-// The key of the inputs under a modelled time, and of the blocks whose cost gives it. It is a function of the
-// candidate's text, so that a modelled time is one number, whoever asks and however often; and not of anything a
-// candidate could know: text that names a value drawn from its own hash changes the hash.
+// Returns the key of the inputs of a modelled launch, and of the sampled blocks whose cost gives the modelled time. The
+// key is a function of the candidate's text, so that a modelled time is one number, however often and by whomever it is
+// computed. No candidate can know the key: text that names a value drawn from its own hash changes the hash.
 uint64_t ModelledInputKey(const CompiledProgram& candidate) {
   return std::stoull(Sha256Hex(candidate.candidate.source).substr(0, 16), nullptr, 16) | 1;
 }
@@ -36,7 +36,7 @@ const char* DecisionOf(double ratio) {
   return ratio > policy::kModelledFaster ? "faster" : ratio < policy::kModelledSlower ? "slower" : "same";
 }
 
-// Some of the slices, as many as the oracle does in a fraction of a second, drawn secretly.
+// Draws, secretly, as many of the slices as the oracle computes in a fraction of a second.
 std::vector<int64_t> DrawnSlices(Judgement& judgement, const CaseBuffers& buffers, std::vector<int64_t> slices) {
   const double all = static_cast<double>(std::max<int64_t>(1, buffers.slices()));
   double elements = 0;
@@ -55,7 +55,7 @@ std::vector<int64_t> DrawnSlices(Judgement& judgement, const CaseBuffers& buffer
   return slices;
 }
 
-// What a comparison with the oracle means for the verdict.
+// Turns a comparison with the oracle into its effect on the verdict.
 Result<Gate> Compared(Judgement& judgement, const Result<CheckOutcome>& checked, CaseResult& result) {
   if (!checked.ok()) {
     return checked.status().code() == StatusCode::kInvalidArgument
@@ -69,7 +69,7 @@ Result<Gate> Compared(Judgement& judgement, const Result<CheckOutcome>& checked,
   return judgement.Stop(Verdict::kWrongOutput, checked->detail);
 }
 
-// Holds some of the slices that a launch has written against the oracle.
+// Compares some of the slices that a launch has written with the oracle.
 Result<Gate> CompareSlices(Judgement& judgement, CaseBuffers& buffers, const InputSet& inputs,
                            const std::vector<int64_t>& written, CaseResult& result) {
   if (written.empty()) return Gate::kPassed;
@@ -88,10 +88,10 @@ std::vector<int64_t> AllSlices(const CaseBuffers& buffers) {
   return slices;
 }
 
-// What the blocks whose cost gives the time compute is compared, and so are other blocks, drawn by a secret and on
-// secret inputs: a candidate that spares itself work at a timed shape is found out by the one or the other. `timed`:
-// what the timed launch cost; its outputs still stand in set 0, made of `timed_inputs`. `verified` becomes false where
-// nothing could be compared.
+// Compares the outputs of the blocks whose cost gives the time, and those of other blocks, drawn by a secret and on
+// secret inputs: a candidate that spares itself work at a timed shape is found out by the one or the other. `timed` is
+// the cost of the timed launch, whose outputs still stand in set 0, computed from `timed_inputs`. `verified` becomes
+// false where nothing could be compared.
 Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Served& served,
                             const InputSet& timed_inputs, const ModelledCost& timed, CaseResult& result,
                             bool* verified) {
@@ -118,8 +118,8 @@ Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Se
         "the task names no dimension along which outputs are independent (`slice` in task.toml), and its oracle would "
         "have to do all of it");
   }
-  // Where one slice is work enough for the oracle, the secret sample alone is compared: it is the one that cannot be
-  // foreseen.
+  // Where one slice is work enough for the oracle, only the secret sample is compared, because a candidate cannot
+  // foresee it.
   const bool dear = flops.ok() && *flops > policy::kSampledFlops * static_cast<double>(buffers.slices());
   if (sliced && timed.comparable && !dear) {
     HONE_PASS_OR_RETURN(CompareSlices(judgement, buffers, timed_inputs, timed.written_slices, result));
@@ -174,7 +174,7 @@ Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Se
   launch.sample_blocks = false;
   launch.sample_key = 0;
   HONE_ASSIGN_OR_RETURN(outcome, run());
-  // A sample of its blocks ended in time: that all of them do not is the simulator's slowness, not the kernel's.
+  // A sample of its blocks ended in time, so when all of them do not, the simulator is slow and not the kernel.
   if (outcome.status == LaunchStatus::kTimedOut) {
     return unverified(fmt::format("all of its blocks, which build on each other's results, take more than {:g} s to simulate",
                                   judgement.request.launch_limit_seconds));
@@ -198,7 +198,7 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
   const InputSet inputs{.key = ModelledInputKey(*judgement.request.candidate)};
 
   const auto modelled = [&](const Served& side) -> Result<SampleOutcome> {
-    // Both sides on the same inputs: between them samples on secret ones are compared.
+    // Both sides run on the same inputs; between them, samples on secret inputs are compared.
     HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
     HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, inputs, side.plan));
     return judgement.session.TimeSample({.program = side.program,
@@ -221,7 +221,7 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
     if (mine.launch.cost->calls_us > 0) result.calls_us = mine.launch.cost->calls_us;
     judgement.evaluation.metrics["observed_accesses"] += mine.launch.cost->accesses;
   }
-  // The model may be talked into much by what it does not see, but not into less time than the memory needs.
+  // Effects that the model does not see may lower a modelled time, but not below the time that the memory needs.
   HONE_PASS_OR_RETURN(RefuseImpossibleTime(judgement, dims, result));
   bool verified = true;
   if (mine.launch.cost) {
@@ -236,7 +236,7 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
     }
     result.baseline_us = theirs.us_per_plan;
     double ratio = theirs.us_per_plan / mine.us_per_plan;
-    if (!verified) ratio = std::min(ratio, 1.0);  // what nobody has compared is not faster than anything
+    if (!verified) ratio = std::min(ratio, 1.0);  // outputs that were not compared count as no gain
     result.speedup = Interval{ratio, ratio, ratio};
     result.timing.decision = DecisionOf(ratio);
   }

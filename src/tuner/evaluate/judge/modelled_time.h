@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The time of one case on a simulated GPU. docs/measurement.md, "What is modelled".
+// This file models the time of one case on a simulated GPU. docs/measurement.md, "What is modelled".
 #pragma once
 
 #include "hone/base/status.h"
@@ -10,7 +10,7 @@
 
 namespace hone {
 
-// One sampled launch a side gives a modelled time. Nothing is random, so there are no statistics.
+// Models the time by one sampled launch on each side. Nothing is random, so there are no statistics.
 Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResult& result);
 
 }  // namespace hone

@@ -14,7 +14,7 @@
 
 namespace hone {
 
-// Writes may still sit in L2 when the interval ends.
+// An L2's worth of writes does not count, because it may still sit in L2 when the interval ends.
 Result<Gate> RefuseImpossibleTime(Judgement& judgement, const Dims& dims, CaseResult& result) {
   const DeviceFacts& facts = judgement.facts();
   if (facts.memory_bandwidth <= 0) return Gate::kPassed;

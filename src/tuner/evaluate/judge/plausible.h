@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a time says about the work that was done for it, on a GPU and on a simulated one alike. Bytes that must move
-// through a memory of known bandwidth are a proof, and a time below them is refused. Operations are none: Winograd's
-// products, split products and plain algebra do the same work with fewer. They are a reason to look again.
+// This file asks what a time says about the work that was done in it, on a GPU and on a simulated one alike. Bytes that
+// must move through a memory of known bandwidth are a proof, and a time below them is refused. Operations are no proof:
+// Winograd's products, split products and plain algebra do the same work with fewer. They are a reason to look again.
 // docs/measurement.md, "Looked at again".
 #pragma once
 
@@ -18,15 +18,15 @@ namespace hone {
 // kRuleViolation.
 Result<Gate> RefuseImpossibleTime(Judgement& judgement, const Dims& dims, CaseResult& result);
 
-// Operations a second that a candidate of this task can honestly reach on the device: those of the fastest precision
-// whose errors the task's c_rms lets pass. 0: not known.
+// Returns the operations per second that a candidate of this task can honestly reach on the device: those of the
+// fastest precision whose errors the task's c_rms allows. 0: not known.
 double HonestPeak(const Task& task, const DeviceFacts& facts);
 
-// Whether the case's cold time asks for more; notes the finding `beyond_peak` then.
+// Returns whether the case's cold time calls for further checks, and notes the finding `beyond_peak` then.
 bool BeyondPeak(Judgement& judgement, const Dims& dims, const CaseResult& result);
 
-// Whether an honest kernel's output may differ in bits from run to run: where the task sums or the text of the kernel
-// holds an atomic operation. A finding's condition, nothing else: a kernel that varies is judged by tolerance.
+// Returns whether an honest kernel's output may differ in bits from run to run: where the task sums, or the text of the
+// kernel holds an atomic operation. Only a finding depends on it: a kernel that varies is judged by tolerance.
 bool MayVary(const Task& task, const Candidate& candidate);
 
 }  // namespace hone

@@ -15,7 +15,8 @@
 namespace hone {
 namespace {
 
-// A plan that does not resolve asks for more than the device has, or makes no sense for the case.
+// Returns the verdict for a plan that does not resolve: it asks for more than the device has, or makes no sense for the
+// case.
 Verdict VerdictOfUnresolved(const Status& status) {
   return status.code() == StatusCode::kResourceExhausted ? Verdict::kResourceLimit : Verdict::kLaunchError;
 }

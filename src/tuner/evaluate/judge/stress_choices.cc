@@ -15,7 +15,7 @@ std::vector<StressChoice> StressChoices(bool all, size_t case_index) {
     for (const Distribution stress : policy::kStress) choices.push_back({stress, true, false});
     return choices;
   }
-  // Every second case meets special values, the others what comes next.
+  // Every second case has special values, the others take the next distribution in turn.
   const size_t others = std::size(policy::kStress) - 1;
   const size_t next = case_index % 2 == 0 ? 0 : 1 + case_index / 2 % others;
   choices.push_back({policy::kStress[next], true, false});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which values the inputs of a check case hold, launch by launch.
+// A StressChoice says which values the inputs of a check case hold in one launch.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ struct StressChoice {
   bool require_rms = false;  // c_rms holds on these inputs
 };
 
-// The input sets that the check case at position `case_index` is tried with, in order: the task's own values, then all
-// stress distributions, or without `all` one: special values in every second case.
+// Returns the input sets with which the check case at position `case_index` is tried, in order: the task's own values,
+// then all stress distributions, or without `all` one of them: special values in every second case.
 std::vector<StressChoice> StressChoices(bool all, size_t case_index);
 
-// Whether any input of the task is drawn from stress distributions. Where none is (`stress = false` everywhere, or
-// integers alone), each choice holds the task's own values.
+// Returns whether any input of the task is drawn from stress distributions. Where none is (`stress = false` everywhere,
+// or integers alone), each choice holds the task's own values.
 bool TakesStress(const Task& task);
 
 }  // namespace hone

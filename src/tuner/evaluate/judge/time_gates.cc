@@ -17,8 +17,8 @@
 namespace hone {
 namespace {
 
-// Notes the occupancy of kernels at the first timed case that launches them, as KernelResources promises. Never a
-// reason to fail.
+// Notes the occupancy of kernels at the first timed case that launches them, as KernelResources promises. It never
+// fails a judgement.
 void NoteOccupancy(Judgement& judgement, const Served& served) {
   std::vector<KernelResources>& resources = judgement.evaluation.resources;
   const DeviceFacts& facts = judgement.facts();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The linter on a device chosen by name: what `hone tasks check` calls.
+// This file runs the linter on a device chosen by name; `hone tasks check` calls it.
 #pragma once
 
 #include <string>
@@ -17,20 +17,20 @@ namespace hone {
 struct LintOutcome {
   bool valid = false;
   std::string text;                          // for a terminal
-  std::string json;                          // one object; see task_report.h
+  std::string json;                          // a JSON object; see task_report.h
   std::vector<std::string> problems;         // sentences; none where the task is valid
-  std::vector<CancellingOutput> cancelling;  // outputs that honest kernels need a larger `abs` for
+  std::vector<CancellingOutput> cancelling;  // outputs for which honest kernels need a larger `abs`
 };
 
-// How much is tried. Less is enough to see whether oracle and seed compile, run and agree.
+// A LintScope limits what is tried. Less is enough to see whether oracle and seed compile, run and agree.
 struct LintScope {
   bool precision = true;  // as in LintOptions
   int hidden_draws = 2;
 };
 
-// Opens `options.device` (auto, cuda:N, sim or sim:NAME), lints `task` in this process and closes it again: a task's
-// oracle and seed are as trusted as the task. kUnavailable when the device or its compiler is missing; what is wrong
-// with the task is in the outcome.
+// Opens `options.device` (auto, cuda:N, sim or sim:NAME), lints `task` in this process and closes the device again: a
+// task's oracle and seed are as trusted as the task. kUnavailable when the device or its compiler is missing; faults of
+// the task are in the outcome.
 Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& options, const LintScope& scope = {});
 
 }  // namespace hone

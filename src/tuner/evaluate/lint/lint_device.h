@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session and its compiler, in this process. One implementation per kind of device; builds without the CUDA
-// toolkit get no_cuda_lint_device.cc, which says so.
+// A LintDevice is a session and its compiler in this process. There is one implementation per kind of device; builds
+// without the CUDA toolkit get no_cuda_lint_device.cc, which returns an error that says so.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ struct LintDevice {
 };
 
 Result<LintDevice> OpenCudaLintDevice(const EvaluatorOptions& options, int ordinal);
-// `gpu`: the simulated GPU's name, such as "h200".
+// Opens a simulated GPU; `gpu` is its name, such as "h200".
 Result<LintDevice> OpenSimLintDevice(const EvaluatorOptions& options, const std::string& gpu);
 
 }  // namespace hone

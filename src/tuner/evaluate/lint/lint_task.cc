@@ -27,34 +27,37 @@ namespace {
 
 // Hand-worked values are given to about twelve digits; inputs and scalars may have been rounded to their dtype.
 constexpr double kHandTolerance = 1e-7;
-// An exact kernel has error 0, and no geometric midpoint can be taken with that: this share of half an ulp stands
-// for it.
+// An exact kernel has error 0, with which no geometric midpoint can be taken: this share of half an ulp replaces it.
 constexpr double kExactShare = 0.25;
-// Another honest kernel sums in another order: its error differs by some ten per cent.
+// A tolerance must leave this much room, because another honest kernel sums in another order: its error differs by some
+// ten per cent.
 constexpr double kLeastRoom = 1.25;
-// A c_small is proposed at this many times what honest kernels reach, where that leaves something of a bound.
+// A c_small is proposed at kSmallRoom times the worst error of honest kernels, where the result is below kMostSmall and
+// thus still a bound.
 constexpr double kSmallRoom = 4, kMostSmall = 0.25;
-// Timed launches of the seed on a real device, of which the fastest counts: enough to see a floor that is wrong.
+// The floor is compared with the fastest of this many timed launches of the seed on a real device: enough to see a
+// wrong floor.
 constexpr int kFloorSamples = 5;
-// Samples of inputs to which the answer of another must not pass, where an output has one element.
+// For outputs of one element, the answer to one sample of inputs must not pass as the answer to this many others.
 constexpr int kFreshSamples = 4;
-// A slice of up to so many elements may lie where all of them cancel.
+// In a slice of up to this many elements, all of them may cancel.
 constexpr int64_t kFewElements = 8;
-// An `abs` is proposed at so many times the worst error that was seen, and only while that error is below this part of
-// the output's root mean square: a larger one is no rounding error. Another honest kernel is off by more: tanh by a fast
-// exponential and division was off by 6.2e-7 where tanhf was by 7.5e-8, and four times that refused it once in 80 judgements.
+// An `abs` is proposed at kAbsRoom times the worst error that was seen, and only while that error is below
+// kMostCancelled of the output's root mean square: a larger error is no rounding error. Another honest kernel is off by
+// more: tanh by a fast exponential and division was off by 6.2e-7 where tanhf was by 7.5e-8, and four times that
+// refused it once in 80 judgements.
 constexpr double kAbsRoom = 12, kMostCancelled = 1e-3;
-// Sizes up to this are small: nobody needs a warning about a task that is checked with 2 and not with 1.
+// Sizes up to this one are small: a task that is checked with 2 and not with 1 needs no warning.
 constexpr int64_t kSmallSize = 2;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// An oracle variant while it is tried.
+// A Variant is an oracle variant while it is tried.
 struct Variant {
   const PrecisionVariant* precision = nullptr;
   BenchProgram program;
 };
 
-// What a PyTorch module can be evaluated in; the names are HostReference's.
+// Returns the precisions in which a PyTorch module can be evaluated; the names are HostReference's.
 const std::vector<PrecisionVariant>& HostPrecisions() {
   static const std::vector<PrecisionVariant> kPrecisions = {
       {"float32", PrecisionPart::kAll, kFloat32Format},
@@ -74,7 +77,7 @@ class Linter {
 
  private:
   uint64_t Secret() { return secrets_.Next(); }
-  // Whether the oracle has one right answer for it; else properties judge it.
+  // Returns whether the oracle has one right answer for this tensor; otherwise properties judge it.
   bool HasAnswer(const TensorSpec& tensor) const { return IsOutput(tensor) && task_.tolerance.contains(tensor.name); }
   void Problem(std::string text) {
     if (std::find(report_.problems.begin(), report_.problems.end(), text) == report_.problems.end()) {
@@ -83,7 +86,8 @@ class Linter {
   }
   void Warn(std::string text) { report_.warnings.push_back(std::move(text)); }
 
-  // True: the value is there. False: the task is at fault, and a problem says so. Status: the environment is.
+  // Takes the value out of `result`. Returns true if there was one, and false where the task is at fault, with a
+  // problem that says so. A Status means that the environment is at fault.
   template <typename T>
   Result<bool> Take(Result<T> result, const std::string& who, T* value) {
     if (result.ok()) {
@@ -104,7 +108,7 @@ class Linter {
   Status CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
   Status CheckExamples();
   Status SetOutputsToZero(OracleBench& bench);
-  // The first property that the outputs on the bench break, in words; empty: none.
+  // Returns the first property that the outputs on the bench break, in words; empty where they break none.
   Result<std::string> BrokenProperty(OracleBench& bench);
   Status CheckPropertiesOfWrongAnswers(OracleBench& bench, const InputSet& inputs);
   Status CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where,
@@ -128,10 +132,10 @@ class Linter {
   SecretNumbers secrets_;
   const std::vector<Property> properties_ = PropertiesOf(task_);
 
-  std::list<CompiledProgram> compiled_;  // outlive the programs loaded from them
+  std::list<CompiledProgram> compiled_;  // must outlive the programs loaded from them
   BenchProgram oracle_, seed_;
   std::vector<Variant> variants_;
-  std::map<std::string, CancellingOutput> cancelling_;  // by output: the worst so far, where there is any
+  std::map<std::string, CancellingOutput> cancelling_;  // the worst so far of each output that has any
   TaskReport report_;
 };
 
@@ -159,7 +163,7 @@ Result<bool> Linter::Load(const std::string& source, const std::string& name, bo
   return true;
 }
 
-// What can be seen without running anything.
+// Checks everything that can be seen without running anything.
 void Linter::CheckForm() {
   const auto has = [&](auto&& holds) { return std::any_of(task_.cases.begin(), task_.cases.end(), holds); };
   if (!has([](const Case& c) { return c.role == CaseRole::kTime; })) Warn("no case is timed: nothing can be optimised");
@@ -194,7 +198,8 @@ void Linter::CheckForm() {
   }
 }
 
-// Bytes that cannot be derived make the floor too low, which costs attempts; nobody is refused by it.
+// Checks that the compulsory bytes can be derived. Bytes that cannot be make the floor too low, which costs attempts;
+// no candidate is refused because of it.
 void Linter::CheckTraffic() {
   if (task_.bytes) return;
   const std::vector<UnknownTraffic> unknown = FindUnknownTraffic(task_);
@@ -208,7 +213,8 @@ void Linter::CheckTraffic() {
       which, unknown.size() == 1 ? "it" : "them", WholeTrafficText(task_)));
 }
 
-// Edges meet at small sizes: a sequence shorter than a filter, a row narrower than a vector.
+// Warns where no case is small: edges meet at small sizes, such as a sequence shorter than a filter or a row narrower
+// than a vector.
 void Linter::CheckSmallSizes() {
   for (const auto& [dim, description] : task_.dims) {
     int64_t smallest = std::numeric_limits<int64_t>::max(), largest = 0, unit = 0;
@@ -231,7 +237,7 @@ void Linter::CheckSmallSizes() {
         if (range.high > low) tested(low + range.multiple);
       }
     }
-    // A size that is the same everywhere is the task's own, and multiples of 8 begin with 8.
+    // A size that is the same in all cases is the task's own, and multiples of 8 begin with 8.
     if (!known || largest == smallest || smallest <= kSmallSize || smallest <= unit) continue;
     Warn(fmt::format(
         "the smallest {0} tested is {1}: a kernel that fails below it would pass; add a check case with {0} = 1 "
@@ -240,7 +246,7 @@ void Linter::CheckSmallSizes() {
   }
 }
 
-// Where two entries of an index name one place of an output, what ends up there is a race, and honest kernels differ.
+// Where two entries of an index name one place of an output, two writes race there, and honest kernels differ.
 void Linter::CheckScatters() {
   for (const TensorSpec& index : task_.tensors) {
     const ValueSpec& values = index.values;
@@ -258,7 +264,7 @@ void Linter::CheckScatters() {
   }
 }
 
-// The seed against its floor on the timed case that moves most, where the time of a launch itself counts least.
+// Compares the seed with its floor on the timed case that moves most bytes, where the launch overhead counts least.
 Status Linter::CheckFloor() {
   const Case* most = nullptr;
   double most_bytes = 0;
@@ -379,7 +385,8 @@ Result<std::string> Linter::BrokenProperty(OracleBench& bench) {
   return std::string();
 }
 
-// Outputs that somebody worked out, right and wrong, vouch for the properties as hand-worked answers do for an oracle.
+// Checks outputs that somebody worked out, right and wrong: they vouch for the properties as hand-worked answers do for
+// an oracle.
 Status Linter::CheckExamples() {
   for (const PropertyExample& example : ExamplesOf(task_)) {
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench, OracleBench::Make(session_, task_, example.dims, Secret()));
@@ -405,7 +412,8 @@ Status Linter::SetOutputsToZero(OracleBench& bench) {
   return Status::Ok();
 }
 
-// Zeros, and the seed's answer to other inputs, must break a property or be further from the oracle than is allowed.
+// Checks that zeros, and the seed's answer to other inputs, break a property or are further from the oracle than is
+// allowed.
 Status Linter::CheckPropertiesOfWrongAnswers(OracleBench& bench, const InputSet& inputs) {
   const auto passes = [&]() -> Result<bool> {
     HostValues residuals;
@@ -434,7 +442,8 @@ Status Linter::CheckPropertiesOfWrongAnswers(OracleBench& bench, const InputSet&
   return ran ? judge("outputs for other inputs") : Status::Ok();
 }
 
-// `changed`: the variant's values differ from the oracle's before they are rounded to the output's dtype.
+// Records one trial. `changed` says that the variant's values differ from the oracle's before they are rounded to the
+// output's dtype.
 void Linter::Record(const TensorSpec& output, const std::string& variant, PrecisionJudgement judgement,
                     const Comparison& comparison, bool is_default, bool changed) {
   auto precision = std::find_if(report_.precision.begin(), report_.precision.end(),
@@ -453,7 +462,7 @@ void Linter::Record(const TensorSpec& output, const std::string& variant, Precis
     trial = std::prev(precision->trials.end());
   }
   trial->has_effect = trial->has_effect || changed;
-  // An infinity where a number belongs is refused, whatever the errors elsewhere.
+  // An infinity in the place of a number is refused, whatever the errors elsewhere.
   const bool broken = comparison.wrong > 0 && comparison.non_finite > 0;
   if (is_default) {
     trial->rms_error = std::max(trial->rms_error, broken ? kInfinity : comparison.rms_error);
@@ -469,7 +478,7 @@ void Linter::Record(const TensorSpec& output, const std::string& variant, Precis
 Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where,
                          const StressChoice& choice) {
   const bool is_default = !choice.use_stress;
-  // Values of other sizes (tiny rows, subnormal numbers) would say nothing about an absolute error.
+  // Values of other sizes (tiny rows, subnormal numbers) would not help to choose an absolute error.
   const bool ordinary = is_default || choice.distribution == Distribution::kHeavyTailed;
   HostValues values;
   HONE_ASSIGN_OR_RETURN(const bool ran,
@@ -503,9 +512,10 @@ Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const 
   return Status::Ok();
 }
 
-// Every tensor drawn afresh while the others stay, and every scalar changed: does the answer notice?
+// Draws every tensor afresh while the others stay, and changes every scalar, to see whether the answer changes.
 Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference) {
-  // How far `values` are from the reference, relative to the output it shows most in; and whether a checker would see.
+  // Returns how far `values` are from the reference, relative to the output that differs most, and whether a checker
+  // would notice.
   const auto change = [&](const HostValues& values, bool* seen) {
     double most = 0;
     for (const TensorSpec& output : task_.tensors) {
@@ -543,7 +553,7 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
     }
     report_.inputs.push_back(influence);
   }
-  // A process of the host was started with the task's own numbers.
+  // A process of the host was started with the task's own scalars.
   for (size_t i = 0; i < task_.scalars.size() && oracle_.host == nullptr; ++i) {
     Task changed = task_;
     // Far enough for an epsilon to show in double precision, near enough not to overflow anything.
@@ -580,7 +590,7 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
     for (const double value : expected) sum += std::isfinite(value) ? value : 0.0;
     std::vector<std::pair<std::string, std::vector<double>>> answers;
     answers.emplace_back("zeros", std::vector<double>(expected.size(), 0.0));
-    // The mean of one element is that element: CheckConstantAnswers tries another sample's instead.
+    // The mean of one element is that element: CheckConstantAnswers tries another sample's mean instead.
     if (expected.size() > 1) {
       answers.emplace_back("mean", std::vector<double>(expected.size(), sum / static_cast<double>(expected.size())));
     }
@@ -588,8 +598,8 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
       if (input.role == TensorRole::kOut || bench.shape(input.name).elements != bench.shape(output.name).elements)
         continue;
       HONE_ASSIGN_OR_RETURN(std::vector<double> values, bench.Get(input));
-      // A tensor of one shape with the output is what an identity kernel would copy; one with another shape of
-      // equal size (a transpose) could be as well.
+      // An identity kernel would copy an input of the output's shape; a copy of one with another shape of equal size (a
+      // transpose) is tried as well.
       answers.emplace_back(input.name == output.name ? "left as it was" : "copy of " + input.name, std::move(values));
     }
     const Tolerance& tolerance = task_.tolerance.at(output.name);
@@ -606,8 +616,8 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
   return Status::Ok();
 }
 
-// For outputs of one element, a loss say: does the answer to one sample of inputs pass as that to others? It must fail
-// for one of several at least, as the judge draws several.
+// Checks outputs of one element, such as a loss: the answer to one sample of inputs must not pass as the answer to
+// others. It must fail for at least one of several, as the judge draws several.
 Status Linter::CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference) {
   std::map<std::string, TrivialAnswer> answers;
   for (const TensorSpec& output : task_.tensors) {
@@ -644,8 +654,8 @@ Status Linter::CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, 
   return bench.Draw(inputs);
 }
 
-// One case: the seed on all `choices` of input sets; on the task's own values the precision variants too, and on the
-// largest case inputs and trivial answers.
+// Checks one case: the seed on all `choices` of input sets; on the task's own values the precision variants too, and on
+// the largest case the influence of inputs and trivial answers.
 Status Linter::CheckCase(const Case& one, bool largest, const std::vector<StressChoice>& choices, bool precision) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench, OracleBench::Make(session_, task_, one.dims, Secret()));
   for (const StressChoice& choice : choices) {
@@ -653,7 +663,7 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
         .key = Secret() | 1, .stress = choice.distribution, .use_stress = choice.use_stress && TakesStress(task_)};
     const std::string where = fmt::format("{} ({} inputs)", DimsText(one.dims), inputs.name());
     HONE_RETURN_IF_ERROR(bench->Draw(inputs));
-    // An oracle of properties looks at outputs, whatever stands there.
+    // An oracle of properties reads outputs, whatever they hold.
     if (!properties_.empty()) HONE_RETURN_IF_ERROR(SetOutputsToZero(*bench));
     HostValues reference;
     HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench->RunOracle(oracle_, task_, options_.launch_limit_seconds),
@@ -661,7 +671,7 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
     if (!ran) return Status::Ok();
     for (const auto& [output, values] : reference) {
       const auto missing = std::find_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
-      // Of infinities and NaN a formula may make NaN: the same as kernels make of them.
+      // A formula may turn infinities and NaN into NaN, as kernels do.
       const bool special = inputs.use_stress && inputs.stress == Distribution::kSpecial;
       if (missing == values.end() || special) continue;
       Problem(fmt::format("the oracle's {}[{}] is NaN for {}: never written, or a formula that fails", output,
@@ -669,12 +679,12 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
       return Status::Ok();
     }
 
-    HostValues single;  // of the module in float32
+    HostValues single;  // results of the module in float32
     for (Variant& variant : variants_) {
       const bool honest = std::any_of(task_.tensors.begin(), task_.tensors.end(), [&](const TensorSpec& tensor) {
         return IsOutput(tensor) && JudgePrecision(*variant.precision, tensor.dtype) == PrecisionJudgement::kHonest;
       });
-      // Dishonest ones only where c_rms holds; honest ones must survive the stress sets as well.
+      // Dishonest variants are tried only where c_rms holds; honest ones must survive the stress sets as well.
       if (!precision || (choice.use_stress && !honest)) continue;
       HostValues values;
       HONE_ASSIGN_OR_RETURN(const bool variant_ran,
@@ -685,7 +695,8 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
         if (!HasAnswer(output) || !IsFloating(output.dtype) || reference.at(output.name).empty()) continue;
         const Comparison comparison = CompareOnHost(output, bench->shape(output.name), values.at(output.name),
                                                     reference.at(output.name), task_.tolerance.at(output.name));
-        // Factors of a half type lose nothing as TF32: the result is then that of float32, and no lower precision.
+        // Factors of a half type lose nothing as TF32: the result equals that of float32, and counts as no lower
+        // precision.
         const auto plain = single.find(output.name);
         const bool changed = values.at(output.name) != reference.at(output.name) &&
                              (plain == single.end() || values.at(output.name) != plain->second);
@@ -708,8 +719,8 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
   return Status::Ok();
 }
 
-// Elements that would be refused if they were alone in their slice. A large case shows in one run what a small one
-// shows in one of many thousand.
+// Records elements that would be refused if they were alone in their slice. A large case shows in one run what a small
+// one shows once in many thousand runs.
 void Linter::RecordCancelling(const TensorSpec& output, const std::vector<double>& values,
                               const std::vector<double>& reference) {
   const Tolerance& tolerance = task_.tolerance.at(output.name);
@@ -754,7 +765,7 @@ void Linter::ConcludeCancelling() {
   }
 }
 
-// What makes a lower precision show in the result.
+// Returns advice on how to make a lower precision show in the result.
 std::string MoreVisible(const std::string& variant) {
   if (variant.find("accumulation") != std::string::npos) {
     return "add a check case with longer sums, give the summed inputs an offset so that sums grow, and lower the scale "
@@ -772,7 +783,7 @@ void Linter::ConcludePrecision() {
         {output.name, std::string(DTypeName(output.dtype)), task_.tolerance.at(output.name)});
   }
 
-  // A dishonest kernel is caught when any one output gives it away; the widest of the gaps counts.
+  // A dishonest kernel is caught when any one output reveals it; the widest of the gaps counts.
   struct Suspect {
     double gap = 0, rms_error = 0, honest_rms = 0;
     std::string output;
@@ -788,7 +799,7 @@ void Linter::ConcludePrecision() {
       const double gap = trial.rms_error / output.honest_rms;
       if (gap >= suspect.gap)
         suspect = {gap, trial.rms_error, output.honest_rms, output.output, suspect.accepted, true};
-      // What this output can tell apart decides where its limit should stand.
+      // The limit of this output should stand below the variants that this output can distinguish.
       if (gap >= kLeastGap && (output.least_dishonest.empty() || trial.rms_error < output.dishonest_rms)) {
         output.dishonest_rms = trial.rms_error;
         output.least_dishonest = trial.variant;
@@ -824,7 +835,7 @@ void Linter::ConcludePrecision() {
   }
 }
 
-// How far honest kernels of this output are off, and whether its tolerance leaves them room.
+// Records the errors of honest kernels of this output, and whether its tolerance leaves them room.
 void Linter::ConcludeHonest(OutputPrecision& output) {
   const double roundoff = UnitRoundoff(task_.FindTensor(output.output)->dtype);
   output.honest_rms = kExactShare * roundoff;
@@ -836,7 +847,7 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
     output.honest_rms = std::max(output.honest_rms, trial.rms_error);
     honest_max = std::max({honest_max, trial.max_scaled, trial.stress_max_scaled});
     honest_small = std::max(honest_small, trial.max_small);
-    // The seed has been heard on its own.
+    // The seed has a problem of its own already.
     if (!trial.accepted && trial.variant != "seed") {
       Problem(fmt::format(
           "{}: an honest {} kernel is refused (rms error {:.3g}, worst {:.3g}; c_rms = {:.3g}, c_max = {:.3g})",
@@ -844,7 +855,7 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
           output.tolerance.c_rms, output.tolerance.c_max));
     }
   }
-  output.proposed_c_max = 2 * honest_max < 1 ? 2 * honest_max : 0;  // a bound of 1 forgives an answer of zeros
+  output.proposed_c_max = 2 * honest_max < 1 ? 2 * honest_max : 0;  // a bound of 1 would allow an answer of zeros
   output.proposed_c_small = kSmallRoom * honest_small < kMostSmall ? kSmallRoom * honest_small : 0;
   if (!exact && output.tolerance.c_rms < kLeastRoom * output.honest_rms) {
     Problem(fmt::format("{}: c_rms = {:.3g} leaves too little room above honest kernels ({:.3g})", output.output,
@@ -875,7 +886,7 @@ Result<TaskReport> Linter::Run() {
   }
   HONE_RETURN_IF_ERROR(CheckHandCases());
   HONE_RETURN_IF_ERROR(CheckExamples());
-  // A wrong oracle makes every later finding noise.
+  // With a wrong oracle, every later finding is noise.
   if (!report_.valid()) return finish();
 
   for (const PrecisionVariant& precision : HostPrecisions()) {
@@ -895,7 +906,7 @@ Result<TaskReport> Linter::Run() {
     if (ok) variants_.push_back(std::move(variant));
   }
 
-  // The largest case by elements is the one where trivial answers and inputs are tried.
+  // Trivial answers and inputs are tried on the largest case by elements.
   std::vector<Case> cases;
   size_t largest = 0;
   int64_t most = 0;

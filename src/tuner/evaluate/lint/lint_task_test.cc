@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The linter over a fake device: a sound task passes, and each way to be unsound is named. The shipped tasks are
-// linted on the simulated GPU in tests/tasks.
+// These tests run the linter over a fake device: a sound task passes, and each way to be unsound is named. The shipped
+// tasks are linted on the simulated GPU in tests/tasks.
 #include "tuner/evaluate/lint/lint_task.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// out = x * weight + eps, along rows.
+// This task computes out = x * weight + eps, along rows.
 constexpr std::string_view kToml = R"(
 name = "scale"
 summary = "out = x * weight + eps"
@@ -118,7 +118,7 @@ double RoundTo(const NumberFormat& format, double value) {
   return std::fabs(rounded) <= format.largest ? rounded : std::copysign(HUGE_VAL, value);
 }
 
-// A compiler that accepts everything but what it is told to refuse.
+// This compiler accepts everything but the texts that it is set to refuse.
 class FakeCompiler : public Compiler {
  public:
   Result<CompiledModule> Compile(const TranslationUnit& unit) override {
@@ -133,7 +133,7 @@ class FakeCompiler : public Compiler {
   std::string refuse;
 };
 
-// Lambdas cannot see the macros of their source; this session tells them which program is running.
+// Lambdas cannot see the macros of their source; this session records which program is running.
 class LintSession : public FakeSession {
  public:
   explicit LintSession(FakeDevice device, std::string* source) : FakeSession(std::move(device)), source_(source) {}
@@ -172,7 +172,7 @@ class LintTaskTest : public testing::Test {
     };
   }
 
-  // The variant whose prelude the running source begins with, or null.
+  // Returns the variant whose prelude the running source begins with, or null.
   const PrecisionVariant* Running() const {
     for (const PrecisionVariant& variant : PrecisionVariants()) {
       if (source_.find("precision variant: " + variant.name + "\n") != std::string::npos) return &variant;
@@ -197,7 +197,7 @@ class LintTaskTest : public testing::Test {
 
   FakeDevice device_;
   FakeCompiler compiler_;
-  std::string source_;  // of the program running now
+  std::string source_;  // source of the program running now
 };
 
 TEST_F(LintTaskTest, ASoundTaskPasses) {
@@ -259,7 +259,7 @@ TEST_F(LintTaskTest, ATooTightToleranceRefusesHonestKernels) {
 }
 
 TEST_F(LintTaskTest, AGapTooNarrowForAnyToleranceIsNamed) {
-  // With results in float16, intermediates in bfloat16 are eight times worse; noise of the seed's own eats that up.
+  // With results in float16, bfloat16 intermediates are eight times worse; the seed's own noise uses up that gap.
   device_.kernels["scale"].run = [](FakeLaunch& launch) {
     const int64_t d = launch.Integer(3);
     for (int64_t i = 0; i < launch.Elements("x"); ++i) {
@@ -311,7 +311,7 @@ TEST_F(LintTaskTest, AnOracleWithoutItsMacrosIsWarnedAbout) {
   EXPECT_THAT(report.warnings, Contains(HasSubstr("no lower precision could be tried")));
 }
 
-// A loss: one number of a whole tensor, which is its own mean.
+// This task is a loss: one number of a whole tensor, which is its own mean.
 constexpr std::string_view kLoss = R"toml(
 name = "loss"
 summary = "out = mean(x^2)"
@@ -369,7 +369,7 @@ TEST_F(LintTaskTest, ALossOfOneElementPassesAndAConstantDoesNot) {
   EXPECT_FALSE(report.trivial[1].accepted);
   EXPECT_GT(report.trivial[1].max_scaled, 0.02);
 
-  // A tolerance under which every sample's mean is the same: a constant would pass, and the remedy makes the samples
+  // Under this tolerance every sample's mean is the same: a constant would pass, and the remedy makes the samples
   // differ.
   toml.replace(toml.find("c_max = 2e-4"), 12, "c_max = 0.40");
   toml.replace(toml.find("c_rms = 2e-4"), 12, "c_rms = 0.40");
@@ -381,7 +381,7 @@ TEST_F(LintTaskTest, ALossOfOneElementPassesAndAConstantDoesNot) {
 }
 
 TEST_F(LintTaskTest, AFloorAboveTheSeedsTimeIsWrong) {
-  // The fake device runs the seed in no time to speak of, and moves bytes at its bandwidth.
+  // The fake device runs the seed in almost no time, and moves bytes at its bandwidth.
   Task task =
       MakeTask(With("[[case]]\nrole = \"time\"", "[work]\nbytes = \"1000000000 * rows\"\n[[case]]\nrole = \"time\""));
   const TaskReport report = Lint(task);

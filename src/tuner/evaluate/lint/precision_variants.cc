@@ -10,8 +10,9 @@
 namespace hone {
 namespace {
 
-// Rounding to a smaller format, in double arithmetic: exact, because a double holds every intermediate value.
-// Plain C++ that NVRTC, nvcc and the simulator's compiler all take. Sum rounds after every addition.
+// These functions round to a smaller format in double arithmetic, which is exact because a double holds every
+// intermediate value. They are plain C++ that NVRTC, nvcc and the simulator's compiler all accept. Sum rounds after
+// every addition.
 constexpr std::string_view kRounding = R"cpp(namespace hone_lint {{
 static __device__ double Round(double x) {{
   if (x == 0.0 || isnan(x) || isinf(x)) return x;
@@ -38,7 +39,7 @@ struct Sum {{
 
 bool IsWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Whether `macro` stands in a line that does not define or test it.
+// Returns whether `macro` stands in a line that does not define or test it.
 bool Uses(std::string_view source, std::string_view macro) {
   size_t line_begin = 0;
   bool block_comment = false;
@@ -117,7 +118,7 @@ PrecisionJudgement JudgePrecision(const PrecisionVariant& variant, DType output)
     return PrecisionJudgement::kDishonest;  // float32 included
   }
   if (kept >= 23) return PrecisionJudgement::kHonest;
-  // Sums are kept in float32 at least, whatever the dtype of the result.
+  // Honest kernels keep sums in float32 at least, whatever the dtype of the result.
   if (variant.part == PrecisionPart::kAccumulation) return PrecisionJudgement::kDishonest;
   return kept < wanted ? PrecisionJudgement::kDishonest : PrecisionJudgement::kTolerated;
 }

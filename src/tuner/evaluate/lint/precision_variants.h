@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ways to compute a task's answer in another precision, tried on its oracle: what an honest float kernel would
-// answer, and what one would that cuts corners.
+// Precision variants are ways to compute a task's answer in another precision, tried on its oracle: the answer of an
+// honest float kernel, and that of a kernel that cuts corners.
 //
 // An oracle is written over three macros (tasks/README.md, "Writing an oracle"):
 //   HONE_ORACLE_ACC     the type sums are kept in                        default: double
@@ -19,7 +19,7 @@
 
 namespace hone {
 
-// A binary floating-point format, as far as rounding goes.
+// A NumberFormat describes a binary floating-point format as far as rounding needs it.
 struct NumberFormat {
   std::string_view name;
   int mantissa_bits;    // stored
@@ -39,14 +39,14 @@ struct PrecisionVariant {
   PrecisionPart part = PrecisionPart::kAll;
   NumberFormat format = kFloat32Format;
 
-  // What goes before the oracle's source. Declares nothing the oracle could clash with but hone_lint.
+  // Returns the text to put before the oracle's source. Of names that the oracle could use, it declares only hone_lint.
   std::string Prelude() const;
 };
 
-// Float32 throughout first, then everything that is less precise.
+// Returns the variants: float32 throughout first, then everything that is less precise.
 const std::vector<PrecisionVariant>& PrecisionVariants();
 
-// What a variant means for an output of this dtype.
+// A PrecisionJudgement says what a variant means for an output of this dtype.
 enum class PrecisionJudgement {
   kHonest,      // must be accepted
   kTolerated,   // the semantics of a 16-bit result may permit it; reported only
@@ -54,14 +54,14 @@ enum class PrecisionJudgement {
 };
 PrecisionJudgement JudgePrecision(const PrecisionVariant& variant, DType output);
 
-// Which macros an oracle uses, apart from defining them.
+// OracleHooks say which macros an oracle uses, apart from defining them.
 struct OracleHooks {
   bool inputs = false, intermediates = false, accumulation = false;
   bool Reached(PrecisionPart part) const;  // kAll: any of them
 };
 OracleHooks FindOracleHooks(std::string_view oracle_source);
 
-// Half an ulp at 1 of this dtype; 0 for integers. The error that no kernel can be blamed for is a fraction of it.
+// Returns half an ulp at 1 of this dtype; 0 for integers. The error that every kernel may have is a fraction of it.
 double UnitRoundoff(DType dtype);
 
 }  // namespace hone

@@ -77,8 +77,8 @@ double RoundedByHost(DType dtype, double value) {
   return host::ReadElement(dtype, &cell);
 }
 
-// Compiles a variant's prelude with the host's compiler and rounds `values` through HONE_ORACLE_IN; `sums`: adds each
-// value to a HONE_ORACLE_ACC instead and tells the sum after each.
+// Compiles a variant's prelude with the host's compiler and rounds `values` through HONE_ORACLE_IN. With `sums`, adds
+// each value to a HONE_ORACLE_ACC instead and returns the sum after each.
 std::vector<double> RoundedByPrelude(const PrecisionVariant& variant, const std::vector<double>& values, bool sums) {
   Result<TemporaryDirectory> directory = MakeTemporaryDirectory();
   EXPECT_TRUE(directory.ok());
@@ -116,7 +116,7 @@ std::vector<double> RoundedByPrelude(const PrecisionVariant& variant, const std:
   return rounded;
 }
 
-// Normal, subnormal, huge and tiny numbers, ties among them.
+// Returns normal, subnormal, huge and tiny numbers, ties among them.
 std::vector<double> Samples() {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> mantissa(1.0, 2.0);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the linter found out about a task: is its oracle right, can it be fooled, does its tolerance tell honest
-// kernels from imprecise ones? A plain value with a JSON form and a text for people.
+// A TaskReport holds the linter's findings about a task: whether its oracle is right, whether it can be fooled, and
+// whether its tolerance separates honest kernels from imprecise ones. It is a plain value with a JSON form and a text
+// for people.
 //
 // `problems` make a task invalid: no verdict reached with it could be believed. `warnings` do not.
 #pragma once
@@ -15,7 +16,7 @@
 
 namespace hone {
 
-// One [[hand]] case: did the oracle reproduce it, and did the seed come within the tolerance?
+// A HandCheck is one [[hand]] case: whether the oracle reproduced it, and whether the seed came within the tolerance.
 struct HandCheck {
   Dims dims;
   bool oracle_ok = false;
@@ -23,7 +24,7 @@ struct HandCheck {
   std::string detail;   // first difference; empty when both are right
 };
 
-// Does an input change the result by more than the tolerance forgives?
+// An InputInfluence says whether an input changes the result by more than the tolerance allows.
 struct InputInfluence {
   std::string input;  // tensor or scalar
   bool scalar = false;
@@ -31,7 +32,7 @@ struct InputInfluence {
   bool matters = false;   // tensors: above c_rms and c_max of some output. Scalars: any change at all
 };
 
-// An answer nobody should get away with: "zeros", "mean", "copy of x".
+// A TrivialAnswer is an answer that must not pass: "zeros", "mean", "copy of x".
 struct TrivialAnswer {
   std::string output;
   std::string answer;
@@ -40,13 +41,14 @@ struct TrivialAnswer {
   bool accepted = false;
 };
 
-// One precision tried on one output; errors are the worst over the check cases, with each tensor's own values.
+// A PrecisionTrial is one precision tried on one output; errors are the worst over the check cases, with each tensor's
+// own values.
 struct PrecisionTrial {
   std::string variant;    // "float32", "seed", "tf32_inputs", …
   std::string judgement;  // honest, tolerated or dishonest
   double rms_error = 0;   // infinite where the output was not finite
   double max_scaled = 0;
-  double stress_max_scaled = 0;  // honest ones: worst max_scaled over the stress sets
+  double stress_max_scaled = 0;  // for honest variants: worst max_scaled over the stress sets
   double max_small =
       0;  // worst error of an element relative to its own size (Comparison::max_small), on all sets tried
   bool accepted = false;    // by c_max and c_rms, on every check case
@@ -57,9 +59,10 @@ struct OutputPrecision {
   std::string output;
   Tolerance tolerance;
   std::vector<PrecisionTrial> trials;
-  double honest_rms = 0;        // worst of the honest; where all are exact, a fraction of half an ulp
-  double dishonest_rms = 0;     // best of the dishonest that this output can tell from honest ones; 0: none
-  std::string least_dishonest;  // its name
+  double honest_rms = 0;  // worst rms error of the honest variants; where all are exact, a fraction of half an ulp
+  double dishonest_rms =
+      0;  // least rms error of the dishonest variants that this output can distinguish from honest ones; 0: none
+  std::string least_dishonest;  // name of the variant of `dishonest_rms`
   double gap = 0;               // dishonest / honest; 0: none
   double proposed_c_rms = 0;    // their geometric midpoint; 0: none
   double proposed_c_max = 0;    // twice the worst honest max_scaled, stress sets included; 0: none, for an honest
@@ -68,8 +71,8 @@ struct OutputPrecision {
       0;  // four times the worst honest max_small; 0: honest kernels have no relative accuracy there
 };
 
-// The seed's time on the timed case that moves most, beside its floor: a kernel far faster than its floor shows that
-// the task counts bytes that need not move.
+// A FloorCheck holds the seed's time on the timed case that moves most bytes, beside its floor: a kernel far faster
+// than its floor shows that the task counts bytes that need not move.
 struct FloorCheck {
   Dims dims;
   double seed_us = 0;
@@ -77,20 +80,21 @@ struct FloorCheck {
   bool modelled = false;
 };
 
-// An output of integers: no lower precision is tried on it, for what is rounded to whole numbers shows little of it.
+// A WholeNumbers is an output of integers: no lower precision is tried on it, because rounding to whole numbers hides
+// it.
 struct WholeNumbers {
   std::string output;
   std::string dtype;
   Tolerance tolerance;
 };
 
-// An output whose elements cancel: far below their neighbors' size an honest kernel keeps no correct digits of them,
-// and where a slice has few elements nothing but they may be in it.
+// A CancellingOutput is an output whose elements cancel. An honest kernel keeps no correct digits of elements far below
+// their neighbors' size, and a slice of few elements may hold no others.
 struct CancellingOutput {
   std::string output;
   int64_t fewest = 0;       // elements of the smallest slice that a check case has
   double error = 0;         // the worst error of the seed where it is above c_max of the element itself
-  double value = 0;         // what the oracle has there
+  double value = 0;         // the oracle's value there
   double proposed_abs = 0;  // twelve times `error`, rounded up to one digit
 };
 
@@ -113,9 +117,9 @@ struct TaskReport {
   bool valid() const { return problems.empty(); }
 };
 
-// Fields as above; "verdict" is "ok" or "invalid_task". Numbers that are not finite become null.
+// Writes the fields above; "verdict" is "ok" or "invalid_task". Numbers that are not finite become null.
 std::string TaskReportToJson(const TaskReport& report, int indent = 2);
-// For a terminal: a few lines a section, the verdict last.
+// Writes text for a terminal: a few lines a section, the verdict last.
 std::string TaskReportToText(const TaskReport& report);
 
 }  // namespace hone

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// One line of CSV: fields in double quotes, a quote doubled within, or bare.
+// Splits one line of CSV: fields stand bare or in double quotes, with quotes inside doubled.
 std::vector<std::string> SplitCsv(std::string_view line) {
   std::vector<std::string> fields(1);
   bool quoted = false;

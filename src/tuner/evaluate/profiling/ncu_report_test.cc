@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ncu writes, in the form it writes it.
+// These tests read texts in the form in which ncu writes them.
 #include "tuner/evaluate/profiling/ncu_report.h"
 
 #include <gmock/gmock.h>

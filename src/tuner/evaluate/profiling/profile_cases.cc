@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// A GPU runs a plan once for each group of counters, and there may be dozens of groups.
+// A GPU runs a plan about this often: once for each group of counters, and there may be dozens of groups.
 constexpr double kPassesExpected = 100;
 
 }  // namespace

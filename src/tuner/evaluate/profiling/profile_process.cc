@@ -17,14 +17,14 @@
 namespace hone {
 namespace {
 
-constexpr int kNcuAttempts = 3;  // each leaves out metrics that the one before did not know
+constexpr int kNcuAttempts = 3;  // each leaves out metrics that ncu did not know in the one before
 
 std::string LastLine(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
 }
 
-// One run of the process. A run that fails is told in the note.
+// Runs the process once. The note reports a run that fails.
 Result<Profile> RunOnce(const ProfileProcessOptions& options, std::vector<std::string> argv, const std::string& job_file,
                         const std::string& out_file) {
   SubprocessOptions run;
@@ -72,7 +72,7 @@ Result<Profile> RunUnderNcu(const std::string& ncu, const ProfileProcessOptions&
     if (!counted.ok() || counted->size() != kernels.size()) {
       const std::string why = !counted.ok() ? counted.status().message()
                                             : fmt::format("ncu counted {} kernels where {} were launched", counted->size(), kernels.size());
-      // What the process itself says (a launch that failed) goes before what ncu makes of it, but not before a refusal.
+      // The process's own report (a launch that failed) goes before ncu's, but not before a refusal.
       Profile nothing;
       nothing.note = profile.note.empty() || counted.status().code() == StatusCode::kUnavailable ? why : profile.note;
       return nothing;
@@ -121,7 +121,7 @@ int ProfileMain(const std::string& job_file, const std::string& out_file, Result
     const std::string line = "hone: " + status.message() + "\n";
     (void)!write(STDERR_FILENO, line.data(), line.size());
   }
-  // A context that a candidate has broken, or that a profiler holds, is left by ending.
+  // Ending is the only way out of a context that a candidate has broken, or that a profiler holds.
   _Exit(status.ok() ? 0 : 3);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Profiling in a process of its own: profilers hook the driver, and a worker that has been hooked is not one to time
-// with. CUPTI counts within that process; where it cannot, the process runs once more under `ncu`.
+// Profiling runs in a process of its own: profilers hook the driver, and a worker with hooks must not be used for
+// timing. CUPTI counts within that process; where it cannot, the process runs once more under `ncu`.
 //
-// Job and answer go through files: `ncu` starts the program itself, and hands on no descriptors that we could count on.
+// Job and answer go through files: `ncu` starts the program itself, and does not reliably pass on descriptors.
 #pragma once
 
 #include <memory>
@@ -21,15 +21,16 @@ namespace hone {
 struct ProfileProcessOptions {
   std::vector<std::string> argv;            // the program, up to "--job FILE --out FILE"; with "--by-ncu" under ncu
   std::vector<std::string> environment;
-  std::vector<std::string> ncu_directories; // where `ncu` is looked for
-  double limit_seconds = 300;               // of one run
+  std::vector<std::string> ncu_directories;  // folders in which `ncu` is looked for
+  double limit_seconds = 300;                // limit of one run
 };
 
-// Never fails because counters cannot be read: the profile's note says so, with the remedy. A Status means that the
-// process could not be started.
+// Profiles a job in a process. Counters that cannot be read are no failure: the profile's note says so, with the
+// remedy. A Status means that the process could not be started.
 Result<Profile> ProfileInProcess(const JudgeJob& job, const ProfileProcessOptions& options);
 
-// The process: reads the job, profiles, writes the answer. The exit status: 0, or 3 after a line on standard error.
+// Is the main function of the process: reads the job, profiles, writes the answer. Returns the exit status: 0, or 3
+// after a line on standard error.
 int ProfileMain(const std::string& job_file, const std::string& out_file, Result<std::unique_ptr<DeviceSession>> session);
 
 }  // namespace hone

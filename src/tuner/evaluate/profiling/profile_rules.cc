@@ -13,21 +13,22 @@
 namespace hone {
 namespace {
 
-constexpr double kWorthTelling = 0.02;    // of the time
+constexpr double kWorthTelling = 0.02;  // share of the time from which a finding is reported
 constexpr size_t kMostFindings = 10;
-constexpr double kMemoryLatency = 700e-9; // of a load that misses every cache, rounded
+constexpr double kMemoryLatency = 700e-9;  // seconds that a load takes that misses every cache, rounded
 constexpr double kNearFloor = 0.92;
-constexpr double kWasteful = 1.3;         // transfers over ideal ones, from which it is told
-constexpr double kScattered = 2.5;        // sectors a request, from which better places could mean fewer
+constexpr double kWasteful = 1.3;   // transfers over ideal ones, from which waste is reported
+constexpr double kScattered = 2.5;  // sectors a request, above which another layout could need fewer
 constexpr std::string_view kScatterAdvice =
     " of the 32 bytes of each sector: neighbouring threads should touch neighbouring addresses (swap the roles of the thread "
     "indices, or pass the tile through shared memory)";
-constexpr double kAsyncTold = 0.05;       // of load requests, from which their average is that of the others alone
+constexpr double kAsyncTold = 0.05;  // share of load requests from which their average leaves asynchronous copies out
 constexpr double kUnlimited = 1e9;
-constexpr double kAtomicsTold = 0.05;     // of the requests to global memory
-constexpr double kTensorMoves = 0.05;     // of the tensor pipe's time: constants are moved on it (HFMA2.MMA), and DFMA shows there
+constexpr double kAtomicsTold = 0.05;  // share of the requests to global memory
+constexpr double kTensorMoves =
+    0.05;  // share of the tensor pipe's time, which also moves constants (HFMA2.MMA) and runs DFMA
 
-// One kernel of one case, and what the rules found about it.
+// Rules hold one kernel of one case, and the findings about it.
 class Rules {
  public:
   Rules(const RuleContext& context, const CaseProfile& c, const KernelProfile& kernel, double share, double room)
@@ -47,9 +48,9 @@ class Rules {
   }
 
  private:
-  // `gain`: of this kernel's time.
+  // Adds a finding; `gain` is a share of this kernel's time.
   void Tell(std::string kind, double gain, std::string message, std::string evidence, std::string location = "") {
-    // What the tensor cores do stays to be done when a wait beside it goes.
+    // The tensor cores' work remains when a wait beside it is removed.
     gain = std::min(std::clamp(gain, 0.0, std::min(0.95, 1 - Percent("tensor_active"))) * share_, room_);
     if (gain < kWorthTelling) return;
     found_.push_back({std::move(kind), std::move(message), std::move(evidence), k_.kernel, std::move(location), case_.dims, gain});
@@ -60,7 +61,7 @@ class Rules {
     for (const auto& [name, value] : k_.values) sum += name.starts_with("stall_") ? value : 0;
     return sum;
   }
-  // Of the time that warps spend waiting.
+  // Returns the share of the time that warps spend waiting for this reason.
   double Stall(const char* field) const {
     const double sum = StallSum();
     return sum > 0 ? k_.Value(field) / sum : 0;
@@ -71,14 +72,13 @@ class Rules {
     }
     return nullptr;
   }
-  // How much of the time global memory is what everything waits for.
+  // Returns the share of the time in which everything waits for global memory.
   double MemoryWeight() const {
     return std::max({Percent("memory_throughput"), Percent("dram_throughput"), Percent("limit_l2"), Percent("limit_lsu"),
                      0.8 * Stall("stall_long_scoreboard"), 0.5 * Percent("limit_latency")});
   }
 
-
-  // Adds what one operation wastes to what is told of others.
+  // Adds one operation's waste to the texts about the others.
   static void Waste(const std::string& operation, double used, double takes, double suffice, double share, std::string* uses,
                     std::string* evidence) {
     *uses += fmt::format("{}{}s use {:.0f}", uses->empty() ? "" : " and ", operation, used);
@@ -86,10 +86,11 @@ class Rules {
                              evidence->empty() ? "" : "; ", operation, takes, suffice, 100 * share);
   }
 
-  // Whether the task tells all bytes that must move: CompulsoryTraffic is a lower bound otherwise.
+  // Returns whether the task lists all bytes that must move: CompulsoryTraffic is a lower bound otherwise.
   bool TrafficIsKnown() const { return context_.task->bytes || FindUnknownTraffic(*context_.task).empty(); }
 
-  // The bytes that this kernel must load or store; 0 where it shares the work with others, or nobody can tell.
+  // Returns the bytes that this kernel must load or store; 0 where it shares the work with others, or they are not
+  // known.
   double MustMove(const std::string& operation) const {
     if (case_.kernels.size() != 1 || !TrafficIsKnown()) return 0;
     const Result<Traffic> traffic = CompulsoryTraffic(*context_.task, case_.dims);
@@ -99,7 +100,7 @@ class Rules {
 
   void Uncoalesced() {
     bool any_site = false;
-    std::vector<std::string> told;  // lines: what they load and store is told together
+    std::vector<std::string> told;  // lines whose loads and stores were reported together
     for (const MemorySite& site : k_.sites) {
       if (site.space != "global") continue;
       any_site = true;
@@ -117,19 +118,21 @@ class Rules {
       if (gain > 0) Tell("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence, site.location);
     }
     if (any_site) return;
-    // Counters know no lines: what loads and stores waste is told together.
+    // Counters know no source lines, so the waste of loads and stores is reported together.
     const double sectors = k_.Value("load_sectors") + k_.Value("store_sectors");
     double gain = 0;
     std::string uses, evidence;
     for (const char* operation : {"load", "store"}) {
       const std::string name = operation;
       const double mine = k_.Value(name + "_sectors"), requests = k_.Value(name + "_requests");
-      // Not all instructions that touch sectors are in the counted average (cp.async is not): what must move is used, too.
+      // Not all instructions that touch sectors are in the counted average (cp.async is not); bytes that must move are
+      // used, too.
       const double used = std::max(k_.Value(name + "_bytes_per_sector"), mine > 0 ? std::min(32.0, MustMove(name) / mine) : 0);
       if (used <= 0 || mine <= 0 || requests <= 0 || used > 32 / kWasteful) continue;
-      // Nor does a gather's own average say anything where most of what it loads comes by cp.async.
+      // A gather's own average says nothing either where most of its loads come by cp.async.
       if (name == "load" && k_.Value("async_copies") > kAsyncTold * requests) continue;
-      if (mine < kScattered * requests) continue;  // threads that read one address together waste bytes, and no transfers
+      if (mine < kScattered * requests)
+        continue;  // threads that read one address together waste bytes, but no transfers
       gain += MemoryWeight() * mine / sectors * (1 - used / 32);
       Waste(name, used, mine / requests, std::max(1.0, mine / requests * used / 32), mine / sectors, &uses, &evidence);
     }
@@ -140,8 +143,8 @@ class Rules {
     const double passes = k_.Value("shared_passes");
     if (passes <= 0) return;
     const double others = k_.Value("load_requests") + k_.Value("store_requests");
-    // How much of the time the banks of shared memory are the limit: an SM makes one pass a cycle. What wgmma and the copy
-    // engine move through them is not among the passes.
+    // The weight is the share of the time in which the banks of shared memory are the limit: an SM makes one pass a
+    // cycle. Data that wgmma and the copy engine move through the banks is not among the passes.
     const double cycles = k_.Value("cycles") * context_.facts->sm_count;
     const double weight = k_.Has("limit_lsu") ? Percent("limit_lsu") * passes / (passes + others)
                           : cycles > 0        ? std::min(1.0, passes / cycles)
@@ -201,7 +204,7 @@ class Rules {
                      static_cast<double>(k_.blocks) / waves, 100 * (waves + 1 - std::ceil(waves))));
   }
 
-  // Little's law: too few bytes under way to keep memory busy.
+  // By Little's law, too few bytes are under way to keep memory busy.
   void InFlight() {
     const DeviceFacts& facts = *context_.facts;
     const double busiest = std::max({Percent("memory_throughput"), Percent("sm_throughput"), Percent("limit_dram"),
@@ -246,7 +249,7 @@ class Rules {
     }
   }
 
-  // Blocks that fit on an SM as far as each resource goes; a resource that is not known or not used sets no limit.
+  // A Fit says how many blocks fit on an SM by each resource; a resource that is not known or not used sets no limit.
   struct Fit {
     double threads = kUnlimited, shared = kUnlimited, registers = kUnlimited, blocks = kUnlimited;
     double Least() const { return std::floor(std::min({threads, shared, registers, blocks})); }
@@ -261,13 +264,14 @@ class Rules {
       fit.shared = static_cast<double>(f.smem_per_sm) / (static_cast<double>(k_.shared_bytes) + 1024);
     }
     if (resources != nullptr && resources->registers > 0 && f.registers_per_sm > 0) {
-      // They are handed out to warps in units of 256: eight of a thread.
+      // Registers are handed out to warps in units of 256: eight for each thread.
       fit.registers = static_cast<double>(f.registers_per_sm) / (32 * warps * std::ceil(resources->registers / 8.0) * 8);
     }
     if (f.max_blocks_per_sm > 0) fit.blocks = f.max_blocks_per_sm;
     return fit;
   }
-  // Of an SM's threads, 0 to 1; 0 where registers are not known, which could be what limits.
+  // Returns the share of an SM's threads that can be resident, 0 to 1; 0 where registers, a possible limit, are not
+  // known.
   double PossibleOccupancy() const {
     const DeviceFacts& f = *context_.facts;
     const Fit fit = BlocksThatFit();
@@ -275,7 +279,7 @@ class Rules {
     return std::min(1.0, fit.Least() * std::ceil(static_cast<double>(k_.threads_per_block) / 32) * 32 / f.max_threads_per_sm);
   }
 
-  // Which resource keeps more blocks from an SM.
+  // Names the resource that keeps more blocks from an SM.
   std::string WhatLimits() const {
     if (const double waves = k_.Value("waves"); waves > 0 && waves < 0.9) {
       return fmt::format("the grid has {} blocks where {:.0f} run at a time: split the work into more of them (a row into pieces, say)",
@@ -298,7 +302,7 @@ class Rules {
   void Stalls() {
     struct Rule {
       const char *field, *kind, *message;
-      double from, worth;  // share of the waiting from which it is told; share of that which may go
+      double from, worth;  // share of the waiting from which it is reported; share of that which may be saved
     };
     static constexpr Rule kRules[] = {
         {"stall_barrier", "barriers", "warps wait for one another at barriers: fewer __syncthreads, smaller blocks, or warp-wide "
@@ -315,7 +319,7 @@ class Rules {
     };
     for (const Rule& rule : kRules) {
       const double stall = Stall(rule.field);
-      // Where schedulers issue nearly every cycle nobody waits in vain.
+      // Where schedulers issue nearly every cycle, waiting warps cost nothing.
       if (stall < rule.from || Percent("issue_active") > 0.8) continue;
       const bool no_shared = k_.Has("shared_passes") && k_.Value("shared_passes") <= 0 && std::string_view(rule.kind) == "shared_queue";
       Tell(no_shared ? "special_queue" : rule.kind, stall * rule.worth * (1 - Percent("issue_active")),
@@ -348,7 +352,7 @@ class Rules {
     const double moved = k_.Has("dram_bytes") ? k_.Value("dram_bytes") : k_.Value("dram_bytes_read") + k_.Value("dram_bytes_written");
     const Result<double> compulsory = CompulsoryBytes(*context_.task, case_.dims);
     if (!TrafficIsKnown() || !compulsory.ok() || *compulsory <= 0 || moved <= 1.2 * *compulsory) return;
-    // Where another part is far busier these bytes cost nothing, and spills have a rule of their own.
+    // Where another part is far busier, these bytes cost nothing, and spills have a rule of their own.
     const double busier = std::max({Percent("sm_throughput"), Percent("tensor_active"), Percent("l2_throughput")});
     if (busier > Percent("dram_throughput") + 0.2) return;
     if (32 * (k_.Value("local_load_sectors") + k_.Value("local_store_sectors")) > 0.5 * (moved - *compulsory)) return;
@@ -384,7 +388,7 @@ class Rules {
                                    : "no tensor core instruction ran");
     }
     InstructionBound();
-    // A narrow access that is otherwise well formed costs instructions and queue slots.
+    // A narrow access that is otherwise coalesced costs instructions and queue slots.
     for (const MemorySite& site : k_.sites) {
       if (site.space != "global" || site.operation == "atomic" || site.bytes >= 8 || site.share < 0.2) continue;
       if (site.transfers_per_request > kWasteful * site.ideal_transfers + 0.5) continue;
@@ -398,13 +402,13 @@ class Rules {
     }
   }
 
-  // Arithmetic or issue is what takes the time, and memory waits for it.
+  // Arithmetic or instruction issue takes the time, and memory waits for it.
   void InstructionBound() {
     const double issue = Percent("issue_active"), pipe = std::max(Percent("sm_throughput"), issue);
     const double memory = std::max(Percent("memory_throughput"), Percent("dram_throughput"));
     if (Percent("tensor_active") > 0.5 || pipe < 0.8 || pipe < memory + 0.1) return;
     double gain = 0.5 * (pipe - memory);
-    // Never more than lies above the operations that the task needs, at the device's peak.
+    // The gain never exceeds the time above the task's necessary operations at the device's peak.
     const Result<double> flops = Flops(*context_.task, case_.dims);
     if (flops.ok() && *flops > 0 && context_.facts->fp32_flops > 0 && k_.duration_us > 0) {
       gain = std::min(gain, 1 - *flops / context_.facts->fp32_flops / (k_.duration_us * 1e-6));
@@ -429,12 +433,12 @@ class Rules {
   const RuleContext& context_;
   const CaseProfile& case_;
   const KernelProfile& k_;
-  double share_;  // of the plan's time
-  double room_;   // of the plan's time, above the floor
+  double share_;  // this kernel's share of the plan's time
+  double room_;   // share of the plan's time above the floor
   std::vector<ProfileFinding> found_;
 };
 
-// Whether the accesses of a source line were counted at any timed shape.
+// Returns whether the accesses of a source line were counted at any timed shape.
 bool Counted(const Profile& profile, const std::string& location) {
   for (const CaseProfile& c : profile.cases) {
     for (const KernelProfile& kernel : c.kernels) {
@@ -497,8 +501,8 @@ void AttachProfile(const Task& task, const DeviceFacts& facts, Profile profile, 
     const bool repeated = !old.location.empty() && std::any_of(told.begin(), told.end(), [&](const Finding& f) {
       return f.kind == old.kind && f.location == old.location;
     });
-    // A check shape is small: what its counts advise of a line that was counted at a timed shape, the profile knows
-    // better.
+    // A check shape is small: for a line that was counted at a timed shape, the profile replaces the advice from its
+    // counts.
     return repeated || (!old.timed && IsAdvice(old.kind) && Counted(profile, old.location));
   });
   evaluation->findings.insert(evaluation->findings.begin(), told.begin(), told.end());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules, each on a kernel whose fault is known from its counts.
+// These tests run each rule on a kernel whose fault is known from its counts.
 #include "tuner/evaluate/profiling/profile_rules.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// x to out, 4 MB each way at n = 2^20.
+// This task copies x to out, 4 MB each way at n = 2^20.
 constexpr const char* kToml = R"(
 name = "copy"
 summary = "x to out"
