@@ -52,7 +52,7 @@ Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const E
     }
   }
   if (!task.seed_source.empty()) {
-    // For shapes that the plan leaves out.
+    // The seed runs the shapes that the plan leaves out.
     Result<CompiledProgram> seed =
         Compile(simulated.compiler(), task, task.seed_source, task.name + "/seed.cu", {}, false, compile_jobs);
     if (seed.ok() && Failure(*seed) == nullptr) job.fallback = *std::move(seed);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the small cases of a candidate on the simulated GPU beside a GPU's own; join_verdicts.h says what for.
+// This file runs the small cases of a candidate on the simulated GPU beside a GPU's own; join_verdicts.h gives the
+// reason.
 #pragma once
 
 #include <memory>
@@ -15,8 +16,9 @@
 
 namespace hone {
 
-// Judges `request`'s candidate on `simulated`, checks alone. Compiles there what it needs. `reference`: says what is
-// right, where no oracle.cu does. A Status means that the device failed, or that the task is at fault there.
+// Judges `request`'s candidate on `simulated`, by checks alone, and compiles for it what it needs. `reference` computes
+// expected outputs where there is no oracle.cu. A Status means that the device failed, or that the task is at fault
+// there.
 Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const EvaluationRequest& request,
                                    double launch_limit_seconds, int compile_jobs,
                                    std::shared_ptr<HostReference> reference = nullptr);

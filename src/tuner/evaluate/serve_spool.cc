@@ -41,7 +41,7 @@ Result<Served> SpoolServer::Look() {
   Served served;
   Status first_error;
   std::mutex mutex;
-  std::atomic<size_t> next{0};  // whoever draws a number judges that bundle
+  std::atomic<size_t> next{0};  // the thread that draws a number judges that bundle
   const auto work = [&] {
     while (!options_.stop.stop_requested()) {
       const size_t i = next++;
@@ -49,7 +49,7 @@ Result<Served> SpoolServer::Look() {
       const std::string& id = claimed[i];
       const Result<SpoolBundle> bundle = spool_.Load(id);
       const Result<Evaluation> evaluation = bundle.ok() ? JudgeBundle(evaluator_, *bundle, options_) : Result<Evaluation>(bundle.status());
-      // A bundle that this program cannot read, it will not be able to read tomorrow either.
+      // A bundle that this program cannot read now will be unreadable in a later look too.
       const bool unreadable = !bundle.ok() && bundle.status().code() == StatusCode::kInvalidArgument;
       const bool answer = evaluation.ok() || unreadable;
       const Status written = answer ? spool_.Finish(id, evaluation) : spool_.PutBack(id, evaluation.status());

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One look at a spool: what waits there is claimed, judged and answered.
+// SpoolServer takes one look at a spool: it claims, judges and answers the bundles that wait there.
 //
 // Only a judgement is an answer. Where the environment failed (a device that was lost, a process that could not be
-// made, a full disk), the bundle is tried again, and then goes back to `pending` with the reason beside it: nobody's
-// kernel is held responsible for this machine.
+// made, a full disk), the bundle is tried again, and then goes back to `pending` with the reason beside it: no kernel
+// is held responsible for this machine.
 #pragma once
 
 #include <functional>
@@ -21,14 +21,14 @@ namespace hone {
 
 struct ServeOptions {
   int threads = 1;            // bundles at a time; their compiles overlap
-  int tries = 3;              // of one bundle in one look, the first one counted
+  int tries = 3;              // attempts for one bundle in one look, the first one included
   double pause_seconds = 0.5; // before the second try, twice as long before each further one
   int max_looks = 3;          // looks in which a bundle may fail before it is left to other workers
-  // Of the profiles that bundles ask for: all, those of versions that gained (EvaluationRequest::profile_gains), none. A
-  // profile takes about as long as the judgement.
+  // Which of the profiles that bundles ask for are taken: all, those of versions that gained
+  // (EvaluationRequest::profile_gains), or none. A profile takes about as long as the judgement.
   enum class Profiles { kAll, kGains, kNone } profiles = Profiles::kAll;
-  std::stop_token stop;       // asked for: begin nothing more
-  // What became of a bundle. Called one at a time, from any thread.
+  std::stop_token stop;  // once requested, nothing more is begun
+  // Reports the outcome of a bundle. Called one at a time, from any thread.
   std::function<void(const std::string& id, const Result<Evaluation>& evaluation)> on_bundle;
 };
 
@@ -38,8 +38,8 @@ struct Served {
   int put_back = 0;    // not answered: the environment failed
 };
 
-// Judges one bundle, again where the environment fails (`tries`, `pause_seconds`), with the profiles that the options allow.
-// A lost device is such a failure: kUnavailable.
+// Judges one bundle, again where the environment fails (`tries`, `pause_seconds`), with the profiles that the options
+// allow. A lost device is a failure of the environment: kUnavailable.
 Result<Evaluation> JudgeBundle(Evaluator& evaluator, const SpoolBundle& bundle, const ServeOptions& options,
                                const EvaluationProgress& progress = {});
 
@@ -48,8 +48,8 @@ class SpoolServer {
   SpoolServer(Evaluator& evaluator, Spool& spool, ServeOptions options)
       : evaluator_(evaluator), spool_(spool), options_(std::move(options)) {}
 
-  // Claims what is pending now and is done when each bundle is answered or put back; told to stop, it puts back what it
-  // has not come to. A Status: the spool itself cannot be read or written.
+  // Claims the pending bundles and returns when each is answered or put back. When stopped, it puts back the bundles
+  // that it has not started. A Status means that the spool itself cannot be read or written.
   Result<Served> Look();
 
  private:

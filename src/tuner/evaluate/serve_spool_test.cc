@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker whose machine fails under it: no bundle is answered for that, none is lost, and the reason is kept.
+// These tests are about a worker whose machine fails: no bundle is answered because of that, none is lost, and the
+// reason is kept.
 #include "tuner/evaluate/serve_spool.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +50,7 @@ role = "check"
 dims = { n = 5 }
 )";
 
-// Fails as told, then judges.
+// This evaluator fails a given number of times, then judges.
 class FailingEvaluator : public Evaluator {
  public:
   const DeviceFacts& facts() const override { return facts_; }
@@ -159,7 +160,7 @@ TEST_F(ServeSpool, BundlesAreClaimedInTheOrderOfTheirSubmission) {
     ASSERT_TRUE(spool_->Submit(task_, request_).ok());
     ids.push_back(Spool::BundleId(task_, request_));
   }
-  // An hour apart, so that no file system's clock is too coarse for it; the last submitted first.
+  // The times are an hour apart, so that no file system's clock is too coarse; the first submitted is the newest.
   auto time = std::filesystem::file_time_type::clock::now();
   for (const std::string& id : ids) {
     time -= std::chrono::hours(1);
@@ -169,7 +170,7 @@ TEST_F(ServeSpool, BundlesAreClaimedInTheOrderOfTheirSubmission) {
   EXPECT_EQ(spool_->Claim().value(), ids);
 }
 
-// A bundle that waited for a day and was claimed a moment ago is not one that a dead worker left.
+// A bundle that waited for a day and was claimed a moment ago does not belong to a dead worker.
 TEST_F(ServeSpool, OnlyWhatHasBeenRunningForLongIsReleased) {
   const auto day_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);
   std::filesystem::last_write_time(folder_ / ("pending/" + id_ + ".json"), day_ago);
@@ -188,7 +189,7 @@ TEST_F(ServeSpool, WhatALivingWorkerHoldsIsNotReleased) {
   ASSERT_TRUE(another.Release(0).ok());
   EXPECT_TRUE(In("running"));
   EXPECT_TRUE(another.Claim().value().empty());
-  // Put back, it is anybody's.
+  // A bundle that was put back can be claimed by any worker.
   ASSERT_TRUE(spool_->Unclaim(id_).ok());
   EXPECT_EQ(another.Claim().value(), std::vector<std::string>{id_});
   ASSERT_TRUE(spool_->Release(0).ok());
@@ -232,7 +233,7 @@ TEST_F(ServeSpool, AFailureOfTheMachineThatStaysIsNobodysAnswer) {
   const Status answer = spool_->Answer(id_).status();
   EXPECT_EQ(answer.code(), StatusCode::kPending);
   EXPECT_THAT(answer.message(), HasSubstr("confine with Landlock"));
-  // The machine is well again: the same bundle is judged, and the reason goes.
+  // The machine works again: the same bundle is judged, and the reason is removed.
   evaluator_.failures = 0;
   EXPECT_EQ(server.Look().value().judged, 1);
   EXPECT_EQ(spool_->Answer(id_).value().verdict, Verdict::kCompileError);
@@ -291,7 +292,7 @@ TEST_F(ServeSpool, ARequestWhoseNumbersCannotBeMeantIsAnsweredWithTheField) {
     EXPECT_EQ(served.unreadable, 1) << field;
     EXPECT_THAT(spool_->Answer(id).status().message(), HasSubstr(field));
     EXPECT_FALSE(FileExists(folder_ / ("pending/" + id + ".json"))) << field;
-    // Nor does the sender leave such a bundle for others to find.
+    // The sender does not leave such a bundle for others either.
     const Result<Evaluation> sent = MakeSpoolEvaluator(folder_ / "sent").value()->Evaluate(task_, request);
     EXPECT_EQ(sent.status().code(), StatusCode::kInvalidArgument) << field;
     EXPECT_THAT(sent.status().message(), HasSubstr(field));
@@ -350,7 +351,8 @@ TEST_F(ServeSpool, AnOptionOfTheWrongTypeIsAnsweredAtOnce) {
   EXPECT_THAT(spool_->Answer(id_).status().message(), HasSubstr("evaluation options"));
 }
 
-// A spool is a folder that others write to. Fields of a wrong type in an answer once ended whoever read it.
+// A spool is a folder that others write to. Fields of a wrong type in an answer once crashed every process that read
+// it.
 TEST_F(ServeSpool, AForgedAnswerIsAnErrorAndNoMore) {
   const std::string done = folder_ / ("done/" + id_ + ".json");
   std::filesystem::create_directories(folder_ / "done");

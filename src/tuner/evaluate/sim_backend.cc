@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judging on the simulated GPU: the system's C++ compiler, and sessions whose kernels run in sandboxed children. Times
-// are modelled, so jobs that are judged side by side do not disturb each other: each has a session of its own.
+// This backend judges on the simulated GPU: the system's C++ compiler, and sessions whose kernels run in sandboxed
+// children. Times are modelled, so jobs that are judged at the same time do not disturb each other: each has a session
+// of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 
 class SimBackend : public Backend {
  public:
-  // `cute_absent`: why candidates that use CuTe cannot be judged; empty: they can.
+  // `cute_absent` says why candidates that use CuTe cannot be judged; empty where they can.
   SimBackend(const SimSessionOptions& options, std::unique_ptr<DeviceSession> session, std::unique_ptr<Compiler> compiler,
              std::string cute_absent)
       : options_(options), facts_(session->facts()), compiler_(std::move(compiler)), cute_absent_(std::move(cute_absent)) {
@@ -102,7 +103,7 @@ SimCuteHeaders FindCute(const EvaluatorOptions& options) {
   SimCuteHeaders cute;
   const Result<CutlassHeaders> cutlass = FindCutlassHeaders(options.cutlass_home);
   const Result<std::string> cccl = FindCcclHeaders(options.cuda_home);
-  // The compiler is confined to folders by their own names.
+  // The compiler's sandbox needs the real names of its folders.
   const auto own = [](const std::string& folder) {
     std::error_code error;
     const std::filesystem::path path = std::filesystem::canonical(folder, error);

@@ -21,7 +21,8 @@ namespace hone {
 namespace fs = std::filesystem;
 namespace {
 
-// A spool is shared: what lies in it may be anybody's. A bundle holds two sources of 4 MiB at most, a task and an oracle.
+// A spool is shared, and anybody may write files into it. A bundle holds two sources of 4 MiB at most, a task and an
+// oracle.
 constexpr int64_t kMostFileBytes = int64_t{64} << 20;
 
 class SpoolEvaluator : public Evaluator {
@@ -82,8 +83,8 @@ bool Spool::Hold(const std::string& id) {
   const std::string path = Path("running", id);
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!fd.valid() && errno == ENOENT) return false;
-  // Whoever takes back what the dead left has the lock for a moment, and may have taken this just when we claimed it.
-  // Where there are no locks, the rename has to do.
+  // A process that releases bundles of dead workers holds the lock for a moment, and may have taken this bundle just
+  // when it was claimed. Where there are no locks, the rename has to do.
   for (int attempt = 0; fd.valid() && TryLock(fd.get()) == LockOutcome::kAnothers; ++attempt) {
     if (attempt == 100) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -110,7 +111,7 @@ Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& excep
     const std::lock_guard lock(mutex_);
     fs::rename(Path("pending", id), Path("running", id), error);
     if (error) continue;  // another worker was faster
-    // Release goes by how long it has been running, not by when it was submitted.
+    // Release goes by the time since the claim, not since the submission.
     fs::last_write_time(Path("running", id), fs::file_time_type::clock::now(), error);
     if (Hold(id)) claimed.push_back(id);
   }
@@ -146,16 +147,16 @@ Status Spool::Unclaim(const std::string& id) {
 }
 
 void Spool::GiveUp() {
-  mutex_.lock();  // and never given back
+  mutex_.lock();  // never unlocked
   while (!held_.empty()) (void)Return(std::string(held_.begin()->first)).ok();
 }
 
 Status Spool::Return(const std::string& id) {
-  // First: whoever claims it next must find no lock on it.
+  // The lock goes first: the next worker that claims the bundle must find none on it.
   held_.erase(id);
   std::error_code error;
   fs::rename(Path("running", id), Path("pending", id), error);
-  // Where it is back already, another worker took it for a dead one's just now.
+  // If the bundle is back already, another worker took it for a dead worker's just now.
   if (!error || FileExists(Path("pending", id))) return Status::Ok();
   return Status::Io(fmt::format("cannot put bundle {} back into {}/pending: {}", id, directory_, error.message()));
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Evaluations judged elsewhere: a folder on a shared disk, or one carried to a GPU and back.
+// A spool passes evaluations to other machines: it is a folder on a shared disk, or one carried to a GPU and back.
 //
 //   DIR/pending/ID.json   a bundle: task, sources, incumbent, seed, protocol version; needs nothing else
 //   DIR/running/ID.json   claimed by a worker (a rename, so that two workers never judge one bundle)
@@ -9,7 +9,7 @@
 //   DIR/failed/ID.json    why the last worker put this bundle back; gone once it is answered
 //   DIR/device.json       facts of the device that last judged here
 //
-// Every file is written aside and renamed. ID is a hash of the bundle, so that asking again finds the
+// Every file is written to a temporary name and renamed. ID is a hash of the bundle, so that asking again finds the
 // answer instead of a second bundle. docs/formats/spool.md describes the fields.
 #pragma once
 
@@ -35,26 +35,29 @@ class Spool {
 
   static std::string BundleId(const Task& task, const EvaluationRequest& request);
 
-  // The stored answer; kPending when there is none yet (the bundle is then pending or running; the message says why
-  // the last worker put it back), or the error a worker wrote: it could not read the bundle.
+  // Returns the stored answer; kPending when there is none yet (the bundle is then pending or running; the message says
+  // why the last worker put it back), or the error of a worker that could not read the bundle.
   Result<Evaluation> Answer(const std::string& id) const;
   // Writes the bundle unless it is pending, running or done already.
   Status Submit(const Task& task, const EvaluationRequest& request);
 
-  // Claims every pending bundle but those, oldest first; bundles that cannot be read are answered with the reason.
+  // Claims every pending bundle except those in `except`, oldest first; bundles that cannot be read are answered with
+  // the reason.
   Result<std::vector<std::string>> Claim(const std::set<std::string>& except = {});
   Result<SpoolBundle> Load(const std::string& id) const;
   Status Finish(const std::string& id, const Result<Evaluation>& evaluation);
-  // Back to pending/, unanswered: the environment failed, with `reason`. Later claims come to it again.
+  // Puts a bundle back into pending/ unanswered, because the environment failed with `reason`. Later claims find it
+  // again.
   Status PutBack(const std::string& id, const Status& reason);
-  // The same without a reason: claimed and not come to.
+  // Does the same without a reason, for a bundle that was claimed and not started.
   Status Unclaim(const std::string& id);
-  // For a process that is about to end, from any thread: all that it has claimed and not answered is put back without a
-  // reason. Nothing is half done then, and threads that would claim or answer after it wait for the end.
+  // Puts back, without a reason, all bundles that this process has claimed and not answered. It is for a process that
+  // is about to end, from any thread: no bundle is left half done, and threads that would claim or answer after it wait
+  // for the end.
   void GiveUp();
-  // Bundles left in running/ by a worker that died go back to pending/: those claimed at least so long ago, and held by
-  // nobody. A worker holds what it has claimed with a lock (flock); where a file system keeps locks to one machine, a
-  // worker of another machine cannot be told from a dead one.
+  // Moves bundles that a dead worker left in running/ back to pending/: those claimed at least so long ago, and locked
+  // by nobody. A worker locks what it has claimed (flock); where a file system keeps locks to one machine, a worker of
+  // another machine looks like a dead one.
   Status Release(double older_than_seconds);
 
   Status WriteFacts(const DeviceFacts& facts);
@@ -62,16 +65,16 @@ class Spool {
 
  private:
   std::string Path(const char* state, const std::string& id) const;
-  // These with mutex_ held. Hold: whether a bundle that was renamed into running/ is ours.
+  // Call these with mutex_ held. Hold returns whether a bundle that was renamed into running/ is this worker's.
   bool Hold(const std::string& id);
   Status Return(const std::string& id);
 
   std::string directory_;
-  std::mutex mutex_;  // while a bundle goes from one folder to another
-  std::map<std::string, UniqueFd> held_;  // what is claimed and not answered, locked where that can be
+  std::mutex mutex_;                      // held while a bundle moves from one folder to another
+  std::map<std::string, UniqueFd> held_;  // claimed and unanswered bundles, locked where locks work
 };
 
-// An Evaluator that submits to a spool and answers kPending until the result is there.
+// Makes an Evaluator that submits to a spool and answers kPending until the result is there.
 Result<std::unique_ptr<Evaluator>> MakeSpoolEvaluator(const std::string& directory);
 
 }  // namespace hone

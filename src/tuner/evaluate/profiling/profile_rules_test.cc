@@ -124,7 +124,7 @@ TEST_F(ProfileRules, BankConflictsWeighWhatSharedMemoryWeighs) {
   EXPECT_EQ(found[0].kind, "bank_conflict");
   EXPECT_EQ(found[0].location, "k.cu:20");
   EXPECT_THAT(found[0].evidence, HasSubstr("32.0 passes a request where 1.0 suffice"));
-  kernel.values["limit_lsu"] = 1;  // conflicts that cost nothing are not told
+  kernel.values["limit_lsu"] = 1;  // conflicts that cost nothing are not reported
   EXPECT_THAT(Find(), IsEmpty());
 }
 
@@ -173,7 +173,7 @@ TEST_F(ProfileRules, StallsSpillsDivergenceAndDoublePrecision) {
 }
 
 TEST_F(ProfileRules, AdviceOfACheckShapeGivesWayWhereATimedShapeWasCounted) {
-  // Line 9 does well at the timed shape; nothing was counted at line 20.
+  // Line 9 is coalesced at the timed shape; nothing was counted at line 20.
   kernel.sites = {{"k.cu:9", "global", "load", 4, 1000, 4, 4, 1.0}};
   Profile profile;
   profile.cases = {{{{"n", 1 << 20}}, {kernel}}};
@@ -199,7 +199,7 @@ TEST_F(ProfileRules, FindingsOfTheProfileNameTheTimedShape) {
   EXPECT_TRUE(evaluation.findings[0].timed);
 }
 
-// The kernels below ran on an H200; their counts, rounded, are CUPTI's.
+// The kernels below ran on an H200; their counts are CUPTI's, rounded.
 
 TEST_F(ProfileRules, LoadsAndStoresThatScatterAreToldTogether) {
   kernel.values["load_requests"] = kernel.values["store_requests"] = 32768;
@@ -220,17 +220,17 @@ TEST_F(ProfileRules, AStoreThatScattersOnALineWithSuchALoadIsToldToo) {
 }
 
 TEST_F(ProfileRules, OneAddressForAWarpAndLoadsThatTheAverageLeavesOutAreNoScatter) {
-  // A product by one thread a result: a factor's element is broadcast. 1.5 sectors a request cannot be fewer.
+  // In a product with one thread a result, an element of a factor is broadcast. 1.5 sectors a request cannot be fewer.
   kernel.values["load_requests"] = 1e7;
   kernel.values["load_sectors"] = 1.5e7;
   kernel.values["load_bytes_per_sector"] = 22;
   EXPECT_THAT(Find(), IsEmpty());
-  // cp.async: all 4 MiB are loaded once, and the average knows of less than half of them.
+  // With cp.async, all 4 MiB are loaded once, and the average covers less than half of them.
   kernel.values["load_requests"] = 8192;
   kernel.values["load_sectors"] = 131072;
   kernel.values["load_bytes_per_sector"] = 14;
   EXPECT_THAT(Find(), IsEmpty());
-  // A gather by cp.async loads more than must move at least: then their number tells.
+  // A gather by cp.async loads more than the least that must move: then its own number counts.
   kernel.values["load_sectors"] = 12 * 65536;
   kernel.values["load_requests"] = 65536;
   kernel.values["load_bytes_per_sector"] = 6;
@@ -240,7 +240,7 @@ TEST_F(ProfileRules, OneAddressForAWarpAndLoadsThatTheAverageLeavesOutAreNoScatt
 }
 
 TEST_F(ProfileRules, WhereTensorCoresAreBusyWaitingBesideThemIsNoFault) {
-  // cute_ladder/08 at 4096 cubed, at the speed of cuBLASLt: what its warps wait for is the tensor cores.
+  // This is cute_ladder/08 at 4096 cubed, as fast as cuBLASLt: its warps wait for the tensor cores.
   kernel.duration_us = 179;
   kernel.values = {{"memory_throughput", 57}, {"dram_throughput", 21}, {"l1_throughput", 60}, {"sm_throughput", 90},
                    {"issue_active", 16}, {"tensor_active", 95}, {"shared_passes", 402900}, {"bank_conflicts", 117000},
@@ -257,7 +257,7 @@ TEST_F(ProfileRules, WhereTensorCoresAreBusyWaitingBesideThemIsNoFault) {
 }
 
 TEST_F(ProfileRules, BankConflictsByCountersWeighWhatTheBanksAreBusy) {
-  // A 32 x 32 tile without padding: 134000 passes of each SM in 151000 cycles, 94 % of them conflicts.
+  // A 32 x 32 tile without padding makes 134000 passes of each SM in 151000 cycles, 94 % of them conflicts.
   kernel.values = {{"shared_passes", 17.71e6}, {"bank_conflicts", 16.6e6}, {"cycles", 151000}, {"l1_throughput", 95},
                    {"load_requests", 524288}, {"store_requests", 524288}};
   const std::vector<ProfileFinding> found = Find();
@@ -277,18 +277,18 @@ TEST_F(ProfileRules, AProductWithoutTensorCoresIsSeenThoughTheirPipeMovesConstan
 }
 
 TEST_F(ProfileRules, ArithmeticThatTakesTheTimeIsSaid) {
-  // 64 exponentials an element: schedulers issue in 91 % of the cycles, memory works 7 %.
+  // With 64 exponentials an element, schedulers issue in 91 % of the cycles, and memory is busy in 7 %.
   kernel.values = {{"sm_throughput", 91}, {"issue_active", 91}, {"memory_throughput", 7}, {"stall_mio", 30}, {"stall_wait", 70}};
   std::vector<ProfileFinding> found = Find(0.05);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].kind, "instruction_bound");
   EXPECT_THAT(found[0].message, HasSubstr("schedulers issue nearly every cycle"));
   EXPECT_NEAR(found[0].gain, 0.5 * (0.91 - 0.07), 1e-9);
-  // A barrier for every other instruction: a pipe is full long before the schedulers are.
+  // With a barrier for every other instruction, a pipe is full long before the schedulers are.
   kernel.values["sm_throughput"] = 94;
   kernel.values["issue_active"] = 62;
   EXPECT_THAT(Find(0.05)[0].message, HasSubstr("one pipe of the multiprocessors"));
-  // Near the operations that must be done nothing is promised.
+  // Near the task's necessary operations, no gain is promised.
   task.flops = Expression::Parse("n * 640").value();
   facts.fp32_flops = 67e12;
   kernel.values.erase("stall_mio");
@@ -304,7 +304,7 @@ TEST_F(ProfileRules, QueuedAtomicsAreNotLaidToLoads) {
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].kind, "atomics");
   EXPECT_THAT(found[0].evidence, HasSubstr("33 % of the requests to global memory"));
-  // The simulator knows how long they queue, and need not guess.
+  // The simulator knows how long requests queue, and need not estimate it.
   kernel.values = {{"limit_atomics", 100}, {"limit_latency", 90}};
   const std::vector<ProfileFinding> modelled = Find(0.01);
   ASSERT_THAT(modelled, SizeIs(1));
@@ -312,7 +312,7 @@ TEST_F(ProfileRules, QueuedAtomicsAreNotLaidToLoads) {
 }
 
 TEST_F(ProfileRules, AQueueWithoutSharedMemoryIsLaidToWhatElseGoesThroughIt) {
-  // A __constant__ table, each thread at an index of its own.
+  // Each thread reads a __constant__ table at an index of its own.
   kernel.values = {{"stall_mio", 72}, {"stall_short_scoreboard", 27}, {"issue_active", 4}, {"sm_throughput", 60},
                    {"shared_passes", 0}, {"memory_throughput", 55}};
   EXPECT_EQ(Find(0.03)[0].kind, "special_queue");
@@ -325,7 +325,7 @@ TEST_F(ProfileRules, EmptyMultiprocessorsAreLaidToTheGridOrToShortBlocksWhereTho
   evaluation.resources = {{"k", 31, 0, 0, 0, 1.0}};
   kernel.blocks = 256;
   EXPECT_THAT(Find()[0].message, HasSubstr("the grid has 256 blocks where 1067 run at a time"));
-  // 64 threads a block would fill an SM 32 blocks deep; they end too soon for that.
+  // Blocks of 64 threads would fill an SM at 32 blocks; they end too soon for that.
   kernel.blocks = 524288;
   kernel.threads_per_block = 64;
   evaluation.resources = {{"k", 16, 0, 0, 0, 1.0}};
@@ -335,7 +335,7 @@ TEST_F(ProfileRules, EmptyMultiprocessorsAreLaidToTheGridOrToShortBlocksWhereTho
 }
 
 TEST_F(ProfileRules, RereadsCountWhereMemoryIsWhatIsWaitedFor) {
-  // Three passes over rows: nothing is busier than memory, which moves twice what it must.
+  // This kernel makes three passes over rows: memory is the busiest part and moves twice the necessary bytes.
   kernel.values = {{"dram_bytes", 16e6}, {"dram_throughput", 31}, {"memory_throughput", 31}, {"l2_throughput", 39}, {"sm_throughput", 12}};
   ASSERT_FALSE(Find().empty());
   EXPECT_EQ(Find()[0].kind, "rereads");

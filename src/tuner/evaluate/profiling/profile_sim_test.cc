@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a candidate's text to advice, on the simulated GPU: the whole way that `hone eval --profile` goes.
+// These tests go from a candidate's text to advice on the simulated GPU: the whole way of `hone eval --profile`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 
-// Reads along rows and writes down columns: each store of a warp goes to 32 sectors.
+// This kernel reads along rows and writes down columns: each store of a warp goes to 32 sectors.
 constexpr const char* kNaive = R"cu(/*hone
 [[launch]]
 kernel = "transpose"
@@ -36,7 +36,7 @@ __global__ void transpose(const float* __restrict__ x, float* __restrict__ out, 
 }
 )cu";
 
-// The same through a tile without padding: the reads of a column meet in one bank.
+// This kernel does the same through a tile without padding: the reads of a column fall into one bank.
 constexpr const char* kConflicts = R"cu(/*hone
 [[launch]]
 kernel = "transpose"
@@ -71,7 +71,7 @@ class ProfileOnSimulator : public testing::Test {
       EvaluatorOptions options;
       options.device = "sim";
       options.launch_limit_seconds = options.compile_limit_seconds = 200;  // seconds; the host's processors run it, and may have much else to do
-      // As a user may give it: seen from here, though its children start elsewhere.
+      // A user may give a path relative to this folder, although the children start in another.
       options.executable = std::filesystem::relative(std::filesystem::read_symlink("/proc/self/exe")).string();
       options.cache_directory = cache->path();
       return MakeEvaluator(options);
@@ -115,10 +115,10 @@ TEST_F(ProfileOnSimulator, ScatteredStoresAreFoundAtTheirLine) {
   EXPECT_EQ(profile.findings[0].location, "mine.cu:13");
   EXPECT_THAT(profile.findings[0].message, HasSubstr("stores use 4 of the 32 bytes"));
   EXPECT_GT(profile.findings[0].gain, 0.2);
-  // For the analyst role, which reads the findings of an evaluation.
+  // The analyst role reads the findings of an evaluation.
   EXPECT_EQ(evaluation.findings[0].location, "mine.cu:13");
   EXPECT_THAT(evaluation.findings[0].message, HasSubstr("sectors a request"));
-  // For people, and through JSON unchanged.
+  // The text for people is the same after a round trip through JSON.
   const std::string words = DescribeProfile(profile, "");
   EXPECT_THAT(words, HasSubstr("modelled"));
   EXPECT_THAT(words, HasSubstr("uncoalesced at mine.cu:13"));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The test program, which is also the simulator's child and the profiling process that its tests start.
+// This is the test program; it is also the simulator's child and the profiling process that its tests start.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// A device of host memory that counts, or may not.
+// A CountingSession is a device of host memory whose counters can be read or are refused.
 class CountingSession : public FakeSession {
  public:
   CountingSession(FakeDevice device, bool allowed, bool by_ncu) : FakeSession(std::move(device)), allowed_(allowed), by_ncu_(by_ncu) {}

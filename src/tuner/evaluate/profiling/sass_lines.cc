@@ -23,7 +23,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// "//## File "/tmp/k.cu", line 5 ..." -> ("k.cu", 5); line 0 when it is no such marker.
+// Reads "//## File "/tmp/k.cu", line 5 ..." as ("k.cu", 5); line 0 when the text is no such marker.
 std::pair<std::string, int> Marker(std::string_view line) {
   const size_t quote = line.find('"'), end = line.find('"', quote + 1), number = line.find("line ", end == std::string_view::npos ? 0 : end);
   if (end == std::string_view::npos || number == std::string_view::npos) return {"", 0};
@@ -31,7 +31,7 @@ std::pair<std::string, int> Marker(std::string_view line) {
   return {std::string(path.substr(path.rfind('/') + 1)), std::atoi(std::string(line.substr(number + 5)).c_str())};
 }
 
-// "/*00c0*/ @P0 LDG.E R2, ... ;" -> "LDG.E"; empty when it is no instruction.
+// Reads "/*00c0*/ @P0 LDG.E R2, ... ;" as "LDG.E"; empty when the line is no instruction.
 std::string Opcode(std::string_view line) {
   if (!line.starts_with("/*")) return "";
   const size_t end = line.find("*/");
@@ -59,7 +59,7 @@ std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::strin
       file.clear();
       number = 0;
     } else if (line.starts_with("//##")) {
-      // Of several in a row the last is the outermost: the line that all was inlined at.
+      // The last of several markers in a row is the outermost: the line at which everything was inlined.
       std::tie(file, number) = Marker(line);
     } else if (const std::string opcode = Opcode(line); !opcode.empty() && opcode != "NOP") {
       SassLine& counted = lines[{kernel, file, number}];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A listing as nvdisasm 13 writes it, of a kernel of six lines.
+// These tests read a listing as nvdisasm 13 writes it, of a kernel of six lines.
 #include "tuner/evaluate/profiling/sass_lines.h"
 
 #include <gmock/gmock.h>
@@ -51,11 +51,11 @@ TEST(SassLines, TheCandidatesOwnLinesStandBesideTheirCode) {
   EXPECT_EQ(lines[0].source, "one");
   EXPECT_EQ(lines[1].source, "if (i < n) return;");
   EXPECT_EQ(lines[2].source, "four");
-  EXPECT_EQ(lines[3].source, "");  // of no line
-  EXPECT_EQ(lines[4].source, "");  // another file's
+  EXPECT_EQ(lines[3].source, "");  // belongs to no line
+  EXPECT_EQ(lines[4].source, "");  // another file's line
   const std::string words = DescribeProfile({.sass = lines}, "");
   EXPECT_THAT(words, HasSubstr("k.cu:3  if (i < n) return;\n         2  1 EXIT, 1 ISETP.GE.AND\n"));
-  // Loads, stores and products come before whatever there is more of.
+  // Loads, stores and products come before more numerous instructions.
   const std::string long_line = DescribeProfile(
       {.sass = {{"k", "k.cu:1", "", 60, {{"IMAD", 20}, {"MOV", 15}, {"LEA", 10}, {"SEL", 5}, {"IADD3", 4}, {"LDC", 4}, {"STS", 1}, {"LDG.E", 1}}}}}, "");
   EXPECT_THAT(long_line, HasSubstr("60  1 LDG.E, 1 STS, 20 IMAD, 15 MOV, 10 LEA, 5 SEL, …"));

@@ -16,10 +16,10 @@ namespace {
 using Sizes = std::vector<int64_t>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Comparisons of conditions that the search for one plan may work out, and for one alternative of it, so that one that
-// is out of reach does not starve those after it. Some 0.2 us each.
+// The search for one plan may evaluate this many comparisons of conditions, and this many for one alternative of it, so
+// that an unreachable alternative does not starve those after it. One comparison takes some 0.2 us.
 constexpr int64_t kMostComparisons = 400'000, kMostComparisonsEach = 60'000;
-constexpr int64_t kCostInComparisons = 20;  // what working out a shape's cost counts as
+constexpr int64_t kCostInComparisons = 20;  // the cost of a shape counts as this many comparisons
 constexpr int kRandomStarts = 6;
 constexpr int kWalkSteps = 32;
 constexpr uint64_t kMostHalvings = 8;
@@ -28,7 +28,7 @@ constexpr size_t kEdgeTries = 16;
 constexpr int kMostDoublings = 40;  // of a step
 constexpr int kMostSnaps = 12;      // multiples of up to 2^12
 
-// The search for one plan.
+// An Aim is the search for one plan.
 class Aim {
  public:
   Aim(const Task& task, const LaunchPlan& plan, const Binding& binding, const DeviceFacts& facts,
@@ -46,12 +46,12 @@ class Aim {
     }
   }
 
-  // A shape that takes entry `target`, not the first best one.
+  // Returns a shape that takes entry `target`; it is not simply the first one found.
   std::optional<Sizes> ShapeFor(size_t target);
-  // One where it is only just taken: a size that conditions speak of is the largest or smallest there is, others are
-  // small.
+  // Returns a shape at which the entry is only just taken: a size that conditions mention is the largest or smallest
+  // possible, others are small.
   std::optional<Sizes> EdgeOf(size_t target, bool largest);
-  // No shape at all takes it.
+  // Returns whether no shape at all takes the entry.
   bool Unreachable(size_t target) const;
   std::optional<std::vector<size_t>> Taken(const Sizes& values) const { return entries_taken_(fair_.Named(values)); }
 
@@ -80,7 +80,7 @@ class Aim {
   int64_t other_work_ = 0, may_spend_ = 0;
 };
 
-// Where the condition says what each dimension is.
+// Returns the only possible shape where the condition fixes each dimension.
 std::optional<Sizes> Aim::OnlyShape(size_t target) const {
   if (!conditions_[target] || conditions_[target]->pinned().size() != fair_.dimensions().size()) return std::nullopt;
   Sizes values;
@@ -99,7 +99,7 @@ bool Aim::Unreachable(size_t target) const {
          });
 }
 
-// 0: takes the target, is fair and within the limits. Infinite: not fair.
+// Returns 0 for values that take the target, are fair and within the limits; infinity for values that are not fair.
 double Aim::Distance(const Sizes& values, size_t target, double give_up_above) {
   double distance = conditions_[target] ? conditions_[target]->ToHold(values) : 0;
   for (size_t i = target;
@@ -113,7 +113,8 @@ double Aim::Distance(const Sizes& values, size_t target, double give_up_above) {
   return *cost <= 1 ? distance : distance + 1 - 1 / (1 + std::log2(*cost));
 }
 
-// Alternating variables: of one dimension after the other the best of many steps, until none makes it any nearer.
+// Descends by alternating variables: of one dimension after the other it takes the best of many steps, until none comes
+// any nearer.
 Sizes Aim::Descend(Sizes values, size_t target, double* distance) {
   *distance = Distance(values, target, kInfinity);
   for (bool nearer = true; nearer && *distance > 0 && Spent() < may_spend_;) {
@@ -155,8 +156,8 @@ Sizes Aim::Descend(Sizes values, size_t target, double* distance) {
   return values;
 }
 
-// Steps at random that stay within the alternative: any size of a dimension, or one as round as the conditions like
-// them.
+// Takes steps at random that stay within the alternative: to any size of a dimension, or to a round one such as
+// conditions name.
 Sizes Aim::Walk(const Sizes& from, size_t target, Rng& rng) {
   Sizes values = from;
   for (int step = 0; step < kWalkSteps; ++step) {
@@ -174,7 +175,7 @@ Sizes Aim::Walk(const Sizes& from, size_t target, Rng& rng) {
   return values;
 }
 
-// Timed shapes and what is left of them within the limits, the cases, and shapes at random; the nearest first.
+// Returns starting points, the nearest first: timed shapes, reduced to the limits, the cases, and shapes at random.
 std::vector<Sizes> Aim::Starts(size_t target, Rng& rng) const {
   std::vector<Sizes> starts;
   for (const Case& c : task_.cases) {
@@ -189,7 +190,7 @@ std::vector<Sizes> Aim::Starts(size_t target, Rng& rng) const {
     }
     if (const std::optional<Sizes> fitting = fair_.Shrunk(values, rng)) starts.push_back(*fitting);
   }
-  // What the condition fixes, a start should have.
+  // A start should have the sizes that the condition fixes.
   if (conditions_[target]) {
     for (Sizes& values : starts) {
       for (const auto& [dim, value] : conditions_[target]->pinned()) values[dim] = fair_.ranges()[dim].Fitted(value);
@@ -222,7 +223,7 @@ std::optional<Sizes> Aim::ShapeFor(size_t target) {
 
 std::optional<Sizes> Aim::EdgeOf(size_t target, bool largest) {
   Rng rng = Rng(seed_).Split(target);
-  // Of its own condition, or else of the first one before it that speaks of any.
+  // The dimensions are those of its own condition, or else of the first one before it that mentions any.
   std::set<size_t> spoken_of;
   for (size_t i = target + 1; i-- > 0 && spoken_of.empty() && plan_.entries[i].step == plan_.entries[target].step;) {
     if (!plan_.entries[i].when) continue;
@@ -251,7 +252,7 @@ std::optional<Sizes> Aim::EdgeOf(size_t target, bool largest) {
          halvings > 0 && move(i, fair_.ranges()[i].Fitted(values[i] / 2));)
       --halvings;
   }
-  // As far as it goes, in ever smaller steps, of all forms that a remainder may ask for.
+  // Moves the size as far as it goes, in ever smaller steps of all forms that a remainder may ask for.
   const int64_t step = (largest ? 1 : -1) * fair_.ranges()[dim].multiple;
   for (int k = kMostDoublings; k-- > 0;) {
     if (std::abs(step) > (fair_.ranges()[dim].high >> k)) continue;
@@ -298,7 +299,7 @@ std::vector<Case> EdgesOfAlternatives(const Task& task, const LaunchPlan& plan, 
   }
   Rng rng(seed);
   for (size_t left = targets.size(); left > 1; --left) std::swap(targets[left - 1], targets[rng.Below(left)]);
-  // Every one at its largest, hardly any at its smallest; then the other way about.
+  // Every dimension at its largest, hardly any at its smallest; then the other way round.
   std::vector<bool> largest;
   for (size_t i = 0; i < targets.size(); ++i) largest.push_back(rng.Below(8) > 0);
   for (size_t tries = 0; tries < 2 * targets.size() && static_cast<int>(edges.size()) < count && tries < kEdgeTries;
@@ -343,7 +344,7 @@ AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding
     all.taken.merge(aimed.taken);
     all.unreachable.merge(aimed.unreachable);
   }
-  // What was searched for in vain has no edge worth another search.
+  // An alternative for which the search found no shape has no edge worth another search.
   std::set<size_t> without_edge;
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     if (!checked.contains(i) && !all.taken.contains(i) && !timed.contains(i)) without_edge.insert(i);

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes beyond a task's hidden ranges that a candidate is checked with on a device where a check costs milliseconds:
-// odd neighbors of the timed shapes, for each alternative of the plan a shape that takes it, and edges of alternatives.
+// Aimed shapes are shapes beyond a task's hidden ranges with which a candidate is checked on a device where a check
+// costs milliseconds: odd neighbors of the timed shapes, a shape for each alternative of the plan, and edges of
+// alternatives.
 //
-// The hidden ranges are small, so that a simulated GPU gets through them; a kernel may be right in all of them and at
-// the timed shapes, and wrong in between. What a task allows there is read off what it names (FairShapes). The shapes
-// follow from a secret seed and nothing else: the same seed gives the same ones, on any machine, however loaded.
+// The hidden ranges are small, so that a simulated GPU can run them; a kernel may be right in all of them and at the
+// timed shapes, and wrong in between. FairShapes derives what a task allows there from what it names. The shapes follow
+// from a secret seed and nothing else: the same seed gives the same ones, on any machine, however loaded.
 //
-// Method of the search: alternating variables over the branch distance of the plan's conditions (Korel, Automated
-// software test data generation, 1990), and then a random walk within the alternative, so that nobody knows which shape
-// it will be. Pure functions of their arguments: no device.
+// The search uses alternating variables over the branch distance of the plan's conditions (Korel, Automated software
+// test data generation, 1990), and then a random walk within the alternative, so that its shape cannot be foreseen. All
+// functions are pure functions of their arguments: no device.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@
 
 namespace hone {
 
-// Which entries of the plan serve a shape: none where it does not resolve, which a check will say; nullopt where they
-// leave it to the task's seed.
+// Returns the entries of the plan that serve a shape: none where the plan does not resolve, which a check will report;
+// nullopt where the entries leave the shape to the task's seed.
 using EntriesTaken = std::function<std::optional<std::vector<size_t>>(const Dims&)>;
 
 struct AimedShapes {
@@ -35,28 +36,29 @@ struct AimedShapes {
   std::set<size_t> unreachable;  // entries that no shape takes: by their constants, or by the only shape they allow
 };
 
-// For each alternative that is not in `taken`, in the plan's order, a shape that takes it; at most `most` shapes.
-// `binding` and `facts` as the plan is resolved with; `entries_taken` has the last word.
+// Returns a shape for each alternative that is not in `taken`, in the plan's order; at most `most` shapes. The plan is
+// resolved with `binding` and `facts`; `entries_taken` decides.
 AimedShapes AimAtAlternatives(const Task& task, const LaunchPlan& plan, const Binding& binding,
                               const DeviceFacts& facts, const FairShapes& fair, const std::set<size_t>& taken,
                               const EntriesTaken& entries_taken, int most, uint64_t seed);
 
-// Up to `count` different shapes at the edge of alternatives that chance chooses, none of `but_not`: a dimension that a
-// condition speaks of has the largest or the smallest size, all else equal, at which the alternative is still taken.
+// Returns up to `count` different shapes at the edge of alternatives that are chosen at random, none of them in
+// `but_not`: a dimension that a condition mentions has the largest or the smallest size, all else equal, at which the
+// alternative is still taken.
 std::vector<Case> EdgesOfAlternatives(const Task& task, const LaunchPlan& plan, const Binding& binding,
                                       const DeviceFacts& facts, const FairShapes& fair, const std::set<size_t>& but_not,
                                       const EntriesTaken& entries_taken, int count, uint64_t seed);
 
-// What one evaluation checks beyond the hidden ranges: odd neighbors of timed shapes that the plan serves; shapes for
-// the alternatives that are not in `checked`, those first that no timed shape takes either; and edges of alternatives,
-// where what a condition promises and a kernel may not keep goes wrong first.
+// BeyondOptions limit the checks of one evaluation beyond the hidden ranges: odd neighbors of timed shapes that the
+// plan serves; shapes for the alternatives that are not in `checked`, those first that no timed shape takes either; and
+// edges of alternatives, where a kernel fails first that does not keep its condition's promise.
 struct BeyondOptions {
   ShapeLimits limits;
   int neighbors = 0;
   int aimed = 0;  // at most
   int edges = 0;  // at most
-  // Of the candidate, in all: one for each shape, two for one that was aimed. What is left of them is for edges, one at
-  // least.
+  // Launches of the candidate in all: one for each shape, two for an aimed one. The rest of them is for edges, at least
+  // one.
   int launches = 0;
   bool timed = true;  // the timed shapes will be checked
 };

@@ -11,7 +11,8 @@
 namespace hone {
 namespace {
 
-// Rows of d numbers, timed far beyond the hidden ranges, as shipped tasks are. `groups` comes in packs of four.
+// This task has rows of d numbers, timed far beyond the hidden ranges, as shipped tasks are. `groups` is a multiple of
+// four.
 constexpr std::string_view kTask = R"(
 name = "rows"
 summary = "rows of d, in groups"
@@ -73,7 +74,7 @@ Task TheTask(const std::string& without = "") {
   return *task;
 }
 
-// A plan of alternatives with these conditions, in order; "" for none.
+// Returns a plan of alternatives with these conditions, in order; "" for none.
 Candidate Plan(const Task& task, const std::vector<std::string>& conditions, const std::string& tune = "") {
   std::string text = "/*hone\n" + tune;
   for (const std::string& when : conditions) {
@@ -93,7 +94,7 @@ DeviceFacts Facts() {
   return facts;
 }
 
-// What resolves a plan, and how often it was asked.
+// A Resolver resolves a plan and counts how often it was asked.
 struct Resolver {
   const Task& task;
   const Candidate& candidate;
@@ -120,9 +121,9 @@ TEST(FairShapes, LieBetweenWhatTheTaskNames) {
   EXPECT_TRUE(fair.Allows({1, 1, 4, 64}));
   EXPECT_TRUE(fair.Allows({1025, 70001, 16, 256}));
   EXPECT_FALSE(fair.Allows({0, 5, 4, 64}));         // zero sizes have cases of their own
-  EXPECT_FALSE(fair.Allows({1024 * 2, 5, 4, 64}));  // no case comes near
+  EXPECT_FALSE(fair.Allows({1024 * 2, 5, 4, 64}));  // far from every case
   EXPECT_FALSE(fair.Allows({5, 5, 6, 64}));         // all are multiples of four
-  EXPECT_FALSE(fair.Allows({5, 5, 4, 100}));        // never drawn: one of the sizes named
+  EXPECT_FALSE(fair.Allows({5, 5, 4, 100}));        // never drawn, so only sizes that the task names are allowed
   EXPECT_TRUE(fair.Allows({5, 5, 4, 128}));
 }
 
@@ -154,7 +155,7 @@ TEST(FairShapes, AreShrunkUntilTheyAreCheapAndStayOdd) {
     const auto shrunk = fair.Shrunk({1023, 70001, 16, 64}, rng);
     ASSERT_TRUE(shrunk.has_value());
     EXPECT_LE(*fair.Cost(*shrunk), 1);
-    EXPECT_GT(*fair.Cost(*shrunk), 0.4);  // and no further
+    EXPECT_GT(*fair.Cost(*shrunk), 0.4);  // it shrinks no further
     EXPECT_EQ((*shrunk)[0] % 2, 1);
     EXPECT_EQ((*shrunk)[1] % 2, 1);
   }
@@ -181,13 +182,13 @@ TEST(OddNeighbors, LieBesideTimedShapesAndOutsideTheHiddenRanges) {
     EXPECT_EQ(again[0].dims, neighbors[0].dims);
     EXPECT_EQ(again[1].dims, neighbors[1].dims);
   }
-  EXPECT_GE(all.size(), 60u);  // nobody knows which
+  EXPECT_GE(all.size(), 60u);  // none can be foreseen
   EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const Dims& dims) { return dims.at("d") == 4097; }));
   EXPECT_TRUE(std::any_of(all.begin(), all.end(),
                           [](const Dims& dims) { return dims.at("d") == 4096 && dims.at("rows") % 2 == 1; }));
 }
 
-// One condition after the other that no shape of the hidden ranges meets, each after one that takes everything else.
+// The conditions are met by no shape of the hidden ranges; each stands after one that takes everything else.
 TEST(AimAtAlternatives, FindsAShapeForWhatCanBeMet) {
   const Task task = TheTask();
   const FairShapes fair(task, kLimits);
@@ -238,7 +239,7 @@ TEST(AimAtAlternatives, SaysWhatNoShapeTakes) {
             "(rows == 1024 && d == 70000 && groups == 8 && kind == 256) && d == 1000 * VEC", ""},
            "[tune]\nVEC = [4]\n");
   const AimedShapes aimed = AimAt(task, candidate, 5);
-  EXPECT_EQ(aimed.unreachable, (std::set<size_t>{0, 2, 5}));  // 4: of a shape that the task does not ask for
+  EXPECT_EQ(aimed.unreachable, (std::set<size_t>{0, 2, 5}));  // 4: only the shape is one that the task does not ask for
   EXPECT_EQ(aimed.taken, (std::set<size_t>{1, 3, 6}));
 }
 
@@ -257,7 +258,7 @@ TEST(AimAtAlternatives, OnesOutOfReachCostLittleAndDoNotStarveTheNext) {
   EXPECT_LT(asked, 100);
 }
 
-// Alignment is known to the plan alone: what it says counts, and no shape is told to take what it does not.
+// Only the plan knows alignments, so its answer counts, and no shape is said to take an entry that it does not.
 TEST(AimAtAlternatives, LetsThePlanHaveTheLastWord) {
   const Task task = TheTask();
   const Candidate candidate = Plan(task, {"align(x) < 16 && d > 3000", "align(x) < 16", ""});
@@ -265,8 +266,8 @@ TEST(AimAtAlternatives, LetsThePlanHaveTheLastWord) {
   EXPECT_EQ(aimed.taken, std::set<size_t>{2});
 }
 
-// A kernel that holds 1000 elements a block and says that it holds more is wrong from 1001 on; a random width between 1
-// and 70000 hardly ever shows it, the largest width always.
+// A kernel that holds 1000 elements a block and claims more is wrong from 1001 on; a random width between 1 and 70000
+// hardly ever shows it, the largest width always does.
 TEST(EdgesOfAlternatives, AreWhereTheyAreOnlyJustTaken) {
   const Task task = TheTask();
   const Candidate candidate = Plan(task, {"d <= 1003 && d % 3 == 0", "d <= 3 * HELD", ""}, "[tune]\nHELD = [2001]\n");
@@ -282,13 +283,13 @@ TEST(EdgesOfAlternatives, AreWhereTheyAreOnlyJustTaken) {
   EXPECT_EQ(widths[0], (std::set<int64_t>{3, 1002}));
   EXPECT_TRUE(widths[1].contains(6003));
   EXPECT_TRUE(widths[2].contains(6004));
-  EXPECT_TRUE(widths[2].contains(70064));  // 64 beyond the largest that the task names
+  EXPECT_TRUE(widths[2].contains(70064));  // 64 beyond the largest size that the task names
   EXPECT_TRUE(EdgesOfAlternatives(task, candidate.plan, {}, Facts(), fair, {0, 1, 2}, resolver, 3, 1).empty());
   const Candidate plain = Plan(task, {""});
   EXPECT_TRUE(EdgesOfAlternatives(task, plain.plan, {}, Facts(), fair, {}, Resolver{task, plain}, 3, 1).empty());
 }
 
-// What the plan leaves to the task's seed is no matter of the candidate's.
+// Shapes that the plan leaves to the task's seed do not concern the candidate.
 TEST(ShapesBeyond, AreOnesThatThePlanServes) {
   const Task task = TheTask();
   const Candidate candidate = Plan(task, {"d == 4097", "rows > 1000"});
@@ -308,7 +309,7 @@ TEST(ShapesBeyond, HaveAsManyEdgesAsLaunchesAreLeftFor) {
     return ShapesBeyond(task, candidate.plan, {}, Facts(), {0, 1, 2, 3, 5}, Resolver{task, candidate}, options, 4)
         .cases.size();
   };
-  // Two neighbors and one shape for the alternative that is not checked, which is launched twice.
+  // There are two neighbors, and one shape for the unchecked alternative, which is launched twice.
   EXPECT_EQ(shapes(0, 99), 3u);
   EXPECT_EQ(shapes(5, 99), 8u);
   EXPECT_EQ(shapes(5, 7), 6u);

@@ -20,7 +20,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Positions of `text` outside of all parentheses, to `visit(position)`, until it returns true.
+// Calls `visit(position)` for the positions of `text` outside of all parentheses, until it returns true.
 template <typename Visit>
 void AtTopLevel(std::string_view text, Visit visit) {
   int depth = 0;
@@ -31,7 +31,7 @@ void AtTopLevel(std::string_view text, Visit visit) {
   }
 }
 
-// "(a && b)" without its parentheses; "(a) && (b)" as it is.
+// Returns "(a && b)" without its parentheses, and "(a) && (b)" as it is.
 std::string_view Unwrapped(std::string_view text) {
   for (text = Trimmed(text); text.size() >= 2 && text.front() == '(' && text.back() == ')';) {
     int depth = 0;
@@ -61,7 +61,7 @@ std::vector<std::string_view> Split(std::string_view text, std::string_view symb
   return pieces;
 }
 
-// The last top-level comparison of the loosest kind there is: {position, symbol}; nullopt for none.
+// Returns the last top-level comparison of the loosest kind there is: {position, symbol}; nullopt for none.
 std::optional<std::pair<size_t, std::string_view>> LastComparison(std::string_view text) {
   static constexpr std::string_view kEquality[] = {"==", "!="}, kOrder[] = {"<=", ">=", "<", ">"};
   std::optional<std::pair<size_t, std::string_view>> equality, order;
@@ -98,11 +98,12 @@ class ValueScope : public Scope {
   const std::map<std::string, int64_t>& constants_;
 };
 
-// What one reading of a condition may make of it. A conditional reads its condition twice, so that 40 of them, one within
-// the other's condition, would be 2^40 parts; what is beyond this is an unknown one. An honest condition has ten.
+// One reading of a condition may make this many parts. A conditional reads its condition twice, so that 40 of them, one
+// within the other's condition, would be 2^40 parts; anything beyond the limit is an unknown part. An honest condition
+// has ten.
 constexpr int kMostParts = 1024;
 
-// Into (0, 1), keeping order: so that elements in millions do not drown a remainder of three.
+// Maps a distance into (0, 1), keeping order, so that elements in millions do not drown a remainder of three.
 double Scaled(double apart) {
   const double logarithm = std::log2(1 + apart);
   return logarithm / (logarithm + 16);
@@ -115,8 +116,8 @@ struct ConditionDistance::Part {
   std::vector<std::unique_ptr<Part>> parts;  // kAnd, kOr, kNot
   std::optional<Expression> left, right;     // kCompare
   std::string comparison;
-  int64_t work = 1;  // kCompare: what working it out counts as, one for each 32 bytes of its text
-  std::optional<double> to_hold, to_fail;  // kCompare that names no dimension: known once and for all
+  int64_t work = 1;                        // kCompare: cost of evaluating it, one for each 32 bytes of its text
+  std::optional<double> to_hold, to_fail;  // kCompare that names no dimension: evaluated once
 };
 
 ConditionDistance::~ConditionDistance() = default;
@@ -169,7 +170,7 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Leaf(std::string_vie
   return part;
 }
 
-// By precedence, loosest first, as Expression has it. What is no condition by its form holds when it is not 0.
+// Reads by precedence, loosest first, as Expression does. Text that is no condition by its form holds when it is not 0.
 std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_view text) const {
   if (++parts_ > kMostParts) return std::make_unique<Part>();
   text = Unwrapped(text);
@@ -208,7 +209,7 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_vie
   if (const auto at = LastComparison(text)) {
     return Leaf(text.substr(0, at->first), at->second, text.substr(at->first + at->second.size()));
   }
-  // "!x" and "!(…)", not "!a + b".
+  // A negation is "!x" or "!(…)", not "!a + b".
   if (text.size() > 1 && text.front() == '!') {
     const std::string_view rest = Trimmed(text.substr(1));
     const bool name = std::all_of(rest.begin(), rest.end(),
@@ -252,7 +253,7 @@ double ConditionDistance::Distance(const Part& part, bool hold, const std::vecto
     if ((c == "==") == hold) return *left == *right ? 0 : Scaled(std::abs(a - b));
     return *left != *right ? 0 : Scaled(1);
   }
-  // What must be at most what, and whether equal will do.
+  // Sort out which side must be at most the other, and whether equality is enough.
   const bool swapped = (c[0] == '>') == hold, equal_will_do = (c.size() == 2) == hold;
   const double excess = swapped ? b - a : a - b;
   const bool met = swapped ? (*right < *left || (equal_will_do && *right == *left))

@@ -15,7 +15,7 @@ ConditionDistance Of(const std::string& text, const std::map<std::string, int64_
   return ConditionDistance(*condition, {"rows", "d"}, constants);
 }
 
-// Every form that a condition may take: zero exactly where the expression itself says so, either way.
+// Every form of condition has distance zero exactly where the expression itself holds, and likewise where it fails.
 TEST(ConditionDistance, IsZeroExactlyWhereTheConditionHolds) {
   const std::map<std::string, int64_t> constants = {{"VEC", 4}, {"sm_count", 6}};
   for (const std::string text :
@@ -61,7 +61,7 @@ TEST(ConditionDistance, FindsTheSizesThatAConditionFixes) {
   EXPECT_TRUE(Of("d % 8 == 0 && rows != 3").pinned().empty());
 }
 
-// align() and stride() need a resolved plan; a division by zero has no value: neither leads anywhere.
+// align() and stride() need a resolved plan, and a division by zero has no value: neither gives a direction.
 TEST(ConditionDistance, LeavesWhatItCannotKnowToThePlan) {
   const ConditionDistance unknown = Of("align(x) >= 2 && d > 4");
   EXPECT_EQ(unknown.ToHold({1, 5}), 0);
@@ -79,7 +79,7 @@ TEST(ConditionDistance, CountsItsWork) {
   EXPECT_EQ(distance.comparisons(), 2);  // VEC == 4 is known
 }
 
-// Sixty conditionals, each within the condition of the next: read as 2^60 parts, once.
+// Sixty conditionals stand each within the condition of the next; they were once read as 2^60 parts.
 TEST(ConditionDistance, ConditionalsWithinConditionsAreReadInTime) {
   std::string text = "a";
   for (int i = 0; i < 60; ++i) text = "(" + text + " ? b : a)";

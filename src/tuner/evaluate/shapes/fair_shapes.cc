@@ -14,7 +14,7 @@ namespace {
 using Sizes = std::vector<int64_t>;
 
 constexpr int kNeighborTries = 64;
-constexpr int64_t kStepsBeyond = 64;  // the largest size named, and no more than a share of it
+constexpr int64_t kStepsBeyond = 64;  // this many steps beyond the largest size named, and no more than a share of it
 constexpr int64_t kShareBeyond = 8;
 
 }  // namespace
@@ -40,7 +40,8 @@ FairShapes::FairShapes(const Task& task, const ShapeLimits& limits) : task_(task
   any_ = !task.hidden.empty() && !dimensions_.empty() && limits.bytes > 0;
   if (!any_) return;
 
-  // Every box of shapes that the task names; a case is a box of one. Zero sizes have cases of their own.
+  // A Box is one of the boxes of shapes that the task names; a case is a box of one. Zero sizes have cases of their
+  // own.
   struct Box {
     Sizes low, high, multiple;
   };
@@ -127,7 +128,7 @@ std::optional<double> FairShapes::Cost(const Sizes& values) const {
   }
   const Result<double> traffic = CompulsoryBytes(task_, dims), flops = Flops(task_, dims);
   if (!traffic.ok() || !flops.ok() || *traffic < 0 || *flops < 0) return std::nullopt;
-  // A task that does not say what work it is may be anything: less of it.
+  // A task that does not state its work may be expensive, so its share counts twice.
   const double share = bytes / static_cast<double>(limits_.bytes) * (task_.flops ? 1 : 2);
   return limits_.flops > 0 ? std::max(share, *flops / limits_.flops) : share;
 }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which shapes a task may fairly be asked for beyond those that it names, and the neighbors of its timed shapes among
-// them.
+// Fair shapes are the shapes with which a task may fairly be tested beyond those that it names. Among them are the
+// neighbors of its timed shapes.
 //
-// A candidate is judged by shapes that the task's author never wrote down; what makes sense there is read off what they
-// did write. Pure functions of their arguments: no device, no plan.
+// A candidate is judged by shapes that the task's author never wrote down; which of them make sense is derived from
+// those that the author did write. All functions are pure functions of their arguments: no device, no plan.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,19 @@
 
 namespace hone {
 
-// What one shape may cost: bytes of the tensors and of the oracle's references to them, and operations.
+// ShapeLimits say how much one shape may cost: bytes of the tensors and of the oracle's references to them, and
+// operations.
 struct ShapeLimits {
   int64_t bytes = 0;
   double flops = 0;
 };
 
-// The shapes that a task may fairly be asked for: each dimension between the least and the largest size that a case or
-// a hidden range names, or a little more (64 multiples, an eighth at most), in multiples of what all of them are
-// multiples of; one of the sizes named where every hidden range fixes it; two dimensions in the order of size that they
-// have in all of them; in the relations that hidden ranges state; and all that the task derives of them (extents,
-// bounds of indices, work) makes sense. A task without hidden ranges serves its cases and nothing else. Borrows the
-// task.
+// FairShapes are the shapes with which a task may fairly be tested. Each dimension lies between the least and the
+// largest size that a case or a hidden range names, or a little beyond (64 multiples, an eighth at most), and is a
+// multiple of the common divisor of those sizes. A dimension that every hidden range fixes has one of the sizes named.
+// Two dimensions keep the order of size that they have in all of them, and the relations that hidden ranges state.
+// Everything that the task derives from them (extents, bounds of indices, work) makes sense. A task without hidden
+// ranges serves its cases and nothing else. Borrows the task.
 class FairShapes {
  public:
   FairShapes(const Task& task, const ShapeLimits& limits);
@@ -41,19 +42,19 @@ class FairShapes {
     int64_t low = 1, high = 1, multiple = 1;
     std::vector<int64_t> only;  // ascending; not empty: these sizes alone
     bool fixed() const { return only.size() == 1 || (only.empty() && low == high); }
-    int64_t Fitted(int64_t value) const;                      // the nearest size below it, or the least
+    int64_t Fitted(int64_t value) const;                      // the nearest allowed size below it, or the least
     int64_t Draw(Rng& rng, double least, double most) const;  // uniform on a logarithmic scale between the two
   };
   bool any() const { return any_; }
   const std::vector<std::string>& dimensions() const { return dimensions_; }
   const std::vector<Range>& ranges() const { return ranges_; }
 
-  // What the limits are compared with, as a factor: 1 is at the limit. nullopt: not a fair shape.
+  // Returns the cost as a factor of the limits: 1 is at the limit. nullopt where the shape is not fair.
   std::optional<double> Cost(const std::vector<int64_t>& values) const;
   bool Allows(const std::vector<int64_t>& values) const;  // fair and within the limits
   bool InHiddenRange(const std::vector<int64_t>& values) const;
-  // Halves dimensions, as often the slices as others, until the shape is within the limits; odd multiples stay odd.
-  // nullopt: that cannot be.
+  // Halves dimensions, slices as often as others, until the shape is within the limits; odd multiples stay odd. nullopt
+  // where that is impossible.
   std::optional<std::vector<int64_t>> Shrunk(std::vector<int64_t> values, Rng& rng) const;
 
   std::vector<int64_t> Values(const Dims& dims) const;
@@ -68,9 +69,9 @@ class FairShapes {
   std::vector<std::pair<size_t, size_t>> ordered_;  // the first is never larger than the second
 };
 
-// `count` different neighbors of timed shapes that lie in no hidden range and that `serves` accepts: one or two
-// dimensions a few steps or half the way to another timed size off, and then as much smaller as the limits ask for.
-// Fewer where there are none.
+// Returns `count` different neighbors of timed shapes that lie in no hidden range and that `serves` accepts; fewer
+// where there are not so many. In a neighbor, one or two dimensions are off by a few steps or by half the way to
+// another timed size, and then all are reduced as far as the limits require.
 std::vector<Case> OddNeighbors(const Task& task, const FairShapes& fair, int count,
                                const std::function<bool(const Dims&)>& serves, uint64_t seed);
 

@@ -13,8 +13,8 @@ namespace {
 constexpr double kSqrtHalf = 0.70710678118654752440;
 constexpr double kInverseSqrtTwoPi = 0.39894228040143267794;
 
-// The continued fraction of the incomplete beta function, by Lentz's method. Converges quickly for
-// x < (a + 1) / (a + b + 2); the caller sees to that.
+// Computes the continued fraction of the incomplete beta function by Lentz's method. It converges quickly for x < (a +
+// 1) / (a + b + 2), which the caller ensures.
 double BetaFraction(double x, double a, double b) {
   constexpr double kTiny = 1e-300;
   double c = 1.0;
@@ -38,7 +38,7 @@ double BetaFraction(double x, double a, double b) {
   return fraction;
 }
 
-// I_x(a, b); `y` is 1 - x, given apart because a tiny x must not be computed as 1 - y.
+// Computes I_x(a, b); `y` is 1 - x, given apart because a tiny x must not be computed as 1 - y.
 double IncompleteBeta(double x, double y, double a, double b) {
   if (x <= 0.0) return 0.0;
   if (y <= 0.0) return 1.0;
@@ -48,8 +48,8 @@ double IncompleteBeta(double x, double y, double a, double b) {
   return 1.0 - front * BetaFraction(y, b, a) / b;
 }
 
-// The x > 0 with tail(x) = target for a decreasing tail with tail(0) = 0.5 and target < 0.5. Bisection on a
-// bracket found by doubling: a few dozen cheap evaluations, and no derivative to go wrong in the far tail.
+// Returns the x > 0 with tail(x) = target for a decreasing tail with tail(0) = 0.5 and target < 0.5. It bisects a
+// bracket found by doubling: a few dozen cheap evaluations, and no derivative that could go wrong in the far tail.
 template <typename Tail>
 double InvertTail(double target, Tail tail) {
   double high = 1.0;

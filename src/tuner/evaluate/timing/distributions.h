@@ -3,8 +3,8 @@
 //
 // Tail probabilities and quantiles of the normal and of Student's t distribution.
 //
-// Written for the far tails: the first look of a sequential test asks for one-sided probabilities near
-// 1e-6, where "1 - Cdf(x)" would have lost most of its digits. Relative error of a tail below 1e-9 down to
+// The functions are accurate in the far tails: the first look of a sequential test asks for one-sided probabilities
+// near 1e-6, where "1 - Cdf(x)" would have lost most of its digits. The relative error of a tail is below 1e-9 down to
 // tails of 1e-12; distributions_test.cc compares with closed forms. Pure functions, any thread.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tails against closed forms: Student's t has one for 1, 2 and 4 degrees of freedom.
+// These tests compare the tails with closed forms: Student's t has one for 1, 2 and 4 degrees of freedom.
 #include "tuner/evaluate/timing/distributions.h"
 
 #include <gtest/gtest.h>

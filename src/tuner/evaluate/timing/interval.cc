@@ -17,7 +17,7 @@ constexpr size_t kFewestForSerial = 20;
 constexpr double kLargestClockFall = 0.05;
 constexpr double kWidestConclusive = 1.10;
 
-// The value at a rank between 1 and n, interpolated.
+// Returns the value at a rank between 1 and n, interpolated.
 double AtRank(const std::vector<double>& sorted, double rank) {
   const double at = std::clamp(rank, 1.0, static_cast<double>(sorted.size())) - 1.0;
   const auto below = static_cast<size_t>(at);
@@ -30,8 +30,8 @@ double SortedMedian(const std::vector<double>& sorted) {
   return AtRank(sorted, 0.5 * (static_cast<double>(sorted.size()) + 1.0));
 }
 
-// Rank of the lower end of the binomial 95 % interval; the upper end is its mirror image. Between the two
-// ranks whose coverages straddle 95 %, interpolated as Hettmansperger and Sheather (1986) do.
+// Returns the rank of the lower end of the binomial 95 % interval; the upper end is its mirror image. It lies between
+// the two ranks whose coverages straddle 95 %, interpolated as Hettmansperger and Sheather (1986) do.
 double BinomialLowRank(size_t values) {
   const auto n = static_cast<double>(values);
   double outside = 0;  // P(Binomial(n, 1/2) <= k - 1)
@@ -51,8 +51,8 @@ double BinomialLowRank(size_t values) {
   return static_cast<double>(values / 2);
 }
 
-// The same for a serially correlated series: how far the number of values below the true median strays from
-// n / 2 is estimated from the series of "above" and "below" itself.
+// Does the same for a serially correlated series: how far the number of values below the true median strays from n / 2
+// is estimated from the series of "above" and "below" itself.
 double SerialLowRank(const std::vector<double>& series, double median) {
   std::vector<double> above;
   for (double x : series) above.push_back(x > median ? 0.5 : (x < median ? -0.5 : 0.0));

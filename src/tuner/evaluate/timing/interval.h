@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Intervals for reports, and the judgement whether a timing was made in peace.
+// This file computes intervals for reports, and judges whether a timing was undisturbed.
 //
-// Deciding is sequential_test.h; what stands here only describes: the median of the samples and a 95 %
-// interval around it. Medians and order statistics, so that one interrupted sample cannot move a report.
-// Why not the minimum, and why not a bootstrap: docs/measurement.md. Pure functions, any thread.
+// sequential_test.h makes decisions; this file only describes: the median of the samples and a 95 % interval around it.
+// It uses medians and order statistics, so that one interrupted sample cannot move a report. docs/measurement.md
+// explains why it is not the minimum, and why not a bootstrap. Pure functions, any thread.
 #pragma once
 
 #include <string>
@@ -17,22 +17,22 @@
 
 namespace hone {
 
-// Median and 95 % interval of a series in the order in which it was measured. The interval's ends are order
-// statistics (interpolated between ranks); the ranks allow for serial correlation. With fewer than 6 values
-// the interval is their whole range, which then covers less than 95 %. Empty: zeros.
+// Returns median and 95 % interval of a series in the order in which it was measured. The interval's ends are order
+// statistics (interpolated between ranks); the ranks allow for serial correlation. With fewer than 6 values the
+// interval is their whole range, which then covers less than 95 %. An empty series gives zeros.
 Interval MedianInterval(const std::vector<double>& series);
 
-// The speedup: median and 95 % interval of exp(log ratio), one log ratio per quad in the order measured
-// (incumbent over candidate, as in sequential_test.h). The secret coin gives every quad its sign, which
-// makes the quads of two equal kernels exchangeable: the ranks here are the exact binomial ones.
+// Returns the speedup: median and 95 % interval of exp(log ratio), one log ratio per quad in the order measured
+// (incumbent over candidate, as in sequential_test.h). The secret coin gives every quad its sign, which makes the quads
+// of two equal kernels exchangeable: the ranks here are the exact binomial ones.
 Interval RatioInterval(const std::vector<double>& log_ratios);
 
-// How well a timing went: "throttled", "contended", "inconclusive" or "stable", the first that applies.
+// Names the quality of a timing: "throttled", "contended", "inconclusive" or "stable", the first that applies.
 //   throttled     the device reported a throttle reason, or the SM clock fell by over 5 % between conditions
 //   contended     another process computed on the device during the timing
 //   inconclusive  no decision was reached, or the speedup's 95 % interval is wider than 10 %
-// `conditions`: taken at intervals during the timing; may be empty. `log_ratios`: empty where a candidate was
-// timed alone, and then `decision` is not looked at.
+// `conditions` were taken at intervals during the timing and may be empty. `log_ratios` is empty where a candidate was
+// timed alone, and then `decision` is ignored.
 std::string ClassifyTiming(const std::vector<DeviceCondition>& conditions, const std::vector<double>& log_ratios,
                            Decision decision);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coverage of the reported intervals, counted; and the words for how a timing went.
+// These tests count how often the reported intervals cover the truth, and check the words for the quality of a timing.
 #include "tuner/evaluate/timing/interval.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(MedianInterval, EqualSamplesGiveAPoint) {
   EXPECT_EQ(same.high, 7.25);
 }
 
-// Share of `runs` in which `covers` says yes.
+// Returns the share of `runs` in which `covers` returns true.
 double Share(int runs, const std::function<bool(uint64_t)>& covers) {
   int yes = 0;
   for (int run = 0; run < runs; ++run) yes += covers(kSeed * 1000003 + static_cast<uint64_t>(run));
@@ -168,7 +168,7 @@ TEST(ClassifyTiming, BelievesTheDevice) {
   shared.other_processes = 1;
   EXPECT_EQ(ClassifyTiming({shared}, CalmRatios(), Decision::kFaster), "contended");
   shared.throttle = "software power cap";
-  EXPECT_EQ(ClassifyTiming({shared}, CalmRatios(), Decision::kFaster), "throttled");  // the graver of the two
+  EXPECT_EQ(ClassifyTiming({shared}, CalmRatios(), Decision::kFaster), "throttled");  // the more serious of the two
 }
 
 TEST(ClassifyTiming, AdmitsWhenItCouldNotTell) {

@@ -23,9 +23,9 @@ namespace hone {
 namespace {
 
 constexpr int kMeasuredLooks = 5;
-constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer are permuted sooner than threads start
+constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer slices are permuted faster than threads start
 
-// Digests of every output of each of `sets`, in their order.
+// Returns the digests of every output of each of `sets`, in their order.
 Result<std::vector<SliceDigests>> OutputDigestsOf(DeviceSession& session, const Task& task, CaseBuffers& buffers,
                                                   const std::vector<int>& sets, uint64_t digest_key) {
   std::vector<TensorView> views;
@@ -46,7 +46,7 @@ Result<std::vector<SliceDigests>> OutputDigestsOf(DeviceSession& session, const 
   return by_set;
 }
 
-// One timing in progress: the secret stream, the inputs of the current quad, and what was found.
+// A Protocol is one timing in progress: the secret stream, the inputs of the current quad, and the findings.
 class Protocol {
  public:
   Protocol(DeviceSession& session, const Task& task, CaseBuffers& buffers, OracleChecker& checker,
@@ -63,7 +63,8 @@ class Protocol {
     const auto at = static_cast<size_t>(set);
     return inputs_[at].key == options_.bases[at].key;
   }
-  // The slices of set `set` that the oracle must judge, whose output has the digests `found`; nullopt: all of them.
+  // Returns the slices of set `set` that the oracle must judge, whose output has the digests `found`; nullopt: all of
+  // them.
   std::optional<std::vector<int64_t>> SlicesToJudge(const TimedSide& side, int set, const SliceDigests& found);
   Status DrawQuad(bool everything);
   void FindOrigins();
@@ -87,24 +88,24 @@ class Protocol {
   const PairedTimerOptions& options_;
   SecretNumbers secrets_;
 
-  std::vector<InputSet> inputs_;  // of the current quad, per buffer set
-  // Where each slice of a set came from, -1 for those drawn anew; per buffer set. The four samples of a quad share it:
-  // finding it costs more processor time than all else that is done for a sample.
+  std::vector<InputSet> inputs_;  // inputs of the current quad, per buffer set
+  // For each buffer set, the origin of each of its slices, -1 for slices drawn anew. The four samples of a quad share
+  // it: finding it costs more processor time than all other work for a sample.
   std::vector<std::vector<int64_t>> origins_;
   std::map<std::string, std::vector<uint64_t>> audited_input_digests_;
   int audited_set_ = 0;
   PairedTiming result_;
 };
 
-// Share of samples that took kSlowSample medians.
+// Returns the share of samples that took kSlowSample medians.
 double SlowShare(const std::vector<double>& samples, double median) {
   const auto slow = std::count_if(samples.begin(), samples.end(), [&](double us) { return us > policy::kSlowSample * median; });
   return samples.empty() ? 0.0 : static_cast<double>(slow) / static_cast<double>(samples.size());
 }
 
-// Fresh inputs for every buffer set. Tensors without a slice axis (weights, a second matrix) keep their set's base
-// values: only slices can be moved without a new reference. Without slices the audited set has inputs of its own. What
-// lies apart lies elsewhere in each quad.
+// Draws fresh inputs for every buffer set. Tensors without a slice axis (weights, a second matrix) keep their set's
+// base values: only slices can be moved without a new reference. Without slices, the audited set has inputs of its own.
+// Blocks that lie apart move to another place in each quad.
 Status Protocol::DrawQuad(bool everything) {
   HONE_ASSIGN_OR_RETURN(const bool rearranged, buffers_.Rearrange(Secret()));
   everything = everything || rearranged;
@@ -166,7 +167,7 @@ void Protocol::FindOrigins() {
   for (std::thread& thread : threads) thread.join();
 }
 
-// One sample over the first `sets` sets of a secret order; microseconds per plan.
+// Takes one sample over the first `sets` sets of a secret order; returns microseconds per plan.
 Result<double> Protocol::Sample(const TimedSide& side, int sets) {
   for (int set = 0; set < buffers_.sets(); ++set) {
     HONE_RETURN_IF_ERROR(buffers_.PrepareLaunch(set, inputs_[static_cast<size_t>(set)], *side.plan));
@@ -181,7 +182,7 @@ Result<double> Protocol::Sample(const TimedSide& side, int sets) {
   std::vector<int> executed(order.begin(), order.begin() + sets);
   for (int set : executed) request.sets.push_back(&buffers_.set(set));
 
-  // In an audit, a set that is not executed must come out as it went in.
+  // In an audit, a set that is not executed must stay as it was.
   std::map<int, SliceDigests> untouched;
   for (size_t i = static_cast<size_t>(sets); i < order.size(); ++i) {
     HONE_ASSIGN_OR_RETURN(untouched[order[i]], OutputDigests(session_, task_, buffers_, order[i], options_.digest_key));
@@ -231,10 +232,10 @@ std::optional<std::vector<int64_t>> Protocol::SlicesToJudge(const TimedSide& sid
 Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& executed) {
   const bool is_candidate = &side == &candidate_;
   const bool permutable = Permutable(task_, buffers_);
-  // All sets' digests in one trip to the device.
+  // The digests of all sets come in one trip to the device.
   HONE_ASSIGN_OR_RETURN(const std::vector<SliceDigests> all_digests,
                         OutputDigestsOf(session_, task_, buffers_, executed, options_.digest_key));
-  // Sets to judge, with the slices to judge there; nullopt: whole.
+  // These sets are judged, each on the given slices; nullopt: whole.
   std::vector<std::pair<int, std::optional<std::vector<int64_t>>>> judged;
   std::vector<int> differing;
   for (size_t at = 0; at < executed.size(); ++at) {
@@ -288,7 +289,8 @@ Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& exec
   return Status::Ok();
 }
 
-// Once a quad: an input changed by one sample would spoil the next one's output, and be found by its digests.
+// Checks inputs once a quad: an input changed by one sample would spoil the next one's output, and its digests would
+// show that.
 Status Protocol::CheckInputs() {
   for (const auto& [tensor, digest] : audited_input_digests_) {
     HONE_ASSIGN_OR_RETURN(std::vector<uint64_t> now,
@@ -310,7 +312,7 @@ Result<PairedTiming> Protocol::Run() {
   result_.timing.plans_per_sample = all;
 
   HONE_RETURN_IF_ERROR(DrawQuad(true));
-  // One unkept sample a side: clocks up, instructions in cache.
+  // Each side takes one sample that is not kept, to raise the clocks and fill the instruction cache.
   HONE_RETURN_IF_ERROR(Sample(candidate_, all).status());
   if (failed()) return result_;
   if (incumbent_ != nullptr) HONE_RETURN_IF_ERROR(Sample(*incumbent_, all).status());

@@ -3,16 +3,16 @@
 //
 // Times a candidate against an incumbent on one case, checking every timed launch.
 //
-// The unit is a quad: candidate and incumbent in the order ABBA or BAAB by a secret coin, on the same buffers
-// holding the same fresh inputs. Each buffer set has a verified base input of its own, so that no two executions of a
-// sample share a slice. Before a quad, every slice of a set's base is put in a secret place and a secret 1/64 of the
-// slices is drawn anew. After each sample, the per-slice digests of the output must be the candidate's own verified
-// digests in that order, and the new slices are judged by the oracle. A kernel whose digests differ (atomics,
-// position-dependent rounding) is judged by both tolerances, c_max and c_rms, on a secret share of the slices that
-// differ. Where outputs are not sliced, a set keeps its base, to whose digests its outputs are held; one secretly chosen
-// set has inputs never seen before, and is judged whole. docs/measurement.md argues the method.
+// The unit is a quad: candidate and incumbent in the order ABBA or BAAB by a secret coin, on the same buffers holding
+// the same fresh inputs. Each buffer set has a verified base input of its own, so that no two executions of a sample
+// share a slice. Before a quad, every slice of a set's base is put in a secret place and a secret 1/64 of the slices is
+// drawn anew. After each sample, the per-slice digests of the output must be the candidate's own verified digests in
+// that order, and the oracle judges the new slices. A kernel whose digests differ (atomics, position-dependent
+// rounding) is judged by both tolerances, c_max and c_rms, on a secret share of the slices that differ. Where outputs
+// are not sliced, a set keeps its base, and its outputs must have the digests of that base; one secretly chosen set has
+// inputs never seen before, and is judged whole. docs/measurement.md argues the method.
 //
-// Pure protocol: what a sample is, the DeviceSession says; when to stop, SequentialTest says.
+// This file is only the protocol: the DeviceSession takes samples, and SequentialTest decides when to stop.
 #pragma once
 
 #include <functional>
@@ -28,11 +28,11 @@
 
 namespace hone {
 
-// Per output tensor (by name), the digests of its slices.
+// SliceDigests hold, per output tensor (by name), the digests of its slices.
 using SliceDigests = std::map<std::string, std::vector<uint64_t>>;
 
-// One side of the comparison. `base_digests`: of the verified output for each base input set, in their order, under
-// `digest_key`.
+// A TimedSide is one side of the comparison. `base_digests` are those of the verified output for each base input set,
+// in their order, under `digest_key`.
 struct TimedSide {
   LoadedProgram* program = nullptr;
   const ResolvedPlan* plan = nullptr;
@@ -49,11 +49,11 @@ struct PairedTimerOptions {
   double budget_seconds = 2.0;    // no new look is started after this
   double launch_limit_seconds = 10;
   CacheState cache = CacheState::kCold;
-  bool require_rms = true;        // c_rms holds as in any launch; false: tests of what that catches
-  bool audits = true;             // graphs that stop early: later sets must be untouched
+  bool require_rms = true;  // c_rms holds as in any launch; tests turn it off to see what it catches
+  bool audits = true;       // checks for graphs that stop early: sets that are not executed must be untouched
 };
 
-// How a timing ended. `verdict` is kOk when times are valid; otherwise what the candidate did.
+// A PairedTiming says how a timing ended. `verdict` is kOk when times are valid; otherwise it is the candidate's fault.
 struct PairedTiming {
   Verdict verdict = Verdict::kOk;
   std::string detail;
@@ -64,34 +64,35 @@ struct PairedTiming {
   Interval speedup;
   TimingDetail timing;
   double max_scaled_error = 0;
-  // Samples that took policy::kSlowSample medians of their side: the medians do not show them.
+  // The shares of samples that took policy::kSlowSample medians of their side: the medians do not show them.
   double candidate_slow_share = 0, incumbent_slow_share = 0;
 };
 
-// `incumbent` null: the candidate alone is timed (samples instead of quads, no decision).
-// A Status means that the device failed, or (kInvalidArgument) that the incumbent or the oracle did.
+// Times a candidate against an incumbent. With a null `incumbent`, the candidate alone is timed (samples instead of
+// quads, no decision). A Status means that the device failed, or (kInvalidArgument) that the incumbent or the oracle
+// did.
 Result<PairedTiming> TimePaired(DeviceSession& session, const Task& task, CaseBuffers& buffers, OracleChecker& checker,
                                 const TimedSide& candidate, const TimedSide* incumbent,
                                 const PairedTimerOptions& options);
 
-// Digests of every output of set `index` under `digest_key`, by tensor name.
+// Returns digests of every output of set `index` under `digest_key`, by tensor name.
 Result<SliceDigests> OutputDigests(DeviceSession& session, const Task& task, CaseBuffers& buffers, int index,
                                    uint64_t digest_key);
 
-// Slices whose digests differ from those of the verified output, ascending. `origins`: where each slice of this output
-// lies in the verified one, -1: nowhere; null: at the same place.
+// Returns the slices whose digests differ from those of the verified output, ascending. `origins` says where each slice
+// of this output lies in the verified one, -1 for nowhere; null means at the same place.
 std::vector<int64_t> DifferingSlices(const SliceDigests& output, const SliceDigests& verified,
                                      const std::vector<int64_t>* origins);
 
-// Whether each output has policy::kLeastRmsElements elements in so many slices: a mean over fewer says nothing of precision,
-// for they may happen to cancel.
+// Returns whether each output has policy::kLeastRmsElements elements in so many slices: a mean over fewer does not show
+// precision, because they may happen to cancel.
 bool EnoughElements(const Task& task, const CaseBuffers& buffers, int64_t slices);
 
-// `judged`, ascending, with further slices that `key` chooses, until each output has policy::kLeastRmsElements elements there
-// or all slices are in. Empty stays empty.
+// Returns `judged`, ascending, with further slices that `key` chooses, until each output has policy::kLeastRmsElements
+// elements there or all slices are in. An empty list stays empty.
 std::vector<int64_t> WithEnoughElements(std::vector<int64_t> judged, const Task& task, const CaseBuffers& buffers, uint64_t key);
 
-// Whether all outputs are sliced, so that slices can be moved and judged one by one.
+// Returns whether all outputs are sliced, so that slices can be moved and judged one by one.
 bool Permutable(const Task& task, const CaseBuffers& buffers);
 
 }  // namespace hone

@@ -14,8 +14,8 @@ namespace {
 
 __extension__ using Uint128 = unsigned __int128;
 
-// What a key is used for. Each use hashes its own name, so that a coin tells nothing about an order drawn
-// with the same key.
+// A Purpose says what a key is used for. Each use hashes its own name, so that a coin reveals nothing about an order
+// drawn with the same key.
 enum Purpose : uint64_t { kCoin = 1, kOrder, kSubset };
 
 // A keyed stream of numbers below given bounds.
@@ -23,7 +23,7 @@ class SecretStream {
  public:
   SecretStream(uint64_t key, Purpose purpose) : key_(key), purpose_(purpose) {}
 
-  // Uniform below `bound`: the high half of a 64 x 64 bit product, biased by less than bound / 2^64.
+  // Returns a number uniform below `bound`: the high half of a 64 x 64 bit product, biased by less than bound / 2^64.
   uint64_t Below(uint64_t bound) {
     const uint64_t bits = draw::Hash(key_, purpose_, position_++);
     return static_cast<uint64_t>((static_cast<Uint128>(bits) * bound) >> 64);
@@ -58,7 +58,7 @@ std::vector<int64_t> SecretSubset(int64_t n, int64_t count, uint64_t key) {
     std::iota(subset.begin(), subset.end(), int64_t{0});
     return subset;
   }
-  // Floyd's algorithm: one draw per chosen number, however large n is.
+  // This is Floyd's algorithm: one draw per chosen number, however large n is.
   std::set<int64_t> chosen;
   SecretStream stream(key, kSubset);
   for (int64_t last = n - count; last < n; ++last) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Secret orders and subsets: which kernel of a quad goes first, which buffer set a launch gets, which
+// This file draws secret orders and subsets: which kernel of a quad goes first, which buffer set a launch gets, which
 // slices are drawn anew.
 //
 // All are pure functions of a key that the candidate's code never sees (core/draw.h), so that a timing can
@@ -15,17 +15,17 @@ namespace hone {
 
 // The order of the four samples of a quad.
 enum class QuadOrder { kAbba, kBaab };
-// A fair coin for quad number `quad`.
+// Tosses a fair coin for quad number `quad`.
 QuadOrder SecretQuadOrder(uint64_t quad, uint64_t key);
-// Whether sample `position` (0 to 3) of a quad is the candidate's (A).
+// Returns whether sample `position` (0 to 3) of a quad is the candidate's (A).
 constexpr bool IsCandidate(QuadOrder order, int position) {
   return (position == 0 || position == 3) == (order == QuadOrder::kAbba);
 }
 
-// The numbers 0 to n - 1 in an order drawn uniformly by `key`. n >= 0.
+// Returns the numbers 0 to n - 1 in an order drawn uniformly by `key`. n >= 0.
 std::vector<int> SecretOrder(int n, uint64_t key);
 
-// `count` different numbers below n, ascending, drawn uniformly by `key`; all of them when count >= n.
+// Returns `count` different numbers below n, ascending, drawn uniformly by `key`; all of them when count >= n.
 std::vector<int64_t> SecretSubset(int64_t n, int64_t count, uint64_t key);
 
 }  // namespace hone

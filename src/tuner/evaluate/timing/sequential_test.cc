@@ -35,7 +35,7 @@ double Median(std::vector<double> values) {
   return 0.5 * (upper + *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle)));
 }
 
-// Simpson's rule on an even grid over [-limit, limit]; `values` has an odd number of points.
+// Integrates by Simpson's rule on an even grid over [-limit, limit]; `values` has an odd number of points.
 double Simpson(const std::vector<double>& values, double step) {
   double sum = values.front() + values.back();
   for (size_t i = 1; i + 1 < values.size(); ++i) sum += (i % 2 == 1 ? 4.0 : 2.0) * values[i];
@@ -113,7 +113,7 @@ std::vector<double> OBrienFlemingBoundaries(const std::vector<double>& informati
     for (double& boundary : boundaries) boundary *= constant;
     return CrossingProbability(information, boundaries);
   };
-  // One look needs the plain quantile, more looks need more, and a Bonferroni bound is enough.
+  // One look needs the plain quantile, more looks need a higher boundary, and a Bonferroni bound is high enough.
   double low = NormalUpperQuantile(alpha / 2);
   double high = NormalUpperQuantile(alpha / (2.0 * static_cast<double>(information.size())));
   if (information.size() > 1) {
@@ -164,8 +164,8 @@ LongRunError LongRunStandardError(const std::vector<double>& series) {
   const auto n = static_cast<double>(series.size());
   HONE_CHECK(series.size() >= 2, "a standard error needs two values");
   LongRunError error;
-  // The lower the frequencies, the closer to the long run and the fewer the degrees of freedom; the trade that
-  // Lazarus et al. recommend. Under four, the boundary of a first look is out of reach of any difference.
+  // Fewer, lower frequencies are closer to the long run and leave fewer degrees of freedom; this is the trade-off that
+  // Lazarus et al. recommend. Under four, no difference can reach the boundary of a first look.
   const int most = static_cast<int>(series.size()) - 1;
   error.freedom = std::min(most, std::max(4, static_cast<int>(std::lround(0.41 * std::pow(n, 2.0 / 3.0)))));
   double mean = 0;
@@ -235,8 +235,8 @@ Decision SequentialTest::Look() {
   if (quads() >= planned_.back()) return Decision::kUndecided;
 
   if (options_.stop_when_futile && quads() > planned_.front()) {
-    // Where will the last look's mean and interval be, going by what is known now? The mean is spread around
-    // today's by what both samples do not know; the interval shrinks with the quads and gains freedom.
+    // Predict the last look's mean and interval from the present ones. The mean is spread around the present one by the
+    // uncertainty of both samples; the interval shrinks with the quads and gains freedom.
     const double last = StudentUpperQuantile(NormalUpperTail(normal_boundaries_.back()),
                                              error.freedom / std::pow(fraction, 2.0 / 3.0));
     const double half_width = last * report_.standard_error * std::sqrt(fraction);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides, while a timing is under way, whether candidate and incumbent differ.
+// SequentialTest decides, while a timing is under way, whether candidate and incumbent differ.
 //
 // Looking at the data several times and stopping when it looks good is how honest timers come to lie: each
 // look is another chance for noise to be called a difference. This is a group-sequential test with
@@ -28,7 +28,7 @@
 
 namespace hone {
 
-// What a look says. The first four end a timing.
+// A Decision is the result of a look. The first four end a timing.
 enum class Decision {
   kFaster,     // the candidate's speedup exceeds 1 + delta, at the stated error rate
   kSlower,     // the incumbent's advantage exceeds 1 + delta
@@ -40,20 +40,20 @@ std::string_view DecisionName(Decision decision);  // "faster", …; kContinue, 
 
 struct SequentialOptions {
   int looks = 5;         // evenly spaced; at least 1
-  int max_quads = 100;   // the last look comes after as many; at least 2 * looks
+  int max_quads = 100;   // the last look comes after this many; at least 2 * looks
   double alpha = 0.05;   // two-sided, over all looks together
   double delta = 0.005;  // the smallest difference worth a claim, as a ratio minus 1
   bool stop_when_futile = true;  // end as kUndecided once a claim has become very unlikely
 };
 
-// What the last look saw, for reports and tests. Logs of speedups (incumbent / candidate).
+// A LookReport holds the figures of the last look, for reports and tests: logs of speedups (incumbent / candidate).
 struct LookReport {
-  int quads = 0;              // all, discarded ones included
+  int quads = 0;              // all quads, discarded ones included
   int discarded = 0;          // outliers left out, see KeptQuads
-  double mean = 0;            // of the kept quads, like all below
+  double mean = 0;            // mean of the kept quads, as all fields below
   double standard_error = 0;  // long-run
-  int freedom = 0;            // B
-  double boundary = 0;        // of |mean| / standard_error, at this look
+  int freedom = 0;            // degrees of freedom: B
+  double boundary = 0;        // boundary of |mean| / standard_error at this look
   double low = 0, high = 0;   // mean -/+ boundary * standard_error: covers at every look at once
   bool difference = false;    // equality is rejected at alpha: low > 0 or high < 0
 };
@@ -64,8 +64,8 @@ class SequentialTest {
 
   void Add(double log_ratio);  // finite
   int quads() const { return static_cast<int>(log_ratios_.size()); }
-  // Whether the quads so far are those of a planned look. Looking elsewhere is possible (a budget ran out)
-  // and keeps the error rate as long as it happens for a reason that has nothing to do with the data.
+  // Returns whether the quads so far are those of a planned look. Looking elsewhere is possible (a budget ran out) and
+  // keeps the error rate as long as the reason has nothing to do with the data.
   bool AtLook() const;
   // Judges all quads so far; needs at least 4. Not kContinue at the last look.
   Decision Look();
@@ -82,24 +82,25 @@ class SequentialTest {
   LookReport report_;
 };
 
-// O'Brien-Fleming boundaries on the normal scale for looks at `information` (increasing, positive; any
-// unit): boundary k is C * sqrt(information.back() / information[k]), with C such that the chance of
-// crossing any of them without a difference is `alpha`.
+// Returns O'Brien-Fleming boundaries on the normal scale for looks at `information` (increasing, positive; any unit):
+// boundary k is C * sqrt(information.back() / information[k]), with C such that the chance of crossing any of them
+// without a difference is `alpha`.
 std::vector<double> OBrienFlemingBoundaries(const std::vector<double>& information, double alpha);
 
-// P(|Z_k| >= boundaries[k] for some k) for standardised sums Z_k of independent normal increments with mean
-// `drift` per unit of information and variance 1 per unit. Recursive numerical integration (Armitage,
-// McPherson and Rowe 1969); absolute error below 1e-6.
+// Returns P(|Z_k| >= boundaries[k] for some k) for standardised sums Z_k of independent normal increments with mean
+// `drift` per unit of information and variance 1 per unit. It integrates numerically step by step (Armitage, McPherson
+// and Rowe 1969); the absolute error is below 1e-6.
 double CrossingProbability(const std::vector<double>& information, const std::vector<double>& boundaries,
                            double drift = 0.0);
 
-// Which quads a look counts. A quad is an outlier when its log ratio lies more than 6 robust standard
-// deviations (1.4826 times the median absolute deviation) from the median: an interrupt, a page migration,
-// a neighbour's burst. The rule looks at the ratio alone and is the same for both kernels; samples are never
-// dropped one by one. When more than a fifth would go, they are no outliers and all stay.
+// Returns which quads a look counts. A quad is an outlier when its log ratio lies more than 6 robust standard
+// deviations (1.4826 times the median absolute deviation) from the median: an interrupt, a page migration, a
+// neighbour's burst. The rule depends on the ratio alone and is the same for both kernels; samples are never dropped
+// one by one. When more than a fifth would go, they are no outliers and all stay.
 std::vector<bool> KeptQuads(const std::vector<double>& log_ratios);
 
-// Standard error of the mean of a serially correlated series, and how many projections it rests on.
+// A LongRunError is the standard error of the mean of a serially correlated series, and the number of projections
+// behind it.
 struct LongRunError {
   double standard_error = 0;
   int freedom = 1;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tries to fool the sequential test: equal kernels under five kinds of noise, small differences, peeking,
-// outliers, and noise that is not there at all.
+// These tests try to fool the sequential test: equal kernels under five kinds of noise, small differences, peeking,
+// outliers, and no noise at all.
 //
 // Rates come from seeded simulations, so a run gives the same answer every time; the accepted ranges are the
 // product's own promise (4 to 6.4 % for 5 %) widened by nothing, with enough runs that the simulation's own
@@ -32,7 +32,7 @@ TEST(CrossingProbability, OneLookIsTheNormalTail) {
 }
 
 TEST(CrossingProbability, RepeatingALookAtOnceAddsNothing) {
-  // A second look after 0.1 % more data sees almost the same sum.
+  // A second look after 0.1 % more data has almost the same sum.
   const double once = CrossingProbability({1.0}, {2.0});
   const double twice = CrossingProbability({1.0, 1.001}, {2.0, 2.0});
   EXPECT_GT(twice, once);
@@ -40,7 +40,7 @@ TEST(CrossingProbability, RepeatingALookAtOnceAddsNothing) {
 }
 
 TEST(CrossingProbability, ReproducesPocockConstants) {
-  // Pocock 1977: equal boundaries that hold 5 % over 2, 5 and 10 evenly spaced looks, to three decimals.
+  // Pocock (1977) published equal boundaries that hold 5 % over 2, 5 and 10 evenly spaced looks, to three decimals.
   const std::pair<int, double> published[] = {{2, 2.178}, {5, 2.413}, {10, 2.555}};
   for (const auto& [looks, constant] : published) {
     std::vector<double> information(static_cast<size_t>(looks));
@@ -54,7 +54,8 @@ TEST(CrossingProbability, ReproducesPocockConstants) {
 }
 
 TEST(OBrienFleming, ReproducesPublishedConstants) {
-  // O'Brien and Fleming 1979, as tabulated to three decimals by Jennison and Turnbull (2000), alpha 0.05.
+  // These are the boundaries of O'Brien and Fleming (1979), as tabulated to three decimals by Jennison and Turnbull
+  // (2000) for alpha 0.05.
   const std::pair<int, double> published[] = {{1, 1.960}, {2, 1.977}, {3, 2.004}, {4, 2.024}, {5, 2.040}, {10, 2.087}};
   for (const auto& [looks, constant] : published) {
     std::vector<double> information(static_cast<size_t>(looks));
@@ -95,7 +96,7 @@ TEST(LongRunError, IsUnbiasedForIndependentNoiseAndSeesSlowNoise) {
 }
 
 TEST(LongRunError, AnAlternatingSeriesHasASmallOne) {
-  // +1, -1, …: successive values make up for each other, and the mean of 50 is known far better than 1 / sqrt(50).
+  // In +1, -1, … successive values cancel, and the mean of 50 is known far better than 1 / sqrt(50).
   std::vector<double> series;
   for (int i = 0; i < 50; ++i) series.push_back(i % 2 == 0 ? 1.0 : -1.0);
   EXPECT_LT(LongRunStandardError(series).standard_error, 0.2 / std::sqrt(50.0));
@@ -133,7 +134,7 @@ Rates Simulate(SequentialOptions options, NoiseKind kind, double deviation, doub
 class EqualKernels : public testing::TestWithParam<NoiseKind> {};
 
 TEST_P(EqualKernels, AreCalledDifferentAsOftenAsPromised) {
-  // Delta 0, and no stop for futility: the bare test, at its full rate of 5 %.
+  // With delta 0 and no stop for futility, this is the bare test at its full rate of 5 %.
   for (int quads : {50, 100}) {
     const Rates rates = Simulate({.max_quads = quads, .delta = 0, .stop_when_futile = false}, GetParam(), 0.01, 0, 12000);
     EXPECT_GE(rates.difference, 0.040) << NoiseName(GetParam()) << ", " << quads << " quads, seed " << kSeed;
@@ -144,7 +145,7 @@ TEST_P(EqualKernels, AreCalledDifferentAsOftenAsPromised) {
 }
 
 TEST_P(EqualKernels, AreHardlyEverClaimedToDiffer) {
-  // As used: claims need the interval to clear delta, so false ones are far rarer than alpha.
+  // In use, claims need the interval to clear delta, so false claims are far rarer than alpha.
   for (double deviation : {0.003, 0.01, 0.04}) {
     const Rates rates = Simulate({.max_quads = 50}, GetParam(), deviation, 0, 2000);
     EXPECT_LE(rates.faster + rates.slower, 0.03) << NoiseName(GetParam()) << " at " << deviation << ", seed " << kSeed;
@@ -155,7 +156,8 @@ INSTANTIATE_TEST_SUITE_P(AnyNoise, EqualKernels, testing::ValuesIn(kNoiseKinds),
                          [](const auto& noise) { return std::string(NoiseName(noise.param)); });
 
 TEST(SequentialTest, ATestThatPeeksWithoutBoundariesWouldFailTheSameSimulation) {
-  // Shows that the simulation can tell: the plain t interval, looked at after every quad from the tenth on.
+  // This shows that the simulation can find errors: it uses the plain t interval, looked at after every quad from the
+  // tenth on.
   int calls = 0;
   const int runs = 1000;
   for (int run = 0; run < runs; ++run) {
@@ -229,7 +231,7 @@ TEST(SequentialTest, GivesUpEarlyWhereNoiseIsHopelessAndLosesLittlePower) {
 // --- single decisions ---
 
 TEST(SequentialTest, ADifferenceSmallerThanDeltaIsNoClaim) {
-  // 0.4 % faster with next to no noise: a real difference, and not one worth a claim.
+  // The kernel is 0.4 % faster with almost no noise: a real difference, but too small for a claim.
   SequentialTest test({.max_quads = 50});
   SyntheticNoise noise(NoiseKind::kIndependent, 0.0005, kSeed);
   Decision decision = Decision::kContinue;
@@ -273,7 +275,7 @@ TEST(SequentialTest, AnInterruptedQuadIsLeftOutAndCounted) {
 }
 
 TEST(KeptQuads, AreAllOfThemWhenTheOddOnesAreMany) {
-  // A kernel with two speeds: a third of the quads differ, so they are its nature and not an accident.
+  // A kernel has two speeds: a third of the quads differ, so they are its nature and not an accident.
   std::vector<double> log_ratios;
   SyntheticNoise noise(NoiseKind::kIndependent, 0.001, kSeed);
   for (int i = 0; i < 30; ++i) log_ratios.push_back(noise.Quad(i % 3 == 0 ? 0.2 : 0.0));
@@ -281,7 +283,7 @@ TEST(KeptQuads, AreAllOfThemWhenTheOddOnesAreMany) {
 }
 
 TEST(KeptQuads, AreAllOfThemWhereMostAreEqual) {
-  // A coarse clock: the deviation of most is none, and by that measure any other would be an outlier.
+  // With a coarse clock, most quads deviate by nothing, and by that measure every other would be an outlier.
   std::vector<double> log_ratios(20, 0.01);
   log_ratios[7] = 0.0101;
   EXPECT_EQ(KeptQuads(log_ratios), std::vector<bool>(20, true));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rank correlation on cases small enough to work out by hand.
+// These tests compute rank correlations of cases small enough to work out by hand.
 #include "tuner/evaluate/timing/spearman.h"
 
 #include <gtest/gtest.h>

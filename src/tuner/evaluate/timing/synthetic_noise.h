@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Noise as kernels' timings show it, for tests and for benchmarks/sequential_calibration.cc.
+// SyntheticNoise imitates the noise of kernels' timings, for tests and for benchmarks/sequential_calibration.cc.
 //
 // A source yields the relative (log) noise of successive samples of an idle machine running equal kernels;
 // MakeQuad runs one quad over it, with the secret coin. Header only; needs nothing but the standard library.
@@ -38,7 +38,7 @@ constexpr std::string_view NoiseName(NoiseKind kind) {
 
 class SyntheticNoise {
  public:
-  // `deviation`: of one sample, as a fraction of the time (kSlowRatio: of one log ratio).
+  // `deviation` is that of one sample, as a fraction of the time (kSlowRatio: of one log ratio).
   SyntheticNoise(NoiseKind kind, double deviation, uint64_t seed)
       : kind_(kind), deviation_(deviation), random_(seed), slow_(normal_(random_)) {}
 
@@ -54,7 +54,7 @@ class SyntheticNoise {
     }
   }
 
-  // The log ratio (positive: candidate faster) of one quad whose candidate is exp(log_speedup) times as fast.
+  // Returns the log ratio (positive: candidate faster) of one quad whose candidate is exp(log_speedup) times as fast.
   double Quad(double log_speedup) {
     if (kind_ == NoiseKind::kSlowRatio) {
       slow_ = 0.5 * slow_ + std::sqrt(0.75) * normal_(random_);

@@ -21,7 +21,7 @@ json OptionsToJson(const EvaluationRequest& request) {
   return object;
 }
 
-// A bundle of an older version lacks newer options: they keep their defaults.
+// A bundle of an older version lacks newer options, which keep their defaults.
 Result<EvaluationRequest> OptionsFromJson(const json& object) {
   JsonFields fields(object, "evaluation options");
   EvaluationRequest request;

@@ -19,8 +19,8 @@ using nlohmann::json;
 
 constexpr int kSocketInChild = 3;
 constexpr double kFirstPhaseSeconds = 60;
-// A worker that has closed its socket should be gone by then. Long, for how it ended says whether the candidate is to
-// blame, and what holds a GPU's memory, or runs on a busy machine, takes its time to end.
+// A worker that has closed its socket should be gone by then. The limit is long, because the way it ended says whether
+// the candidate is to blame, and a process that holds a GPU's memory, or runs on a busy machine, takes time to end.
 constexpr double kEndSeconds = 5;
 
 Evaluation Outcome(const JudgeJob& job, Verdict verdict, std::string detail) {
@@ -33,7 +33,7 @@ Evaluation Outcome(const JudgeJob& job, Verdict verdict, std::string detail) {
   return evaluation;
 }
 
-// The header of a worker's frame, each field if it is there and of its type.
+// The header of a worker's frame. A field is set if it is there and of its type.
 struct Word {
   std::string op, phase, detail, message;
   double limit = kFirstPhaseSeconds;
@@ -74,7 +74,7 @@ void WorkerClient::Stop() {
   child_.reset();
 }
 
-// Without waiting for it to end by itself: it hangs.
+// Kills the worker without waiting for it to end by itself: it hangs.
 void WorkerClient::Kill() {
   if (child_) child_->Kill();
   socket_.Reset();
@@ -121,7 +121,8 @@ Result<Evaluation> WorkerClient::Judge(const JudgeJob& job, const EvaluationProg
   const int starts_before = starts_;
   bool begun = false;
   Result<Evaluation> evaluation = Converse(job, bytes, progress, &begun);
-  // One that was there already may have died between evaluations (killed from outside): once more with a new one.
+  // A worker that was there before this job may have died between evaluations (killed from outside): try once more with
+  // a new one.
   if (!evaluation.ok() && !begun && starts_ == starts_before) {
     Kill();
     evaluation = Converse(job, bytes, progress, &begun);
@@ -134,7 +135,7 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
                                           bool* begun) {
   HONE_RETURN_IF_ERROR(Start());
   const Status sent = SendFrame(socket_.get(), DumpJson(json{{"op", "judge"}}), {bytes}, {}, options_.start_limit_seconds);
-  // One that ends at once may have said why.
+  // A worker that ends at once may have sent the reason.
   if (!sent.ok() && sent.code() != StatusCode::kUnavailable) return sent;
   const Stopwatch watch;
   std::string phase = "start", detail;
@@ -149,7 +150,7 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
     if (word.op == "progress") {
       phase = word.phase;
       detail = word.detail;
-      // Written so that NaN is no limit either.
+      // This is written so that NaN is no limit either.
       limit = word.limit > 0 && word.limit < options_.longest_phase_seconds ? word.limit : options_.longest_phase_seconds;
       if (progress) progress(phase, detail);
       continue;
@@ -169,7 +170,7 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
       frame = evaluation.status();
     }
 
-    // The worker is silent, gone or senseless.
+    // The worker is silent, is gone or sends nonsense.
     const bool hung = frame.status().code() == StatusCode::kTimedOut;
     const bool gone = frame.status().code() == StatusCode::kUnavailable;
     std::optional<ExitState> end;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker process can do to the evaluator: everything, except spoil the next verdict or keep it waiting.
-// The worker is this program again (worker_test_main.cc).
+// These tests try what a worker process can do to the evaluator: it must not spoil the next verdict or delay it. The
+// worker is this program again (worker_test_main.cc).
 #include "tuner/evaluate/worker/worker_client.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Of a launch that hangs; and of one that ends, whatever else the machine has to do.
+// The limit of a launch that hangs; and that of one that ends, on however busy a machine.
 constexpr double kHangLimit = 0.5, kLaunchLimit = 100;
 constexpr double kGrace = 0.25;
 
@@ -45,7 +45,7 @@ CompiledProgram Program(const Task& task, const std::string& source, bool is_ora
   return program;
 }
 
-// A job for the scale task, its candidate launching `kernel`.
+// Returns a job for the scale task whose candidate launches `kernel`.
 JudgeJob Job(const std::string& kernel, double launch_limit_seconds = kLaunchLimit) {
   JudgeJob job;
   job.task = ParseTask(kScaleTask, "task.toml").value();
@@ -83,7 +83,7 @@ TEST_P(WorkerFault, GetsItsVerdictAndTheNextCandidateIsJudgedInTime) {
   EXPECT_EQ(good->verdict, Verdict::kOk) << good->detail;
   EXPECT_EQ(worker.starts(), 2) << "a new process after a fault, and no more than one";
   RecordProperty("seconds_until_the_next_verdict", std::to_string(until_the_next_verdict));
-  // Below the minutes of a phase's own limit, and far above what a machine with other work to do takes.
+  // The bound is below the minutes of a phase's own limit, and far above the time that a busy machine takes.
   EXPECT_LT(until_the_next_verdict, 100);
 }
 
@@ -106,7 +106,7 @@ TEST(Worker, NoWordMakesUsWaitLongerThanWeAreWilling) {
   WorkerClient patient(options);
   EXPECT_EQ(patient.Judge(Job("asks_for_patience"), {})->verdict, Verdict::kTimedOut);
   options.longest_phase_seconds = 600;
-  // A worker that has not said its first word by then has not begun, which is the machine's doing: ask for more time.
+  // A worker that has sent no report by then has not begun, because the machine is slow: ask for more time.
   Result<Evaluation> endless = Status::Unavailable("not asked");
   for (options.job_limit_seconds = 0.7; !endless.ok() && options.job_limit_seconds < 100; options.job_limit_seconds *= 3) {
     WorkerClient listening(options);

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// Of "cuda:1"; -1 where that is no GPU.
+// Returns the 1 of "cuda:1"; -1 where the id is no GPU's.
 int GpuOrdinal(const std::string& id) { return id.starts_with("cuda:") ? std::atoi(id.c_str() + 5) : -1; }
 
 Status SendError(int fd, const Status& status, bool lost) {
@@ -95,7 +95,7 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
         ? SendFrame(fd, DumpJson(json{{"op", "result"}, {"lost", lost}}), {EvaluationToJson(*evaluation, -1)})
         : SendError(fd, evaluation.status(), lost);
     if (!sent.ok()) return 0;
-    // The context is beyond use; ending without unloading anything is the fastest way out of it.
+    // The context is unusable; ending without unloading anything is the fastest way out of it.
     if (lost) _Exit(0);
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The test program, which is also the worker that its tests start: WorkerMain as in production, over a device of host
-// memory whose kernels do what a bad candidate or a bad day does to a worker process.
+// This is the test program, which is also the worker that its tests start: WorkerMain as in production, over a device
+// of host memory whose kernels do to a worker process what a bad candidate or a failing machine does.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ constexpr int kSocket = 3;
 
 void Say(const std::string& header) { (void)SendFrame(kSocket, header); }
 
-// Kernels by the names that the tests' plans use.
+// Returns a device that has kernels by the names that the tests' plans use.
 FakeDevice FaultyDevice() {
   FakeDevice device;
   device.lost_after_crash = true;
