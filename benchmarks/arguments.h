@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of a benchmark program. CLI11 does the work in arguments.cc, where it is compiled once: its header
-// alone takes five seconds of a compiler in each program that includes it.
+// This file reads the command line of a benchmark program. CLI11 does the work in arguments.cc, where it is compiled
+// once: its header alone takes five seconds of a compiler in each program that includes it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace hone {
 
-// What a value has to be, beyond its type. Values of a list are checked one by one.
+// ArgumentRules say what a value must be, beyond its type. Values of a list are checked one by one.
 struct ArgumentRules {
   bool required = false;
   double least = -std::numeric_limits<double>::infinity();
@@ -38,7 +38,8 @@ class Arguments {
   template <typename T>
   void Add(const std::string& name, T& target, const std::string& help = "", const ArgumentRules& rules = {});
 
-  // Nothing: the program goes on. Otherwise the status to end with, after help or the error has been printed.
+  // Returns nothing where the program should continue; otherwise the status to end with, after help or the error was
+  // printed.
   std::optional<int> Parse(int argc, char** argv);
 
  private:

@@ -60,7 +60,7 @@ Result<std::unique_ptr<Evaluator>> MakeBenchmarkEvaluator(const std::string& dev
   options.cache_directory = cache;
   options.use_cache = use_cache;
   if (const char* home = std::getenv("CUDA_HOME")) options.cuda_home = home;
-  // The worker finds the driver where this process does: some machines name its folder in LD_LIBRARY_PATH only.
+  // The worker must find the driver where this process does: some machines name its folder in LD_LIBRARY_PATH only.
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) options.environment.emplace_back(*entry);
   return MakeEvaluator(options);
 }

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How often does a gate fail an equal change, and how often does it find a slower one, with the noise of a real device?
+// This program measures how often a gate fails an equal change, and how often it finds a slower one, with the noise of
+// a real device.
 //
-// Reads what benchmarks/gate_campaign recorded: gates of a change that changes nothing, each with an interval of the speedup for
-// every case. A resampled gate takes each round of each case from the recorded intervals of that case, with replacement,
-// and decides by the rule that `hone gate` has. For power, the cases of one kernel, drawn anew each time, are made slower by a
-// share: their intervals are divided by 1 + share. That is a shift of real noise and no slower kernel; really slower kernels are in
-// the recorded gates themselves. Prints JSON.
+// It reads what benchmarks/gate_campaign recorded: gates of a change that changes nothing, each with an interval of the
+// speedup for every case. A resampled gate takes each round of each case from the recorded intervals of that case, with
+// replacement, and decides by the rule of `hone gate`. For power, the cases of one kernel, drawn anew each time, are
+// made slower by a share: their intervals are divided by 1 + share. That shifts real noise and is no slower kernel;
+// really slower kernels are in the recorded gates themselves. Prints JSON.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -31,7 +32,7 @@ struct RecordedCase {
   std::vector<Interval> rounds;
 };
 
-// The cases of the gates of kind "same".
+// Returns the cases of the gates of kind "same".
 Result<std::vector<RecordedCase>> ReadCases(const std::string& path) {
   std::ifstream file(path);
   if (!file) return Status::NotFound(fmt::format("{}: cannot be read; benchmarks/gate_campaign writes it", path));
@@ -60,7 +61,7 @@ Result<std::vector<RecordedCase>> ReadCases(const std::string& path) {
   return all;
 }
 
-// Whether the case is called slower; `rounds` counts evaluations.
+// Returns whether the case is called slower; `rounds` counts evaluations.
 bool CalledSlower(const RecordedCase& recorded, const GateRule& rule, double slower_by, Rng& rng, int64_t& rounds) {
   CaseDecision decision(rule);
   while (decision.decision() == GateDecision::kMore) {
@@ -73,7 +74,7 @@ bool CalledSlower(const RecordedCase& recorded, const GateRule& rule, double slo
 }
 
 struct Rates {
-  int gates = 0, failed = 0, found = 0;  // found: of those with a slow kernel, where one of its cases is called slower
+  int gates = 0, failed = 0, found = 0;  // found: gates with a slow kernel of which one case is called slower
   int64_t rounds = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Seconds of an epoch of any model and of sampled inference on one GPU, everything in device memory. JSON to standard
-// output: every repetition, the median, and the conditions.
+// This program measures seconds of an epoch of any model and of sampled inference on one GPU, with everything in device
+// memory. It writes JSON to standard output: every repetition, the median, and the conditions.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

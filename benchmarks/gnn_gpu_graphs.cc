@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the CUDA graphs that the engine captures as text, an engine a file, so that two versions can be compared:
+// This program writes the CUDA graphs that the engine captures as text, an engine a file, so that two versions can be
+// compared:
 //
 //   gnn_gpu_graphs --output before      on one commit
 //   gnn_gpu_graphs --output after       on the other
@@ -9,7 +10,7 @@
 //
 // On a GPU, 'synthetic:papers100M?seed=1' --narrower 1 takes the published sizes.
 //
-// A line an engine goes to standard output: its name, how many graphs and nodes it has, and the SHA-256 of the text. The
+// It prints a line for each engine: its name, how many graphs and nodes it has, and the SHA-256 of the text. The
 // emulated program's lines for its own graph are kept in src/gnn/cuda/dump/emulated_graphs.txt, which a test compares.
 #include <cstdio>
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Epochs of several models on one GPU in turn, epoch k of each beside epoch k of the others, so that what the machine
-// does meanwhile falls on all of them. Every second round goes the other way about. Each model's ratio to the first is
-// the geometric mean over the rounds with a 95 % interval (Student's t of its logarithm); a model named twice is its
-// own control. JSON to standard output.
+// This program trains epochs of several models on one GPU in turn, epoch k of each beside epoch k of the others, so
+// that disturbances of the machine affect all of them. Every second round has the reverse order. Each model's ratio to
+// the first is the geometric mean over the rounds with a 95 % interval (Student's t of its logarithm); a model named
+// twice is its own control. It writes JSON to standard output.
 #include <cuda_runtime_api.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ std::vector<int32_t> Numbers(const std::string& text) {
   return all;
 }
 
-// "sage", or the file of a model.
+// Returns the options of "sage" or of another published model, or those of a model's file.
 Result<ModelOptions> ModelNamed(const std::string& name, int layers, int64_t hidden) {
   ModelOptions options;
   if (name.ends_with(".toml")) {
@@ -58,7 +58,8 @@ Result<ModelOptions> ModelNamed(const std::string& name, int layers, int64_t hid
   return options;
 }
 
-// Of 1 - 0.025 with `freedom` degrees (Cornish and Fisher 1938, four terms): to a thousandth from four on.
+// Returns Student's t quantile of 0.975 with `freedom` degrees (Cornish and Fisher 1938, four terms), exact to a
+// thousandth from four degrees on.
 double Student(double freedom) {
   const double z = 1.959964, z2 = z * z;
   const double a = z * (z2 + 1) / 4, b = z * (5 * z2 * z2 + 16 * z2 + 3) / 96,

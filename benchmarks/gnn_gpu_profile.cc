@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time of a training step on the GPU goes, and whether the host ever waits inside an epoch.
+// This program shows where the time of a training step on the GPU goes, and whether the host ever waits inside an
+// epoch.
 //
-// One epoch is recorded by CUPTI's activity interface: every kernel, copy and memset of the captured step with its begin
-// and end, and every call of the runtime. Printed are the step of median length, node by node in the order of their
-// beginnings and in lanes of what ran at the same time; busy time and gaps; the calls of the host between the epoch's
-// first and last replay, of which none may wait.
+// CUPTI's activity interface records one epoch: every kernel, copy and memset of the captured step with its begin and
+// end, and every call of the runtime. The program prints the step of median length, node by node in the order of their
+// beginnings and in lanes of nodes that ran at the same time; busy time and gaps; and the calls of the host between the
+// epoch's first and last replay, of which none may wait.
 //
-// With --request, the same of requests to the latency mode instead of training steps; with --cached, of steps whose
-// features are in host memory behind a cache.
+// With --request, it does the same for requests to the latency mode instead of training steps; with --cached, for steps
+// whose features are in host memory behind a cache.
 //
 // Recording costs a microsecond or two at every node, so a recorded step is longer than one that is not (both are
-// printed), and nodes that are short look worse than they are. libcupti is loaded at run time.
+// printed), and short nodes look worse than they are. libcupti is loaded at run time.
 #include <cuda_runtime_api.h>
 #include <cupti.h>
 #include <dlfcn.h>
@@ -52,7 +53,7 @@ struct Cupti {
   HONE_ACTIVITY_ENTRY_POINTS(HONE_MEMBER)
 #undef HONE_MEMBER
 
-  // The name of what is missing, or null.
+  // Loads the library. Returns the name of what is missing, or null.
   const char* Load() {
     void* library = nullptr;
     for (const char* name : {"libcupti.so.13", "libcupti.so.12", "/usr/local/cuda/lib64/libcupti.so",
@@ -97,11 +98,11 @@ void BufferWanted(uint8_t** buffer, size_t* bytes, size_t* most_records) {
   *most_records = 0;
 }
 
-// A kernel's name without its arguments and namespaces.
+// Returns a kernel's name without its arguments and namespaces.
 std::string ShortName(const char* mangled) {
   std::string name = mangled == nullptr ? "?" : mangled;
   if (name.rfind("_Z", 0) != 0) return name.substr(0, 60);
-  std::string best;  // of the identifiers in it the last that ends as kernels do here, or the longest
+  std::string best;  // the last identifier that ends as kernels do here, or else the longest
   for (size_t at = 0; at < name.size();) {
     if (name[at] < '0' || name[at] > '9') {
       ++at;
@@ -166,14 +167,14 @@ int Fail(const std::string& why) {
 
 double Us(uint64_t from, uint64_t to) { return static_cast<double>(static_cast<int64_t>(to - from)) * 1e-3; }
 
-// One replay.
+// A Step is one replay.
 struct Step {
   uint64_t begin = 0, end = 0;
   std::vector<const Node*> nodes;
 };
 
 void PrintStep(const Step& step) {
-  std::vector<uint64_t> lanes;  // where each ends
+  std::vector<uint64_t> lanes;  // end of the last node in each lane
   uint64_t busy_until = step.begin;
   double busy = 0, gaps = 0, sum = 0;
   std::printf("%9s %9s %5s %8s %7s %5s  %s\n", "begin us", "took us", "lane", "blocks", "threads", "regs", "node");
@@ -195,7 +196,7 @@ void PrintStep(const Step& step) {
               Us(step.begin, step.end), busy, gaps, sum);
 }
 
-// What was done once `forget` had been called, and took how long a piece.
+// Took says how many pieces of work were done after the call of `forget`, and how long one took.
 struct Took {
   double ms = 0;
   int64_t count = 0, again = 0;
@@ -211,7 +212,7 @@ hone::Result<Took> Epoch(const hone::gnn::Graph& graph, hone::gnn::Model<float>&
   return Took{epoch.seconds / static_cast<double>(epoch.steps) * 1e3, epoch.steps, epoch.larger};
 }
 
-// Requests of `size` arbitrary nodes; the median.
+// Answers requests of `size` arbitrary nodes; returns the median.
 template <typename Forget>
 hone::Result<Took> Requests(const hone::gnn::Graph& graph, hone::gnn::Model<float>& model,
                             const hone::gnn::cuda::GpuEngineOptions& options, int size, const Forget& forget) {
@@ -288,7 +289,8 @@ int main(int argc, char** argv) {
   shape.seed = 1;
   Result<std::unique_ptr<Model<float>>> model = MakeModel(shape);
   if (!model.ok()) return Fail(model.status().message());
-  // Twice: as it is, and recorded. A graph's nodes are recorded only where recording began before it was made.
+  // The work runs twice: unrecorded, and recorded. A graph's nodes are recorded only where recording began before it
+  // was made.
   double alone = 0;
   for (const bool recorded : {false, true}) {
     if (recorded) {
@@ -321,7 +323,7 @@ int main(int argc, char** argv) {
 
   std::sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.begin < b.begin; });
   std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) { return a.begin < b.begin; });
-  std::map<uint32_t, Step> steps;  // by the launch
+  std::map<uint32_t, Step> steps;  // by launch
   uint64_t first_launch = 0, last_launch = 0;
   for (const Call& call : calls) {
     if (call.name.rfind("cudaGraphLaunch", 0) != 0) continue;
@@ -344,7 +346,7 @@ int main(int argc, char** argv) {
   std::sort(order.begin(), order.end(), [](const Step* a, const Step* b) { return a->end - a->begin < b->end - b->begin; });
   PrintStep(*order[order.size() / 2]);
 
-  // What the host did between the first and the last replay.
+  // Count the host's calls between the first and the last replay.
   std::map<std::string, int64_t> between;
   int64_t waits = 0;
   for (const Call& call : calls) {

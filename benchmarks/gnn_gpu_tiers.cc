@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Training epochs on one GPU with features in the host's memory behind caches of several sizes, beside the epoch with
-// everything in device memory: one process, one graph, one model that goes on training. JSON to a file, rewritten after
-// each size, so that a run that is cut short leaves what it measured.
+// This program trains epochs on one GPU with features in the host's memory behind caches of several sizes, beside the
+// epoch with everything in device memory: one process, one graph, one model that goes on training. It writes JSON to a
+// file, again after each size, so that a run that is cut short leaves what it measured.
 //
-// Of each size: what an epoch reads and finds, how misses came, and how near the epoch comes to its bound, the larger of
-// the device's epoch and the bytes that were missed over the best rate at which this machine moved rows (of all ways and
-// all sizes of this run). At the end, SALIENT's scheme on the same machine: batches from the host's cores.
+// For each size it reports what an epoch reads and finds, how missing rows were fetched, and how near the epoch comes
+// to its bound. The bound is the larger of the device's epoch and the missed bytes over the best rate at which this
+// machine moved rows (of all ways and all sizes of this run). At the end it runs SALIENT's scheme on the same machine:
+// batches from the host's cores.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -80,8 +81,8 @@ struct Flags {
   bool pageable = false;
 };
 
-// SALIENT's scheme on the same machine: cores sample and slice, the bus copies, the device trains. Each stage by itself,
-// and the epoch, of which the first warms buffers up.
+// Runs SALIENT's scheme on the same machine: cores sample and slice, the bus copies, the device trains. It times each
+// stage by itself, and the epoch, of which the first one only warms buffers up.
 Status TrainFed(const Flags& flags, const Graph& outline, const cuda::GpuEngineOptions& options, cuda::GpuEngine& engine,
                 uint32_t epoch, double device_seconds, nlohmann::json& report) {
   const double begun = Now();
@@ -116,7 +117,7 @@ Status TrainFed(const Flags& flags, const Graph& outline, const cuda::GpuEngineO
   return Status::Ok();
 }
 
-// The best rate at which rows came, and what it makes of each size's bound.
+// Finds the best rate at which rows were fetched, and each size's bound by it.
 void Bound(double device_seconds, nlohmann::json& report) {
   double best = 0;
   for (const nlohmann::json& size : report["sizes"]) {
@@ -174,7 +175,7 @@ Status Run(const Flags& flags, nlohmann::json& report) {
   };
   const std::vector<double> percents = Numbers<double>(flags.percents);
   if (flags.pipeline_epochs > 0) {
-    // The features' way to the host's memory, where the cores find them.
+    // The features move to the host's memory, where the cores read them.
     const double moving = Now();
     HONE_RETURN_IF_ERROR(engine->SetStorage(**graph, storage_of("inclusion", percents.empty() ? 1 : percents[0])));
     report["seconds_to_move_features"] = Now() - moving;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long the graph store takes: generating, converting arrays and text, opening. Prints JSON.
+// This program measures how long the graph store takes: generating, converting arrays and text, opening. It prints
+// JSON.
 //
 //   gnn_graph FOLDER [--edges 100000000] [--nodes 10000000] [--threads 2]
 //
@@ -58,7 +59,7 @@ json Environment() {
   return out;
 }
 
-// Runs `job` in a child; its seconds, processor seconds and peak memory. An error of the job is told and ends it all.
+// Runs `job` in a child; returns its seconds, processor seconds and peak memory. An error of the job ends the program.
 json Measure(const std::string& name, const std::function<Status()>& job) {
   std::fprintf(stderr, "%s\n", name.c_str());
   const auto start = std::chrono::steady_clock::now();
@@ -78,7 +79,7 @@ json Measure(const std::string& name, const std::function<Status()>& job) {
           {"peak_mib", usage.ru_maxrss / 1024}};
 }
 
-// Uniform random edges, as edges.npy and as text.
+// Writes uniform random edges, as edges.npy and as text.
 Status WriteEdges(const Flags& flags, const std::string& folder, int64_t text_edges) {
   std::filesystem::create_directories(folder);
   std::string header = fmt::format("{{'descr': '<i8', 'fortran_order': False, 'shape': ({}, 2), }}", flags.edges);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How close the graph engine's CPU ops come to what the machine allows; prints JSON.
+// This program measures how close the graph engine's CPU ops come to the machine's limits; it prints JSON.
 //
 // The batch has the shape of GraphSAGE 15,10,5 with 1,024 seeds on a products-shaped graph: 450,000 edges into 91,000
 // nodes, 90,000 into 9,700, 10,000 into the seeds, with columns drawn at random. Floors are measured in the same run:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How short a small graph kernel can be, and how fast a large one.
+// This program measures how short a small graph kernel can be, and how fast a large one.
 //
 // A sampled hop of 1024 seeds moves 8 to 13 MB, which is 2 to 3 us of a copy; but its rows stand behind slots, and
 // these behind offsets, so that loads wait for loads. Here kernels stripped of all arithmetic that matters make the
@@ -45,7 +45,7 @@ void Check(cudaError_t error, const char* what) {
   std::exit(3);
 }
 
-constexpr int kVectors = 32;  // of 16 bytes in a row
+constexpr int kVectors = 32;  // words of 16 bytes in a row
 constexpr int kSources = 9700, kDestinations = 1024, kFanout = 15, kSlots = kDestinations * kFanout;
 constexpr int kSets = 16;
 
@@ -56,7 +56,7 @@ __global__ void Write(uint4* out, int rows) {
   if (row < rows) __stcs(out + row * kVectors + threadIdx.x % 32, make_uint4(0, 0, 0, 0));
 }
 
-// `reads` vectors are read, `writes` written, by threads that lie side by side.
+// Reads `reads` vectors and writes `written`, by threads that lie side by side.
 __global__ void Copy(const uint4* in, uint4* out, int reads, int writes) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   uint4 value = make_uint4(0, 0, 0, 0);
@@ -64,11 +64,11 @@ __global__ void Copy(const uint4* in, uint4* out, int reads, int writes) {
   if (i < writes) {
     __stcs(out + i, value);
   } else if (value.x == 1) {
-    out[0] = value;  // never: there is no 1
+    out[0] = value;  // never runs: there is no 1
   }
 }
 
-// kLoads of: offsets, slots, rows.
+// Makes kLoads of these loads: offsets, slots, rows.
 template <int kLoads>
 __global__ void Chain(const int* offsets, const int* slots, const uint4* rows, uint4* out, int sources) {
   const int source = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
@@ -83,7 +83,7 @@ __global__ void Chain(const int* offsets, const int* slots, const uint4* rows, u
   __stcs(out + source * kVectors + lane, value);
 }
 
-// kSplit warps a destination, all of its rows under way at once.
+// Uses kSplit warps a destination, with all of its rows in flight at once.
 template <int kSplit>
 __global__ void Rows(const int* self, const int* index, const uint4* x, uint4* out, int destinations) {
   constexpr int kEach = (kFanout + 1) / kSplit;
@@ -110,7 +110,7 @@ __global__ void Rows(const int* self, const int* index, const uint4* x, uint4* o
   if (present) __stcs(out + vertex * kVectors + lane, sum);
 }
 
-// out[i] = x[index[i]], kEach rows a warp.
+// Computes out[i] = x[index[i]], with kEach rows a warp.
 template <int kEach>
 __global__ void GatherCopy(const int* index, const uint4* x, uint4* out, int rows) {
   const int first = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) / 32 * kEach, lane = threadIdx.x % 32;
@@ -132,7 +132,7 @@ __global__ void Flush(const uint4* from, size_t n, uint4* sink) {
   if (all.x == 1) *sink = all;
 }
 
-// Lengths skewed as a sample's are: halves take a quarter to three quarters, down to one source.
+// Draws lengths skewed as a sample's are: halves take a quarter to three quarters, down to one source.
 std::vector<int> SkewedOffsets(int sources, int total, std::mt19937& random) {
   std::vector<int> offsets(sources + 1, 0);
   offsets[sources] = total;
@@ -283,7 +283,8 @@ int main() {
   rows("rows, two warps each", std::integral_constant<int, 2>());
   rows("rows, four warps each", std::integral_constant<int, 4>());
 
-  // The middle hop: 91000 sources, 9700 destinations whose rows fit in L2. A row read and one written for each source.
+  // The middle hop has 91000 sources and 9700 destinations whose rows fit in L2. One row is read and one written for
+  // each source.
   constexpr int kManySources = 91000, kManyDestinations = 9700;
   std::vector<Set> many;
   for (int s = 0; s < 4; ++s) {

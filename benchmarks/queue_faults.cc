@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue under load and faults: workers, submitters and the server are killed at random moments while jobs are judged,
-// and every job must come back with its own answer. Starts a Redis server of its own on the loopback. Without kills it
-// shows what the queue costs: with a judge that does nothing, the time of a job is the queue's. Prints one JSON
-// document.
+// This program runs a queue under load and faults: workers, submitters and the server are killed at random moments
+// while jobs are judged, and every job must come back with its own answer. It starts a Redis server of its own on the
+// loopback. Without kills it shows what the queue costs: with a judge that does nothing, the time of a job is the
+// queue's. It prints one JSON document.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -43,7 +43,7 @@ struct Options {
   uint64_t seed = 1;
 };
 
-// Answers at once, with the candidate's first line.
+// This judge answers at once, with the candidate's first line.
 class NoJudge final : public hone::Evaluator {
  public:
   const hone::DeviceFacts& facts() const override { return facts_; }
@@ -89,7 +89,7 @@ std::string SourceOf(const std::string& right, int64_t job) {
   _exit(127);
 }
 
-// Has its share of the jobs judged, and notes each answer in `path`, one line each; goes on where a killed one ended.
+// Submits its share of the jobs, and notes each answer in `path`, one line each; continues where a killed one ended.
 [[noreturn]] void RunSubmitter(const Options& options, const std::string& address, int number, const std::string& path,
                                const hone::Task& task, const std::string& right) {
   std::set<int64_t> done;
@@ -168,7 +168,7 @@ int Run(const Options& options) {
     }
     return count;
   };
-  // Kills are spread over the work, not over the clock: one after every so many answers.
+  // Kills are spread over the work, not over the clock: one after each of so many answers.
   hone::Rng rng(options.seed);
   const int kills = options.kills + options.server_kills;
   std::map<std::string, int> killed{{"worker", 0}, {"submitter", 0}, {"server", 0}};
@@ -184,7 +184,7 @@ int Run(const Options& options) {
         failed = failed || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
       }
     }
-    for (int i = 0; i < options.workers; ++i) {  // one that ended by itself: the server was away for too long
+    for (int i = 0; i < options.workers; ++i) {  // a worker that ended by itself: the server was away for too long
       if (waitpid(workers[static_cast<size_t>(i)], nullptr, WNOHANG) == workers[static_cast<size_t>(i)])
         workers[static_cast<size_t>(i)] = start_worker(i);
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many accesses a second and core the simulated GPU observes with every check and counter on, for kernels of
-// different habits; and how long the compiler takes. Prints JSON.
+// This program measures how many accesses per second and core the simulated GPU observes with every check and counter
+// on, for kernels of different habits, and how long the compiler takes. It prints JSON.
 //
 // Seconds are processor time of the child during the launch, all its OS threads together: the minimum of several
 // launches, since whatever else runs on the machine only adds. A figure counts the accesses that hooks
@@ -28,7 +28,7 @@ struct Subject {
   const char* source;
   std::vector<int64_t> grid, block;
   int64_t shared;
-  int elements;  // of each float tensor
+  int elements;  // elements of each float tensor
 };
 
 const Subject kSubjects[] = {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels on which modelled and measured times are compared: families that do one job in several ways, good and bad.
+// These are the kernels on which modelled and measured times are compared: families that do one job in several ways,
+// good and bad.
 //
 // Every kernel is k(const float* x, float* y, const int* index, int n), whatever it makes of its pointers. Within a
 // family the work is the same, so that ranks inside it say whether the model tells good from bad; `bytes_x`, `bytes_y`
@@ -156,7 +157,7 @@ inline std::vector<SimVariant> SimVariants() {
     add("tile_16", 16, 16, 16, 16, tiled(16, false));
     add("tile_32", 32, 32, 32, 32, tiled(32, false));
     add("tile_32_conflicts", 32, 32, 32, 32, tiled(32, true));
-    // 16 x 16 threads, each an R x R piece of a (16 R)-wide tile.
+    // Each of 16 x 16 threads computes an R x R piece of a (16 R)-wide tile.
     const auto registers = [](int r) {
       const std::string R = std::to_string(r), T = std::to_string(16 * r);
       return "  const int R = " + R + ", T = " + T + "; __shared__ float sa[16][T + 4], sb[16][T + 4]; const int t = ty * 16 + tx; float c[R][R];\n"

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time of a verdict goes. The seed of a task is judged in this process, on a GPU, once as users have it
-// judged and once with each precaution switched off; what a precaution costs is the difference. All verdicts of a work
-// have equal secrets and ask for equally many quads.
+// This program shows where the time of a verdict goes. The seed of a task is judged in this process, on a GPU, once as
+// users have it judged and once with each precaution switched off; the difference is the cost of the precaution. All
+// verdicts of a work have equal secrets and ask for equally many quads.
 //
-// With --record, every kernel, copy and memset on the device and every call of the driver is recorded by CUPTI's
-// activity interface, and added up by name. Recording costs a microsecond or two a call, so recorded verdicts are
-// counted apart.
+// With --record, CUPTI's activity interface records every kernel, copy and memset on the device and every call of the
+// driver, and the program adds them up by name. Recording costs a microsecond or two a call, so recorded verdicts are
+// counted separately.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -143,7 +143,7 @@ json TotalsJson(const Totals& totals, int verdicts) {
 
 // ---- verdicts in this process
 
-// A judge's precautions as they are, or with some of them switched off.
+// Precautions are a judge's precautions, all on or with some of them switched off.
 struct Precautions {
   std::string name;
   std::function<void(CudaSessionOptions&, GateSwitches&)> change;

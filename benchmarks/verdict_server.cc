@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Verdicts one by one, as lines on standard input ask for them, so that the judges of two commits can be asked in turn
-// (tools/judges-in-turn): a GPU is not the same machine ten seconds later. Judged in this process, on a GPU, are the
-// seeds of tasks against themselves, all gates included but the simulated GPU's.
+// This program gives verdicts one by one, as lines on standard input ask for them, so that the judges of two commits
+// can be asked in turn (tools/judges-in-turn): a GPU is not the same machine ten seconds later. It judges in this
+// process, on a GPU, the seeds of tasks against themselves, with all gates but the simulated GPU's.
 //
 //   TASK CASE SEED  ->  TASK CASE SEED VERDICT SECONDS QUADS STAGES
 //
-// CASE is the number of a timed case, STAGES what the judge itself says of where the seconds went. The program is its
-// own compiler's zygote. It uses nothing that the judge of 2026-11-22 did not have, and so can be built beside that
-// one.
+// CASE is the number of a timed case, STAGES the judge's own account of where the seconds went. The program is its own
+// compiler's zygote. It uses nothing that the judge of 2026-11-22 did not have, and so can be built beside that one.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -36,7 +35,7 @@ namespace {
 
 double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// A task with its oracle and its seed, compiled.
+// A Work is a task with its oracle and its seed, compiled.
 struct Work {
   Task task;
   CompiledProgram oracle, seed;

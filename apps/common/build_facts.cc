@@ -9,7 +9,7 @@
 
 #include "base/json_text.h"
 
-// In a file that the build writes: cmake/Version.cmake.
+// The variable is defined in a file that the build writes: cmake/Version.cmake.
 extern const char hone_build_commit[];
 extern const bool hone_build_changed;
 
@@ -60,7 +60,7 @@ std::string BuildJson(const std::string& program, const BuildFacts& facts) {
 
 void AddVersionFlag(CLI::App& app) {
   auto as_json = std::make_shared<bool>(false);
-  // Before --version, which ends the program as soon as its turn comes.
+  // This option comes before --version, which ends the program as soon as its turn comes.
   CLI::Option* json = app.add_flag("--json", *as_json, "write the answer to --version as JSON");
   CLI::Option* version = app.add_flag_callback(
       "--version",

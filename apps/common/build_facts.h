@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program knows about its own build: `--version`. No date is among the facts, so that the same source built twice
-// gives the same bytes.
+// Build facts are what a program knows about its own build; `--version` prints them. No date is among them, so that the
+// same source built twice gives the same bytes.
 #pragma once
 
 #include <string>
@@ -18,15 +18,15 @@ struct BuildFacts {
   std::string compiler;            // "GNU 12.2.0"
   std::string build_type;          // "Release"
   std::string cuda_toolkit;        // "13.0.88"; empty: built without CUDA
-  std::string cuda_architectures;  // "80, 90a", the GPUs that our own kernels were compiled for
-  bool slow_kernels = false;       // whether those were compiled without optimisation, as CI does, so that no time counts
+  std::string cuda_architectures;  // "80, 90a": the GPUs that Hone's own kernels were compiled for
+  bool slow_kernels = false;  // those kernels were compiled without optimisation, as CI does, so that no time counts
 };
 
 BuildFacts ThisBuild();
 
-// Four lines for people: program and version, commit, compiler, CUDA.
+// Writes four lines for people: program and version, commit, compiler, CUDA.
 std::string BuildText(const std::string& program, const BuildFacts& facts);
-// One object with the fields of BuildFacts; what is not known is null.
+// Writes one object with the fields of BuildFacts; unknown ones are null.
 std::string BuildJson(const std::string& program, const BuildFacts& facts);
 
 // Adds `--version`, and `--json` beside it, to `app`, whose name is the program's.

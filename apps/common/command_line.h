@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What both programs ask of every option beyond what CLI11 asks, and how they say that it was not met.
+// This file holds the checks that both programs make of every option beyond CLI11's own, and their error messages.
 //
-// CLI11 wraps a negative number into a huge unsigned one, cuts one that does not fit to the largest that does, takes "nan"
-// for a number inside any range, and tells a range by printing the largest double with its 309 digits. A run with another
-// seed than the one that was typed, or with a limit that no comparison ever reaches, is worse than a message.
+// CLI11 wraps a negative number into a huge unsigned one, reduces one that does not fit to the largest that does, takes
+// "nan" for a number inside any range, and describes a range by printing the largest double with its 309 digits. A run
+// with another seed than the one that was typed, or with a limit that no comparison ever reaches, is worse than a
+// message.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,7 +21,7 @@
 
 namespace hone {
 
-// Checks for an option's value. What is no number at all is RefuseWrongValues' to say.
+// These validators check an option's value. Text that is no number at all is left to RefuseWrongValues.
 inline const CLI::Validator kAboveZero(
     [](std::string& text) { return std::strtod(text.c_str(), nullptr) > 0 ? std::string() : "'" + text + "' is too small; write more than 0"; },
     "POSITIVE");
@@ -28,10 +29,10 @@ inline const CLI::Validator kZeroOrMore(
     [](std::string& text) { return std::strtod(text.c_str(), nullptr) >= 0 ? std::string() : "'" + text + "' is too small; write 0 or more"; },
     "NONNEGATIVE");
 
-// What is wrong with `text` as the value of an option of CLI11's type `type` ("INT", "UINT", "FLOAT" or another, with
-// what was added to it); empty: nothing.
+// Returns what is wrong with `text` as the value of an option of CLI11's type `type` ("INT", "UINT", "FLOAT" or
+// another, followed by the descriptions of its checks); empty: nothing.
 inline std::string WrongValue(const std::string& type, const std::string& text) {
-  // Mostly a shell variable that is not set: "--resume $RUN" must not quietly begin a new run.
+  // An empty value is mostly a shell variable that is not set: "--resume $RUN" must not quietly begin a new run.
   if (text.empty()) return "is empty; give a value, or leave it out";
   const bool is_unsigned = type.starts_with("UINT"), is_signed = type.starts_with("INT");
   char* end = nullptr;
@@ -51,7 +52,7 @@ inline std::string WrongValue(const std::string& type, const std::string& text) 
   return "";
 }
 
-// Lets every option of `app` and of its subcommands refuse such values. After the last of them was added.
+// Makes every option of `app` and of its subcommands refuse wrong values. Call this after the last option was added.
 inline void RefuseWrongValues(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     const std::string type = option->get_type_name();
@@ -60,7 +61,7 @@ inline void RefuseWrongValues(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands({})) RefuseWrongValues(*command);
 }
 
-// What is wrong with arguments that nobody took: the first that looks like an option, or else the first.
+// Describes arguments that no option took: the first that looks like an option, or else the first.
 inline std::string UnknownArgument(const CLI::App& command, const std::vector<std::string>& left_over) {
   for (const std::string& word : left_over) {
     if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) != 0) continue;
@@ -74,7 +75,7 @@ inline std::string UnknownArgument(const CLI::App& command, const std::vector<st
   return "'" + left_over.front() + "' is one argument too many";
 }
 
-// The first argument or option of `command` that must be given and was not, with what it is.
+// Describes the first required argument or option of `command` that was not given.
 inline std::string MissingArgument(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_required() || option->count() > 0) continue;
@@ -84,14 +85,14 @@ inline std::string MissingArgument(const CLI::App& command) {
   return "";
 }
 
-// "known: a, b", the commands below `command`.
+// Returns "known: a, b", the commands below `command`.
 inline std::string KnownCommands(const CLI::App& command) {
   std::string text = "known:";
   for (const CLI::App* known : command.get_subcommands({})) text += (text.ends_with(":") ? " " : ", ") + known->get_name();
   return text;
 }
 
-// The line on standard error for arguments that cannot be taken: who says it, what is wrong, and where help is.
+// Returns the line on standard error for arguments that cannot be parsed: the program, the fault, and where help is.
 inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
   const std::string program = app->get_name();
   std::string help = program, what = error.what();
@@ -105,7 +106,7 @@ inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
   if (const size_t at = what.find(": 1 required "); at != std::string::npos && what.ends_with(" missing")) {
     what = what.substr(0, at) + " needs a value";
   }
-  // "--profiles: some not in {all,gains,none}", as CLI11 has it.
+  // CLI11 writes "--profiles: some not in {all,gains,none}".
   if (const size_t at = what.find(" not in {"); at != std::string::npos && what.ends_with("}")) {
     const size_t colon = what.find(": ");
     const std::string value = what.substr(colon + 2, at - colon - 2), set = what.substr(at + 9, what.size() - at - 10);
@@ -118,7 +119,7 @@ inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
     for (size_t i = 0; i < choices.size(); ++i) what += (i == 0 ? " " : i + 1 < choices.size() ? ", " : " or ") + choices[i];
   }
   const std::vector<std::string> rest = app->remaining();
-  // By its code, for the name of an ExtrasError is the command's.
+  // The code identifies the error, because the name of an ExtrasError is the command's.
   const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   const bool required = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
   if (required) {
@@ -130,7 +131,7 @@ inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
     for (const CLI::App* known : app->get_subcommands({})) names.push_back(known->get_name());
     what = "there is no subcommand '" + rest.front() + "'" + DidYouMean(rest.front(), names) + "; " + KnownCommands(*app);
   } else if (!rest.empty() && (extra || required)) {
-    // A misspelt option is told also where something is missing: its value may have taken that place.
+    // A misspelt option is reported even where something is missing: its value may have taken that place.
     if (const std::string unknown = UnknownArgument(*app, rest); extra || unknown.starts_with("there is no option")) what = unknown;
   }
   return program + ": " + what + "; `" + help + " --help` tells more\n";

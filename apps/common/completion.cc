@@ -28,7 +28,7 @@ const CLI::App* Subcommand(const CLI::App& command, const std::string& name) {
   return nullptr;
 }
 
-// The choices in CLI11's description of a check, "TEXT:{bf16,fp32}".
+// Returns the choices in CLI11's description of a check, "TEXT:{bf16,fp32}".
 std::vector<std::string> Choices(const CLI::Option& option) {
   std::vector<std::string> choices;
   const std::string type = option.get_type_name();
@@ -170,8 +170,8 @@ Completions Complete(const CLI::App& app, const Guide& guide, const std::vector<
   if (words.empty()) return completions;
   const CLI::App* command = &app;
   const CLI::Option* open = nullptr;  // an option that waits for its value
-  size_t arguments = 0;               // of the command so far
-  bool only_arguments = false;        // behind "--"
+  size_t arguments = 0;               // arguments of the command so far
+  bool only_arguments = false;        // the words are behind "--"
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& word = words[i];
     if (open != nullptr) {

@@ -11,10 +11,10 @@
 namespace hone {
 namespace {
 
-constexpr size_t kWidth = 100;   // of help
-constexpr size_t kColumn = 26;   // where descriptions begin
+constexpr size_t kWidth = 100;  // columns of help
+constexpr size_t kColumn = 26;  // column where descriptions begin
 
-// `text` in lines of at most `width` columns, all but the first behind `indent` spaces.
+// Returns `text` in lines of at most `width` columns, all but the first behind `indent` spaces.
 std::string Wrapped(const std::string& text, size_t indent, size_t width) {
   std::istringstream words(text);
   std::string out, line;
@@ -131,7 +131,7 @@ std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOpti
   for (const std::string& title : command.get_groups()) {
     if (std::find(titles.begin(), titles.end(), title) == titles.end()) titles.push_back(title);
   }
-  // What has no group of its own comes last, where there are groups: --help.
+  // Where there are groups, an option without a group comes last: --help.
   if (const auto rest = std::find(titles.begin(), titles.end(), "Options"); named > 0 && rest != titles.end()) {
     std::rotate(rest, rest + 1, titles.end());
   }
@@ -155,7 +155,7 @@ std::string OptionTitle(const CLI::Option& option) {
 std::string OptionText(const CLI::Option& option) {
   std::string text = option.get_description();
   const std::string type = option.get_type_name();
-  // "TEXT:{bf16,fp32}" and "INT in [0 - 100]", as CLI11 describes its checks.
+  // CLI11 describes its checks as "TEXT:{bf16,fp32}" and "INT in [0 - 100]".
   if (const size_t at = type.find('{'); at != std::string::npos && type.find('}', at) != std::string::npos) {
     std::string choices = type.substr(at + 1, type.find('}', at) - at - 1);
     for (size_t comma = 0; (comma = choices.find(',', comma)) != std::string::npos; comma += 2) choices.replace(comma, 1, ", ");

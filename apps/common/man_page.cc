@@ -13,7 +13,8 @@
 namespace hone {
 namespace {
 
-// Text as roff reads it: a backslash, a hyphen that may be copied, and a dot or quote at the start of a line are special.
+// Writes text for roff, where a backslash, a hyphen that may be copied, and a dot or quote at the start of a line are
+// special.
 std::string Roff(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -35,7 +36,7 @@ std::string Upper(std::string text) {
   return text;
 }
 
-// "hone-tasks-check"
+// Returns "hone-tasks-check".
 std::string PageName(const CLI::App& command, const Guide& guide) {
   std::string name = guide.program, path = CommandPath(command);
   std::replace(path.begin(), path.end(), ' ', '-');

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Manual pages, one for the program and one for each of its commands: hone.1, hone-tasks.1, hone-tasks-check.1. They hold
-// what `--help` does, in the language of man(7).
+// This file writes manual pages, one for the program and one for each of its commands: hone.1, hone-tasks.1,
+// hone-tasks-check.1. They hold the text of `--help` in the language of man(7).
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ struct ManPage {
   std::string text;
 };
 
-// Of `app` and all commands below, the program's first.
+// Returns the pages of `app` and all commands below, the program's first.
 std::vector<ManPage> ManPages(const CLI::App& app, const Guide& guide, const std::string& version);
 
-// Writes them to `folder`, which is made where it is not there.
+// Writes the pages to `folder`, which is made where it is missing.
 Status WriteManPages(const CLI::App& app, const Guide& guide, const std::string& version, const std::string& folder);
 
 }  // namespace hone

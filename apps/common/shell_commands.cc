@@ -19,7 +19,8 @@
 namespace hone {
 namespace {
 
-// The help of the command that `words` name; what to say where there is none goes to standard error, with status 2.
+// Prints the help of the command that `words` name. Where there is no such command, prints an error and returns status
+// 2.
 int PrintHelp(const CLI::App& app, const Guide& guide, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   for (const std::string& word : words) {
@@ -38,7 +39,7 @@ int PrintHelp(const CLI::App& app, const Guide& guide, const std::vector<std::st
     }
     command = next;
   }
-  // By the formatter: App::help() would describe the `help` that was just parsed.
+  // This calls the formatter: App::help() would describe the `help` command that was just parsed.
   Print("{}", command->get_formatter()->make_help(command, "", CLI::AppFormatMode::Normal));
   return 0;
 }
@@ -82,10 +83,10 @@ std::optional<int> RunShellCommand(CLI::App& app, const Guide& guide, int argc, 
     return FlushOutput(guide.program.c_str(), 0);
   }
   if (name == "__parse") {
-    // Called when all is parsed and before any command. (A command's own callback may not be taken away: it owns what the
-    // options write to.)
+    // CLI11 calls this when everything is parsed and before any command. (A command's own callback may not be taken
+    // away: it owns the variables that the options write to.)
     app.parse_complete_callback([] { throw CLI::Success(); });
-    std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 takes them
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // in the order that CLI11 expects
     try {
       app.parse(std::move(reversed));
     } catch (const CLI::ParseError& error) {

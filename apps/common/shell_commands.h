@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands that make a program at home in a shell: `help`, `completion`, and, hidden, those that shells, the build and
-// the tests call.
+// These commands make a program easy to use in a shell: `help`, `completion`, and hidden ones that shells, the build
+// and the tests call.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,12 @@
 
 namespace hone {
 
-// Adds `help [COMMAND…]` and `completion SHELL` to `app`, whose exit status goes to `exit_status`. Before ApplyGuide.
+// Adds `help [COMMAND…]` and `completion SHELL` to `app`, whose exit status goes to `exit_status`. Call it before
+// ApplyGuide.
 void RegisterShellCommands(CLI::App& app, const Guide& guide, int& exit_status);
 
-// Runs one of these and gives its exit status; nullopt when argv is none of them. After ApplyGuide.
+// Runs one of the hidden commands and returns its exit status; nullopt when argv is none of them. Call it after
+// ApplyGuide.
 //   __complete WORDS…  what may stand for the last word (completion.h)
 //   __man FOLDER       writes the manual pages there
 //   __examples         prints the guide's examples as JSON

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone-gnn bench sampler | pipeline: how fast batches are drawn, and prepared, on this machine.
+// hone-gnn bench sampler | pipeline measures how fast batches are drawn, and prepared, on this machine.
 //
-// Sampling is timed in processor seconds of the thread that does it, so that a busy machine changes the figures
-// little; throughput and waiting are wall time. `sampler` also times plain random reads of the same columns by as many
-// independent processes: what the machine's memory gives to programs that do nothing else, and with several threads the
-// scaling one can ask for.
+// Sampling is timed in processor seconds of the thread that does it, so that a busy machine changes the figures little;
+// throughput and waiting are wall time. `sampler` also times plain random reads of the same columns by as many
+// independent processes. That is the rate at which the machine's memory serves programs that do nothing else, and with
+// several threads it is the best scaling to expect.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -74,15 +74,16 @@ Result<std::shared_ptr<const Graph>> Open(const BenchFlags& flags) {
   return graph;
 }
 
-// What `threads` threads did in the same stretch of time.
+// A SamplerRun is the work of `threads` threads in the same stretch of time.
 struct SamplerRun {
-  double batches_per_second = 0;      // of all threads together, by the clock
-  std::vector<double> batch_seconds;  // processor time, all threads'
-  int64_t nodes = 0, edges = 0, rows = 0;  // rows: that were drawn from
+  double batches_per_second = 0;           // of all threads together, in wall time
+  std::vector<double> batch_seconds;       // processor time, of all threads
+  int64_t nodes = 0, edges = 0, rows = 0;  // rows: rows from which neighbors were drawn
   Status status;
 };
 
-// Who has drawn its batches goes on, uncounted, until all have: no thread is timed on a machine that others have left.
+// Runs samplers. A thread that has drawn its batches goes on, uncounted, until all have: no thread is timed on a
+// machine that the others have left.
 SamplerRun RunSamplers(const Graph& graph, const BenchFlags& flags, int threads) {
   constexpr int64_t kWarmUp = 8;  // batches, until buffers have grown
   const std::span<const NodeId> train = graph.train_nodes();
@@ -159,7 +160,7 @@ Status RunSamplerBench(const BenchFlags& flags) {
   const std::span<const NodeId> columns = graph->structure().columns;
   RandomReads reads;
   if (!columns.empty()) {
-    // What a sampler cannot do without: one read for each neighbor drawn and one for each row it is drawn from.
+    // A sampler needs at least one read for each neighbor drawn and one for each row it is drawn from.
     HONE_ASSIGN_OR_RETURN(reads, ReadAtRandom(columns, 1));
     report["rows_per_batch"] = static_cast<double>(run.rows) / batches;
     report["random_reads_per_cpu_second"] = reads.per_cpu_second;
@@ -204,7 +205,8 @@ Status RunSamplerBench(const BenchFlags& flags) {
   return Status::Ok();
 }
 
-// Sleeps rather than computes, so that the preparing threads have the processors: what a device's consumer does.
+// The consumer sleeps rather than computes, as a device's consumer does, so that the preparing threads have the
+// processors.
 Status RunPipelineBench(const BenchFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, Open(flags));
   BatchPipelineOptions options;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a model and a graph belong together, as `infer` and `serve` ask before they predict.
+// This file checks whether a model and a graph belong together, before `infer` and `serve` predict.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,10 +12,10 @@
 
 namespace hone::gnn {
 
-// Of an outline, whose rows are not there, nobody can tell it here: the device that makes the rest compares.
+// Returns whether the rows are there. An outline has none, so the check is left to the device that makes the rest.
 inline bool IsWhole(const Graph& graph) { return !graph.structure().row_offsets.empty(); }
 
-// `other_graph`: that the model was trained on another one is meant.
+// `other_graph` says that the user means to use a model that was trained on another graph.
 inline Status CheckCheckpointGraph(const std::string& checkpoint, const LoadedModel& loaded, const Graph& graph,
                                    bool other_graph) {
   const ModelOptions& model = loaded.model->options();

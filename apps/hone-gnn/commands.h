@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The subcommands of `hone-gnn`, one file each, and how they end.
+// This file declares the subcommands of `hone-gnn`, one source file each, and their exit statuses.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,7 @@ struct CommandResult {
   int exit_status = 0;
 };
 
-// Writes the status to standard error and gives the exit status it stands for.
+// Writes the status to standard error and returns the exit status it stands for.
 int ReportStatus(const Status& status);
 
 void RegisterConvertCommand(CLI::App& app, CommandResult& result);

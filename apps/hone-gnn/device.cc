@@ -18,7 +18,7 @@
 namespace hone::gnn {
 namespace {
 
-// -1: not a GPU's name. "cuda" is the first one.
+// Returns -1 for a text that is not a GPU's name. "cuda" is the first GPU.
 int GpuOrdinal(std::string_view device) {
   if (device == "cuda") return 0;
   if (!device.starts_with("cuda:")) return -1;
@@ -28,7 +28,8 @@ int GpuOrdinal(std::string_view device) {
   return error == std::errc() && end == device.data() + device.size() ? ordinal : -1;
 }
 
-// "--features and --cache-rows": those that were given, and not as their default, which any device heeds.
+// Returns "--features and --cache-rows": those options that were given, and not with their default, which means nothing
+// special on any device.
 std::string GivenGpuOptions(const CLI::App& command) {
   std::vector<std::string> given;
   for (const CLI::Option* option : command.get_options()) {
@@ -141,7 +142,8 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
   if (wants_bf16) {
     return Status(status.code(), fmt::format("--precision bf16 needs a GPU: {}", status.message()));
   }
-  // What would help stands behind the reason. Who left the choice open did not ask for a GPU; --device cuda tells it.
+  // The remedy stands behind the reason. A user who left the choice open did not ask for a GPU; --device cuda shows the
+  // remedy.
   const std::string reason = gpu.ok() ? status.message() : status.message().substr(0, status.message().find(": "));
   choice.why = fmt::format("--device auto: {}", reason);
   choice.unheeded = of_gpu;
@@ -167,7 +169,7 @@ Result<GraphOutline> OutlineOf(const std::string& name) {
     return outline;
   }
   HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(name));
-  double degree = 0, below = 0;  // the mean, as its distribution has it
+  double degree = 0, below = 0;  // expected mean of the degree's distribution
   for (size_t k = 0; k < request.degrees.upper.size(); ++k) {
     const double first = k == 0 ? 1 : request.degrees.upper[k - 1] + 1.0;
     const auto share = static_cast<double>(request.degrees.threshold[k]) / 4294967296.0;

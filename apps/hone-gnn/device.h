@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// --device and --precision: where a command computes, and why there.
+// --device and --precision say where a command computes; this file makes the choice and gives its reason.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,51 +15,53 @@
 
 namespace hone::gnn {
 
-// What a GPU alone heeds is declared with `->group(kOfGpu)`, which sets it apart in --help and lets ChooseDevice tell it
-// on the CPU.
+// Options that only a GPU uses are declared with `->group(kOfGpu)`, which sets them apart in --help and lets
+// ChooseDevice report them on the CPU.
 inline constexpr char kOfGpu[] = "Heeded by a GPU alone";
 
 struct DeviceFlags {
   std::string device = "auto";
   std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
-  std::string pipeline = "gpu";  // or cpu: who samples and slices a GPU's batches; of what trains
-  const CLI::App* command = nullptr;  // whose they are; may have others of kOfGpu
+  std::string pipeline = "gpu";       // or cpu, for training: which side samples and slices a GPU's batches
+  const CLI::App* command = nullptr;  // the command that has these options, and maybe others of kOfGpu
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
-// --features, --cache-rows and --cache-policy, of what trains or predicts.
+// Adds --features, --cache-rows and --cache-policy to a command that trains or predicts.
 void AddFeatureFlags(CLI::App& command, FeatureWish& wish);
-// --host-memory, likewise.
+// Adds --host-memory to such a command.
 void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish);
-// --pipeline, likewise.
+// Adds --pipeline to such a command.
 void AddPipelineFlag(CLI::App& command, DeviceFlags& flags);
 
 struct DeviceChoice {
   bool cuda = false;
   bool fp32 = true;
   GpuFacts gpu;
-  FeaturePlace features;  // left by `can`
+  FeaturePlace features;      // filled in by `can`
   bool host_batches = false;  // --pipeline cpu, on a GPU
   std::string why;
-  std::string unheeded;  // "--features and --cache-rows", given and without meaning on the CPU that `auto` chose
+  std::string unheeded;  // "--features and --cache-rows": given, but without meaning on the CPU that `auto` chose
 
   std::string name() const;                                      // "cpu", "cuda:0"
   const char* precision() const { return fp32 ? "fp32" : "bf16"; }
-  std::string Line() const;                                      // for people, the first line of a run
+  std::string Line() const;  // the first line of a run, for people
   void AppendTo(nlohmann::json& json) const;
 };
 
-// `can`: whether the GPU engine can do what is asked for, as the choice it gets says; asked only where a GPU is there.
-// With `auto` a GPU that is not there or cannot is a reason for the CPU; with `cuda` it is the error. What only a GPU
-// heeds is an error beside `cpu`.
+// Chooses the device. `can` returns whether the GPU engine can do what is asked for on the given choice; it is called
+// only where there is a GPU. With `auto`, a GPU that is missing or unsuitable is a reason to take the CPU; with `cuda`
+// it is the error. With `cpu`, options that only a GPU uses are an error.
 Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can);
 
-// Says on stderr what is not heeded, if anything.
+// Prints on stderr which options are ignored, if any.
 void WarnOfUnheeded(const DeviceChoice& choice);
 
-// The sizes of graph `name`, before anything of it is loaded. The edges of a synthetic one are those to be expected.
+// Returns the sizes of graph `name`, before any of it is loaded. For a synthetic graph, the number of edges is
+// expected.
 Result<GraphOutline> OutlineOf(const std::string& name);
 
-// The graph, or on a GPU the outline of a synthetic one, which is made there (and sends its features where they belong).
+// Returns the graph, or on a GPU the outline of a synthetic one, which the GPU makes (and whose features go to their
+// place).
 Result<std::shared_ptr<const Graph>> OpenGraphFor(const DeviceChoice& device, const std::string& name,
                                                   const OpenGraphOptions& options, const std::string& split = {});
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone-gnn doctor: what is here, what is missing, what each missing thing would bring and how to get it.
+// hone-gnn doctor lists what is here and what is missing, what each missing thing would bring and how to get it.
 #include <fmt/format.h>
 
 #include <filesystem>

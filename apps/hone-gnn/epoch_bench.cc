@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone-gnn bench epoch GRAPH: where the time of a training epoch goes, and how near it comes to its bound.
+// hone-gnn bench epoch GRAPH shows where the time of a training epoch goes, and how near it comes to its bound.
 //
 // The bound is the processor time of the epoch (computing and preparing, as the kernel counts it) divided by the cores
 // it may use: no schedule can be faster without doing less. Waiting threads sleep, so none of that time is spinning.
-// The first epoch warms caches and buffers and is not counted. On a GPU that bound says nothing: an epoch is then told
-// by its time and that of a step (what the device could do at best: benchmarks, gnn_gpu_epoch).
+// The first epoch warms caches and buffers and is not counted. On a GPU that bound says nothing: the report then gives
+// the time of an epoch and that of a step (the device's best time: benchmarks, gnn_gpu_epoch).
 //
-// With --ranks or --gpus, or under mpirun and srun, several processes train as `train` has them do, with as many shards as
-// ranks unless --shards is given; rank 0 tells its own times, and all end their steps together.
+// With --ranks or --gpus, or under mpirun and srun, several processes train as with `train`, with as many shards as
+// ranks unless --shards is given; rank 0 reports its own times, and all end their steps together.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -55,7 +55,7 @@ std::string OfRanks(int ranks, const Trainer& trainer) {
   return fmt::format("; rank 0 of {}, which share the {} shards of a step", ranks, trainer.options().shards);
 }
 
-// The bench itself on a GPU, once the epochs are done.
+// Prints the report of a GPU, once the epochs are done.
 void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
                int ranks, const std::vector<EpochReport>& epochs) {
   const auto steps = static_cast<double>(trainer.steps_per_epoch());

@@ -17,7 +17,7 @@ constexpr const char* kPlaces[] = {"device", "peers", "host"};
 
 int Number(const FeaturePlace& place) { return place.host ? 2 : place.peers ? 1 : 0; }
 
-// `place` of rank 0, on every rank.
+// Gives every rank the `place` of rank 0.
 Status TakeRank0s(Communicator& ranks, FeaturePlace& place) {
   std::string text = fmt::format("{} {} {}", Number(place), place.presampled ? 1 : 0, place.cache_rows);
   HONE_RETURN_IF_ERROR(ranks.Broadcast("where features are", text, 0));
@@ -28,7 +28,7 @@ Status TakeRank0s(Communicator& ranks, FeaturePlace& place) {
   return Status::Ok();
 }
 
-// The place furthest from the device on all ranks.
+// Gives every rank the place that is furthest from the device on any of them.
 Status TakeFurthest(Communicator& ranks, const FeatureWish& wish, const FeaturesHeld& held, FeaturePlace& place) {
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
                         ranks.AllGather("where features are", kPlaces[Number(place)]));

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks with room for different things, as threads: where their features end up, and what they are told.
+// These tests run ranks with room for different things as threads, and check where their features are and which errors
+// they get.
 #include "hone-gnn/feature_agreement.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@
 namespace hone::gnn {
 namespace {
 
-// Of a rank: the nearest place that its GPU has room for, whatever is wished; "nowhere" fails.
+// A Room is the nearest place for which a rank's GPU has room, whatever is wished; "nowhere" fails.
 struct Room {
   std::string nearest;
 };
@@ -36,7 +37,7 @@ Result<FeaturePlace> Held(const Room& room, const FeatureWish& wish) {
 
 class AgreeOnFeaturesTest : public testing::Test {
  protected:
-  // What each rank ends with: the name of a place, or the words of an error.
+  // Returns what each rank ends with: the name of a place, or the text of an error.
   std::vector<std::string> Ended(const std::vector<Room>& rooms, const FeatureWish& wish, bool by_rank0 = false) {
     std::vector<std::unique_ptr<Communicator>> ranks = ConnectedRanks(static_cast<int>(rooms.size()));
     std::vector<std::string> ended(rooms.size());

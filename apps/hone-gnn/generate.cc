@@ -28,10 +28,11 @@ struct GenerateFlags {
   uint64_t seed = 1;
   int threads = 0;
   bool json = false, quiet = false;
-  std::vector<const CLI::Option*> of_shapes;  // those that a whole name takes the place of
+  std::vector<const CLI::Option*> of_shapes;  // the options that a whole name replaces
 };
 
-// The synthetic name that the flags stand for. A whole name says all of it: what is said beside it would be lost.
+// Returns the synthetic name that the flags stand for. A whole name says everything, so shape options beside it are an
+// error: they would be lost.
 Result<std::string> NameOf(const GenerateFlags& flags) {
   if (IsSyntheticName(flags.shape)) {
     for (const CLI::Option* option : flags.of_shapes) {

@@ -9,7 +9,7 @@
 namespace hone::gnn {
 namespace {
 
-// A word as a shell reads it back.
+// Quotes a word so that a shell reads it back.
 std::string Quoted(std::string_view word) {
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command that goes on with a run, as a message gives it: it must do so when it is copied as it stands.
+// This file writes the command that resumes a run, for messages: it must work when it is copied unchanged.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,10 +10,10 @@
 
 namespace hone::gnn {
 
-// `hone-gnn train GRAPH --resume FROM` and the options that `command` was given and that a checkpoint does not keep
-// (--device, --ranks, --save-every, …), in the order of --help. Left out are `kept` (those that the checkpoint keeps)
-// and those of output alone. --epochs and --checkpoint are repeated where the run was itself resumed: the checkpoint
-// that it began from has its own number of epochs, and may lie in another folder.
+// Returns `hone-gnn train GRAPH --resume FROM` and the options that `command` was given and that a checkpoint does not
+// keep (--device, --ranks, --save-every, …), in the order of --help. Left out are `kept` (those that the checkpoint
+// keeps) and those of output alone. --epochs and --checkpoint are repeated where the run was itself resumed: the
+// checkpoint that it began from has its own number of epochs, and may lie in another folder.
 std::string GoOnCommand(const CLI::App& command, std::span<CLI::Option* const> kept, const std::string& graph,
                         const std::string& from, bool repeat_epochs, bool repeat_checkpoint);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU engine behind gpu.h.
+// This file implements gpu.h with the GPU engine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,8 @@ void Take(const Trainer& trainer, GpuRun& gpu) {
   gpu.host_shared = held.host_shared;
 }
 
-// Rows of a graph that nobody has made yet need room; a container's may stay where they are.
+// Checks room in the host's memory. Rows of a graph that is not made yet need room; a container's may stay where they
+// are.
 Status HostHolds(const GraphOutline& graph, const FeatureWish& wish) {
   int64_t available = AvailableMemoryBytes();
   if (wish.host_gib > 0) available = std::min(available, static_cast<int64_t>(wish.host_gib * 1073741824.0));
@@ -112,7 +113,7 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
   return Status::ResourceExhausted(plan.refusal + about_all + "; or use --device cpu");
 }
 
-// `nodes`: distinct ones that are asked for, or none where that does not matter yet; borrowed.
+// `nodes` are the distinct nodes asked for, or none where that does not matter yet; borrowed.
 cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, const GpuRun& gpu, std::span<const NodeId> nodes) {
   return {.fanouts = options.fanouts,
           .eval_fanouts = options.fanouts,
@@ -178,7 +179,7 @@ Result<int> CountGpus() {
   int count = 0;
   const cudaError_t found = cudaGetDeviceCount(&count);
   if (found == cudaErrorInsufficientDriver || found == cudaErrorNoDevice || (found == cudaSuccess && count == 0)) {
-    // Without any driver the runtime says that the driver is too old for it.
+    // Without any driver, the runtime says that the driver is too old for it.
     int driver = 0;
     const bool none = found == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
     return Status::Unavailable(fmt::format(
@@ -262,7 +263,7 @@ Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup& group, const
       group.Watch(*made);
       return made;
     }
-    // Otherwise all ranks have the same reason, and take the other way together.
+    // Otherwise all ranks have the same reason, and use NCCL together.
     if (exchange == "peers" || !group.loss().ok()) return made.status();
   }
   HONE_ASSIGN_OR_RETURN(std::shared_ptr<GradientExchange> nccl, MakeNcclCommunicator(group));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answers of a program that was built without CUDA.
+// This file implements gpu.h in a program that was built without CUDA.
 #include "hone-gnn/gpu.h"
 
 namespace hone::gnn {

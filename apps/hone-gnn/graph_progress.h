@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shows the progress of long steps on a graph as one line of a terminal, a few times a second.
+// GraphProgressLine shows the progress of long steps on a graph as one line of a terminal, a few times a second.
 #pragma once
 
 #include <fmt/format.h>

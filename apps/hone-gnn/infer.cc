@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone-gnn infer GRAPH CHECKPOINT: predicts classes, from samples or exactly, and tells how many are right.
+// hone-gnn infer GRAPH CHECKPOINT predicts classes, from samples or exactly, and reports how many are right.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct Flags {
   std::string graph, load = "auto", split, checkpoint, fanout, frontier, nodes = "test", output;
   CLI::Option* seed = nullptr;
   std::vector<CLI::Option*> model_options;
-  std::vector<CLI::Option*> of_samples, of_exact;  // what only one kind of inference heeds
+  std::vector<CLI::Option*> of_samples, of_exact;  // options that only one kind of inference uses
   int64_t chunk_mib = 64;
   bool probabilities = false, logits = false, confusion = false, other_graph = false, json = false, quiet = false;
 };
@@ -65,7 +65,8 @@ Result<std::vector<NodeId>> ChooseNodes(const Graph& graph, const std::string& w
   return ReadNodeList(which, graph.structure().num_nodes);
 }
 
-// Of the asked nodes that lie in a split. Of all nodes of a large graph the search is from where the last one ended.
+// Returns the accuracy on those of the given nodes that lie in a split. For all nodes of a large graph, each search
+// starts where the last one ended.
 double SplitAccuracy(const Graph& graph, std::span<const NodeId> split, std::span<const NodeId> nodes,
                      std::span<const int32_t> classes) {
   const bool ascending = std::is_sorted(nodes.begin(), nodes.end());
@@ -86,7 +87,7 @@ double SplitAccuracy(const Graph& graph, std::span<const NodeId> split, std::spa
   return Accuracy(predicted, inside, graph.labels());
 }
 
-// A checkpoint says what its model is. What was said beside it and is not so is a mistake about which checkpoint this is.
+// A checkpoint says what its model is. An option that says otherwise shows that the user took the wrong checkpoint.
 Status CheckModelFlags(const Flags& flags, const ModelOptions& model) {
   const ModelOptions& told = flags.model.options;
   const auto agrees = [&](const std::string& name) {
@@ -95,14 +96,15 @@ Status CheckModelFlags(const Flags& flags, const ModelOptions& model) {
            : name == "--layers"      ? flags.model.layers == model.layers
            : name == "--heads"       ? told.heads == model.heads
            : name == "--aggregation" ? told.aggregation == model.aggregation
-                                     : true;  // the rest is of training, or the model's own unless it was given
+                                     : true;  // the rest is about training, or is the model's own unless it was given
   };
   if (told.spec != nullptr && model.spec != nullptr && *told.spec != *model.spec) {
     return Status::InvalidArgument(fmt::format("--model: '{}' has another spec, '{}'; first difference: {}. Leave --model out",
                                                flags.checkpoint, model.spec->name, SpecDifference(*told.spec, *model.spec)));
   }
   for (const CLI::Option* option : flags.model_options) {
-    // A file says all of its model: specs were compared above, and the rest is here where it is a published one.
+    // A file describes its whole model: specs were compared above, and the rest is compared here where the model is
+    // published.
     const bool file = option->count() > 0 && option->results().front().ends_with(".toml");
     const bool same = agrees("--model") && (told.spec != nullptr || (agrees("--hidden") && agrees("--layers") &&
                                                                      agrees("--heads") && agrees("--aggregation")));
@@ -114,7 +116,7 @@ Status CheckModelFlags(const Flags& flags, const ModelOptions& model) {
   return Status::Ok();
 }
 
-// What one kind of inference has and the other would pass over in silence.
+// Refuses options of one kind of inference that the other would silently ignore.
 Status CheckKindFlags(const Flags& flags) {
   const bool exact = flags.predict.exact;
   for (const CLI::Option* option : exact ? flags.of_samples : flags.of_exact) {
@@ -127,7 +129,7 @@ Status CheckKindFlags(const Flags& flags) {
   return Status::Ok();
 }
 
-// What the flags leave open is as in the run's validations.
+// Fills in options that were not given as the run's validations have them.
 Status CompleteFlags(Flags& flags, const LoadedModel& loaded) {
   flags.predict.chunk_bytes = flags.chunk_mib << 20;
   if (loaded.has_training) HONE_RETURN_IF_ERROR(CheckModelFlags(flags, loaded.model->options()));
@@ -146,7 +148,7 @@ Status CompleteFlags(Flags& flags, const LoadedModel& loaded) {
   return Status::Ok();
 }
 
-// As far as it can be told without the model: whether the GPU can do this.
+// Checks whether the GPU can do this, as far as that is known without the model.
 Status GpuTakesFlags(const Flags& flags) {
   const FeatureWish& features = flags.features;
   if (features.where == "peers") {
@@ -165,7 +167,7 @@ Status GpuTakesFlags(const Flags& flags) {
       return Status::InvalidArgument(fmt::format(
           "--full with --cache-policy {}: every neighbor is read, so there is nothing to sample; leave it out", features.policy));
     }
-    return Status::Ok();  // what it needs is planned with the model
+    return Status::Ok();  // its memory is planned with the model
   }
   if (flags.probabilities || flags.logits) {
     return Status::InvalidArgument(fmt::format(
@@ -207,7 +209,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   HONE_ASSIGN_OR_RETURN(p.loaded, LoadModel(flags.checkpoint, fallback));
   HONE_RETURN_IF_ERROR(CompleteFlags(flags, p.loaded));
   if (p.device.cuda) {
-    // Once more, now that model and fanouts are known.
+    // Check again, now that model and fanouts are known.
     HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
                             if (p.graph->labels().empty() && !flags.predict.exact) {
                               return Status::InvalidArgument("the GPU engine takes no graph without labels");
@@ -260,7 +262,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   return Status::Ok();
 }
 
-// Of two classes, where the logits are there; else NaN.
+// Returns the area under the curve for two classes, where the logits are there; else NaN.
 double AucOf(const Graph& graph, const Predictions& predictions, std::span<const NodeId> nodes) {
   std::vector<ScoredNode> scored;
   if (predictions.num_classes == 2 && predictions.logits.size() == 2 * nodes.size() && !graph.labels().empty()) {
@@ -272,7 +274,7 @@ double AucOf(const Graph& graph, const Predictions& predictions, std::span<const
   return RocAuc(std::move(scored));
 }
 
-constexpr int64_t kMostConfused = 1000;  // classes of a matrix that somebody may want to see
+constexpr int64_t kMostConfused = 1000;  // classes of a matrix that is still readable
 
 void PrintConfusion(const std::vector<int64_t>& matrix, int64_t classes) {
   hone::Print("labels in rows, predictions in columns:\n{:>7}", "");

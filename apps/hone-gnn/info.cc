@@ -123,7 +123,7 @@ Status Run(const InfoFlags& flags) {
   }
   json out = ToJson(*graph, description, verified);
   if (stored) {
-    // Whatever wrote the container wrote this text; as a string if it is no JSON.
+    // The program that wrote the container wrote this text; it stays a string if it is no JSON.
     json parsed = ReadJsonText(provenance);
     out["provenance"] = parsed.is_discarded() ? json(provenance) : parsed;
     HONE_ASSIGN_OR_RETURN(const ContainerHeader header, ReadContainerHeader(flags.graph));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// --load, of every command that opens a graph: whether a container is copied into memory or mapped.
+// --load says, for every command that opens a graph, whether a container is copied into memory or mapped.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@
 
 namespace hone::gnn {
 
-// `how` has the default: map, copy or auto.
+// `how` holds the default: map, copy or auto.
 inline CLI::Option* AddLoadFlag(CLI::App& command, std::string& how) {
   return command
       .add_option("--load", how, "of a container: map its file, copy it into memory, or copy where it fits (auto)")
@@ -19,7 +19,7 @@ inline CLI::Option* AddLoadFlag(CLI::App& command, std::string& how) {
       ->check(CLI::IsMember({"map", "copy", "auto"}));
 }
 
-// A file of which nodes are for training, validation and test; empty: the graph's own.
+// Adds --split: a file that says which nodes are for training, validation and test; empty: the graph's own.
 inline CLI::Option* AddSplitFlag(CLI::App& command, std::string& file) {
   return command.add_option(
       "--split", file,

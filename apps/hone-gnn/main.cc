@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     hone::WriteAsIs(stderr, "hone-gnn: not enough memory; a smaller --batch or fewer --threads may fit\n");
     return 3;
-  } catch (const std::exception& error) {  // standard output that cannot be written: fmt throws
+  } catch (const std::exception& error) {  // fmt throws where standard output cannot be written
     hone::PrintError("hone-gnn: {}\n", hone::VisibleLine(error.what()));
     return 3;
   }

@@ -32,11 +32,11 @@ std::string SumsWarning(const LoadedModel& loaded, const PredictOptions& predict
   bool sums = model.kind == "gin" || (model.kind == "sage" && model.aggregation == "sum");
   for (size_t i = 0; model.spec != nullptr && i < model.spec->values.size(); ++i) {
     const auto* aggregate = std::get_if<AggregateSpec>(&model.spec->values[i].operation);
-    // A symmetric sum over a sample estimates the whole one.
+    // A symmetric sum over a sample estimates the sum over all neighbors.
     sums = sums || (aggregate != nullptr && *aggregate == AggregateSpec{AggregateSpec::How::kSum});
   }
   if (!sums || !loaded.has_training) return {};
-  bool more = false;  // in some hop all neighbors count, and in training a sample did
+  bool more = false;  // some hop now uses all neighbors, where training used a sample
   for (size_t hop = 0; hop < loaded.fanouts.size(); ++hop) {
     const bool all = predict.exact || (hop < predict.fanouts.size() && predict.fanouts[hop] == kAllNeighbors);
     more = more || (all && loaded.fanouts[hop] != kAllNeighbors);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a person should know of a loaded model before trusting its predictions.
+// This file writes warnings about a loaded model that a person should read before trusting its predictions.
 #pragma once
 
 #include <string>
@@ -11,12 +11,11 @@
 
 namespace hone::gnn {
 
-// Sentences about the file: that nothing guards its numbers.
+// Warns, in sentences, of a checkpoint file whose numbers have no checksum.
 std::vector<std::string> CheckpointWarnings(const LoadedModel& loaded);
 
-// One sentence, or nothing: a model that adds up its neighbors' rows (gin, or sage with --aggregation sum) was trained
-// on samples, and `predict` asks for all neighbors of some hop. Its sums are then larger than any that it was trained
-// on.
+// Returns one sentence, or nothing. A model that adds up its neighbors' rows (gin, or sage with --aggregation sum) was
+// trained on samples, and `predict` asks for all neighbors of some hop: its sums are then larger than any in training.
 std::string SumsWarning(const LoadedModel& loaded, const PredictOptions& predict);
 
 void WarnOnStderr(const std::string& sentence);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone-gnn models [MODEL]: the operations that a model of one's own is made of, and what a model is: its values with
-// their rows and columns, its parameters, and as TOML.
+// hone-gnn models [MODEL] lists the operations that a user's model can be made of, and shows what a model is: its
+// values with their rows and columns, its parameters, and its TOML.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -61,14 +61,14 @@ void PrintOperations() {
 
 std::string RowsText(int hop) { return hop == 0 ? "seeds" : fmt::format("{} hop{}", hop, hop == 1 ? "" : "s"); }
 
-// How a GPU runs the model: whose program it has there whole, or the passes of a spec that has none. A model of a file is
-// refused there by nobody but batches from the host's cores, exact inference and `serve`.
+// OnGpu says how a GPU runs the model: by the program of a published model, or by the passes of a spec that has none.
+// Only batches from the host's cores, exact inference and `serve` refuse a model from a file there.
 struct OnGpu {
   std::string program;  // empty: none
   std::vector<std::string> passes;
 };
 OnGpu LoweredOnGpu(const ModelOptions& options, const ModelSpec& spec, const SpecShapes& shapes) {
-  if (options.spec == nullptr && !options.bias) return {options.kind, {}};  // those programs have none
+  if (options.spec == nullptr && !options.bias) return {options.kind, {}};  // the published programs have none
   return {"", DescribeUnits(spec, LowerToUnits(spec, shapes))};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See random_reads.h. Children are forked, so they see the columns where the sampler saw them, without a copy; they meet
-// and leave their results in a page of shared memory, and end by _exit.
+// See random_reads.h. Children are forked, so they see the columns where the sampler saw them, without a copy; they
+// wait for each other and leave their results in a page of shared memory, and end by _exit.
 #include "hone-gnn/random_reads.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ struct ReaderTimes {
   double wall_seconds = 0, cpu_seconds = 0;
 };
 
-// In memory that all processes share; an array of ReaderTimes follows.
+// A Meeting lies in memory that all processes share; an array of ReaderTimes follows.
 struct alignas(64) Meeting {
   std::atomic<int> ready{0}, done{0};
   std::atomic<bool> given_up{false};
@@ -59,7 +59,7 @@ class Reader {
       }
       for (const uint64_t position : at) sum_ += columns_[position];
     }
-    asm volatile("" : : "r"(sum_));  // the reads happen, though nobody wants the sum
+    asm volatile("" : : "r"(sum_));  // keeps the reads, although the sum is not used
   }
 
  private:
@@ -71,11 +71,11 @@ class Reader {
 [[noreturn]] void Child(std::span<const NodeId> columns, int number, int processes, int64_t reads, Meeting& meeting,
                         ReaderTimes& times, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it died before that
+  if (getppid() != parent) _exit(1);  // the parent died before that
   Reader reader(columns, number);
   reader.Read(kWarmUpReads);
   meeting.ready.fetch_add(1);
-  // Reading, rather than waiting, until all are there: nobody's clock starts on a machine that is not yet busy.
+  // Each child reads, rather than waits, until all are there: no clock starts on a machine that is not yet busy.
   while (meeting.ready.load() < processes && !meeting.given_up.load()) reader.Read(kUnderWay * 64);
   const Clock::time_point start = Clock::now();
   const double cpu_start = ThreadSeconds();
@@ -115,7 +115,7 @@ Result<RandomReads> ReadAtRandom(std::span<const NodeId> columns, int processes,
     }
   }
   for (size_t left = children.size(); left > 0;) {
-    // Whichever ends next, in whatever order: one that died must not leave the others reading for ever.
+    // Children may end in any order: one that died must not leave the others reading for ever.
     bool any = false;
     for (pid_t& child : children) {
       int state = 0;

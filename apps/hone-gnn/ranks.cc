@@ -20,7 +20,7 @@
 namespace hone::gnn {
 namespace {
 
-// A rank that cannot print because it is gone itself is spoken for by all others.
+// Returns whether rank 0, which prints for all, is the one that was lost; then all others print.
 bool LosesRank0(const Status& status) {
   return status.message().starts_with("rank 0 on host") && status.message().find("was lost") != std::string::npos;
 }
@@ -52,8 +52,8 @@ Result<RankPlace> ThisRank(const RankFlags& flags) {
                         FindRankPlace([](const char* name) -> const char* { return std::getenv(name); }));
   const bool ours = std::getenv("HONE_RANK") != nullptr;
   if (flags.ranks > 0 && flags.gpus > 0) return Status::InvalidArgument("give --ranks or --gpus, not both");
-  // One epoch of a graph of 2000 nodes, on 2 cores of an x86-64 server: 2 s as 64 ranks, 4 s as 128, 12 s as 256, and not
-  // over in 40 s as 1000: starting and talking to each other takes time with the square of their number.
+  // One epoch of a graph of 2000 nodes, on 2 cores of an x86-64 server, takes 2 s as 64 ranks, 4 s as 128, 12 s as 256,
+  // and is not over in 40 s as 1000: the time for starting and connecting grows with the square of their number.
   const int cores = ThreadCount(0), most = std::max(64, 4 * cores);
   if (flags.ranks > most && !ours) {
     return Status::InvalidArgument(
@@ -75,7 +75,7 @@ bool StartsRanks(const RankFlags& flags, const RankPlace& place) {
 Result<int> StartRanks(const RankFlags& flags) {
   LaunchOptions options;
   options.ranks = std::max(flags.ranks, flags.gpus);
-  options.grace_seconds = flags.timeout + 2;  // a rank that has heard of the loss gives itself up before
+  options.grace_seconds = flags.timeout + 2;  // a rank that knows of the loss ends itself before that
   char program[4096];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof(program));
   if (length <= 0) return Status::Io(ErrnoMessage("read", "/proc/self/exe", errno));
@@ -122,7 +122,7 @@ int RankSession::Threads(int wanted) const {
 
 int RankSession::End(const Status& status, int exit_status) {
   if (status.ok()) {
-    // All that was to be done is done: a rank lost from here on costs nothing.
+    // All work is done: a rank lost from here on costs nothing.
     if (group_) (void)group_->Leave();
     return exit_status;
   }

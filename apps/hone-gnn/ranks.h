@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several processes that train one model, as a command sees them: --ranks starts them here, mpirun, srun or rank
-// variables elsewhere; each joins the others, and all of them end together.
+// This file handles several processes that train one model, for a command: --ranks starts them here, mpirun, srun or
+// rank variables elsewhere; each joins the others, and all of them end together.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,30 +14,31 @@
 namespace hone::gnn {
 
 struct RankFlags {
-  int ranks = 0;  // to start on this host; 0: none
-  int gpus = 0;   // likewise, one for each GPU
+  int ranks = 0;  // ranks to start on this host; 0: none
+  int gpus = 0;   // the same, with one rank for each GPU
   double timeout = 10;
-  std::string exchange = "auto";  // ConnectGpus, gpu.h
+  std::string exchange = "auto";  // see ConnectGpus, gpu.h
 };
 void AddRankFlags(CLI::App& command, RankFlags& flags);
 
-// What this process is, from its environment; kInvalidArgument where that and the flags contradict each other.
+// Returns what this process is, from its environment; kInvalidArgument where that contradicts the flags.
 Result<RankPlace> ThisRank(const RankFlags& flags);
-// Whether this process is the one that starts the ranks.
+// Returns whether this process is the one that starts the ranks.
 bool StartsRanks(const RankFlags& flags, const RankPlace& place);
-// Runs this very command once for every rank; the exit status of them all.
+// Runs this very command once for every rank; returns the exit status for all of them.
 Result<int> StartRanks(const RankFlags& flags);
 
-// One process among the ranks, from joining to its end.
+// A RankSession is one process among the ranks, from joining to its end.
 class RankSession {
  public:
   Status Join(const RankPlace& place, const RankFlags& flags);
   ProcessGroup& group() { return *group_; }
   bool speaks() const { return !group_ || group_->rank() == 0; }  // whether this rank prints
-  int hosts() const;                                              // that the ranks are on
-  // How many threads this rank computes with: `wanted`, or where that is 0 its part of this host's.
+  int hosts() const;                                              // how many hosts the ranks are on
+  // Returns the number of threads for this rank: `wanted`, or where that is 0, its share of this host's.
   int Threads(int wanted) const;
-  // Lets go of the others, or tells them why this one ends. The exit status; prints the error where no other rank does.
+  // Leaves the group, or sends the others the reason why this rank ends. Returns the exit status; prints the error
+  // where no other rank does.
   int End(const Status& status, int exit_status);
 
  private:

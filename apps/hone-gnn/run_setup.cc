@@ -16,7 +16,7 @@
 namespace hone::gnn {
 namespace {
 
-// Of each of several ranks: the GPU that its place on the host gives it.
+// Returns the device of one of several ranks: the GPU of its place on the host.
 Result<DeviceFlags> DeviceOfRank(const RunFlags& flags, ProcessGroup& group) {
   DeviceFlags device = flags.device;
   if (flags.ranks.gpus > 0) {
@@ -39,7 +39,7 @@ Result<DeviceFlags> DeviceOfRank(const RunFlags& flags, ProcessGroup& group) {
   return device;
 }
 
-// What the run will be: `auto` must know before the graph is opened.
+// Chooses the device: `auto` must be settled before the graph is opened.
 Result<DeviceChoice> ChooseDeviceOf(const RunFlags& flags, const RunQuestions& questions, ProcessGroup& group) {
   HONE_ASSIGN_OR_RETURN(const DeviceFlags wanted, DeviceOfRank(flags, group));
   return ChooseDevice(wanted, [&](DeviceChoice& device) -> Status {
@@ -53,11 +53,11 @@ Result<DeviceChoice> ChooseDeviceOf(const RunFlags& flags, const RunQuestions& q
   });
 }
 
-// Where features are, on all ranks alike, once each has a device.
+// Settles where features are, alike on all ranks, once each has a device.
 Status ShareFeatures(const RunFlags& flags, const RunQuestions& questions, Communicator& ranks, DeviceChoice& device) {
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> devices,
                         ranks.AllGather("the kinds of devices", device.cuda ? "cuda" : "cpu"));
-  // Different ones are refused with all other settings.
+  // Different devices are refused together with all other differing settings.
   if (!std::all_of(devices.begin(), devices.end(), [](const std::string& name) { return name == "cuda"; })) return Status::Ok();
   const FeaturesHeld held = [&](const FeatureWish& wish) -> Result<FeaturePlace> {
     HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
@@ -68,9 +68,9 @@ Status ShareFeatures(const RunFlags& flags, const RunQuestions& questions, Commu
   return Status::Ok();
 }
 
-// What must be equal on all ranks. Files that only rank 0 reads and writes need not be.
+// Returns the settings that must be equal on all ranks. Files that only rank 0 reads and writes need not be.
 std::vector<Setting> SettingsOf(const RunFlags& flags, const RunQuestions& questions, const RunSetup& setup) {
-  // The name of a synthetic graph says all of it, and on a GPU nobody has made it yet.
+  // The name of a synthetic graph says everything about it, and on a GPU the graph is not made yet.
   const std::string& name = setup.graph->name();
   const bool named = setup.device.cuda && IsSyntheticName(name);
   std::vector<Setting> settings = {{"version", HONE_VERSION},

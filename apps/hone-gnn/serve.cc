@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone-gnn serve GRAPH CHECKPOINT: answers requests for the classes of a few nodes, one line each, until there are no more.
+// hone-gnn serve GRAPH CHECKPOINT answers requests for the classes of a few nodes, one line each, until there are no
+// more.
 //
-// Graph and model are made ready once; on a GPU a request is then one launch (src/gnn/cuda/infer/latency_mode.h). A request that
-// cannot be answered is told in its place and costs no other.
+// Graph and model are made ready once; on a GPU a request is then one launch (src/gnn/cuda/infer/latency_mode.h). A
+// request that cannot be answered gets an error in its place and costs no other.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,7 +43,7 @@ struct Flags {
   bool probabilities = false, other_graph = false, json = false, quiet = false;
 };
 
-// What answers, on the CPU or on a GPU.
+// A Server answers on the CPU or on a GPU.
 struct Server {
   std::shared_ptr<const Graph> graph;
   LoadedModel loaded;
@@ -87,7 +88,7 @@ Status MakeReady(Flags& flags, Server& server) {
                           HONE_ASSIGN_OR_RETURN(server.on_gpu, MakeRequestsOnGpu(graph, *loaded.model, predict, on.fp32));
                           return Status::Ok();
                         }));
-  // What a first request would find out too late.
+  // This finds errors now that a first request would find too late.
   return server.on_gpu != nullptr ? Status::Ok() : server.Answer({0}, flags).status();
 }
 
@@ -161,7 +162,7 @@ Status Run(Flags& flags, int& exit_status) {
     if (answer.ok()) micros.push_back(1e6 * seconds);
     refused += answer.ok() ? 0 : 1;
     Print(flags, nodes.ok() ? *nodes : std::vector<NodeId>(), answer, seconds);
-    if (std::fflush(stdout) != 0) break;  // told when the program ends
+    if (std::fflush(stdout) != 0) break;  // reported when the program ends
   }
   exit_status = refused > 0 ? 1 : 0;
   if (flags.quiet || micros.empty()) return Status::Ok();

@@ -13,10 +13,10 @@ StepReport At(int epoch, int64_t step, bool validating = false) {
 
 TEST(TimeLeft, IsThatOfTheRestAtTheRateSoFar) {
   TimeLeft left(10);
-  EXPECT_EQ(left.Text(At(0, 9), 100), "");                  // epoch 1 of 10 is done, and nothing is known of its time
+  EXPECT_EQ(left.Text(At(0, 9), 100), "");                  // epoch 1 of 10 is done, and its time is not known
   EXPECT_EQ(left.Text(At(1, 9), 109), "about 2 min left");  // 9 s an epoch, 8 of them
   EXPECT_EQ(left.Text(At(8, 9), 172), "about 9 s left");
-  EXPECT_EQ(left.Text(At(9, 9), 181), "");  // nothing is
+  EXPECT_EQ(left.Text(At(9, 9), 181), "");  // nothing is left
 }
 
 TEST(TimeLeft, OfAResumedRunCountsWhatThisProcessDid) {

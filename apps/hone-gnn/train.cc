@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone-gnn train GRAPH: trains a model on sampled mini-batches, epoch by epoch, with checkpoints to go on from.
+// hone-gnn train GRAPH trains a model on sampled mini-batches, epoch by epoch, with checkpoints from which it can
+// resume.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -53,7 +54,7 @@ struct Flags {
 std::atomic<bool> g_stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
-// The first signal asks the run to stop after its step; a second one ends the program as usual.
+// Makes the first signal ask the run to stop after its step; a second one ends the program as usual.
 void StopAtSignals() {
   struct sigaction action {};
   action.sa_handler = [](int) { g_stop.store(true); };
@@ -62,7 +63,7 @@ void StopAtSignals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-// One line of a terminal that follows the steps; elsewhere a plain line twice a minute.
+// A StepLine is one line of a terminal that follows the steps; elsewhere it is a plain line twice a minute.
 class StepLine {
  public:
   StepLine(bool wanted, int epochs)
@@ -93,8 +94,8 @@ class StepLine {
   double last_ = SteadySeconds();
 };
 
-// On a GPU that samples for itself a batch is sampled, gathered and computed with beside the one before: the parts have no
-// times of their own, and nobody counts what is drawn.
+// A GPU that samples for itself samples, gathers and computes one batch beside the one before: the parts have no times
+// of their own, and the drawn nodes are not counted.
 nlohmann::json ToJson(const EpochReport& e, const DeviceChoice& device) {
   const EpochTimes& t = e.times;
   nlohmann::json json = {{"event", "epoch"},
@@ -136,7 +137,7 @@ void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceCho
   std::fflush(stdout);
 }
 
-// Of a resumed run the checkpoint knows what it is.
+// Checks that the GPU can do the run. For a resumed run, the checkpoint says what it is.
 Result<FeaturePlace> GpuTakes(const Flags& flags, const GraphOutline& graph, bool fp32, const FeatureWish& wish) {
   if (flags.resume.empty()) {
     HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
@@ -149,7 +150,7 @@ Result<FeaturePlace> GpuTakes(const Flags& flags, const GraphOutline& graph, boo
   return GpuHolds(graph, header.model, header.train, fp32, wish);
 }
 
-// The learning rate that a resumed run was given; 0: none was.
+// Returns the learning rate that a resumed run was given; 0: none was.
 double NewRate(const Flags& flags) {
   const auto given = [](const CLI::Option* option) { return option->get_name() == "--lr" && option->count() > 0; };
   return std::any_of(flags.trajectory.begin(), flags.trajectory.end(), given) ? flags.train.train.learning_rate : 0;
@@ -267,7 +268,7 @@ void PrintEnd(const Flags& flags, const TrainResult& result) {
   }
 }
 
-// A forgotten --resume must not cost a run of days.
+// Refuses a folder that holds a checkpoint: a forgotten --resume must not cost a run of days.
 Status CheckFolder(const Flags& flags) {
   if (!flags.resume.empty() || flags.run.checkpoint.empty() || flags.overwrite ||
       !FileExists(flags.run.checkpoint + "/last.safetensors")) {
@@ -279,9 +280,9 @@ Status CheckFolder(const Flags& flags) {
       flags.run.checkpoint, flags.run.checkpoint));
 }
 
-// Keeps the checkpoint's folder for this run as long as the result lives: two runs that save into one folder would leave
-// the last state of the one beside the best of the other. Nothing to hold where there is no folder, or a file system
-// without locks; a folder that cannot be made is told by the first save.
+// Locks the checkpoint's folder for this run as long as the result lives: two runs that save into one folder would
+// leave the last state of the one beside the best of the other. The result holds nothing where there is no folder, or a
+// file system without locks; the first save reports a folder that cannot be made.
 Result<UniqueFd> ClaimFolder(const std::string& folder) {
   UniqueFd claim;
   if (folder.empty() || !MakeDirectories(folder).ok()) return claim;
@@ -293,7 +294,7 @@ Result<UniqueFd> ClaimFolder(const std::string& folder) {
   return claim;
 }
 
-// The flags, as far as they can be judged without the graph.
+// Checks the flags as far as that is possible without the graph.
 Status CheckFlags(Flags& flags) {
   for (const CLI::Option* option : flags.trajectory) {
     if (option->count() == 0) continue;
@@ -309,14 +310,14 @@ Status CheckFlags(Flags& flags) {
   return flags.init.empty() ? Status::Ok() : Status::InvalidArgument("--init and --resume cannot be given together");
 }
 
-// What must be equal on all ranks, beside what SetUpRun compares.
+// Returns the settings that must be equal on all ranks, beside those that SetUpRun compares.
 std::vector<Setting> SettingsOf(const Flags& flags) {
   std::vector<Setting> settings = {{"--resume", flags.resume.empty() ? "not given" : "given"},
                                    {"--init", flags.init.empty() ? "not given" : "given"},
                                    {"--epochs", flags.epochs > 0 ? std::to_string(flags.epochs) : "not given"}};
   if (!flags.resume.empty())
     settings.push_back({"--lr", NewRate(flags) > 0 ? fmt::format("{}", NewRate(flags)) : "not given"});
-  // Of a resumed run rank 0's checkpoint has them.
+  // For a resumed run, rank 0's checkpoint has them.
   if (flags.resume.empty()) AppendSettings(flags.train, settings);
   return settings;
 }
@@ -379,8 +380,8 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   const Result<TrainResult> result = trainer->Run(events);
   line.Clear();
   if (result.status().code() == StatusCode::kIo) {
-    // Before the first step there was a save: where it failed, the folder may still hold an older run's state, and a
-    // resumed run goes on from where it was resumed.
+    // There is a save before the first step. Where it failed, the folder may still hold an older run's state, and a
+    // resumed run would continue from where it was resumed.
     const bool moved = trainer->next_epoch() != first_epoch || trainer->next_step() != first_step;
     const bool resumed = !flags.resume.empty();
     if (moved || resumed) {

@@ -16,7 +16,7 @@
 namespace hone::gnn {
 namespace {
 
-// The parts between commas.
+// Returns the parts between commas.
 std::vector<std::string> SplitCommas(const std::string& text) {
   std::vector<std::string> parts(1);
   for (char c : text) {
@@ -29,7 +29,7 @@ std::vector<std::string> SplitCommas(const std::string& text) {
   return parts;
 }
 
-constexpr int kMostLayers = 64;  // of every model (model.cc), and hops of a sample
+constexpr int kMostLayers = 64;  // limit for every model (model.cc), and for hops of a sample
 
 template <typename T>
 bool ParseNumber(const std::string& text, T& number) {
@@ -99,8 +99,8 @@ Status ReadModelFile(ModelFlags& flags) {
                                                flags.layers, path, layers));
   }
   flags.layers = layers;
-  // A file that says what a published model is gets that model, and with it a GPU's programs. sage-ri's is for so many
-  // classes, which only the graph can tell.
+  // A file that describes a published model becomes that model, and gets its GPU programs. sage-ri's spec fixes the
+  // number of classes, which only the graph can confirm.
   if (std::optional<ModelOptions> published = AsPublished(*read); published && published->num_classes == 0) {
     flags.options = *published;
     return Status::Ok();

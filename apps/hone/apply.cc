@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone apply RUN and hone apply TASK FILE.cu: the winner of a run, or a candidate's file, as a C++/CUDA header and as a
-// PyTorch extension.
+// hone apply RUN and hone apply TASK FILE.cu write the winner of a run, or a candidate's file, as a C++/CUDA header and
+// as a PyTorch extension.
 #include <fmt/format.h>
 
 #include <algorithm>

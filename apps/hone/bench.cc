@@ -30,16 +30,17 @@ struct BenchFlags {
   RunFlags run;
   std::vector<std::string> tasks, strategies, variants;
   std::string name = "bench", store, broken_starts;
-  const CLI::Option* strategy = nullptr;  // of hone optimize, one run's
+  const CLI::Option* strategy = nullptr;  // --strategy of hone optimize, which names one run's
 };
 
-// One column of the comparison: a strategy with options of its own.
+// A Variant is one column of the comparison: a strategy with options of its own.
 struct Variant {
   std::string label, strategy;
   RunOptions options;
 };
 
-// "late=refine,refine.profile_from_start=0,target=cuda": a label, a strategy, and what differs from the command's own options.
+// Parses "late=refine,refine.profile_from_start=0,target=cuda": a label, a strategy, and the settings that differ from
+// the command's own options.
 Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
   const auto wrong = [&](const std::string& why) {
     return Status::InvalidArgument(
@@ -72,13 +73,13 @@ Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
   return variant;
 }
 
-// Whether a run is over, or was only put aside.
+// Returns whether a run is over, and not only put aside.
 bool Over(const RunView& view) {
   return !view.ended.empty() && view.ended != "suspended" && view.ended != "interrupted" &&
          view.ended != "provider_failed";
 }
 
-// The same run as the command asks for now? What differs, or empty.
+// Returns how a stored run differs from what the command asks for now; empty where it does not.
 std::string Difference(const RunOptions& stored, const RunOptions& asked) {
   if (stored.model != asked.model) return fmt::format("its model is {}, not {}", stored.model, asked.model);
   if (stored.max_attempts != asked.max_attempts) {
@@ -98,12 +99,12 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
     return Status::InvalidArgument("--strategy is one run's: name those to be compared with --strategies A,B");
   }
   HONE_ASSIGN_OR_RETURN(ResolvedRun base, ResolveRunFlags(flags.run));
-  // All get the same number of attempts: a strategy's own end by rounds or depth would compare budgets.
+  // All strategies get the same number of attempts: their own limits of rounds or depth would compare budgets.
   for (const char* setting : {"refine.depth", "team.rounds", "single.rounds"}) base.options.settings.emplace(setting, 0);
   base.options.device = flags.device.device;
   std::vector<std::string> strategies = flags.strategies;
   if (strategies.empty() && flags.variants.empty()) {
-    // A coding agent is no language model: it takes part where it is named.
+    // A coding agent is no language model: it takes part only where it is named.
     strategies = StrategyNames();
     std::erase(strategies, "agent");
   }

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone bench kernelbench DIR --judge SUBMISSIONS: judges a folder of finished ModelNew files as a leaderboard would. Each
-// verdict is kept in a file of its own, so a campaign that was stopped or killed goes on when the same command is given again.
+// hone bench kernelbench DIR --judge SUBMISSIONS judges a folder of finished ModelNew files as a leaderboard would.
+// Each verdict is kept in a file of its own, so a campaign that was stopped or killed resumes when the same command is
+// given again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct KernelBenchFlags {
   int trials = 5;
 };
 
-// The problem's task, made once and kept.
+// Returns the problem's task, which is made once and kept.
 Result<Task> TaskOf(const CommandContext& context, const SuiteSubmission& submission, const std::string& text, const std::string& folder) {
   if (FileExists(folder + "/task.toml")) {
     const Result<std::string> kept = ReadFile(folder + "/reference.py");
@@ -75,7 +76,7 @@ Result<SuiteResult> JudgeOne(const CommandContext& context, const KernelBenchFla
     result = ResultOf(submission, evaluation);
     if (result.detail.empty() && !TorchModuleOf(*task).training) result.detail = "in eval mode: in training mode the problem drops elements at random";
   } else if (task.status().code() == StatusCode::kUnavailable) {
-    return task.status();  // no PyTorch: nobody's fault
+    return task.status();  // PyTorch is missing, which is not the submission's fault
   } else {
     result = std::move(refused);
     result.verdict = "refused";
@@ -104,7 +105,7 @@ Status Run(CommandContext& context, const KernelBenchFlags& flags) {
   for (const SuiteSubmission& submission : submissions) {
     if (signals.token().stop_requested()) return Status::Cancelled("stopped; the same command goes on from here");
     Result<SuiteResult> result = JudgeOne(context, flags, hosted, submission);
-    if (!result.ok()) {  // not kept: the same command asks again
+    if (!result.ok()) {  // not kept: the same command judges it again
       failed = result.status().WithContext(submission.name);
       if (!flags.device.json) PrintError("hone: {}\n", failed.message());
       continue;

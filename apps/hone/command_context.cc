@@ -29,7 +29,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Where there is no home: of a name that everybody on the machine can guess.
+// Returns a folder where there is no home. Its name can be guessed by everybody on the machine.
 std::string DirectoryWithoutHome() { return fs::temp_directory_path() / fmt::format("hone-{}", getuid()); }
 
 std::string UserDirectory(const char* xdg, const char* below_home) {
@@ -58,7 +58,8 @@ CommandContext MakeCommandContext() {
   context.cutlass_home = Environment("CUTLASS_HOME");
   if (context.cutlass_home.empty()) context.cutlass_home = Environment("CUTLASS_PATH");
   context.search_path = Environment("PATH");
-  // Those of Python: a user's PyTorch may be found by them alone, and keeps what it compiles where they say.
+  // Python's variables are among them: a user's PyTorch may be found by them alone, and keeps compiled code where they
+  // say.
   for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "TMPDIR", "PYTHONPATH",
                            "PYTHONUSERBASE", "HONE_PYTHON", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}) {
     if (const std::string value = Environment(name); !value.empty()) context.environment.push_back(name + ("=" + value));
@@ -67,7 +68,7 @@ CommandContext MakeCommandContext() {
   winsize size{};
   if (context.stdout_is_terminal)
     context.columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
-  // https://no-color.org: set and not empty means none; a terminal that is "dumb" knows none.
+  // By https://no-color.org, NO_COLOR that is set and not empty means no colour; a terminal that is "dumb" has none.
   context.colour = context.stdout_is_terminal && Environment("NO_COLOR").empty() && Environment("TERM") != "dumb";
   return context;
 }
@@ -112,7 +113,7 @@ EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const Devic
 Status MakeCacheFolder(const CommandContext& context) {
   std::error_code error;
   fs::create_directories(context.cache_directory, error);
-  // What lies there is run, so nobody else may have laid it there.
+  // Files in this folder are run, so it must belong to this user.
   struct stat owner {};
   if (context.cache_directory == DirectoryWithoutHome() && stat(context.cache_directory.c_str(), &owner) == 0 && owner.st_uid != getuid()) {
     return Status::Io(fmt::format("without HOME what is compiled is kept in {}, which belongs to another user: set HONE_CACHE to a folder of yours",
@@ -144,7 +145,7 @@ Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const Dev
   const std::string wanted = device == "cuda" ? "cuda:0" : device;
   for (const DeviceFacts& facts : ListDevices(context.cuda_home, context.cutlass_home, context.search_path).devices) {
     if (facts.modelled || (wanted != "auto" && facts.id != wanted)) continue;
-    options.gpu = std::atoi(facts.id.c_str() + 5);  // "cuda:1"
+    options.gpu = std::atoi(facts.id.c_str() + 5);  // ids look like "cuda:1"
     options.gpu_name = facts.name;
     options.l2_bytes = facts.l2_bytes;
     return options;

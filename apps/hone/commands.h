@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every subcommand of `hone`: one file each, registered in main.cc.
+// This file declares every subcommand of `hone`: one source file each, registered in main.cc.
 //
 // A command's callback sets `context.exit_status`: 0 done, 1 the candidate was rejected or the goal was not
 // reached, 2 wrong usage or an invalid task, 3 the environment failed, 4 the answer waits in a spool.
@@ -31,7 +31,7 @@ struct CommandContext {
   std::string search_path;       // PATH
   std::vector<std::string> environment;  // what workers inherit, "NAME=value"
   bool stdout_is_terminal = false;
-  int columns = 0;      // the width of that terminal; 0: standard output is none
+  int columns = 0;      // the width of the terminal; 0: standard output is no terminal
   bool colour = false;  // standard output is a terminal that may be coloured
   int exit_status = 0;
 
@@ -39,10 +39,10 @@ struct CommandContext {
   void Fail(const Status& status);
 };
 
-// Fills a context from the environment; the only place that reads it.
+// Fills a context from the environment, which nothing else reads.
 CommandContext MakeCommandContext();
 
-// --device, --json, --seed and what else evaluating commands share.
+// DeviceFlags are --device, --json, --seed and the other options that evaluating commands share.
 struct DeviceFlags {
   std::string device = "auto";
   bool json = false;
@@ -53,40 +53,44 @@ struct DeviceFlags {
   std::string cutlass;  // empty: the context's
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
-// The same without --json, for commands that print no result of their own.
+// Adds the same options without --json, for commands that print no result of their own.
 void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags);
-// --trials, refused outside what a request may hold.
+// Adds --trials, which refuses values that a request may not hold.
 void AddTrialsOption(CLI::App& command, int& trials, const char* meaning);
 EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags);
-// A container's user often has a home that is not there or may not be written: kIo, naming the variable that helps.
+// Makes the cache folder. A container's user often has a home that is missing or read-only: kIo, with the variable that
+// helps.
 Status MakeCacheFolder(const CommandContext& context);
-// How finished PyTorch modules are judged by these flags: on the GPU that they name, else on the CPU.
+// Returns how these flags judge finished PyTorch modules: on the GPU that they name, else on the CPU.
 Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const DeviceFlags& flags);
-// An evaluator by these flags. Prints on standard error what this machine's kernel cannot protect, if there is any.
+// Makes the evaluator that these flags ask for. Prints on standard error what this machine's kernel cannot protect, if
+// anything.
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags);
 
-// Where tasks are looked for, nearest first: ./tasks, beside the executable, and share/hone/tasks of an installation.
+// Returns where tasks are searched, nearest first: ./tasks, beside the executable, and share/hone/tasks of an
+// installation.
 std::vector<std::string> TaskRoots(const CommandContext& context);
-// These look there (tuner/workbench/task_catalog.h).
+// These functions search there (tuner/workbench/task_catalog.h).
 std::string WhereTasksAre(const CommandContext& context);
 Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory);
 std::vector<std::string> TaskDirectories(const CommandContext& context);
-// The run store to read from: `given` by --store, which must be there (a mistyped name must not make an empty store), or
-// the one in Hone's state folder.
+// Returns the run store to read from: `given` by --store, which must exist (a mistyped name must not make an empty
+// store), or the one in Hone's state folder.
 Result<std::string> StoreToRead(const CommandContext& context, const std::string& given);
-// The run store to write to: `given`, or the one in Hone's state folder, made where there is none.
+// Opens the run store to write to: `given`, or the one in Hone's state folder, made where there is none.
 Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& given);
-// The file that `hone tune` keeps its points in, and `hone db` reads, unless --db names another.
+// Returns the file in which `hone tune` keeps its points, and which `hone db` reads, unless --db names another.
 std::string TuningDatabasePath(const CommandContext& context);
-// This program's version and commit, as SweepRequest wants them.
+// Returns this program's version and commit in the form of SweepRequest.
 std::string SweepBuild();
-// kInvalidArgument where a file of this name could not be written in the end, because it is a folder or a device. To be
-// asked before the work; nothing is asked of an empty name.
+// Checks that a file of this name could be written at the end: kInvalidArgument where the name is a folder or a device.
+// Call it before the work; an empty name passes.
 Status CheckOutput(const std::string& path);
 
-// The evaluation's JSON with `sandbox_warnings` (docs/evaluation-json.md): what a command prints for one evaluation.
+// Returns the evaluation's JSON with `sandbox_warnings` (docs/evaluation-json.md): the output of a command for one
+// evaluation.
 std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evaluation);
-// What a command that judged one candidate ends with.
+// Returns the exit status of a command that judged one candidate.
 int ExitStatusOf(Verdict verdict);
 
 void RegisterApplyCommand(CLI::App& app, CommandContext& context);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone compare TASK A.cu B.cu: which of two candidates is faster? Both are checked; B is timed against A.
+// hone compare TASK A.cu B.cu says which of two candidates is faster. Both are checked; B is timed against A.
 #include <fmt/format.h>
 
 #include <memory>

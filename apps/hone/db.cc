@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone db: what sweeps have measured, kept beside the run store. Lists it, explains a choice, writes a candidate with
-// its winners, takes over another machine's, and removes what is old.
+// hone db works on the measurements of sweeps, which are kept beside the run store. It lists them, explains a choice,
+// writes a candidate with its winners, imports another machine's, and removes old ones.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -32,7 +32,7 @@ struct DbFlags {
   bool json = false, really = false;
 };
 
-// To look makes no database.
+// Opens the database without making one.
 Result<std::unique_ptr<TuningDatabase>> OpenToRead(const CommandContext& context, const DbFlags& flags) {
   const std::string path = flags.file.empty() ? TuningDatabasePath(context) : flags.file;
   if (!FileExists(path)) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone devices: what candidates can be judged on here, and what is missing for the rest.
+// hone devices lists the devices on which candidates can be judged here, and what is missing for the others.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone doctor: what is here, what is missing, what each missing thing would bring and how to get it.
+// hone doctor lists what is here and what is missing, what each missing thing would bring and how to get it.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-// Names of the variables that are set and not empty.
+// Returns the names of the variables that are set and not empty.
 std::vector<std::string> SetVariables() {
   std::vector<std::string> names;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {

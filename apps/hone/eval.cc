@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone eval TASK CANDIDATE.cu: is it right, and how fast is it against the task's seed? hone eval TASK SUBMISSION.py:
-// the same of a finished PyTorch module, hosted, against PyTorch itself.
+// hone eval TASK CANDIDATE.cu says whether a candidate is right, and how fast it is against the task's seed. hone eval
+// TASK SUBMISSION.py does the same for a finished PyTorch module, hosted, against PyTorch itself.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ struct EvalFlags {
   int trials = 5;
 };
 
-// What is quick on a GPU may take minutes on the simulated one, at the sizes that are timed.
+// Returns advice: a candidate that is quick on a GPU may take minutes on the simulated one, at the timed sizes.
 std::string WhatHelpsASlowSimulation(const Evaluation& evaluation, const EvalFlags& flags) {
   if (!evaluation.modelled || evaluation.verdict != Verdict::kTimedOut ||
       evaluation.detail.find("the kernel did not finish") == std::string::npos) {
@@ -51,7 +51,7 @@ std::string WhatHelpsASlowSimulation(const Evaluation& evaluation, const EvalFla
                      flags.no_time ? "" : ", --case N times that case alone, --no-time checks only");
 }
 
-// Appends what FlashInfer-Bench would write of this verdict.
+// Appends this verdict in the form of FlashInfer-Bench's traces.
 Status AppendTrace(const EvalFlags& flags, const Task& task, const Evaluation& evaluation) {
   TraceFacts facts{.solution = SolutionName(task, flags.candidate),
                    .timestamp = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
@@ -131,7 +131,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   request.libraries = flags.libraries;
   if (IsSubmission(flags.candidate)) return RunSubmission(context, flags, task, std::move(request));
   std::unique_ptr<Evaluator> evaluator;
-  if (kernel) {  // compiled for the device at hand
+  if (kernel) {  // compiled for this device
     HONE_ASSIGN_OR_RETURN(evaluator, OpenEvaluator(context, flags.device));
     HONE_ASSIGN_OR_RETURN(request.source, ExportKernel(task, *kernel, evaluator->facts(), {.environment = context.environment}));
   }

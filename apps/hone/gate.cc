@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone gate --base REF --head REF: does a change break a kernel, or make one surely slower?
+// hone gate --base REF --head REF says whether a change breaks a kernel, or surely makes one slower.
 #include "tuner/gate/gate.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ struct GateFlags {
   int parallel = GateOptions().parallel;
 };
 
-// "2%" or "0.02".
+// Parses "2%" or "0.02".
 Result<double> Share(const char* option, const std::string& text, double least, double most) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
@@ -64,7 +64,7 @@ Status Run(CommandContext& context, const GateFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const GateReport report, RunGate(*evaluator, trees, options, tell));
   Print("{}", flags.device.json ? DumpJson(GateJson(report), 2) + "\n" : GateText(report));
   context.exit_status = report.failed() ? 1 : 0;
-  // What was found has been told, whether or not its files can be written.
+  // The findings have been printed, whether or not their files can be written.
   Status written;
   for (const auto& [path, text] : {std::pair{flags.junit, GateJUnit(report)}, {flags.markdown, GateMarkdown(report)}}) {
     if (path.empty()) continue;

@@ -9,7 +9,7 @@
 
 namespace hone {
 
-// `context` must live as long as the guide, which asks it for names of tasks and runs.
+// `context` must live as long as the guide, which takes names of tasks and runs from it.
 Guide MakeGuide(const CommandContext& context);
 
 }  // namespace hone

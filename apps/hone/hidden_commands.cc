@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's own child processes. They are not for people: their arguments may change with any version.
+// These commands are the program's own child processes. They are not for people: their arguments may change with any
+// version.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -19,7 +20,7 @@
 namespace hone {
 namespace {
 
-// The value after `flag`, or `fallback`.
+// Returns the value after `flag`, or `fallback`.
 std::string FlagValue(int argc, char** argv, const char* flag, const char* fallback) {
   for (int i = 2; i + 1 < argc; ++i) {
     if (std::strcmp(argv[i], flag) == 0) return argv[i + 1];

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   app.name("hone");
   hone::AddVersionFlag(app);
   app.require_subcommand(1);
-  // Arguments may be names of files that others gave them.
+  // Arguments may be names of files that come from elsewhere.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
     return hone::VisibleText(hone::UsageMessage(command, error));
   });
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     hone::WriteAsIs(stderr, "hone: not enough memory\n");
     return 3;
-  } catch (const std::exception& error) {  // standard output that cannot be written: fmt throws
+  } catch (const std::exception& error) {  // fmt throws where standard output cannot be written
     hone::PrintError("hone: {}\n", hone::VisibleLine(error.what()));
     return 3;
   }

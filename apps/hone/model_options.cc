@@ -41,7 +41,7 @@ std::string ModelSpecification(const ModelOptions& options) {
 }
 
 Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelOptions& options, RunStore* store, AgentPlace agents) {
-  if (!options.prices.empty()) {  // a mistake in it is told also where no model asks for a price
+  if (!options.prices.empty()) {  // its errors are reported even where no model needs a price
     HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.prices, 1 << 20));
     HONE_RETURN_IF_ERROR(PriceTable::Parse(text, options.prices).status());
   }

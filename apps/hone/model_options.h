@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options of every command that asks a model, and the provider they amount to. docs/models.md explains them to
-// users; model_options_test.cc holds the page against this file.
+// This file holds the options of every command that uses a model, and makes the provider that they describe.
+// docs/models.md explains them to users; model_options_test.cc compares the page with this file.
 #pragma once
 
 #include <memory>
@@ -22,27 +22,28 @@ namespace hone {
 struct ModelOptions {
   std::vector<std::string> models;  // --model, as often as it was given: [ROLE=]MODEL; none: builtin
   std::string base_url, key_env, prices;
-  double request_seconds = 0;  // 0: no bound beside the run's own --request-limit
+  double request_seconds = 0;  // 0: no limit beside the run's own --request-limit
   double stall_seconds = 120;
   int max_retries = 6;
-  // Roles that --model may name; empty: those of ProviderOptions. A command may narrow them to its strategy's.
+  // The roles that --model may name; empty: those of ProviderOptions. A command may narrow them to its strategy's.
   std::vector<std::string> roles;
 };
 
 void AddModelOptions(CLI::App& app, ModelOptions& options);
 
-// The models as one specification, one a line: what a run records, and what MakeProvider and `models` of a resumed
-// run take again (a single element with line breaks is as good as several elements).
+// Returns the models as one specification, one a line: a run records it, and MakeProvider and `models` of a resumed run
+// read it (a single element with line breaks is as good as several elements).
 std::string ModelSpecification(const ModelOptions& options);
 
-// For agent:COMMAND; commands that start no runs leave it empty.
+// An AgentPlace is for agent:COMMAND; commands that start no runs leave it empty.
 struct AgentPlace {
-  std::string folder;   // below it each run's agent has a folder of its own
+  std::string folder;   // each run's agent has a folder of its own below it
   std::string program;  // path of this program
 };
 
-// Keys and proxies come from this process's environment; `store` is where replay:RUN looks, may be null, not owned.
-// kInvalidArgument with a remedy for what cannot work: an unknown provider, a missing key, a price file with a typo.
+// Makes the provider. Keys and proxies come from this process's environment; replay:RUN looks in `store`, which may be
+// null and is not owned. kInvalidArgument, with a remedy, for an unknown provider, a missing key or a price file with a
+// typo.
 Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelOptions& options, RunStore* store, AgentPlace agents = {});
 
 }  // namespace hone

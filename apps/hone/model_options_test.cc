@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options as a user types them, and docs/models.md against the program.
+// These tests parse the options as a user types them, and compare docs/models.md with the program.
 #include "hone/model_options.h"
 
 #include <fmt/format.h>
@@ -90,7 +90,7 @@ TEST(RunFlags, AnAgentAloneNeedsNoStrategyAndKeepsOneThatIsNamed) {
 
 TEST(ModelOptions, TheProviderIsMadeFromThem) {
   EXPECT_EQ(MakeModelProvider(Parsed("").options, nullptr).value()->Name(), "builtin");
-  ModelOptions recorded;  // as a resumed run gives them: one text
+  ModelOptions recorded;  // a resumed run gives them as one text
   recorded.models = {"coder=exec:cat\nbuiltin"};
   EXPECT_EQ(MakeModelProvider(recorded, nullptr).value()->Name(), "coder=exec, others=builtin");
   recorded.roles = {"writer"};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone new NAME --from kernel.cu: a task folder from a stand-alone kernel. hone new NAME --from problem.py, or
-// --from package.module:Class: one from a PyTorch module. hone new NAME --from definition.json: one from a benchmark's definition.
+// hone new NAME makes a task folder: with --from kernel.cu from a stand-alone kernel, with --from problem.py or --from
+// package.module:Class from a PyTorch module, and with --from definition.json from a benchmark's definition.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,14 +24,15 @@ struct NewFlags {
   TaskAnswers answers;
   std::string from, out, oracle;
   bool force = false, json = false, no_check = false;
-  // Of PyTorch modules.
+  // These two are for PyTorch modules.
   std::vector<std::string> inputs, fixed;
   std::string init, workload;
   bool eval_mode = false;
   double memory_gb = 0, limit_seconds = 300;
 };
 
-// "the oracle's q[0] is NaN": where q was taken for an output alone, what it held before may be missing.
+// Suggests a role after "the oracle's q[0] is NaN": where q was taken for a pure output, its former contents may be
+// missing.
 std::string RoleToTry(const std::string& problem, const TaskDraft& draft) {
   constexpr std::string_view kBegin = "the oracle's ";
   const size_t bracket = problem.find('[');
@@ -84,7 +85,7 @@ Status PrintModule(CommandContext& context, const NewFlags& flags, const Prepare
   return Status::Ok();
 }
 
-// "package.module:Class": not a path.
+// Returns whether the text is "package.module:Class", and not a path.
 bool NamesAClass(const std::string& from) {
   const size_t colon = from.rfind(':');
   return colon != std::string::npos && colon > 0 && from.find('/') == std::string::npos && !FileExists(from);
@@ -218,7 +219,7 @@ Status Run(CommandContext& context, NewFlags& flags) {
     Print("\nGuessed, not read from the file; each with the option that says otherwise:\n");
     for (const std::string& line : draft.guessed) Print("  {}\n", line);
   }
-  // What is not complete would be refused by its first line: the questions above come first.
+  // The checks would refuse an incomplete draft at its first line: the questions above come first.
   if (prepared.complete) {
     Print("\n{}hone tasks check {}\n",
           ready ? "Oracle and seed compile, run and agree on the simulated GPU.\nNext: " : "Then: ", out);

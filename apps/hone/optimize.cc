@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone optimize TASK: looks for a faster kernel, one judged step at a time. Everything is kept in the run store, so
-// that a run that was stopped, killed or ran out of disk goes on with --resume.
+// hone optimize TASK looks for a faster kernel, one judged step at a time. Everything is kept in the run store, so that
+// a run that was stopped, killed or ran out of disk can be continued with --resume.
 #include <fmt/format.h>
 
 #include <memory>
@@ -38,12 +38,12 @@ struct OptimizeFlags {
   bool list_settings = false;
 };
 
-// The task, options and id of a new run, or of one that goes on.
+// A Prepared holds task, options and id of a new run, or of one that continues.
 struct Prepared {
   Task task;
   RunOptions options;
-  std::string id;  // empty: to be made
-  std::string broken_start;  // its text; empty: none
+  std::string id;            // empty: not made yet
+  std::string broken_start;  // text of a broken start; empty: none
   ModelOptions models;
   bool suspend = false;
   std::optional<PromptLibrary> prompts;  // none: the run's own
@@ -58,7 +58,7 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
     prepared.options = view.options;
     prepared.id = view.info.id;
     prepared.suspend = flags.run.suspend;
-    // The same models as before unless others are named now; keys and endpoints are not stored.
+    // The models are those of the stored run unless others are named now; keys and endpoints are not stored.
     prepared.models = flags.run.models;
     if (prepared.models.models.empty()) prepared.models.models = {view.options.model};
     HONE_RETURN_IF_ERROR(CheckSuspend(prepared.suspend, prepared.models));
@@ -72,7 +72,7 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
   HONE_ASSIGN_OR_RETURN(prepared.task, FindTask(context, flags.task));
   if (!flags.seed_file.empty()) {
     HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(flags.seed_file));
-    // A plan may leave shapes out: the task's own seed serves them, as it does for `hone eval`.
+    // A plan may leave shapes out: the task's own seed serves them, as in `hone eval`.
     HONE_ASSIGN_OR_RETURN(prepared.task.seed_source, JoinSeed(prepared.task, source, flags.seed_file));
   }
   if (!flags.broken_file.empty()) {
@@ -87,11 +87,11 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
   return prepared;
 }
 
-// `report` and `kernel`: what was written; empty: it was not.
+// `report` and `kernel` name the files that were written; empty: the file was not written.
 Status WriteResults(const CommandContext& context, const OptimizeFlags& flags, RunStore& store, const RunView& view,
                     std::string& report, std::string& kernel) {
   const std::string base = fmt::format("{}/reports/{}", context.state_directory, view.info.id);
-  // The kernel first: it is the smaller, and what the run was for.
+  // The kernel comes first: it is smaller, and it is the purpose of the run.
   if (view.best != 0) {
     const std::string path = flags.out.empty() ? base + ".cu" : flags.out;
     HONE_ASSIGN_OR_RETURN(std::string source, store.Source(view.node(view.best).source_hash));
@@ -105,11 +105,11 @@ Status WriteResults(const CommandContext& context, const OptimizeFlags& flags, R
   return Status::Ok();
 }
 
-// One line for each mailbox that is asked.
+// Writes one line for each mailbox that gets questions.
 std::string WhereQuestionsLie(const ModelOptions& models) {
   std::string text;
   for (const std::string& listed : models.models) {
-    for (size_t start = 0; start <= listed.size();) {  // a stored run's models stand line by line
+    for (size_t start = 0; start <= listed.size();) {  // a stored run's models stand one a line
       const size_t end = std::min(listed.find('\n', start), listed.size());
       const std::string model = listed.substr(start, end - start);
       start = end + 1;
@@ -127,7 +127,7 @@ bool GoalReached(const RunView& view) {
          view.final_result->evaluation.geomean_speedup.value_or(0) > 1;
 }
 
-// --replay: a recorded run repeated from its record, and its winner judged anew where --device says so.
+// Repeats a recorded run from its record (--replay), and judges its winner anew where --device says so.
 Status Replay(CommandContext& context, const OptimizeFlags& flags) {
   std::unique_ptr<RunStore> store;
   std::string run = flags.replay;
@@ -177,7 +177,7 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
 
 Status Run(CommandContext& context, const OptimizeFlags& flags) {
   if (!flags.replay.empty()) return Replay(context, flags);
-  // Found out now, and not when the run is over.
+  // Errors of these names are found now, and not when the run is over.
   for (const std::string& path : {flags.report, flags.out}) HONE_RETURN_IF_ERROR(CheckOutput(path));
   std::unique_ptr<RunStore> store;
   if (flags.resume.empty()) {
@@ -219,7 +219,8 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     SignalStop signals;
     const auto write = [&](const std::string& text) {
       if (!talk) return;
-      WriteAsIs(stdout, text);  // holds control sequences of its own; what others wrote the printer makes visible itself
+      WriteAsIs(stdout,
+                text);  // holds the printer's own control sequences; the printer makes foreign text visible itself
       std::fflush(stdout);
     };
     ProgressPrinter progress(write, talk && context.stdout_is_terminal, UnixSeconds, context.columns, context.colour);
@@ -243,7 +244,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
                                                      ended.status().message(), prepared.id));
   }
   std::string report, kernel;
-  // What was found is told even where it cannot be written down a second time: the store has it.
+  // The findings are printed even where files cannot be written: the store has them.
   const Status written = WriteResults(context, flags, *store, *ended, report, kernel);
   if (talk) {
     Print("\nEnded: {} ({})\n{}", ended->ended, ReasonText(*ended), ResultText(*ended, context.columns));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone report RUN: the run as one HTML file, or followed in a browser. hone report A B …: runs and strategies side by
-// side.
+// hone report RUN shows the run as one HTML file, or live in a browser. hone report A B … shows runs and strategies
+// side by side.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -37,7 +37,7 @@ Status Serve(const ReportFlags& flags, const std::string& path) {
     id = run.view.info.id;
     store = std::move(run.store);
   } else {
-    // A run that has only just begun has no events to be read, and is followed from its first.
+    // A run that has only just begun has no events yet, and is followed from its first.
     HONE_ASSIGN_OR_RETURN(store, OpenStoreToRead(path));
     HONE_ASSIGN_OR_RETURN(const RunInfo info, store->FindRun(flags.runs[0]));
     id = info.id;

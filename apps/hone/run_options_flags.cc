@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-// Adds an option for a field of RunOptions; when it was given, it wins over the config file.
+// Adds an option for a field of RunOptions; when it is given, it overrides the config file.
 template <typename Field>
 void AddField(CLI::App& command, RunFlags& flags, const char* name, Field RunOptions::*field, const char* meaning) {
   CLI::Option* option = command.add_option(name, flags.options.*field, meaning)->capture_default_str();
@@ -26,7 +26,8 @@ void AddField(CLI::App& command, RunFlags& flags, const char* name, Field RunOpt
   });
 }
 
-// What no run can go by, wherever it was said. JSON has no NaN either: a run that began with one could not be read again.
+// Refuses values that no run can use, wherever they came from. JSON has no NaN: a run that began with one could not be
+// read again.
 Status CheckRunOptions(const RunOptions& o) {
   struct Bound {
     const char* name;
@@ -133,7 +134,7 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
   run.models = flags.models;
   if (run.models.models.empty()) run.models.models = std::move(config.models);
   run.options.model = ModelSpecification(run.models);
-  // A coding agent needs no strategy but its own, so that the model alone says it.
+  // A coding agent needs no strategy but its own, so naming the model is enough.
   const bool of_agent = run.models.models.size() == 1 && run.models.models.front().starts_with("agent:");
   const bool named = std::any_of(flags.of_new_runs.begin(), flags.of_new_runs.end(),
                                  [](const CLI::Option* o) { return o->count() > 0 && o->check_lname("strategy"); });
@@ -142,7 +143,8 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
   if (run.suspend) run.options.rounds = true;
   HONE_RETURN_IF_ERROR(CheckSuspend(run.suspend, run.models));
   HONE_RETURN_IF_ERROR(CheckRunOptions(run.options));
-  // The mechanical rewrites end by themselves and mend nothing: a bound on steps, or a repair, only stands in their way.
+  // The mechanical rewrites end by themselves and repair nothing: a limit on steps, or repairs, would only stop them
+  // early.
   if (run.options.model == "builtin") {
     for (const char* name : {"refine.depth", "refine.fixes", "team.fixes", "team.rounds", "team.cases", "single.rounds"}) {
       run.options.settings.emplace(name, 0);

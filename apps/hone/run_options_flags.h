@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options of a run, shared by the commands that start runs: from a config file, and over it from the command line.
+// This file holds the options of a run, shared by the commands that start runs: from a config file, overridden by the
+// command line.
 #pragma once
 
 #include <functional>
@@ -24,9 +25,9 @@ struct RunFlags {
   std::vector<std::string> settings;  // --set, as given
   double minutes = 0;
   bool suspend = false, no_profile = false, no_seed_sweep = false, no_calls = false;
-  // Copies what was given on the command line over what the config file said.
+  // These functions copy values from the command line over those of the config file.
   std::vector<std::function<void(RunOptions&)>> given;
-  std::vector<const CLI::Option*> of_new_runs;  // what a run that goes on has already
+  std::vector<const CLI::Option*> of_new_runs;  // options that a continued run has already
 };
 void AddRunFlags(CLI::App& command, RunFlags& flags);
 
@@ -36,26 +37,28 @@ struct ResolvedRun {
   bool suspend = false;
   std::optional<PromptLibrary> prompts;  // --prompts; none: the embedded ones
 };
-// Reads the config file and the prompts' folder. kInvalidArgument and kNotFound as their readers give them.
+// Reads the config file and the prompts' folder. kInvalidArgument and kNotFound come from their readers.
 Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags);
 
-// kInvalidArgument where an option was given that a run which goes on has from its beginning, and would not take.
+// Returns kInvalidArgument where an option was given that a continued run has from its beginning, and would ignore.
 Status CheckResume(const RunFlags& flags);
 
-// --suspend makes sense where somebody answers in his own time.
+// Checks that --suspend is used only with models that may take any time to answer.
 Status CheckSuspend(bool suspend, const ModelOptions& models);
 
-// --target cute needs a judge that has CuTe, and a model that writes: kUnavailable or kInvalidArgument with the remedy.
+// Checks --target cute, which needs a judge that has CuTe, and a model that writes code: kUnavailable or
+// kInvalidArgument with the remedy.
 Status CheckTarget(const RunOptions& options, const Evaluator& evaluator);
 
-// `any` becomes `cuda` where the evaluator says that CuTe is missing, so that a model is told before anything is judged.
+// Turns `any` into `cuda` where the evaluator reports that CuTe is missing, so that the model knows before anything is
+// judged.
 void SettleTarget(RunOptions& options, const Evaluator& evaluator);
 
-// --max-cost needs prices. kInvalidArgument when no reply's cost will ever be known, naming the models and the remedy;
-// else a sentence to warn with when some replies may have none, or an empty one.
+// Checks --max-cost, which needs prices. kInvalidArgument when no reply's cost will ever be known, with the models and
+// the remedy; otherwise returns a warning sentence when some replies may have none, or an empty one.
 Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvider& provider);
 
-// Every setting with default, range, meaning and source.
+// Returns a table of every setting with default, range, meaning and source.
 std::string SettingsTable();
 std::string SettingsJson();
 

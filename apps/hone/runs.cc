@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone runs: which optimisation runs are there, what did they find, what did they spend?
+// hone runs lists the optimisation runs with their findings and their spending.
 #include <fmt/format.h>
 
 #include <memory>
@@ -23,7 +23,7 @@ struct RunsFlags {
 Status Run(const CommandContext& context, const RunsFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
   std::vector<RunSummary> runs;
-  if (FileExists(path)) {  // looking makes no store
+  if (FileExists(path)) {  // listing makes no store
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenStoreToRead(path));
     HONE_ASSIGN_OR_RETURN(runs, SummarizeRuns(*store));
   }

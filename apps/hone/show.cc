@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone show RUN [NODE]: what happened in a run, or in one attempt of it.
+// hone show RUN [NODE] shows what happened in a run, or in one attempt of it.
 #include <fmt/format.h>
 
 #include <memory>
@@ -38,7 +38,7 @@ Status Run(const CommandContext& context, const ShowFlags& flags) {
       return Status::NotFound(fmt::format("node {} of run {} has no source", node, run.view.info.id));
     }
     HONE_ASSIGN_OR_RETURN(std::string source, run.store->Source(run.view.node(node).source_hash));
-    // To a file or a program byte for byte; a terminal would obey what a model put into a comment.
+    // A file or a program gets the text byte for byte; a terminal would obey what a model put into a comment.
     if (context.stdout_is_terminal) {
       Print("{}", source);
     } else {

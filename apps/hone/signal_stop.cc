@@ -19,7 +19,8 @@ namespace {
 std::atomic<int> signals_seen{0};
 int to_ender = -1;  // a pipe to the thread that ends the process; -1: there is none
 
-// What is left to do for a command before a signal ends it. Never destroyed: a thread may look while the process ends.
+// LastWork is the work that a command must do before a signal ends it. It is never destroyed: a thread may use it while
+// the process ends.
 struct LastWork {
   std::mutex mutex;
   std::function<void()> work;
@@ -49,14 +50,15 @@ void OnSignal(int number) {
 
 void RemoveTemporariesOnSignals() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return;  // then they end it as they do any process, and the next run removes what was left
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return;  // then signals end it like any process, and the next run removes its leftovers
   to_ender = ends[1];
   std::thread([from = ends[0]] {
     char number = 0;
     while (read(from, &number, 1) != 1) {
     }
     LastWork& last = TheLastWork();
-    last.mutex.lock();  // and never given back: what it works on stays until the end
+    last.mutex.lock();  // never unlocked: the data it protects stays unchanged until the end
     if (last.work) last.work();
     EndBySignalWithoutTemporaries(number);
   }).detach();

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ctrl-C. It ends a command at once and takes the command's temporary folders with it; where a command can stop cleanly,
-// the first one is a request to do so, and the second ends it, which costs nothing that is stored.
+// This file handles Ctrl-C. A signal ends a command at once and removes the command's temporary folders; where a
+// command can stop cleanly, the first signal asks it to do so, and the second ends it, which loses nothing that is
+// stored.
 #pragma once
 
 #include <csignal>
@@ -12,15 +13,15 @@
 
 namespace hone {
 
-// From here on SIGINT, SIGTERM and SIGHUP end the process after seeing to its temporary folders; one that is ignored (nohup,
-// a shell's background) stays so. Once, from main.
+// Makes SIGINT, SIGTERM and SIGHUP end the process after removing its temporary folders; a signal that is ignored
+// (nohup, a shell's background) stays so. Call it once, from main.
 void RemoveTemporariesOnSignals();
 
 // Turns SIGINT and SIGTERM into a stop request while it lives. One at a time.
 class SignalStop {
  public:
-  // `before_end`, if any, is called before a signal ends the process while this lives: from a thread of its own, while
-  // all others go on.
+  // `before_end`, if any, is called before a signal ends the process while this object lives: from a thread of its own,
+  // while all others continue.
   explicit SignalStop(std::function<void()> before_end = {});
   ~SignalStop();
   SignalStop(const SignalStop&) = delete;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone tasks: lists the tasks; hone tasks show NAME: describes one; hone tasks check DIR: lints one.
+// hone tasks lists the tasks; hone tasks show NAME describes one; hone tasks check DIR lints one.
 #include <fmt/format.h>
 
 #include <memory>
@@ -43,7 +43,7 @@ void List(CommandContext& context, bool as_json) {
   if (as_json) Print("{}\n", DumpJson(Json{{"tasks", tasks}}, 2));
 }
 
-// The least times are of the device that --device auto would take: the first GPU, else the simulated one.
+// The least times are those of the device that --device auto would take: the first GPU, else the simulated one.
 Status Show(CommandContext& context, const std::string& name, bool as_json) {
   HONE_ASSIGN_OR_RETURN(const Task task, FindTask(context, name));
   const DeviceList list = ListDevices(context.cuda_home, context.cutlass_home, context.search_path);

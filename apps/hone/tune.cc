@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone tune TASK CANDIDATE.cu: tries every binding of the candidate's tunables, prints the table, and writes a
-// candidate whose plan chooses the winner shape by shape. The written file is judged once more before it is praised.
+// hone tune TASK CANDIDATE.cu tries every binding of the candidate's tunables, prints the table, and writes a candidate
+// whose plan chooses the winner shape by shape. The written file is judged once more before its speedup is reported.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -80,7 +80,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   const TuneResult& result = swept->result;
 
   std::string out;
-  // What a sweep found is shown even where it cannot be written.
+  // The table is shown even where the file cannot be written.
   Status written;
   const auto write = [&](const std::string& path, const std::string& text) {
     written = WriteFileAtomically(path, text);
@@ -88,9 +88,9 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   };
   const std::string target =
       flags.out.empty() ? std::filesystem::path(flags.candidate).replace_extension(".tuned.cu").string() : flags.out;
-  if (swept->judged) swept->judged->candidate = target;  // what was judged is the file that is written
+  if (swept->judged) swept->judged->candidate = target;  // the judged text is the file that is written
   if (swept->tuned) write(target, *swept->tuned);
-  // Who names a file gets one: where nothing is better than the candidate as it is, that.
+  // A user who names an output file gets one: the unchanged candidate where nothing is better.
   if (!swept->stopped && result.needs_no_change && !flags.out.empty()) write(flags.out, candidate.source);
   if (talk) {
     Print("\n{}\n{}.\n", PointTable(result), result.summary);
@@ -131,7 +131,7 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
       ->check(kAboveZero)
       ->capture_default_str();
   AddTrialsOption(*command, flags->trials, "random input sets at each timed case, of each binding");
-  // The protocol looks five times, at two groups each or more.
+  // The timing protocol looks five times, at two groups each or more.
   const CLI::Validator enough([](std::string& text) {
     const bool none = text == "0";
     return none || CLI::Range(kLeastQuads, kMostQuads)(text).empty()

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone worker --spool DIR | --queue redis://…: judges on this machine's device what waits in a spool or in a queue.
+// hone worker --spool DIR | --queue redis://… judges on this machine's device the jobs that wait in a spool or in a
+// queue.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@ struct WorkerFlags {
   double poll_seconds = 1.0;
 };
 
-// "90", "90s", "10m" or "2h" as seconds; empty: 0.
+// Parses "90", "90s", "10m" or "2h" as seconds; empty: 0.
 Result<double> SecondsOf(const std::string& text) {
   if (text.empty()) return 0.0;
   double number = 0;
@@ -110,7 +111,7 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   if (std::error_code none; std::filesystem::exists(flags.spool, none) && !std::filesystem::is_directory(flags.spool, none)) {
     return Status::InvalidArgument(fmt::format("--spool {}: this is a file; name the folder that evaluations are put in", flags.spool));
   }
-  // A worker that stays may come before what it waits for; one that looks once has been told another folder.
+  // A worker that stays may be started before its spool exists; for one that looks once, a missing folder is an error.
   if (std::error_code none; flags.once && !std::filesystem::is_directory(flags.spool, none)) {
     return Status::NotFound(fmt::format("--spool {}: there is no such folder, so nothing waits in it; `hone eval … --device spool:{}` makes it", flags.spool, flags.spool));
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone workers redis://HOST/QUEUE: who judges a queue's jobs, how fast, and what waits.
+// hone workers redis://HOST/QUEUE lists the workers that judge a queue's jobs, their speed, and the waiting jobs.
 #include <fmt/format.h>
 
 #include <memory>
@@ -35,7 +35,7 @@ Status Run(const CommandContext& context, const WorkersFlags& flags) {
   const SignalStop stop;
   do {
     HONE_ASSIGN_OR_RETURN(const QueueState state, Look(*queue, address.queue));
-    // On a terminal each look takes the place of the one before it.
+    // On a terminal, each update replaces the one before it.
     if (flags.watch && context.stdout_is_terminal) WriteAsIs(stdout, "\x1b[H\x1b[2J");
     if (flags.json)
       Print("{}\n", QueueStateToJson(state, flags.watch ? -1 : 2));

@@ -9,11 +9,11 @@
 namespace hone::gnn {
 namespace {
 
-// An ordinary flat hash map: open addressing, at most 7/8 full, doubles when it is.
+// FlatMap is an ordinary flat hash map: open addressing, at most 7/8 full, doubled when it is.
 class FlatMap {
  public:
   FlatMap() : entries_(16, {kEmpty, 0}) {}
-  // The value of `key`, which becomes `next` if it was not there; and whether it was not.
+  // Returns the value of `key`, which becomes `next` if it was not there, and whether it was inserted.
   std::pair<int64_t, bool> Insert(int64_t key, int64_t next) {
     if ((size_ + 1) * 8 > static_cast<int64_t>(entries_.size()) * 7) Grow();
     Entry& entry = Find(key);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The batch preparation that SALIENT (Kaler et al., MLSys 2022) describes, written straight down by us, as the
+// SalientScheme is the batch preparation that SALIENT (Kaler et al., MLSys 2022) describes, written anew here as the
 // baseline for "sample and slice": 64-bit ids, one flat hash map per batch, Floyd with a linear scan, each row sorted,
 // edge ids kept, rows copied one after the other. Its draws are unbiased here, which the published code's are not.
 #pragma once
@@ -21,7 +21,7 @@ class SalientScheme {
   struct Hop {
     std::vector<int64_t> row_offsets, columns, edge_ids;
   };
-  // The structure is borrowed: row offsets and columns in 64 bits, as there.
+  // Borrows the structure: row offsets and columns in 64 bits, as in SALIENT.
   SalientScheme(std::span<const int64_t> row_offsets, std::span<const int64_t> columns, std::vector<int> fanouts)
       : row_offsets_(row_offsets), columns_(columns), fanouts_(std::move(fanouts)) {}
 

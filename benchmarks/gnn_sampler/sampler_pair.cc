@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times the sampler, and the SALIENT scheme, a few batches at a time on request, so that another program can take
-// turns with it on the same machine, graph and seeds (tools/bench-pyg-lib does).
+// This program times the sampler, and the SALIENT scheme, a few batches at a time on request, so that another program
+// can take turns with it on the same machine, graph and seeds (tools/bench-pyg-lib does).
 //
 //   sampler_pair GRAPH [--fanout 15,10,5] [--batch 1024] [--steps 64] [--frontier new|all] [--pages huge|small]
 //                [--table auto|direct|hash] [--export DIR]
@@ -14,7 +14,7 @@
 //
 //   sampler_pair GRAPH --salient-rounds N [--per-round 4] …
 //
-// takes turns by itself: our sampler and the SALIENT scheme, N rounds, drawing alone and drawing with slicing, and
+// takes turns by itself: Hone's sampler and the SALIENT scheme, N rounds, drawing alone and drawing with slicing, and
 // writes one JSON report with the ratios round by round. Both draw for all nodes so far, as SALIENT does.
 #include <algorithm>
 #include <cstdio>
@@ -72,7 +72,7 @@ struct Answer {
   nlohmann::json json() const { return {{"cpu_seconds", cpu_seconds}, {"nodes", nodes}, {"edges", edges}}; }
 };
 
-// The graph, both samplers, and the seeds of all steps.
+// Subjects hold the graph, both samplers, and the seeds of all steps.
 class Subjects {
  public:
   static Result<std::unique_ptr<Subjects>> Make(const Arguments& arguments) {

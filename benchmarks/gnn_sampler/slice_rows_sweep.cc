@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gathers rows at random with either kind of stores and several prefetch distances; prints JSON. What SliceRows does
-// by default was chosen with it. Processor time of one thread, median of seven.
+// This program gathers rows at random with either kind of stores and several prefetch distances; it prints JSON. The
+// defaults of SliceRows were chosen with it. It reports processor time of one thread, median of seven.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

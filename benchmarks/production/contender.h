@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a shared library exports to be timed by time_contenders: somebody's implementation of one of the serving tasks,
-// launched the way its owner launches it. Such a library is a few lines around that owner's host function. None of
-// them is part of Hone, except those that tools/bench-production makes of Hone's own kernels.
+// A contender is a shared library timed by time_contenders: an implementation of one of the serving tasks, launched the
+// way its owner launches it. Such a library is a few lines around that owner's host function. None of them is part of
+// Hone, except those that tools/bench-production makes of Hone's own kernels.
 //
 //   extern "C" const char* contender_task(void);    the task's name
 //   extern "C" int contender_launch(const HoneProblem* problem, void* stream);
@@ -18,7 +18,8 @@
 
 extern "C" {
 
-// Dimensions, tensors and eps in the order of task.toml. Tensors are device pointers, dense, aligned to 256 bytes.
+// A HoneProblem holds dimensions, tensors and eps in the order of task.toml. Tensors are device pointers, dense,
+// aligned to 256 bytes.
 struct HoneProblem {
   int64_t dims[3];   // silu_and_mul, fused_add_rmsnorm: tokens, d; merge_attn_states: tokens, heads, dim
   void* tensors[6];  // silu_and_mul: x, out; fused_add_rmsnorm: x, residual, weight;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A candidate as a contender of time_contenders: prints a .cu file with the header that `hone apply` would write for it
-// and the functions of contender.h around that. What is timed is thus what a program of somebody's would run.
+// This program writes a candidate as a contender of time_contenders: it prints a .cu file with the header that `hone
+// apply` would write for it and the functions of contender.h around that. The timing is thus that of a user's program.
 //
 //   export_contender TASK-FOLDER CANDIDATE.cu [NAME=VALUE …]     values of tunables; the first choice of each otherwise
 #include <cstdio>

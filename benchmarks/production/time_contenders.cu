@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times several implementations of one serving task against each other, in one process, on the same buffers.
+// This program times several implementations of one serving task against each other, in one process, on the same
+// buffers.
 //
 //   time_contenders --case TASK:16,4096 … --contender NAME=LIBRARY.so … [--rounds 40] [--seed 1]
 //
@@ -70,7 +71,7 @@ __global__ void SiluAndMul(const __half* x, double* out, size_t tokens, size_t d
   }
 }
 
-// One thread a row: slow, and in the order in which one would add by hand.
+// Uses one thread a row, which is slow and adds in the order of a calculation by hand.
 __global__ void FusedAddRmsnorm(const __half* x, const __half* residual, const __half* weight, double* x_out,
                                 double* residual_out, size_t tokens, size_t d, float eps) {
   const size_t row = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
@@ -97,7 +98,8 @@ __global__ void MergeAttnStates(const __half* v_a, const float* s_a, const __hal
   }
 }
 
-// The worst |error| / max(|reference|, rms of the reference): the measure of docs/measurement.md over a whole tensor.
+// Returns the worst |error| / max(|reference|, rms of the reference): the measure of docs/measurement.md over a whole
+// tensor.
 template <typename T>
 double WorstError(const T* got_on_device, const double* want_on_device, size_t count) {
   std::vector<T> got(count);
@@ -123,10 +125,10 @@ struct TensorPlan {
   size_t width;  // bytes of an element
   bool in, out;
   float scale, offset;
-  double tolerance;  // of an output
+  double tolerance;  // tolerance of an output
 };
 
-// Sizes and values as in tasks/NAME/task.toml.
+// Returns the tensors with sizes and values as in tasks/NAME/task.toml.
 std::vector<TensorPlan> Tensors(const std::string& task, const std::vector<int64_t>& n) {
   if (task == "silu_and_mul" && n.size() == 2) {
     const size_t count = n[0] * n[1];
@@ -184,10 +186,10 @@ __global__ void Flush(const uint4* from, size_t count, unsigned* sink) {
     const uint4 v = from[i];
     sum += v.x ^ v.y ^ v.z ^ v.w;
   }
-  if (sum == 0x9e3779b9u) *sink = sum;  // never, as far as the compiler knows it might be
+  if (sum == 0x9e3779b9u) *sink = sum;  // never true, but the compiler must assume that it might be
 }
 
-// The floor: a block reads its share of the words, four loads a thread in flight, and writes its share.
+// The floor kernel: a block reads its share of the words, four loads a thread in flight, and writes its share.
 __global__ void __launch_bounds__(256) Stream(const uint4* from, uint4* to, size_t reads, size_t writes) {
   const size_t read_end = (blockIdx.x + 1) * reads / gridDim.x, write_end = (blockIdx.x + 1) * writes / gridDim.x;
   uint4 sum = make_uint4(0x9e3779b9u, 0x7f4a7c15u, 0xbf58476du, 0x1ce4e5b9u);
@@ -203,14 +205,14 @@ __global__ void __launch_bounds__(256) Stream(const uint4* from, uint4* to, size
   for (size_t i = blockIdx.x * writes / gridDim.x + threadIdx.x; i < write_end; i += 256) to[i] = sum;
 }
 
-// The same with one word a thread, which is faster from some size on.
+// The same kernel with one word a thread, which is faster from some size on.
 __global__ void __launch_bounds__(256) StreamEach(const uint4* from, uint4* to, size_t reads, size_t writes) {
   const size_t at = blockIdx.x * size_t{256} + threadIdx.x;
   const uint4 word = at < reads ? from[at] : make_uint4(0x9e3779b9u, 0x7f4a7c15u, 0xbf58476du, 0x1ce4e5b9u);
   if (at < writes) {
     to[at] = word;
   } else if ((word.x ^ word.y ^ word.z ^ word.w) == 0x9e3779b9u) {
-    *to = word;  // never, as far as the compiler knows it might be
+    *to = word;  // never runs, but the compiler must assume that it might
   }
 }
 
@@ -218,7 +220,7 @@ struct Summary {
   double median, low, high;
 };
 
-// Median with the order statistics that hold it in at least 95 % of samples.
+// Returns the median with the order statistics that hold it in at least 95 % of samples.
 Summary Summarise(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const int n = static_cast<int>(values.size());
@@ -254,7 +256,7 @@ class Bench {
     Check(cudaEventCreate(&end_), "event");
   }
 
-  // JSON of one case; false in `right` when an output was wrong.
+  // Returns the JSON of one case; `right` becomes false when an output was wrong.
   std::string Run(const std::string& text, bool* right) {
     const size_t colon = text.find(':');
     const std::string task = text.substr(0, colon);
@@ -267,7 +269,8 @@ class Bench {
     }
     const std::vector<TensorPlan> tensors = Tensors(task, dims);
 
-    size_t bytes = 0, met = 0, read = 0, written = 0;  // of a set: in all, met by a run, what that must read and write
+    size_t bytes = 0, met = 0, read = 0,
+           written = 0;  // of a set: in all, accessed by a run, and what that must read and write
     for (const TensorPlan& t : tensors) {
       bytes += Rounded(t.elements * t.width) * (t.in && t.out ? 2 : 1);
       met += Rounded(t.elements * t.width);
@@ -356,7 +359,8 @@ class Bench {
       entries.push_back({c.name, Capture(sets, launch), {}, std::move(errors)});
     }
     if (!entries.empty()) {
-      // Blocks as many as the evaluator's floor has: four words a thread, fewer where SMs would have under 16 blocks.
+      // The number of blocks is that of the evaluator's floor: four words a thread, fewer where SMs would have under 16
+      // blocks.
       const size_t reads = (read + 15) / 16, writes = (written + 15) / 16, most = std::max(reads, writes);
       const size_t fair = (most / (static_cast<size_t>(device_.multiProcessorCount) * 16) + 255) / 256 * 256;
       const size_t words = std::clamp<size_t>(fair, 256, 1024);
@@ -437,7 +441,7 @@ class Bench {
     std::string out;
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (!tensors[i].out) continue;
-      // A part of a large tensor: what is compared passes through the host.
+      // Only a part of a large tensor is compared, because it passes through the host.
       const size_t count = std::min(tensors[i].elements, size_t{1} << 21);
       const double worst = tensors[i].width == 2
                                ? WorstError(static_cast<const __half*>(problem.tensors[i]), answers[i], count)
@@ -455,7 +459,7 @@ class Bench {
     return out;
   }
 
-  // A graph of `sets` launches, one after the other.
+  // Captures a graph of `sets` launches, one after the other.
   cudaGraphExec_t Capture(size_t sets, const std::function<void(size_t)>& launch) {
     cudaGraph_t graph;
     cudaGraphExec_t executable;
@@ -467,7 +471,7 @@ class Bench {
     return executable;
   }
 
-  // Microseconds of one run of the graph.
+  // Returns the microseconds of one run of the graph.
   double Time(cudaGraphExec_t graph, size_t sets, const std::function<void(size_t)>& restore) {
     for (size_t s = 0; s < sets; ++s) restore(s);
     Flush<<<1024, 256, 0, stream_>>>(static_cast<const uint4*>(flush_), flush_bytes_ / sizeof(uint4), nullptr);

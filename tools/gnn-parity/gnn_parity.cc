@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Repeats with Hone what export.py did with PyTorch Geometric, and prints how far apart the two are, as one line of
-// JSON. Exit status 0: within the tolerances below; 1: not; 2: the file cannot be used.
+// This program repeats with Hone what export.py did with PyTorch Geometric, and prints how far apart the two are, as
+// one line of JSON. Exit status 0: within the tolerances below; 1: not; 2: the file cannot be used.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -22,12 +22,12 @@
 namespace hone::gnn {
 namespace {
 
-// Of the largest difference: logits and gradients at step 1, relative to the larger of 1 and the largest value
-// compared; losses as they are.
+// The tolerance of the largest difference at step 1. Logits and gradients are relative to the larger of 1 and the
+// largest value compared; losses are absolute.
 constexpr double kStepOneTolerance = 1e-5;
 constexpr double kLossTolerance = 1e-4;
 
-// Any stored type as T, without a detour through float for doubles.
+// Reads any stored type as T, without a detour through float for doubles.
 template <typename T>
 std::vector<T> Values(const TensorFile& file, const std::string& name) {
   const StoredTensor* tensor = file.Find(name);
@@ -51,7 +51,7 @@ std::vector<T> Values(const TensorFile& file, const std::string& name) {
 }
 
 struct Difference {
-  double largest = 0;  // absolute
+  double largest = 0;  // absolute largest difference
   double scale = 1;    // the larger of 1 and the largest value
   std::string where;
   template <typename T>
