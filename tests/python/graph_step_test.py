@@ -68,8 +68,16 @@ class APaddedBatch(unittest.TestCase):
             for key in ("x", "y", "n_id"):
                 self.assertTrue(torch.equal(data[key][real], batch[key]), key)
             ends = data.edge_index
-            padding = (ends[0] == ends[1]) & (ends[0] >= 64) & (ends[0] < 64 + PADDED_ROWS)
+            padding = ~real[ends[1]]
             self.assertEqual(int((~padding).sum()), batch.num_edges)
+            self.assertTrue(torch.equal(ends[0, padding], ends[1, padding]))
+            self.assertTrue((ends[1].diff() >= 0).all())
+            # A layer of a trimmed model has the edges of some hops and the nodes that they join.
+            for hop, (nodes, edges) in enumerate(zip(envelope.nodes, envelope.edges)):
+                into = ends[1, sum(envelope.edges[:hop]) : sum(envelope.edges[: hop + 1])]
+                self.assertTrue(((into >= sum(envelope.nodes[:hop])) & (into < sum(envelope.nodes[:hop]) + nodes)).all())
+                loads = into[~real[into]].bincount()
+                self.assertLessEqual(int(loads.max()), -(-edges // PADDED_ROWS))
             self.assertTrue(torch.equal(data.n_id[ends[:, ~padding]], batch.n_id[batch.edge_index]))
             self.assertTrue(real[ends[:, ~padding]].all())
             self.assertFalse(real[ends[:, padding]].any())

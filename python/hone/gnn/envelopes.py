@@ -4,8 +4,8 @@
 
 A CUDA graph works on the same addresses and shapes in every step. An envelope says how many nodes and edges each hop may have. The
 nodes of hop h begin at a fixed row, whatever the batch, so that `trim_to_layer` takes the envelope's numbers for every batch.
-Padded edges are self-loops of padded rows behind the seeds. So they are there in every layer, and none of them touches a row of
-a batch.
+Padded edges of a hop are self-loops of padded rows among the nodes that the hop's edges lead to. So those rows are there in every layer that has
+the edges, none of the edges touches a row of a batch, and edges are sorted by target as a loader's are.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Iterable, Sequence
 
 import torch
 
-PADDED_ROWS = 32  # behind the seeds; padded edges are spread over them, since one row would be added to by all of them in turn
+PADDED_ROWS = 32  # least number behind the nodes of each hop; padded edges are spread over them, since one row would be added to by all in turn
 _MULTIPLE = 128
 
 
@@ -26,7 +26,7 @@ def _up(count: float) -> int:
 class Envelope:
     """The most nodes and edges that each hop of a batch may have.
 
-    nodes: [hops + 1], the seeds first, PADDED_ROWS of which are never a seed.
+    nodes: [hops + 1], the seeds first. In all hops but the last, PADDED_ROWS of them are never a node of a batch.
     edges: [hops].
     """
 
@@ -44,8 +44,9 @@ class Envelope:
 
     def holds(self, batch: Any) -> bool:
         """Whether the batch has no more nodes and edges in any hop."""
-        return (batch.batch_size <= self.nodes[0] - PADDED_ROWS and all(a <= b for a, b in zip(batch.num_sampled_nodes, self.nodes))
-                and all(a <= b for a, b in zip(batch.num_sampled_edges, self.edges)))
+        found = batch.num_sampled_nodes
+        return (batch.batch_size <= self.nodes[0] - PADDED_ROWS and all(a + PADDED_ROWS <= b for a, b in zip(found[:-1], self.nodes))
+                and found[-1] <= self.nodes[-1] and all(a <= b for a, b in zip(batch.num_sampled_edges, self.edges)))
 
     def __repr__(self) -> str:
         return f"Envelope(nodes={self.nodes}, edges={self.edges})"
@@ -72,8 +73,8 @@ class PaddedBatch:
         for keys, rows in ((self._node_keys, nodes), (self._edge_keys, edges)):
             for key in keys:
                 self.data[key] = torch.zeros(rows, *like[key].shape[1:], dtype=like[key].dtype, device=self.device)
-        self._loops = self.batch_size + torch.arange(edges, device=self.device) % PADDED_ROWS
-        self.data.edge_index = self._loops.repeat(2, 1)
+        self._counter = torch.arange(max(envelope.edges), device=self.device)
+        self.data.edge_index = torch.zeros(2, edges, dtype=torch.int64, device=self.device)
         self.data.input_id = torch.zeros(self.batch_size, dtype=torch.int64, device=self.device)
         self.data.batch_size, self.data.num_sampled_nodes, self.data.num_sampled_edges = self.batch_size, envelope.nodes, envelope.edges
         if "num_nodes" in like._store:
@@ -92,13 +93,17 @@ class PaddedBatch:
             self._place[begin : begin + count].copy_(self._rows[at : at + count])
             begin += count
         edge_index, begin = self.data.edge_index, 0
-        for at, most, count in zip(self._edge_at, self.envelope.edges, batch.num_sampled_edges):
+        for hop, (at, most, count) in enumerate(zip(self._edge_at, self.envelope.edges, batch.num_sampled_edges)):
             for key in self._edge_keys:
                 self.data[key][at : at + count].copy_(batch[key][begin : begin + count])
             for end in (0, 1):
                 torch.index_select(self._place, 0, batch.edge_index[end, begin : begin + count], out=edge_index[end, at : at + count])
-                edge_index[end, at + count : at + most].copy_(self._loops[at + count : at + most])
             begin += count
+            if count < most:
+                padding, taken = edge_index[:, at + count : at + most], batch.num_sampled_nodes[hop]
+                torch.mul(self._counter[: most - count], self.envelope.nodes[hop] - taken, out=padding[0])
+                padding[0].div_(most - count, rounding_mode="floor").add_(self._node_at[hop] + taken)
+                padding[1].copy_(padding[0])
         seeds = batch.batch_size
         self.data.input_id[:seeds].copy_(batch.input_id)
         self.seed_mask[:seeds].fill_(True)

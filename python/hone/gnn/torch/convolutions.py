@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""SAGEConv, GCNConv and GINConv with PyTorch Geometric's parameters. Needs torch."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import torch
+from torch.nn import Linear, Parameter
+from torch.nn import functional as F
+
+from hone.gnn.torch.aggregate import sum_edges
+from hone.gnn.torch.edges import Edges, inputs
+
+
+def check_channels(**channels: Any) -> None:
+    for name, given in channels.items():
+        if not isinstance(given, int) or given < 1:
+            raise ValueError(f"{name}: expected a whole number of at least 1, found {given!r} (sizes are not found at the first call)")
+
+
+def both(in_channels: Any) -> tuple[int, int]:
+    pair = (in_channels, in_channels) if isinstance(in_channels, int) else tuple(in_channels)
+    if len(pair) != 2:
+        raise ValueError(f"in_channels: expected a number, or one for sources and one for targets, found {in_channels!r}")
+    check_channels(in_channels=pair[0])
+    check_channels(in_channels=pair[1])
+    return pair
+
+
+def glorot(weight: torch.Tensor) -> None:
+    bound = (6.0 / (weight.size(-2) + weight.size(-1))) ** 0.5
+    torch.nn.init.uniform_(weight, -bound, bound)
+
+
+class SAGEConv(torch.nn.Module):
+    """lin_l(mean or sum of the neighbors) + lin_r(node).
+
+    in_channels: width of x, or a pair of the sources' and the targets'.
+    aggr: "mean", or "sum" ("add").
+    normalize: rows of the result have length 1.
+    root_weight: whether there is lin_r.
+    project: sources first go through relu(lin(x)).
+    ValueError: an argument is none of these.
+    """
+
+    def __init__(self, in_channels: int | tuple[int, int], out_channels: int, aggr: str = "mean", normalize: bool = False, root_weight: bool = True,
+                 project: bool = False, bias: bool = True):
+        super().__init__()
+        there, here = both(in_channels)
+        check_channels(out_channels=out_channels)
+        if aggr not in ("mean", "sum", "add"):
+            raise ValueError(f"aggr: expected 'mean', 'sum' or 'add', found {aggr!r}")
+        self.in_channels, self.out_channels, self.aggr = in_channels, out_channels, aggr
+        self.normalize, self.root_weight, self.project = normalize, root_weight, project
+        if project:
+            self.lin = Linear(there, there)
+        self.lin_l = Linear(there, out_channels, bias=bias)
+        if root_weight:
+            self.lin_r = Linear(here, out_channels, bias=False)
+
+    def reset_parameters(self) -> None:
+        for one in self.children():
+            one.reset_parameters()
+
+    def forward(self, x: Any, edge_index: torch.Tensor | Edges, size: Sequence[int] | None = None) -> torch.Tensor:
+        """[targets, out_channels]. x: floating [nodes, in_channels], or a pair for sources and targets, whose targets may be None.
+        size: (sources, targets), if x does not say."""
+        there, here, edges = inputs(x, edge_index, size)
+        if self.project:
+            there = self.lin(there).relu()
+        out = self.lin_l(sum_edges(there, edges, mean=self.aggr == "mean"))
+        if self.root_weight and here is not None:
+            out = torch.addmm(out, here, self.lin_r.weight.t())
+        return F.normalize(out, dim=-1) if self.normalize else out
+
+    def extra_repr(self) -> str:
+        return f"{self.in_channels}, {self.out_channels}, aggr={self.aggr}"
+
+
+class GINConv(torch.nn.Module):
+    """nn((1 + eps) * node + sum of the neighbors).
+
+    nn: module of rows [nodes, width].
+    """
+
+    def __init__(self, nn: torch.nn.Module, eps: float = 0.0, train_eps: bool = False):
+        super().__init__()
+        self.nn, self.initial_eps = nn, eps
+        value = torch.full((1,), float(eps))
+        if train_eps:
+            self.eps = Parameter(value)
+        else:
+            self.register_buffer("eps", value)
+
+    def reset_parameters(self) -> None:
+        for one in self.nn.modules():
+            if one is not self.nn or not list(self.nn.children()):
+                getattr(one, "reset_parameters", lambda: None)()
+        self.eps.data.fill_(self.initial_eps)
+
+    def forward(self, x: Any, edge_index: torch.Tensor | Edges, size: Sequence[int] | None = None) -> torch.Tensor:
+        """What `nn` makes of [targets, width]. x, size: as for SAGEConv."""
+        there, here, edges = inputs(x, edge_index, size)
+        out = sum_edges(there, edges)
+        if here is not None:
+            out = out + ((1 + self.eps) * here).to(out.dtype)
+        return self.nn(out)
+
+
+class GCNConv(torch.nn.Module):
+    """Sum of the neighbors' lin(x), weighed by the edge's weight over the root of both ends' degrees; degrees are sums of weights over in-edges.
+
+    improved: a node's own weight is 2 in place of 1, whether there are edge weights or not.
+    add_self_loops: each node is a neighbor of its own, once; a self-loop that is there gives its weight. None: if `normalize`.
+    normalize: weighs as above. Otherwise by the edge's weight alone.
+    With `Edges` whose targets are fewer than the sources, the others' degree is that of nodes without in-edges.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, improved: bool = False, add_self_loops: bool | None = None, normalize: bool = True,
+                 bias: bool = True):
+        super().__init__()
+        check_channels(in_channels=in_channels, out_channels=out_channels)
+        add_self_loops = normalize if add_self_loops is None else add_self_loops
+        if add_self_loops and not normalize:
+            raise ValueError("add_self_loops=True: expected normalize=True with it, found False; add self-loops to the graph")
+        self.in_channels, self.out_channels, self.improved = in_channels, out_channels, improved
+        self.add_self_loops, self.normalize = add_self_loops, normalize
+        self.lin = Linear(in_channels, out_channels, bias=False)
+        self.register_parameter("bias", Parameter(torch.empty(out_channels)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        glorot(self.lin.weight)
+        if self.bias is not None:
+            torch.nn.init.zeros_(self.bias)
+
+    def _norms(self, edges: Edges, weights: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Weights of the edges, and of the targets' own rows. No self-loop is taken out of the list, whose length the host would have to
+        wait for: it gets the weight 0."""
+        rows, targets = edges.rows.long(), edges.targets
+        own = None
+        if weights is None:
+            weights = torch.ones(rows.numel(), device=rows.device)
+        if self.add_self_loops:
+            loops = edges.rows == edges.columns
+            # Row `targets` takes what is no self-loop.
+            own = weights.new_full((targets + 1,), 2.0 if self.improved else 1.0)
+            own = own.scatter(0, torch.where(loops, rows, targets), weights)[:targets]
+            weights = torch.where(loops, 0.0, weights)
+        degrees = weights.new_zeros(targets).index_add(0, rows, weights)
+        if own is not None:
+            degrees = degrees + own
+        rest = degrees.new_full((max(edges.sources - targets, 0),), 0.0 if own is None else 2.0 if self.improved else 1.0)
+        roots = torch.cat([degrees, rest])
+        roots = torch.where(roots == 0, 0.0, torch.where(roots == 0, 1.0, roots).pow(-0.5))
+        weights = roots.index_select(0, edges.columns) * weights * roots.index_select(0, rows)
+        return weights, None if own is None else own * roots[:targets].square()
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor | Edges, edge_weight: torch.Tensor | None = None) -> torch.Tensor:
+        """[targets, out_channels]. x: floating [nodes, in_channels]. edge_weight: floating [edges], in the order of `edge_index`."""
+        if not isinstance(x, torch.Tensor):
+            raise ValueError(f"x: expected one tensor, found {type(x).__name__}: a node's degree counts as a source and as a target; take SAGEConv for graphs "
+                             "with two kinds of nodes")
+        there, _, edges = inputs(x, edge_index)
+        weights = None
+        if edge_weight is not None:
+            if edge_weight.shape != edges.columns.shape:
+                raise ValueError(f"edge_weight: expected shape {tuple(edges.columns.shape)}, one number an edge, found {tuple(edge_weight.shape)}")
+            weights = edges.of_edges(edge_weight).to(torch.promote_types(edge_weight.dtype, torch.float32))
+        own = None
+        if self.normalize:
+            weights, own = self._norms(edges, weights)
+        there = self.lin(there)
+        out = sum_edges(there, edges, weights)
+        if own is not None:
+            out = out + (own.unsqueeze(1) * there[: edges.targets]).to(out.dtype)
+        return out if self.bias is None else out + self.bias.to(out.dtype)
+
+    def extra_repr(self) -> str:
+        return f"{self.in_channels}, {self.out_channels}"

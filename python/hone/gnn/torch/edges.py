@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Edges in the order in which kernels reduce over them: by target. Needs torch."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import torch
+
+
+class Edges:
+    """Edges sorted by target, over which a layer aggregates.
+
+    columns: integer [edges], the row of `x` that each edge comes from.
+    rows: integer [edges], the row of the result that each edge goes to; ascending.
+    offsets: int32 [targets + 1], the first edge of each target; all edges of target i are offsets[i] to offsets[i + 1].
+    sources, targets: numbers of rows of `x` and of the result. Target i and source i are the same node, as far as there are both.
+    order: int64 [edges], which edge of the list that it was sorted from each is; None if that list was in this order.
+
+    The device's indices are not checked, for the host would wait for that: an index out of range is the caller's mistake.
+    """
+
+    def __init__(self, columns: torch.Tensor, rows: torch.Tensor, offsets: torch.Tensor, sources: int, targets: int, order: torch.Tensor | None = None):
+        self.columns, self.rows, self.offsets = columns, rows, offsets
+        self.sources, self.targets, self.order = sources, targets, order
+
+    @classmethod
+    def of(cls, edge_index: torch.Tensor, sources: int, targets: int) -> "Edges":
+        """Sorts `edge_index`, integer [2, edges] of sources and targets in any order. Does not wait for the device."""
+        _check(edge_index)
+        rows, order = torch.sort(edge_index[1].to(torch.int32), stable=True)
+        return cls(edge_index[0].index_select(0, order), rows, _offsets(rows, targets), sources, targets, order)
+
+    def of_edges(self, values: torch.Tensor) -> torch.Tensor:
+        """Values [edges, ...] of the list that was sorted, in this order."""
+        return values if self.order is None else values.index_select(0, self.order)
+
+    def __repr__(self) -> str:
+        return f"Edges({self.columns.numel()} edges of {self.sources} sources and {self.targets} targets, {self.columns.device})"
+
+
+def layer_edges(batch: Any, layers: int | None = None) -> list[Edges]:
+    """The edges of each layer of a model, for a batch of hone.gnn.pyg.NeighborLoader, whose edges are in order already.
+
+    Layer i of as many as the batch has hops works on what later layers still need: it gives the nodes of all hops but the last i + 1. So its
+    result has fewer rows than its input, the last one's as many as there are seeds. A layer takes as many rows of `x` as it needs.
+
+    layers: number of layers, where they are fewer than hops; the outermost hops are left out.
+
+    ValueError: the batch does not say how many nodes and edges each hop has (subgraph_type="induced"), or has fewer hops than `layers`.
+    """
+    nodes, edges = getattr(batch, "num_sampled_nodes", None), getattr(batch, "num_sampled_edges", None)
+    if nodes is None or edges is None:
+        raise ValueError("batch: it has no num_sampled_nodes and num_sampled_edges, which say where hops end; give the layers batch.edge_index")
+    hops = len(edges) if layers is None else layers
+    if not 1 <= hops <= len(edges):
+        raise ValueError(f"layers: expected 1 to {len(edges)}, the batch's hops, found {layers}")
+    _check(batch.edge_index)
+    columns, rows = batch.edge_index[0, : sum(edges[:hops])], batch.edge_index[1, : sum(edges[:hops])]
+    offsets = _offsets(rows, sum(nodes[:hops]))
+
+    def one(depth: int) -> Edges:
+        count, targets = sum(edges[:depth]), sum(nodes[:depth])
+        return Edges(columns[:count], rows[:count], offsets[: targets + 1], sum(nodes[: depth + 1]), targets)
+
+    return [one(depth) for depth in range(hops, 0, -1)]
+
+
+def _offsets(rows: torch.Tensor, targets: int) -> torch.Tensor:
+    every = torch.arange(targets + 1, dtype=rows.dtype, device=rows.device)
+    return torch.searchsorted(rows, every, out_int32=True)
+
+
+def _check(edge_index: Any) -> None:
+    if not isinstance(edge_index, torch.Tensor):
+        raise TypeError(f"edge_index: expected a tensor [2, edges] or hone.gnn.torch.Edges, found {type(edge_index).__name__}")
+    if edge_index.layout != torch.strided or edge_index.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"edge_index: expected a dense tensor of int64 or int32, found {edge_index.layout} of {edge_index.dtype}")
+    if edge_index.dim() != 2 or edge_index.size(0) != 2:
+        raise ValueError(f"edge_index: expected shape [2, edges], found {tuple(edge_index.shape)}")
+
+
+def inputs(x: Any, edge_index: Any, size: Sequence[int] | None = None) -> tuple[torch.Tensor, torch.Tensor | None, Edges]:
+    """The rows of the sources, those of the targets (None: there are none), and the edges, for what a layer is called with.
+
+    x: float [sources, width], or a pair of it and of the targets' rows or None.
+    """
+    pair = x if isinstance(x, (tuple, list)) else (x, x)
+    if len(pair) != 2 or not isinstance(pair[0], torch.Tensor) or not (pair[1] is None or isinstance(pair[1], torch.Tensor)):
+        raise TypeError(f"x: expected a tensor, or a pair of tensors for sources and targets, found {x!r:.80}")
+    there, here = pair
+    for one in pair:
+        if one is not None and one.dim() != 2:
+            raise ValueError(f"x: expected shape [nodes, channels], found {tuple(one.shape)}")
+    if isinstance(edge_index, Edges):
+        edges = edge_index
+        if there.size(0) < edges.sources or (here is not None and here.size(0) < edges.targets):
+            found = there.size(0) if here is None else (there.size(0), here.size(0))
+            raise ValueError(f"x: expected at least {edges.sources} rows for sources and {edges.targets} for targets, found {found}")
+    else:
+        if size is None and here is None:
+            raise ValueError("size: expected (sources, targets) where x has no rows for targets, found None")
+        sources, targets = (there.size(0), here.size(0)) if size is None else size
+        edges = Edges.of(edge_index, sources, targets)
+    if edges.columns.device != there.device:
+        raise ValueError(f"edge_index is on {edges.columns.device}, and x is on {there.device}: move one of them")
+    return there[: edges.sources], None if here is None else here[: edges.targets], edges
