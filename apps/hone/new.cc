@@ -177,6 +177,7 @@ Status Run(CommandContext& context, NewFlags& flags) {
     std::fflush(stdout);
   }
   if (flags.no_check || !prepared.complete) {
+    ReadPrepared(prepared);
     prepared.unchecked = prepared.complete ? "--no-check" : "";
   } else if (const Status cache = MakeCacheFolder(context); !cache.ok()) {
     prepared.unchecked = cache.message();
@@ -203,12 +204,12 @@ Status Run(CommandContext& context, NewFlags& flags) {
     for (const OpenQuestion& u : prepared.unanswered) Print("  {}: {}\n", u.where, u.line);
   }
   if (!prepared.problems.empty()) {
-    Print("\nNot right yet. On the simulated GPU:\n");
+    Print("\nNot right yet{}:\n", prepared.unchecked.empty() ? ". On the simulated GPU" : "");
     for (const std::string& problem : prepared.problems) {
       Print("  {}\n", problem);
       if (const std::string role = RoleToTry(problem, draft); !role.empty()) Print("    {}\n", role);
     }
-    if (flags.oracle.empty()) {
+    if (flags.oracle.empty() && prepared.unchecked.empty()) {
       Print(
           "Where oracle.cu is at fault, --oracle FILE derives it from a simpler kernel; where shapes are that the "
           "kernel does not serve, --case, --multiple, --check and --hidden say which it does.\n");

@@ -233,15 +233,10 @@ RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBod
 
 StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan) {
   const std::vector<Token> tokens = LexCuda(source);
-  bool conditional = false;
   int namespaces = 0;
   std::set<std::string_view> identifiers;
   for (const Token& token : tokens) {
-    if (token.kind == TokenKind::kDirective) {
-      std::string_view text = token.text;
-      text.remove_prefix(std::min(text.size(), text.find_first_not_of("# \t")));
-      conditional = conditional || text.starts_with("if") || text.starts_with("el");
-    } else if (token.kind == TokenKind::kIdentifier) {
+    if (token.kind == TokenKind::kIdentifier) {
       identifiers.insert(token.text);
       namespaces += token.text == "namespace";
     }
@@ -262,13 +257,10 @@ StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan) {
     return {"kernel_missing", fmt::format("line {}: the plan launches '{}', which the code does not define", entry.line,
                                           name)};
   }
-  // Both branches of an #if are text, but only one is code.
-  if (conditional) return {};
-  for (const Token& token : tokens) {
-    if (token.kind != TokenKind::kPunctuation || token.text.size() != 1 || token.match >= 0) continue;
-    if (std::string_view("()[]{}").find(token.text) == std::string_view::npos) continue;
+  if (HasConditional(tokens)) return {};
+  if (const Token* bracket = UnpairedBracket(tokens)) {
     return {"unbalanced_brackets",
-            fmt::format("line {}: this '{}' has no partner", LineAt(source, token.begin), token.text)};
+            fmt::format("line {}: this '{}' has no partner", LineAt(source, bracket->begin), bracket->text)};
   }
   // Two namespaces may contain the same name.
   if (namespaces > 1) return {};

@@ -15,6 +15,7 @@
 #include "tuner/core/bindings.h"
 #include "tuner/core/expression_fields.h"
 #include "tuner/core/machine_code.h"
+#include "tuner/core/plan_text.h"
 #include "tuner/core/property.h"
 
 namespace hone {
@@ -121,47 +122,6 @@ std::string IncludeSetOf(std::string_view source) {
            begins("cuda/barrier") || begins("cuda_pipeline") || begins("cub/");
   }
   return full ? "full" : "";
-}
-
-struct PlanText {
-  std::string_view toml;
-  int line_offset = 0;
-};
-
-Result<PlanText> FindPlan(std::string_view source, std::string_view file) {
-  if (source.size() > kMaxSourceBytes) {
-    return Status::InvalidArgument(
-        fmt::format("{}:1: the file has {} bytes; at most {} are read", file, source.size(), kMaxSourceBytes));
-  }
-  if (const size_t nul = source.find('\0'); nul != std::string_view::npos) {
-    const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
-    return Status::InvalidArgument(
-        fmt::format("{}:{}: the file holds a NUL byte; a candidate is plain text", file, line));
-  }
-  constexpr std::string_view kOpen = "/*hone";
-  size_t open = source.find(kOpen);
-  while (open != std::string_view::npos) {
-    const size_t next = open + kOpen.size();
-    if (next >= source.size() || source[next] == '\n' || source[next] == ' ' || source[next] == '\r' ||
-        source[next] == '\t') {
-      break;
-    }
-    open = source.find(kOpen, next);
-  }
-  if (open == std::string_view::npos) {
-    return Status::InvalidArgument(fmt::format(
-        "{}:1: no launch plan was found; begin the file with a comment /*hone … */ that holds at least one [[launch]], as the task's seed.cu does "
-        "(docs/candidate-format.md)",
-        file));
-  }
-  const auto lines = std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(open), '\n');
-  const size_t begin = open + kOpen.size();
-  const size_t end = source.find("*/", begin);
-  if (end == std::string_view::npos) {
-    return Status::InvalidArgument(
-        fmt::format("{}:{}: the launch plan's comment /*hone is never closed by */", file, lines + 1));
-  }
-  return PlanText{source.substr(begin, end - begin), static_cast<int>(lines)};
 }
 
 class PlanParser {
@@ -815,6 +775,47 @@ class PlanParser {
 };
 
 }  // namespace
+
+size_t PlanBegin(std::string_view source) {
+  constexpr std::string_view kOpen = "/*hone";
+  size_t open = source.find(kOpen);
+  while (open != std::string_view::npos) {
+    const size_t next = open + kOpen.size();
+    if (next >= source.size() || source[next] == '\n' || source[next] == ' ' || source[next] == '\r' ||
+        source[next] == '\t') {
+      break;
+    }
+    open = source.find(kOpen, next);
+  }
+  return open;
+}
+
+Result<PlanText> FindPlan(std::string_view source, std::string_view file) {
+  if (source.size() > kMaxSourceBytes) {
+    return Status::InvalidArgument(
+        fmt::format("{}:1: the file has {} bytes; at most {} are read", file, source.size(), kMaxSourceBytes));
+  }
+  if (const size_t nul = source.find('\0'); nul != std::string_view::npos) {
+    const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
+    return Status::InvalidArgument(
+        fmt::format("{}:{}: the file holds a NUL byte; a candidate is plain text", file, line));
+  }
+  const size_t open = PlanBegin(source);
+  if (open == std::string_view::npos) {
+    return Status::InvalidArgument(fmt::format(
+        "{}:1: no launch plan was found; begin the file with a comment /*hone … */ that holds at least one [[launch]], as the task's seed.cu does "
+        "(candidate-format.md in the documentation)",
+        file));
+  }
+  const auto lines = std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(open), '\n');
+  const size_t begin = open + std::string_view("/*hone").size();
+  const size_t end = source.find("*/", begin);
+  if (end == std::string_view::npos) {
+    return Status::InvalidArgument(
+        fmt::format("{}:{}: the launch plan's comment /*hone is never closed by */", file, lines + 1));
+  }
+  return PlanText{source.substr(begin, end - begin), static_cast<int>(lines)};
+}
 
 Result<Candidate> ParseCandidate(std::string_view source, std::string_view file, const Task& task, bool is_oracle) {
   HONE_ASSIGN_OR_RETURN(const PlanText text, FindPlan(source, file));

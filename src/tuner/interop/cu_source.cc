@@ -560,6 +560,10 @@ Result<std::unique_ptr<CuSource>> ReadCuSource(string_view text, string_view fil
   auto source = std::make_unique<CuSource>();
   source->text = std::string(text);
   Reader(*source).Run();
+  if (const Token* bracket = HasConditional(source->tokens) ? nullptr : UnpairedBracket(source->tokens)) {
+    const auto line = 1 + std::count(source->text.begin(), source->text.begin() + static_cast<ptrdiff_t>(bracket->begin), '\n');
+    return Status::InvalidArgument(fmt::format("{}:{}: this '{}' has no partner: mend the file first, until its compiler takes it", file, line, bracket->text));
+  }
   if (source->kernels.empty()) {
     return Status::InvalidArgument(
         fmt::format("{}: no __global__ function is defined in it; name the file that holds the kernel", file));

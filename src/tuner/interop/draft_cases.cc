@@ -17,6 +17,8 @@ namespace {
 // Largest tensor of a guessed case: 256 MB of float32, more than any cache.
 constexpr int64_t kLargestTimed = int64_t{1} << 26;
 constexpr int64_t kLeastTimed = int64_t{1} << 22;
+// Below so many elements a launch costs more than what it does.
+constexpr int64_t kTooSmall = int64_t{1} << 16;
 // A simulated GPU runs the check cases, in seconds, not minutes.
 constexpr int64_t kLargestChecked = 70000;
 constexpr int64_t kLargestHidden = 120000;
@@ -89,49 +91,51 @@ void TaskDrafter::FitSharedMemory(Dims& dims) const {
   }
 }
 
-// Reads the given cases as cases over the task's dimensions: num_heads of a case gives group if num_heads = group *
-// num_kv_heads.
-Status TaskDrafter::ReadCases() {
-  const auto read = [&](const std::vector<Dims>& given, std::vector<Dims>& into) -> Status {
-    for (const Dims& one : given) {
-      Dims dims;
-      const auto known = [&](const std::string& name) {
-        return std::find(dim_order_.begin(), dim_order_.end(), name) != dim_order_.end();
-      };
-      for (const auto& [name, value] : one) {
-        const auto plan = dims_.find(name);
-        if (plan != dims_.end() && known(plan->second)) dims[plan->second] = value;
-      }
-      for (const auto& [name, value] : one) {
-        const auto let = lets_.find(name);
-        if (let == lets_.end()) {
-          const auto plan = dims_.find(name);
-          if (plan != dims_.end() && known(plan->second)) continue;
-          return Status::InvalidArgument(
-              fmt::format("the case {}={}: the dimensions are {}", name, value, fmt::join(dim_order_, ", ")));
-        }
-        // For a = fresh * b, the fresh dimension follows from the others.
-        HONE_ASSIGN_OR_RETURN(const Expression text, Expression::Parse(let->second));
-        std::string fresh;
-        for (const std::string& n : text.Names()) {
-          if (dims.count(n) == 0) fresh = n;
-        }
-        if (!fresh.empty()) dims[fresh] = 1;
-        const Result<int64_t> unit = text.Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
-        if (!fresh.empty() && unit.ok() && *unit > 0 && value % *unit == 0) dims[fresh] = value / *unit;
-        const Result<int64_t> now = text.Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
-        if (!now.ok() || *now != value) {
-          return Status::InvalidArgument(
-              fmt::format("the case {}={}: {} is {}, and the other sizes of the case do not give that", name, value,
-                          name, let->second));
-        }
-      }
-      into.push_back(std::move(dims));
-    }
-    return Status::Ok();
+// num_heads of a case gives group if num_heads = group * num_kv_heads.
+Result<Dims> TaskDrafter::ReadCase(const Dims& one) const {
+  Dims dims;
+  const auto known = [&](const std::string& name) {
+    return std::find(dim_order_.begin(), dim_order_.end(), name) != dim_order_.end();
   };
-  HONE_RETURN_IF_ERROR(read(o_.time_cases, timed_));
-  return read(o_.check_cases, checked_);
+  for (const auto& [name, value] : one) {
+    const auto plan = dims_.find(name);
+    if (plan != dims_.end() && known(plan->second)) dims[plan->second] = value;
+  }
+  for (const auto& [name, value] : one) {
+    const auto let = lets_.find(name);
+    if (let == lets_.end()) {
+      const auto plan = dims_.find(name);
+      if (plan != dims_.end() && known(plan->second)) continue;
+      return Status::InvalidArgument(
+          fmt::format("the case {}={}: the dimensions are {}", name, value, fmt::join(dim_order_, ", ")));
+    }
+    // For a = fresh * b, the fresh dimension follows from the others.
+    HONE_ASSIGN_OR_RETURN(const Expression text, Expression::Parse(let->second));
+    std::string fresh;
+    for (const std::string& n : text.Names()) {
+      if (dims.count(n) == 0) fresh = n;
+    }
+    if (!fresh.empty()) dims[fresh] = 1;
+    const Result<int64_t> unit = text.Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
+    if (!fresh.empty() && unit.ok() && *unit > 0 && value % *unit == 0) dims[fresh] = value / *unit;
+    const Result<int64_t> now = text.Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
+    if (!now.ok() || *now != value) {
+      return Status::InvalidArgument(
+          fmt::format("the case {}={}: {} is {}, and the other sizes of the case do not give that", name, value, name,
+                      let->second));
+    }
+  }
+  return dims;
+}
+
+Status TaskDrafter::ReadCases() {
+  for (const auto& [given, into] : {std::pair(&o_.time_cases, &timed_), std::pair(&o_.check_cases, &checked_)}) {
+    for (const Dims& one : *given) {
+      HONE_ASSIGN_OR_RETURN(Dims dims, ReadCase(one));
+      into->push_back(std::move(dims));
+    }
+  }
+  return Status::Ok();
 }
 
 bool TaskDrafter::OneNumber() const {
@@ -304,8 +308,19 @@ std::string TaskDrafter::CasesText() {
     std::string example;
     for (const std::string& d : dim_order_)
       example += fmt::format("{}{}={}", example.empty() ? "" : ",", d, guess.at(d));
-    if (!example.empty()) Guessed("the timed case: a guess; --case " + example);
-    out += "\n# A guess: --case with the sizes that matter to you.";
+    std::vector<std::string> read, open;
+    for (const std::string& d : dim_order_) (default_sizes_.count(d) != 0 ? read : open).push_back(d);
+    const std::string why = main_unread_.empty() ? "" : fmt::format(" ({})", main_unread_);
+    if (!read.empty() && open.empty()) {
+      const std::optional<int64_t> elements = LargestTensor(guess);
+      Inferred(fmt::format("the timed case: {}, which {} itself runs; --case for other sizes{}", example, o_.file,
+                           elements && *elements < kTooSmall ? ": these are so small that starting a kernel takes longer than its work" : ""));
+      out += fmt::format("\n# {} itself runs these sizes: --case for those that matter to you.", o_.file);
+    } else {
+      const std::string some = read.empty() ? "" : fmt::format(" for {}, {} being what {} itself runs", fmt::join(open, " and "), fmt::join(read, " and "), o_.file);
+      if (!example.empty()) Guessed(fmt::format("the timed case: a guess{}{}; --case {}", some, why, example));
+      out += fmt::format("\n# A guess{}: --case with the sizes that matter to you.", some);
+    }
   }
   if (checked.empty()) {
     // The smallest sizes come first: below the width of a stencil, a tile or a vector, edges meet.

@@ -188,7 +188,11 @@ Status TaskDrafter::Oracle() {
     draft_.oracle_reasons = code.reasons;
     return Status::Ok();
   }
-  std::string plan = "/*hone" + Workspaces(8), steps, extra;
+  std::string tunables;
+  if (given_ != nullptr) {
+    for (const auto& [name, choice] : given_->first_choices) tunables += fmt::format("{}{} = [{}]\n", tunables.empty() ? "\n[tune]\n" : "", name, choice);
+  }
+  std::string plan = "/*hone" + tunables + Workspaces(8), steps, extra;
   int step = 0;
   for (const auto& [name, dtype] : in_place) {
     steps += ElementwiseLaunch(step++, "hone_copy_" + name, Elements(*FindTensor(name)), {name, "ref:" + name});

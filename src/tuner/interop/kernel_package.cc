@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tuner/agents/regions.h"
 #include "tuner/run/run_task.h"
 #include "tuner/sweep/dispatch.h"
 
@@ -61,6 +62,10 @@ Result<KernelPackage> MakeFilePackage(const Task& task, std::string_view source,
   package.file = file.substr(file.rfind('/') + 1);
   HONE_ASSIGN_OR_RETURN(package.winner, ParseCandidate(source, file, task));
   HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.winner, file));
+  // Nothing is compiled here, but what no compiler would take does not leave.
+  if (const StructureFault fault = CheckStructure(source, package.winner.plan); !fault.problem.empty()) {
+    return Status::InvalidArgument(fmt::format("{}: {}: mend the file, and judge it with `hone eval` before it leaves", file, fault.detail));
+  }
   package.seed = package.winner;
   if (!task.seed_source.empty()) {
     HONE_ASSIGN_OR_RETURN(package.seed, ParseCandidate(task.seed_source, "seed.cu", task));

@@ -9,6 +9,7 @@
 #include <set>
 #include <type_traits>
 
+#include "tuner/core/bindings.h"
 #include "tuner/core/reserved_names.h"
 #include "tuner/interop/draft_words.h"
 #include "tuner/interop/function_template.h"
@@ -43,14 +44,19 @@ Result<TaskDraft> TaskDrafter::Run() {
   FindDims();
   RelateDims();
   RenameInOptions();
-  for (const CuLaunch& launch : launches_) HONE_RETURN_IF_ERROR(MakeEntry(launch));
-  HONE_RETURN_IF_ERROR(HostMemory());
-  Steps();
+  if (given_ != nullptr) {
+    for (const GivenEntry& entry : given_->entries) HONE_RETURN_IF_ERROR(MakeGivenEntry(entry));
+  } else {
+    for (const CuLaunch& launch : launches_) HONE_RETURN_IF_ERROR(MakeEntry(launch));
+    HONE_RETURN_IF_ERROR(HostMemory());
+    Steps();
+  }
   HONE_RETURN_IF_ERROR(Tensors());
   DropUnusedDims();
   NameAddedDims();
   HONE_RETURN_IF_ERROR(CheckNames());
   HONE_RETURN_IF_ERROR(ReadCases());
+  ReadMain();
   AddConsts();
   draft_.seed = SeedText();
   HONE_RETURN_IF_ERROR(Oracle());
@@ -140,6 +146,7 @@ void TaskDrafter::Let(const std::string& name, const std::string& given) {
 }
 
 void TaskDrafter::RelateDims() {
+  if (given_ != nullptr) return;  // its sizes are the plan's, as they stand
   // Quotients of two names of the host code: from its own text, and from kernels that get both.
   std::vector<std::pair<std::pair<std::string, std::string>, std::string>> related;  // A, B and a name for A / B
   const auto look = [&](int first, int last, const std::map<std::string, std::string>& names) {
@@ -192,6 +199,7 @@ std::optional<std::string> TaskDrafter::LocalText(const std::string& name) const
 }
 
 Status TaskDrafter::ChooseLaunches() {
+  if (given_ != nullptr) return TakeGivenLaunches();
   for (const std::string& wanted : o_.kernels) {
     if (s_.FindKernel(wanted) == nullptr) {
       std::vector<std::string> names;
@@ -244,6 +252,10 @@ Status TaskDrafter::ChooseLaunches() {
 }
 
 void TaskDrafter::NameTensors() {
+  if (given_ != nullptr) {
+    own_names_ = false;
+    return;
+  }
   const auto pointers = [&](const CuLaunch& l) {
     std::vector<std::string> names;
     for (const CuParameter& p : s_.FindKernel(l.kernel)->parameters) {
@@ -279,6 +291,10 @@ std::string TaskDrafter::BaseOf(const std::string& text) const {
 }
 
 void TaskDrafter::FindDims() {
+  if (given_ != nullptr) {
+    for (const std::string& name : given_->sizes) AddDim(name);
+    return;
+  }
   if (Host() == nullptr) {
     for (const CuParameter& p : s_.FindKernel(launches_[0].kernel)->parameters) {
       if (!p.pointer && !IntegerSuffix(p.type).empty() && IntegerSuffix(p.type) != "bool" && !FixedNumber(p, p.name)) AddDim(p.name);
@@ -473,6 +489,7 @@ std::string TaskDrafter::TypeOf(const CuKernel& kernel, const CuLaunch& launch, 
 }
 
 Result<std::string> TaskDrafter::Plan(const std::string& text) const {
+  if (given_ != nullptr) return SubstituteTunables(text, given_->first_choices);
   return PlanExpressions(s_, function_, dims_).Resolve(text);
 }
 
@@ -595,17 +612,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
       const std::string base = own_names_ ? p.name : BaseOf(actual);
       const std::string name = PlanName(base.empty() ? p.name : base, "_data");
       host_tensors_.emplace(BaseOf(actual), name);
-      entry.tensors[p.name] = name;
-      entry.args.push_back(name);
-      bool known = false;
-      for (const DraftTensor& t : tensors_) known = known || t.name == name;
-      if (!known) {
-        DraftTensor t;
-        t.name = name;
-        t.dtype = ElementType(type);
-        t.type = type;
-        tensors_.push_back(t);
-      }
+      AddTensor(entry, p.name, name, type);
       continue;
     }
     const std::string suffix = IntegerSuffix(type);
@@ -651,6 +658,17 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
   }
   entries_.push_back(std::move(entry));
   return Status::Ok();
+}
+
+void TaskDrafter::AddTensor(DraftEntry& entry, const std::string& parameter, const std::string& name, const std::string& type) {
+  entry.tensors[parameter] = name;
+  entry.args.push_back(name);
+  if (FindTensor(name) != nullptr) return;
+  DraftTensor t;
+  t.name = name;
+  t.dtype = ElementType(type);
+  t.type = type;
+  tensors_.push_back(t);
 }
 
 void TaskDrafter::AddScalar(const std::string& name, const std::string& actual, DType dtype) {
@@ -781,8 +799,16 @@ Result<TaskDraft> DraftTask(string_view source, const NewTaskOptions& options) {
   if (LooksLikePython(source, options.file)) {
     HONE_ASSIGN_OR_RETURN(cuda, CudaFromPython(source, options.file));
   }
+  HONE_ASSIGN_OR_RETURN(const std::optional<GivenPlan> given, ReadGivenPlan(cuda, options.file));
+  std::string comment;
+  if (given) {
+    // Its lines stay, empty, so that those of the code keep their numbers.
+    comment = cuda.substr(given->begin, given->end - given->begin);
+    const auto lines = static_cast<size_t>(std::count(comment.begin(), comment.end(), '\n'));
+    cuda.replace(given->begin, comment.size(), std::string(lines, '\n'));
+  }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CuSource> read, ReadCuSource(cuda, options.file));
-  return TaskDrafter(*read, options).Run();
+  return TaskDrafter(*read, options, given ? &*given : nullptr, comment).Run();
 }
 
 }  // namespace hone

@@ -934,5 +934,92 @@ TEST(NewTask, WrongNamesAreRefusedBeforeAnythingIsWritten) {
   EXPECT_THAT(DraftTask(kDropout, options).status().message(), AllOf(HasSubstr("'gauss' is no distribution"), HasSubstr("index:BOUND")));
 }
 
+// A file that is a candidate already: device code under a plan.
+constexpr const char* kWithPlan = R"(// Scales rows.
+/*hone
+[tune]
+BLOCK = [128, 256]
+
+[[launch]]
+kernel = "scale_rows<2>"
+grid   = ["rows"]
+block  = ["BLOCK"]
+args   = ["in", "factor:f32", "result", "rows:i32", "width:i32"]
+*/
+template <int N>
+__global__ void scale_rows(const float* x, float s, float* y, int m, int n) {
+  for (int i = threadIdx.x; i < n; i += BLOCK) y[blockIdx.x * n + i] = N * s * x[blockIdx.x * n + i];
+}
+)";
+
+TEST(NewTask, APlanInTheFileIsTakenAsItStands) {
+  const TaskDraft draft = DraftTask(kWithPlan, Options("scale")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  EXPECT_THAT(draft.inferred, Contains(HasSubstr("the launch plan: the one in line 2, as it stands, its tunables at their first choices: BLOCK = 128")));
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "in"), "in float32 | rows | width");
+  EXPECT_EQ(Shape(task, "result"), "out float32 | rows | width");
+  ASSERT_EQ(task.scalars.size(), 1u);
+  EXPECT_EQ(task.scalars[0].name, "factor");
+  // The plan and its tunables are in seed.cu once, and oracle.cu has one choice of each.
+  EXPECT_THAT(draft.seed, HasSubstr("BLOCK = [128, 256]"));
+  EXPECT_EQ(draft.seed.find("/*hone"), draft.seed.rfind("/*hone"));
+  EXPECT_THAT(draft.seed, HasSubstr("// Scales rows."));
+  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("BLOCK = [128]"), HasSubstr("\"ref:result\"")));
+}
+
+TEST(NewTask, APlanFromWhichNoTaskCanBeDrawnIsRefusedWithItsLine) {
+  const auto refusal = [](const std::string& from, const std::string& to, NewTaskOptions options = Options("scale")) {
+    std::string text = kWithPlan;
+    text.replace(text.find(from), from.size(), to);
+    return DraftTask(text, options).status().message();
+  };
+  EXPECT_THAT(refusal("[[launch]]", "[[workspace]]\nname = \"w\"\nbytes = \"4\"\n[[launch]]"),
+              AllOf(HasSubstr("scale.cu:6: "), HasSubstr("it has a [[workspace]]"), HasSubstr("Write task.toml yourself")));
+  EXPECT_THAT(refusal("\"in\"", "\"in + rows\""), HasSubstr("scale.cu:10: the file has a launch plan, and no task can be drawn from it, for args has 'in + rows'"));
+  EXPECT_THAT(refusal("scale_rows<2>", "scale_row<2>"), HasSubstr("scale.cu:6: the launch plan launches 'scale_row', which the file does not define; it has scale_rows"));
+  EXPECT_THAT(refusal("\"width:i32\"", "\"width\""), HasSubstr("'width' is given to 'n' of kernel 'scale_rows', which takes a number: write NAME:TYPE, as in n:i32"));
+  EXPECT_THAT(refusal(", \"width:i32\"", ""), HasSubstr("takes 5 arguments and is given 4"));
+  EXPECT_THAT(refusal("\"rows\"]", "\"rows *\"]"), HasSubstr("scale.cu:8: the launch plan's field 'grid': 'rows *'"));
+  NewTaskOptions with_grid = Options("scale");
+  with_grid.grid = {"1"};
+  EXPECT_THAT(refusal("factor", "factor", with_grid), HasSubstr("scale.cu:2: --grid is said by the launch plan that stands there"));
+}
+
+TEST(NewTask, TheSizesThatMainRunsAreTheTimedCase) {
+  const std::string source = R"(
+__global__ void add(const float* a, float* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + 1;
+}
+void launch_add(const float* a, float* c, int n) { add<<<(n + 255) / 256, 256>>>(a, c, n); }
+int main(int argc, char** argv) {
+  const int N = 3 << 20;
+  float *a, *c;
+  cudaMalloc(&a, N * sizeof(float));
+  cudaMalloc(&c, N * sizeof(float));
+  launch_add(a, c, 1000);
+  launch_add(a, c, N);
+}
+)";
+  const TaskDraft draft = DraftTask(source, Options("add")).value();
+  EXPECT_THAT(draft.inferred, Contains(HasSubstr("the timed case: n=3145728, which add.cu itself runs; --case for other sizes")));
+  EXPECT_THAT(draft.guessed, Not(Contains(HasSubstr("timed case"))));
+  const Task task = Parsed(draft);
+  EXPECT_EQ(task.cases[0].role, CaseRole::kTime);
+  EXPECT_EQ(task.cases[0].dims.at("n"), 3 << 20);
+  // What is read from the command line is no constant, and that is said.
+  std::string asked = source;
+  asked.replace(asked.find("3 << 20"), 7, "atoi(argv[1])");
+  asked.erase(asked.find("  launch_add(a, c, 1000);\n"), 26);
+  const TaskDraft guess = DraftTask(asked, Options("add")).value();
+  EXPECT_THAT(guess.guessed, Contains(AllOf(HasSubstr("the timed case: a guess (line 12: main() passes 'N' for n, whose value is not a constant there)"))));
+}
+
+TEST(NewTask, AFileThatDoesNotParseIsRefused) {
+  EXPECT_THAT(DraftTask("__global__ void k(float* x, int n) {\n  if (threadIdx.x < n { x[0] = 1; }\n}\n", Options("k")).status().message(),
+              AllOf(HasSubstr("k.cu:"), HasSubstr("has no partner: mend the file first")));
+}
+
 }  // namespace
 }  // namespace hone

@@ -115,9 +115,16 @@ std::string TaskDrafter::SeedText() {
         "the kernels draw random numbers by cuRAND, which the simulated GPU has not, and an oracle must draw the same: write the "
         "generator into the kernel (Philox, or a hash of the element's number and a seed, takes a dozen lines)");
   }
-  std::string plan = "/*hone" + Workspaces(0);
-  for (const DraftEntry& e : entries_) plan += EntryText(e, e.args, e.step, e.shared, true);
-  plan += "*/\n";
+  std::string plan = given_text_ + "\n";
+  if (given_ == nullptr) {
+    plan = "/*hone" + Workspaces(0);
+    for (const DraftEntry& e : entries_) plan += EntryText(e, e.args, e.step, e.shared, true);
+    plan += "*/\n";
+  } else {
+    // Where the plan stood are empty lines.
+    for (size_t at = 0; (at = device_code_.find("\n\n\n", at)) != std::string::npos;) device_code_.erase(at, 1);
+    device_code_.erase(0, device_code_.find_first_not_of('\n'));
+  }
   // A launcher with pointers and sizes is noted; for PyTorch's, users compare another function.
   const bool pointers = Host() != nullptr && std::any_of(Host()->parameters.begin(), Host()->parameters.end(),
                                                          [](const CuParameter& p) { return p.pointer; });

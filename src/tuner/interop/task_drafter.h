@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tuner/interop/cu_source.h"
+#include "tuner/interop/given_plan.h"
 #include "tuner/interop/new_task.h"
 
 namespace hone {
@@ -58,10 +59,11 @@ struct DraftScalar {
   bool known = false;
 };
 
-// Drafts one task: construct, then Run. Borrows the source.
+// Drafts one task: construct, then Run. Borrows the source, and the plan that the file holds already (null: none).
 class TaskDrafter {
  public:
-  TaskDrafter(const CuSource& source, const NewTaskOptions& options) : s_(source), o_(options) {
+  TaskDrafter(const CuSource& source, const NewTaskOptions& options, const GivenPlan* given = nullptr, std::string given_text = {})
+      : s_(source), o_(options), given_(given), given_text_(std::move(given_text)) {
     for (const std::string& d : o_.dims) AddDim(d);
     for (const auto& [name, text] : o_.lets) Let(name, text);
   }
@@ -128,6 +130,11 @@ class TaskDrafter {
   std::string TypeOf(const CuKernel& kernel, const CuLaunch& launch, const std::string& type) const;
   Result<std::string> Plan(const std::string& text) const;
   Status MakeEntry(const CuLaunch& launch);
+  // Make launches and entries of the plan that the file holds.
+  Status TakeGivenLaunches();
+  Status MakeGivenEntry(const GivenEntry& given);
+  // Notes that a kernel's pointer is given a tensor, which is new or known.
+  void AddTensor(DraftEntry& entry, const std::string& parameter, const std::string& name, const std::string& type);
   void AddScalar(const std::string& name, const std::string& actual, DType dtype);
   // Makes steps: launches in branches of one `if` are alternatives; the others run in turn.
   void Steps();
@@ -186,12 +193,18 @@ class TaskDrafter {
   // Returns the number of elements of the largest tensor; nullopt if a shape is not known.
   std::optional<int64_t> LargestTensor(const Dims& dims) const;
   Status ReadCases();
+  // Reads one case, in the host code's names of sizes, as sizes of the task's dimensions.
+  Result<Dims> ReadCase(const Dims& one) const;
+  // Takes the sizes with which the file's own main() runs the kernels as the timed case: main_sizes.cc.
+  void ReadMain();
   // Returns lower bounds for sizes with as many places as are written: slots >= tokens.
   std::map<std::string, std::string> LeastSizes() const;
   bool OneNumber() const;
 
   const CuSource& s_;
   NewTaskOptions o_;
+  const GivenPlan* given_;
+  std::string given_text_;  // its comment, as written
   TaskDraft draft_;
   int function_ = -1;
   std::vector<CuLaunch> launches_;
@@ -202,7 +215,8 @@ class TaskDrafter {
   std::map<std::string, std::string> lets_;          // size in the host code -> expression over dimensions
   std::set<std::string> ratios_;                     // dimensions that are a quotient of two sizes
   std::vector<Dims> timed_, checked_;                // as given, over dim_order_
-  std::map<std::string, int64_t> default_sizes_;
+  std::map<std::string, int64_t> default_sizes_;     // sizes that the file itself runs
+  std::string main_unread_;                          // why main()'s sizes are not among them; empty: nothing to say
   std::set<std::string> fixed_;  // integer parameters that are given a number by --scalar
   std::map<std::pair<const CuKernel*, std::string>, std::string> literal_sizes_;  // parameter -> the dimension it is
   bool template_asked_ = false;

@@ -164,17 +164,26 @@ struct DraftCheck {
   std::vector<CancellingOutput> cancelling;  // outputs that need an `abs`
 };
 
-// Reads what was written, compiles oracle and seed for the simulated GPU and runs both on the check cases. Fails where
-// this machine cannot do that.
-Result<DraftCheck> CheckDraft(const EvaluatorOptions& evaluator, const std::string& out) {
-  std::vector<std::string> problems;
-  const Result<Task> task = LoadTask(out);
-  if (!task.ok()) return DraftCheck{{task.status().message()}, {}};
+// Reads what was written, and says what of it cannot be read.
+Result<Task> ReadDraft(const std::string& out, std::vector<std::string>& problems) {
+  Result<Task> task = LoadTask(out);
+  if (!task.ok()) {
+    problems.push_back(task.status().message());
+    return task;
+  }
   for (const auto& [text, name, oracle] :
        {std::tuple{&task->seed_source, "seed.cu", false}, {&task->oracle_source, "oracle.cu", true}}) {
     const Status parsed = ParseCandidate(*text, fmt::format("{}/{}", out, name), *task, oracle).status();
     if (!parsed.ok()) problems.push_back(parsed.message());
   }
+  return task;
+}
+
+// Reads what was written, compiles oracle and seed for the simulated GPU and runs both on the check cases. Fails where
+// this machine cannot do that.
+Result<DraftCheck> CheckDraft(const EvaluatorOptions& evaluator, const std::string& out) {
+  std::vector<std::string> problems;
+  const Result<Task> task = ReadDraft(out, problems);
   if (!problems.empty()) return DraftCheck{std::move(problems), {}};
   EvaluatorOptions options = evaluator;
   options.device = "sim";
@@ -220,6 +229,10 @@ Result<PreparedTask> PrepareTask(const TaskAnswers& answers, const std::string& 
   prepared.complete = prepared.unanswered.empty() && draft.questions.empty() && !draft.oracle.empty();
   prepared.oracle = draft.oracle.empty() ? "missing" : answers.oracle ? "given" : "derived";
   return prepared;
+}
+
+void ReadPrepared(PreparedTask& prepared) {
+  if (prepared.complete) (void)ReadDraft(prepared.directory, prepared.problems);
 }
 
 void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared) {

@@ -35,7 +35,7 @@ struct PreparedTask {
   bool complete = false;                       // nothing is left to be answered, and there is an oracle
   std::string oracle;                          // derived | given | missing
   std::vector<std::string> inferred_late;      // the last of draft.inferred: what the trial on the simulated GPU added
-  std::vector<std::string> problems;           // what is wrong with it on the simulated GPU
+  std::vector<std::string> problems;           // what is wrong with it, as it is read or run on the simulated GPU
   std::string unchecked = "it was not tried";  // why it was not tried there; empty: it was
   bool ready() const { return complete && problems.empty() && unchecked.empty(); }
 };
@@ -50,6 +50,8 @@ struct TaskPlace {
 // Drafts the task and writes its files. kInvalidArgument: an answer or the kernel cannot be used, or the place is
 // taken; then nothing is written.
 Result<PreparedTask> PrepareTask(const TaskAnswers& answers, const std::string& source, const TaskPlace& place);
+// Reads what was written and notes what cannot be read; compiles and runs nothing. Does nothing where the task is not complete.
+void ReadPrepared(PreparedTask& prepared);
 // Reads what was written, compiles oracle and seed for the simulated GPU and runs both on the check cases. Where an output
 // cancels and a check case has few elements, an `abs` is added to the written task.toml. Does nothing where the task is not complete. Takes seconds.
 void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared);

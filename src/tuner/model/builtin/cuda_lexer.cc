@@ -196,6 +196,23 @@ std::string_view Span(std::string_view text, const std::vector<Token>& tokens, i
 
 std::vector<Token> LexCuda(std::string_view text) { return Lexer(text).Run(); }
 
+bool HasConditional(const std::vector<Token>& tokens) {
+  return std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
+    if (token.kind != TokenKind::kDirective) return false;
+    std::string_view text = token.text;
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of("# \t")));
+    return text.starts_with("if") || text.starts_with("el");
+  });
+}
+
+const Token* UnpairedBracket(const std::vector<Token>& tokens) {
+  for (const Token& token : tokens) {
+    if (token.kind != TokenKind::kPunctuation || token.text.size() != 1 || token.match >= 0) continue;
+    if (std::string_view("()[]{}").find(token.text) != std::string_view::npos) return &token;
+  }
+  return nullptr;
+}
+
 std::string ApplyEdits(std::string_view text, std::vector<TextEdit> edits) {
   std::stable_sort(edits.begin(), edits.end(), [](const TextEdit& a, const TextEdit& b) { return a.begin < b.begin; });
   std::string out;

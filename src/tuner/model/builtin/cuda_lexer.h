@@ -30,6 +30,11 @@ struct Token {
 // brackets keep match == -1. Understands raw strings, digit separators and line splices in directives.
 std::vector<Token> LexCuda(std::string_view text);
 
+// Returns whether there is an #if: both of its branches are text, but only one is code.
+bool HasConditional(const std::vector<Token>& tokens);
+// Returns the first bracket without a partner, or nullptr.
+const Token* UnpairedBracket(const std::vector<Token>& tokens);
+
 // One replacement of [begin, end) by `text`; begin == end inserts.
 struct TextEdit {
   size_t begin = 0, end = 0;

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads, for `hone new`, the sizes with which a file's own main() runs the kernels: they are the timed case, where they
+// are constants.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/interop/draft_words.h"
+#include "tuner/interop/plan_expression.h"
+#include "tuner/interop/task_drafter.h"
+
+namespace hone {
+namespace {
+
+// Returns the number that `text` is in `function`; the error names what has no fixed value.
+Result<int64_t> NumberIn(const CuSource& source, int function, const std::string& text) {
+  const std::map<std::string, std::string> none;
+  HONE_ASSIGN_OR_RETURN(const std::string value, PlanExpressions(source, function, none).Resolve(text));
+  HONE_ASSIGN_OR_RETURN(const Expression expression, Expression::Parse(value));
+  return expression.Evaluate(std::map<std::string, int64_t>{});
+}
+
+struct Call {
+  int line = 0;
+  std::vector<std::pair<std::string, std::string>> passed;  // a size's name in the launcher, and main()'s text for it
+};
+
+}  // namespace
+
+void TaskDrafter::ReadMain() {
+  if (Host() == nullptr || Host()->name == "main" || !timed_.empty()) return;
+  const auto main =
+      std::find_if(s_.functions.begin(), s_.functions.end(), [](const CuFunction& f) { return f.name == "main"; });
+  if (main == s_.functions.end()) return;
+  const int index = static_cast<int>(main - s_.functions.begin());
+  const auto is_size = [&](const std::string& name) { return dims_.count(name) != 0 || lets_.count(name) != 0; };
+  std::vector<Call> calls;
+  // Calls of the launcher.
+  for (int i = main->body_open + 1; i < main->body_close; ++i) {
+    if (s_.token(i).text != Host()->name) continue;
+    int open = i + 1;
+    while (s_.TokenIs(i + 1, "<") && open < main->body_close && s_.token(open).text != "(") ++open;
+    if (!s_.TokenIs(open, "(") || s_.token(open).match < 0) continue;
+    const Token& last = s_.token(s_.token(open).match);
+    const std::vector<std::string> arguments =
+        SplitCommas(s_.text.substr(s_.token(open).end, last.begin - s_.token(open).end));
+    Call call{1 + static_cast<int>(
+                      std::count(s_.text.begin(), s_.text.begin() + static_cast<ptrdiff_t>(s_.token(i).begin), '\n')),
+              {}};
+    for (size_t k = 0; k < arguments.size() && k < Host()->parameters.size(); ++k) {
+      const CuParameter& p = Host()->parameters[k];
+      if (!p.pointer && is_size(p.name)) call.passed.emplace_back(p.name, arguments[k]);
+    }
+    if (!call.passed.empty()) calls.push_back(std::move(call));
+  }
+  // Launches of the kernel beside the launcher's.
+  for (const CuLaunch& beside : s_.launches) {
+    if (beside.function != index) continue;
+    for (const CuLaunch& ours : launches_) {
+      if (ours.kernel != beside.kernel) continue;
+      Call call{beside.line, {}};
+      for (size_t k = 0; k < ours.arguments.size() && k < beside.arguments.size(); ++k) {
+        if (is_size(ours.arguments[k])) call.passed.emplace_back(ours.arguments[k], beside.arguments[k]);
+      }
+      if (!call.passed.empty()) calls.push_back(std::move(call));
+    }
+  }
+  // The largest of several runs is taken: the others warm up, or check.
+  double largest = 0;
+  for (const Call& call : calls) {
+    Dims sizes;
+    std::string unread;
+    for (const auto& [name, text] : call.passed) {
+      const Result<int64_t> number = NumberIn(s_, index, text);
+      if (number.ok() && *number > 0) {
+        sizes[name] = *number;
+      } else if (unread.empty()) {
+        unread = fmt::format("line {}: main() passes '{}' for {}, {}", call.line, text, name,
+                             number.ok() ? "which is no size" : "whose value is not a constant there");
+      }
+    }
+    if (!unread.empty()) {
+      if (main_unread_.empty()) main_unread_ = unread;
+      continue;
+    }
+    const Result<Dims> dims = ReadCase(sizes);
+    if (!dims.ok()) continue;
+    double elements = 1;
+    for (const auto& [name, size] : *dims) elements *= static_cast<double>(size);
+    if (elements <= largest) continue;
+    largest = elements;
+    for (const auto& [name, size] : *dims) default_sizes_[name] = size;
+  }
+  if (largest > 0) main_unread_.clear();
+}
+
+}  // namespace hone
