@@ -266,7 +266,7 @@ class EmulatedGpu:
     enqueued. Memory is full of garbage when it is allocated."""
 
     log = []
-    number, device, stream = 0, torch.device("cpu"), 0
+    number, device, stream, sampling_stream = 0, torch.device("cpu"), 0, 0
 
     def __init__(self, device):
         del device
@@ -390,13 +390,40 @@ class OnAnEmulatedGpu(MadeOnAGpu, unittest.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def test_a_batch_is_sampled_a_step_before_its_sizes_are_asked_for(self):
-        batches = iter(loader(graph(), device="cuda", num_neighbors=[3]))
-        next(batches)
-        EmulatedGpu.log.clear()
-        for _ in range(3):
+    def test_batches_are_sampled_long_before_their_sizes_are_asked_for(self):
+        data = graph(nodes=1200)
+        batches = iter(loader(data, device="cuda", num_neighbors=[3], input_nodes=torch.arange(32 * 30)))
+        depth, most, log = 0, 0, EmulatedGpu.log
+        for step in range(30):
+            log.clear()
             next(batches)
-        self.assertEqual(EmulatedGpu.log, ["fork", "take", "allocate", "write", "mark", "sample", "join"] * 3)
+            for what in log:
+                depth += (what == "sample") - (what == "take")
+                self.assertGreaterEqual(depth, 0, "a batch's sizes were asked for that is not sampled")
+            if 10 <= step < 20:
+                # What is sampled is sampled after what is written, and nothing of it waits for the caller ("fork") but that.
+                self.assertEqual(log, ["fork", "take", "allocate", "write", "mark", "sample", "join"])
+                self.assertEqual(depth, cuda_batches._AHEAD)
+            if step == 0:
+                self.assertEqual(log[:4], ["fork", "sample", "sample", "take"])
+        self.assertEqual((depth, list(batches)), (0, []))
+
+    def test_a_batch_is_sampled_on_the_stream_that_waits_for_nobody(self):
+        with mock.patch.object(EmulatedGpu, "sampling_stream", "sampling"), mock.patch.object(EmulatedGpu, "stream", "writing"):
+            streams = []
+
+            class Calls(LogsCalls):
+                def sample(self, stream):
+                    streams.append(("sample", stream))
+                    return super().sample(0)
+
+                def write(self, block, stream):
+                    streams.append(("write", stream))
+                    super().write(block, 0)
+
+            with mock.patch.object(cuda_batches, "CudaLoader", Calls):
+                list(loader(graph(), device="cuda"))
+        self.assertEqual(set(streams), {("sample", "sampling"), ("write", "writing")})
 
 
 @unittest.skipUnless("emulated" not in LIBRARY and torch.cuda.is_available(), "no GPU is here, or not the library for it")

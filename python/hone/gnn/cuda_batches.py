@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches made on a GPU in memory of PyTorch's allocator, beside the stream that the caller works on. Needs torch.
 
-A batch is sampled while the caller works on the one before the one before it: when it is asked for, its sizes have been known
-for a while, its memory is allocated and filled, and nobody waits.
+Two streams work beside the caller's. One samples, up to `_AHEAD` batches ahead, and waits for nothing that the caller enqueued. The other fills the memory
+of a batch while the caller works on the one before it; that memory may be an earlier batch's, so it waits for what the caller had enqueued when the batch
+was asked for. The host needs a batch's sizes, which sampling alone tells, to allocate its memory: it finds them there unless it is as many batches
+ahead of the GPU as are sampled ahead, and waits then until the GPU has come as far.
 """
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ import torch
 from hone.gnn.cuda_native import CudaLoader
 from hone.gnn.native import Batch, InEdges, Table
 
+_AHEAD = 8  # batches; PyTorch's launches hold the host back before, where a step launches a hundred kernels or more
 _SHARE_FOR_TABLES = 0.7  # of the device's free memory; the rest is the model's and the batches'
 
 
@@ -34,23 +37,27 @@ def device_of(given: Any) -> torch.device | None:
 
 
 class Gpu:
-    """A GPU, and a stream of ours on it. PyTorch's primary context is used, and its allocator."""
+    """A GPU, and two streams of ours on it. PyTorch's primary context is used, and its allocator."""
 
     def __init__(self, device: torch.device):
         if not torch.cuda.is_available():
             raise RuntimeError("device='cuda': PyTorch finds no GPU (torch.cuda.is_available() is False); leave device out to make batches on the CPU")
         self.number = torch.cuda.current_device() if device.index is None else device.index
         self.device = torch.device("cuda", self.number)
-        self._side = torch.cuda.Stream(self.device, priority=-1)
+        self._side, self._sampling = (torch.cuda.Stream(self.device, priority=-1) for _ in range(2))
         self._used_on: Any = None
 
     @property
     def stream(self) -> int:
-        """The handle of our stream."""
+        """The handle of the stream on which batches are written."""
         return self._side.cuda_stream
 
+    @property
+    def sampling_stream(self) -> int:
+        return self._sampling.cuda_stream
+
     def fork(self) -> None:
-        """What comes next on our stream waits for all that the caller has enqueued so far.
+        """What is written next waits for all that the caller has enqueued so far.
 
         So memory of batches that he has let go of may be used again: whatever read them there is over by then.
         """
@@ -61,12 +68,12 @@ class Gpu:
         self._used_on = current
 
     def allocate(self, count: int) -> torch.Tensor:
-        """uint8 [count], for our stream first."""
+        """uint8 [count], for what is written first."""
         with torch.cuda.stream(self._side):
             return torch.empty(count, dtype=torch.uint8, device=self.device)
 
     def mark(self) -> Any:
-        """What `join` lets the caller's stream wait for: our stream as it is now."""
+        """What `join` lets the caller's stream wait for: all that is being written."""
         event = torch.cuda.Event()
         event.record(self._side)
         return event
@@ -128,18 +135,20 @@ class GpuLoader:
         self._fanouts, self._batch = fanouts, batch
         self._tables = {"node_tables": node_tables, "edge_tables": edge_tables}
         self._keep = [graph, keep]
-        self._loader = self._make(batch)
+        self._loader = self._make(batch, _AHEAD)
         self._alone: CudaLoader | None = None  # makes what is asked for by `load`
         self._alone_batch = 0
-        self._sampled = False
-        self._ready: tuple[Batch, Any] | None = None  # written, or being written on our stream
+        self._sampled = 0  # batches, and not taken
+        self._ended = True  # the epoch's last batch is sampled
+        self._ready: tuple[Batch, Any] | None = None  # written, or being written
         self._begun = False
 
-    def _make(self, batch: int) -> CudaLoader:
+    def _make(self, batch: int, ahead: int = 1) -> CudaLoader:
         addresses = [array.data_ptr() for array in self._graph.arrays]
 
         def make() -> CudaLoader:
-            return CudaLoader(self._gpu.number, *addresses, self._graph.nodes, self._graph.edges, self._fanouts, batch, keep=self._keep, **self._tables)
+            return CudaLoader(self._gpu.number, *addresses, self._graph.nodes, self._graph.edges, self._fanouts, batch, ahead=ahead,
+                              keep=self._keep, **self._tables)
 
         try:
             return make()
@@ -149,9 +158,9 @@ class GpuLoader:
 
     def start(self, seeds: int, count: int, **how: Any) -> None:
         """As native.Loader.start."""
-        self._ready, self._sampled, self._begun = None, False, False
+        self._ready, self._sampled, self._ended, self._begun = None, 0, True, False
         self._loader.start(seeds, count, **how)
-        self._begun = True
+        self._ended, self._begun = False, True
 
     def next(self) -> Batch | None:
         """The next batch of the epoch, or None at its end."""
@@ -159,21 +168,33 @@ class GpuLoader:
             return None
         self._gpu.fork()
         if self._ready is None:  # the first of the epoch, or none
-            self._sampled = self._loader.sample(self._gpu.stream)
-            self._ready = self._write(self._loader) if self._sampled else None
-            self._sampled = self._ready is not None and self._loader.sample(self._gpu.stream)
-        if self._ready is None:
+            self._sample()
+            self._ready = self._next_written()
+        ready, self._ready = self._ready, None
+        if ready is None:
             self._begun = False
             return None
-        batch, mark = self._ready
-        self._ready = None
-        if self._sampled:
-            self._ready = self._write(self._loader)
-            self._sampled = self._loader.sample(self._gpu.stream)
-        else:
-            self._begun = False
+        self._ready = self._next_written()
+        self._sample()
+        self._begun = self._ready is not None
+        batch, mark = ready
         self._gpu.join(mark)
         return batch
+
+    def _sample(self) -> None:
+        """Samples one batch more than was taken since, until as many are there as there is room for: an epoch's first batch does not wait
+        for many that come later."""
+        for _ in range(2):
+            if self._ended or self._sampled == self._loader.ahead:
+                return
+            self._ended = not self._loader.sample(self._gpu.sampling_stream)
+            self._sampled += not self._ended
+
+    def _next_written(self) -> tuple[Batch, Any] | None:
+        if self._sampled == 0:
+            return None
+        self._sampled -= 1
+        return self._write(self._loader)
 
     def load(self, seeds: int, count: int, *, seed: int, epoch: int, step: int) -> Batch:
         """One batch of `count` distinct int64 node ids at the address `seeds`. Waits for its sizes."""
@@ -181,7 +202,7 @@ class GpuLoader:
             self._alone_batch = max(count, self._batch)
             self._alone = self._make(self._alone_batch)
         self._gpu.fork()
-        self._alone.sample_these(seeds, count, seed=seed, epoch=epoch, step=step, stream=self._gpu.stream)
+        self._alone.sample_these(seeds, count, seed=seed, epoch=epoch, step=step, stream=self._gpu.sampling_stream)
         batch, mark = self._write(self._alone)
         self._gpu.join(mark)
         return batch

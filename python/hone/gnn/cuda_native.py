@@ -14,7 +14,7 @@ from typing import Sequence
 from hone.gnn import native
 from hone.gnn.native import LibraryError, Table
 
-ABI = 1000 + native.ABI  # of this interface and of the one that it shares structures with
+ABI = 2000 + native.ABI  # of this interface and of the one that it shares structures with
 
 
 class _Options(Structure):
@@ -32,6 +32,7 @@ class _Options(Structure):
         ("edge_tables", POINTER(native.RowTable)),
         ("num_node_tables", c_int32),
         ("num_edge_tables", c_int32),
+        ("ahead", c_int32),
     ]
 
 
@@ -64,6 +65,8 @@ def library():
     for name, arguments in _ARGUMENTS.items():
         getattr(loaded, name).argtypes = arguments
         getattr(loaded, name).restype = c_int32
+    loaded.hone_cuda_loader_ahead.argtypes = [c_void_p]
+    loaded.hone_cuda_loader_ahead.restype = c_int32
     loaded.hone_cuda_loader_free.argtypes = [c_void_p]
     loaded.hone_cuda_loader_free.restype = None
     _library = loaded
@@ -72,20 +75,22 @@ def library():
 
 class CudaLoader:
     """Enqueues what makes batches: `sample` draws one, `take` tells its sizes, `write` fills the memory that the caller allocated
-    for it. A batch may be sampled as soon as the one before it is written; all of that on one stream.
+    for it. `ahead` batches may be sampled and not written; fewer than were asked for if their memory would be beyond 1 GiB. All are sampled on
+    one stream, and written on one, which may be another.
 
     row_offsets, columns, edge_ids: addresses of a graph's arrays as native.InEdges.arrays() has them. They, and what tables
     point to, must outlive the loader: `keep` holds references for that.
     """
 
     def __init__(self, device: int, row_offsets: int, columns: int, edge_ids: int, nodes: int, edges: int, fanouts: Sequence[int],
-                 batch: int, *, node_tables: Sequence[Table] = (), edge_tables: Sequence[Table] = (), keep: object = None):
+                 batch: int, *, ahead: int = 1, node_tables: Sequence[Table] = (), edge_tables: Sequence[Table] = (), keep: object = None):
         numbers = (c_int32 * max(len(fanouts), 1))(*fanouts)
         options = _Options(device, len(fanouts), numbers, batch, nodes, edges, row_offsets, columns, edge_ids,
-                           native.row_tables(node_tables), native.row_tables(edge_tables), len(node_tables), len(edge_tables))
+                           native.row_tables(node_tables), native.row_tables(edge_tables), len(node_tables), len(edge_tables), ahead)
         handle, self._error = c_void_p(), native.error_buffer()
         native.check(library().hone_cuda_loader_make(byref(options), byref(handle), self._error), self._error)
         self.handle = handle
+        self.ahead = int(_library.hone_cuda_loader_ahead(handle))
         self._tables = len(node_tables), len(edge_tables)
         self._seeds = None
         self._free = weakref.finalize(self, _free, _library, handle, keep, os.getpid())
@@ -105,11 +110,11 @@ class CudaLoader:
         return True
 
     def sample_these(self, seeds: int, count: int, *, seed: int, epoch: int, step: int, stream: int):
-        """Likewise of `count` distinct int64 node ids at the address `seeds`, at most as many as a batch has."""
+        """Drops what was sampled, and enqueues the sampling of `count` distinct int64 node ids at the address `seeds`, at most as many as a batch has."""
         native.check(_library.hone_cuda_loader_sample_these(self.handle, seeds, count, seed, epoch, step, stream, self._error), self._error)
 
     def take(self) -> native.Batch:
-        """What was sampled last, without its block. Waits until its sizes are known."""
+        """What was sampled first of all that was not taken, without its block. Waits until its sizes are known."""
         view = native.View()
         native.check(_library.hone_cuda_loader_take(self.handle, byref(view), self._error), self._error)
         return native.Batch(view, *self._tables)

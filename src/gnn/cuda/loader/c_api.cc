@@ -56,12 +56,15 @@ int32_t hone_cuda_loader_make(const HoneCudaLoaderOptions* options, HoneCudaLoad
                             .fanouts = {options->fanouts, options->fanouts + options->hops},
                             .batch = options->batch,
                             .node_tables = Tables(options->node_tables, options->num_node_tables),
-                            .edge_tables = Tables(options->edge_tables, options->num_edge_tables)});
+                            .edge_tables = Tables(options->edge_tables, options->num_edge_tables),
+                            .ahead = options->ahead});
     if (!made.ok()) return Say(made.status(), error);
     *loader = new HoneCudaLoader{options->device, std::move(*made)};
     return int32_t{HONE_OK};
   });
 }
+
+int32_t hone_cuda_loader_ahead(const HoneCudaLoader* loader) { return loader->loader->ahead(); }
 
 void hone_cuda_loader_free(HoneCudaLoader* loader) {
   if (loader == nullptr) return;

@@ -5,8 +5,9 @@
  * is for the one on the host's threads: results, errors, tables and the view of a batch are that header's.
  *
  * A library of its own, for it needs the CUDA toolkit to be built. It works in the primary context of its device, where
- * PyTorch works too; `stream` is a cudaStream_t, null for the default one, and the same in all calls of an epoch. A
- * loader is used by one thread at a time. HONE_CUDA_LOADER_ABI stands for both headers.
+ * PyTorch works too; `stream` is a cudaStream_t, null for the default one. Batches are sampled on one stream and
+ * written on one, which may be another, the same in all calls of an epoch. A loader is used by one thread at a time.
+ * HONE_CUDA_LOADER_ABI stands for both headers.
  */
 #ifndef HONE_GNN_CUDA_LOADER_C_API_H_
 #define HONE_GNN_CUDA_LOADER_C_API_H_
@@ -17,7 +18,7 @@
 extern "C" {
 #endif
 
-#define HONE_CUDA_LOADER_ABI 1
+#define HONE_CUDA_LOADER_ABI 2
 
 typedef struct HoneCudaLoader HoneCudaLoader;
 
@@ -36,12 +37,15 @@ typedef struct {
   const HoneRowTable* edge_tables;
   int32_t num_node_tables;
   int32_t num_edge_tables;
+  int32_t ahead; /* most batches that are sampled and not written; fewer if their memory would be beyond 1 GiB */
 } HoneCudaLoaderOptions;
 
 HONE_EXPORT int32_t hone_cuda_loader_abi(void);
 
 /* Takes the device's memory for the largest batch there can be, and waits for the device. */
 HONE_EXPORT int32_t hone_cuda_loader_make(const HoneCudaLoaderOptions* options, HoneCudaLoader** loader, char* error);
+/* How many batches may be sampled and not written. */
+HONE_EXPORT int32_t hone_cuda_loader_ahead(const HoneCudaLoader* loader);
 HONE_EXPORT void hone_cuda_loader_free(HoneCudaLoader* loader);
 /* As hone_loader_start. */
 HONE_EXPORT int32_t hone_cuda_loader_start(HoneCudaLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed,
@@ -49,14 +53,14 @@ HONE_EXPORT int32_t hone_cuda_loader_start(HoneCudaLoader* loader, const int64_t
                                            char* error);
 /* Enqueues the sampling of the epoch's next batch; HONE_END when there is none. */
 HONE_EXPORT int32_t hone_cuda_loader_sample(HoneCudaLoader* loader, void* stream, char* error);
-/* Of these seeds, read during the call, instead. */
+/* Drops what was sampled, and samples these seeds, read during the call. */
 HONE_EXPORT int32_t hone_cuda_loader_sample_these(HoneCudaLoader* loader, const int64_t* seeds, int64_t count,
                                                   uint64_t seed, uint32_t epoch, uint32_t step, void* stream,
                                                   char* error);
-/* Waits for the sizes of what was sampled last. `view` has no batch and no block; its lists hold until the next call.
- */
+/* Waits for the sizes of what was sampled first and not taken. `view` has no batch and no block; its lists hold until
+ * the next call. */
 HONE_EXPORT int32_t hone_cuda_loader_take(HoneCudaLoader* loader, HoneBatchView* view, char* error);
-/* Enqueues what fills `block`, view.block_bytes of device memory at a multiple of 256. */
+/* Enqueues what fills the `block` of what was taken last, view.block_bytes of device memory at a multiple of 256. */
 HONE_EXPORT int32_t hone_cuda_loader_write(HoneCudaLoader* loader, void* block, void* stream, char* error);
 
 #ifdef __cplusplus

@@ -6,7 +6,9 @@
 //
 // The size of a batch is known only after sampling, and the framework allocates its memory. So a batch takes three
 // calls: Sample enqueues the draws, Take waits until the host knows the sizes, Write enqueues everything that fills the
-// memory. If the batch was sampled ahead, Take finds the sizes ready and does not wait.
+// memory. Several batches may be sampled ahead, on a stream of their own: Sample waits, on the device, for nothing but
+// the Write of the batch whose place it takes. So Take finds the sizes ready although the framework, whose work Write's
+// stream waits for, is steps behind.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -36,6 +38,7 @@ struct DeviceLoaderOptions {
   int64_t batch = 1024;               // most seeds per batch
   std::vector<RowTable> node_tables;  // in device or host memory that the device can read; borrowed
   std::vector<RowTable> edge_tables;
+  int32_t ahead = 1;  // most batches that are sampled and not written; fewer if their memory would be beyond 1 GiB
 };
 
 // The sizes of a batch, and the byte offsets of its arrays in its block of memory. Ids are int64.
@@ -49,49 +52,63 @@ struct DeviceBatch {
   int64_t block_bytes = 0;
 };
 
-// Not thread-safe. All work goes to one stream, the same in all calls until it has been waited for.
+// Not thread-safe. Samples go to one stream and what is written to one, the same in all calls of an epoch; they may be
+// two.
 class DeviceLoader {
  public:
   // Allocates on the current device. Waits for the device. kInvalidArgument names the option that is out of range;
   // kResourceExhausted when memory does not suffice.
   static Result<std::unique_ptr<DeviceLoader>> Make(const DeviceLoaderOptions& options);
-  ~DeviceLoader();  // waits for a sampled batch that was not taken
+  ~DeviceLoader();  // waits for sampled batches that were not taken
 
   // Begins an epoch; drops an epoch in progress. kInvalidArgument: a seed that is no node.
   Status Start(const LoaderEpoch& epoch);
   // Enqueues the sampling of the epoch's next batch. Returns false, and enqueues nothing, when the epoch is over.
+  // kInternal: `ahead` batches are sampled and not written.
   Result<bool> Sample(cudaStream_t stream);
-  // Samples these seeds, distinct and at most `batch`, instead of the epoch's next batch.
+  // Drops what was sampled, and samples these seeds, distinct and at most `batch`.
   Status SampleThese(std::span<const int64_t> seeds, uint64_t seed, uint32_t epoch, uint32_t step, cudaStream_t stream);
-  // Returns the batch sampled last. Waits until the device has reported its sizes. kInvalidArgument: a repeated seed.
+  // Returns the batch sampled first of those not taken. Waits until the device has reported its sizes.
+  // kInvalidArgument: a repeated seed.
   Result<const DeviceBatch*> Take();
-  // Enqueues the work that fills the taken batch's `block`, block_bytes of device memory at a multiple of 256. The next
-  // batch may be sampled afterwards, on the same stream.
+  // Enqueues the work that fills the batch taken last, `block`, block_bytes of device memory at a multiple of 256.
   Status Write(void* block, cudaStream_t stream);
+  // Returns how many batches may be sampled and not written.
+  int32_t ahead() const { return static_cast<int32_t>(places_.size()); }
 
  private:
+  // What belongs to one sampled batch.
+  struct Place {
+    DeviceArray<int64_t> input;  // [batch]
+    DeviceArray<int32_t> sizes;  // [2 * hops + 1], see EnqueueSizes
+    // Transfer buffer: positions of the seeds [batch], seeds [batch], sizes.
+    PinnedBytes pinned;
+    int64_t* input_there = nullptr;
+    int32_t* seeds_there = nullptr;
+    int32_t* sizes_there = nullptr;
+    Event told, written;
+    bool was_written = false;
+    DeviceBatch batch;
+  };
+
   explicit DeviceLoader(const DeviceLoaderOptions& options) : options_(options) {}
   Status Allocate();
+  Status MakeBlocks();
   Status Enqueue(const BatchKey& key, cudaStream_t stream);
-  Status Wait();  // waits for the sizes of the sampled batch
-  void LayOut();
+  Status DropSampled();  // waits for them: the device writes to pinned memory
+  void LayOut(Place& place) const;
+  Place& At(int64_t number) { return places_[static_cast<size_t>(number) % places_.size()]; }
 
   DeviceLoaderOptions options_;
   std::unique_ptr<SampledBlocks> blocks_;
-  DeviceArray<int64_t> input_;  // [batch]
-  DeviceArray<int32_t> sizes_;  // [2 * hops + 1], see EnqueueSizes
-  // Transfer buffer: seeds [batch], their positions [batch], sizes.
-  PinnedBytes pinned_;
-  int32_t* seeds_there_ = nullptr;
-  int64_t* input_there_ = nullptr;
-  int32_t* sizes_there_ = nullptr;
-  Event told_;
-  bool sampled_ = false;  // a batch is sampled and not taken
+  std::vector<Place> places_;
+  // Batches are numbered from 0 on: those below taken_ were taken or dropped, those below sampled_ are sampled.
+  int64_t sampled_ = 0, taken_ = 0;
+  bool unwritten_ = false;  // the one taken last is not written
 
   LoaderEpoch epoch_;
   std::optional<IndexPermutation> permutation_;
   int64_t steps_ = 0, next_ = 0;
-  DeviceBatch batch_;
 };
 
 }  // namespace hone::gnn::cuda

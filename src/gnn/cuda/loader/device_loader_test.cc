@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "gnn/cuda/base/cuda_handles.h"
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/loader/c_api.h"
@@ -64,7 +65,7 @@ class DeviceLoaderTest : public testing::Test {
   }
   void TearDown() override { hone_cuda_loader_free(loader_); }
 
-  int32_t Make(std::vector<int32_t> fanouts, int64_t batch) {
+  int32_t Make(std::vector<int32_t> fanouts, int64_t batch, int32_t ahead = 1) {
     std::vector<HoneRowTable> nodes, edges;
     for (const auto& table : node_tables_) nodes.push_back(table->c());
     for (const auto& table : edge_tables_) edges.push_back(table->c());
@@ -80,7 +81,8 @@ class DeviceLoaderTest : public testing::Test {
                                         .node_tables = nodes.data(),
                                         .edge_tables = edges.data(),
                                         .num_node_tables = static_cast<int32_t>(nodes.size()),
-                                        .num_edge_tables = static_cast<int32_t>(edges.size())};
+                                        .num_edge_tables = static_cast<int32_t>(edges.size()),
+                                        .ahead = ahead};
     hone_cuda_loader_free(loader_);
     loader_ = nullptr;
     return hone_cuda_loader_make(&options, &loader_, error_);
@@ -91,22 +93,37 @@ class DeviceLoaderTest : public testing::Test {
     for (const auto& table : edge_tables_) options.edge_tables.push_back(table->here());
     return BatchLoader::Make(edges_, options).value();
   }
-  // Expects the batch sampled last, written to a block of its own, to equal `expected`.
-  void ExpectTaken(const LoadedBatch& expected) {
+  // A batch that is taken and being written.
+  struct Taken {
     HoneBatchView view;
-    ASSERT_EQ(hone_cuda_loader_take(loader_, &view, error_), HONE_OK) << error_;
+    std::vector<int64_t> hop_nodes, hop_edges, node_rows_at, edge_rows_at;
+    DeviceArray<unsigned char> block;
+  };
+  std::unique_ptr<Taken> Take(cudaStream_t stream) {
+    auto taken = std::make_unique<Taken>();
+    HoneBatchView& view = taken->view;
+    EXPECT_EQ(hone_cuda_loader_take(loader_, &view, error_), HONE_OK) << error_;
+    taken->hop_nodes.assign(view.hop_nodes, view.hop_nodes + view.hops + 1);
+    taken->hop_edges.assign(view.hop_edges, view.hop_edges + view.hops);
+    taken->node_rows_at.assign(view.node_rows_at, view.node_rows_at + node_tables_.size());
+    taken->edge_rows_at.assign(view.edge_rows_at, view.edge_rows_at + edge_tables_.size());
+    EXPECT_TRUE(taken->block.Allocate(view.block_bytes + 1).ok());
+    EXPECT_EQ(hone_cuda_loader_write(loader_, taken->block.get(), stream, error_), HONE_OK) << error_;
+    return taken;
+  }
+  // Expects the next batch, written to a block of its own, to equal `expected`.
+  void ExpectTaken(const LoadedBatch& expected) { ExpectSame(*Take(nullptr), expected); }
+  void ExpectSame(const Taken& taken, const LoadedBatch& expected) {
+    const HoneBatchView& view = taken.view;
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_EQ(view.step, expected.step);
     ASSERT_EQ(view.seeds, static_cast<int64_t>(expected.input.size()));
     ASSERT_EQ(view.nodes, static_cast<int64_t>(expected.nodes.size()));
     ASSERT_EQ(view.edges, static_cast<int64_t>(expected.sources.size()));
-    EXPECT_EQ(std::vector<int64_t>(view.hop_nodes, view.hop_nodes + view.hops + 1), expected.hop_nodes);
-    EXPECT_EQ(std::vector<int64_t>(view.hop_edges, view.hop_edges + view.hops), expected.hop_edges);
-    DeviceArray<unsigned char> block;
-    ASSERT_TRUE(block.Allocate(view.block_bytes + 1).ok());
-    ASSERT_EQ(hone_cuda_loader_write(loader_, block.get(), nullptr, error_), HONE_OK) << error_;
-    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(taken.hop_nodes, expected.hop_nodes);
+    EXPECT_EQ(taken.hop_edges, expected.hop_edges);
     std::vector<unsigned char> bytes;
-    ASSERT_TRUE(block.Download(bytes).ok());
+    ASSERT_TRUE(taken.block.Download(bytes).ok());
     EXPECT_EQ(bytes.back(), 0) << "written past the block";
     const auto expect_ids = [&](int64_t at, std::span<const int64_t> ids, const char* what) {
       const auto* found = reinterpret_cast<const int64_t*>(bytes.data() + at);
@@ -124,10 +141,10 @@ class DeviceLoaderTest : public testing::Test {
           << "table " << table;
     };
     for (size_t i = 0; i < node_tables_.size(); ++i) {
-      expect_rows(view.node_rows_at[i], expected.node_rows[i], view.nodes * node_tables_[i]->row_bytes, i);
+      expect_rows(taken.node_rows_at[i], expected.node_rows[i], view.nodes * node_tables_[i]->row_bytes, i);
     }
     for (size_t i = 0; i < edge_tables_.size(); ++i) {
-      expect_rows(view.edge_rows_at[i], expected.edge_rows[i], view.edges * edge_tables_[i]->row_bytes, i);
+      expect_rows(taken.edge_rows_at[i], expected.edge_rows[i], view.edges * edge_tables_[i]->row_bytes, i);
     }
   }
   // Each batch is written and the next one sampled before the test reads it, as Python does.
@@ -169,6 +186,37 @@ TEST_F(DeviceLoaderTest, EpochsAreTheHosts) {
   ExpectTheHostsEpoch({2}, {.seeds = {}});
 }
 
+// Everything is enqueued before anything is read. On the emulated runtime in a drawn order, a sample that did not wait
+// for the batch in whose place it is put to be written would spoil it.
+TEST_F(DeviceLoaderTest, BatchesAreSampledAheadOnAStreamOfTheirOwn) {
+  constexpr int32_t kAhead = 3;
+  constexpr int64_t kBatch = 12;
+  ASSERT_EQ(Make({4, 3}, kBatch, kAhead), HONE_OK) << error_;
+  ASSERT_EQ(hone_cuda_loader_ahead(loader_), kAhead);
+  Stream sampling, writing;
+  ASSERT_TRUE(sampling.Make().ok());
+  ASSERT_TRUE(writing.Make().ok());
+  const std::unique_ptr<BatchLoader> host = OnTheHost({4, 3}, kBatch);
+  for (const uint32_t epoch : {0u, 1u}) {
+    const LoaderEpoch seeds{.seeds = seeds_, .seed = 5, .epoch = epoch};
+    ASSERT_TRUE(host->Start(seeds).ok());
+    ASSERT_EQ(
+        hone_cuda_loader_start(loader_, seeds_.data(), static_cast<int64_t>(seeds_.size()), 5, epoch, 1, 0, 0, error_),
+        HONE_OK);
+    const auto sample = [&] { return hone_cuda_loader_sample(loader_, sampling.handle, error_); };
+    for (int32_t i = 0; i < kAhead; ++i) ASSERT_EQ(sample(), HONE_OK) << error_;
+    EXPECT_EQ(sample(), HONE_FAILED) << "there is no room for one more";
+    EXPECT_NE(std::string(error_).find("3 batches are sampled and not written"), std::string::npos) << error_;
+    std::vector<std::unique_ptr<Taken>> taken;
+    const size_t batches = (seeds_.size() + kBatch - 1) / kBatch;
+    while (taken.size() < batches) {
+      taken.push_back(Take(writing.handle));
+      EXPECT_EQ(sample(), taken.size() + kAhead <= batches ? HONE_OK : HONE_END) << error_;
+    }
+    for (const std::unique_ptr<Taken>& one : taken) ExpectSame(*one, *host->Next(60).value());
+  }
+}
+
 TEST_F(DeviceLoaderTest, ABatchOfGivenSeedsDropsAnEpochsNextOne) {
   ASSERT_EQ(Make({4, 3}, 40), HONE_OK) << error_;
   ASSERT_EQ(hone_cuda_loader_start(loader_, seeds_.data(), 150, 9, 0, 1, 0, 0, error_), HONE_OK);
@@ -183,6 +231,8 @@ TEST_F(DeviceLoaderTest, ABatchOfGivenSeedsDropsAnEpochsNextOne) {
 TEST_F(DeviceLoaderTest, WhatIsWrongIsToldByName) {
   EXPECT_EQ(Make({4}, 0), HONE_INVALID_ARGUMENT);
   EXPECT_NE(std::string(error_).find("batch is 0"), std::string::npos);
+  EXPECT_EQ(Make({4}, 4, 0), HONE_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(error_).find("ahead is 0"), std::string::npos);
   EXPECT_EQ(Make({0}, 4), HONE_INVALID_ARGUMENT);
   EXPECT_NE(std::string(error_).find("fanout 0"), std::string::npos);
   ASSERT_EQ(Make({4}, 4), HONE_OK);

@@ -27,10 +27,11 @@ struct SampledBlocksOptions {
   SamplerOptions sampler;  // at most kMaxHops of batch_layout.h
   int32_t batch = 1024;    // most seeds of a batch
   bool edge_ids = false;   // whether edges give their position in the graph's columns
+  int32_t results = 1;     // samples that are kept at a time; what sampling itself works on is there once
 };
 
-// One block of rows in device memory, valid until the next batch. The frontier rule kAllSoFar has one per hop, of
-// hop_nodes[hop] rows; new-only has one in all, of hop_nodes[hops - 1] rows.
+// One block of rows in device memory, valid until the next batch into the same result. The frontier rule kAllSoFar has
+// one per hop, of hop_nodes[hop] rows; new-only has one in all, of hop_nodes[hops - 1] rows.
 struct BlockRowsOnDevice {
   const int32_t* row_offsets = nullptr;  // [rows + 1]
   const int32_t* columns = nullptr;      // [row_offsets[rows]] local ids
@@ -45,9 +46,14 @@ class SampledBlocks {
   static Result<std::unique_ptr<SampledBlocks>> Make(const GraphOnDevice& graph, const SampledBlocksOptions& options);
   virtual ~SampledBlocks() = default;
 
-  // Enqueues the sampling of a batch and returns; the previous sample is overwritten. `seeds` as for
-  // NeighborSampler::Sample, read before the call returns; the key's shard is ignored. kInvalidArgument: a seed out of
-  // range, or more seeds than a batch may have.
+  // Chooses the result, of those that the options ask for, that Enqueue overwrites and the accessors are about. 0 at
+  // first.
+  virtual void Select(int32_t result) = 0;
+
+  // Enqueues the sampling of a batch and returns; the selected result is overwritten. Samples go to one stream, the
+  // same until it has been waited for, for they share what sampling works on. `seeds` as for NeighborSampler::Sample,
+  // read before the call returns; the key's shard is ignored. kInvalidArgument: a seed out of range, or more seeds than
+  // a batch may have.
   virtual Status Enqueue(std::span<const NodeId> seeds, const BatchKey& key, cudaStream_t stream) = 0;
 
   // Valid after Enqueue, in the order of its stream:
@@ -57,7 +63,8 @@ class SampledBlocks {
 
   // Copies the sample to the host; waits for `stream`. `edge_ids` may be null; if edge ids were requested, it gets one
   // list per BlockRowsOnDevice.
-  virtual Result<NeighborSample> Download(cudaStream_t stream, std::vector<std::vector<int64_t>>* edge_ids = nullptr) const = 0;
+  virtual Result<NeighborSample> Download(cudaStream_t stream,
+                                          std::vector<std::vector<int64_t>>* edge_ids = nullptr) const = 0;
   virtual int64_t device_bytes() const = 0;
 };
 
