@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches made on a GPU in memory of PyTorch's allocator, beside the stream that the caller works on. Needs torch.
 
-Two streams work beside the caller's. One samples, up to `_AHEAD` batches ahead, and waits for nothing that the caller enqueued. The other fills the memory
-of a batch while the caller works on the one before it; that memory may be an earlier batch's, so it waits for what the caller had enqueued when the batch
-was asked for. The host needs a batch's sizes, which sampling alone tells, to allocate its memory: it finds them there unless it is as many batches
-ahead of the GPU as are sampled ahead, and waits then until the GPU has come as far.
+Two streams work beside the caller's. One samples, up to `_AHEAD` batches ahead, and waits for nothing that the caller enqueued. The other fills the
+memory of a batch while the caller works on the one before it; that memory may be an earlier batch's, so it waits for what the caller had enqueued when
+the batch was asked for. The host needs a batch's sizes, which sampling alone tells, to allocate its memory: it finds them there unless it is as many
+batches ahead of the GPU as are sampled ahead, and waits then until the GPU has come as far.
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import torch
 from hone.gnn.cuda_native import CudaLoader
 from hone.gnn.native import Batch, InEdges, Table
 
-_AHEAD = 8  # batches; PyTorch's launches hold the host back before, where a step launches a hundred kernels or more
+_AHEAD = 8  # batches that are sampled and not written, at most
 _SHARE_FOR_TABLES = 0.7  # of the device's free memory; the rest is the model's and the batches'
 
 
