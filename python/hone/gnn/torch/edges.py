@@ -43,7 +43,8 @@ def layer_edges(batch: Any, layers: int | None = None) -> list[Edges]:
     """The edges of each layer of a model, for a batch of hone.gnn.pyg.NeighborLoader, whose edges are in order already.
 
     Layer i of as many as the batch has hops works on what later layers still need: it gives the nodes of all hops but the last i + 1. So its
-    result has fewer rows than its input, the last one's as many as there are seeds. A layer takes as many rows of `x` as it needs.
+    result has fewer rows than its input, the last one's as many as there are seeds and, in a GraphStep, padded rows behind them: cut them off by
+    `[: batch.batch_size]`. A layer takes as many rows of `x` as it needs.
 
     layers: number of layers, where they are fewer than hops; the outermost hops are left out.
 
