@@ -43,7 +43,7 @@ class Notebooks(unittest.TestCase):
 
     def test_a_graph_is_brought_and_a_wrong_one_refused(self):
         names, printed = self.run_cells(NAMES[0])
-        self.assertIn("y: expected 1999 rows, one a node, found 2000", printed)
+        self.assertIn("x: expected 2000 rows, one a node, found 1999", printed)
         self.assertGreater(names["graph"].num_edges, names["data"].num_edges)
 
     def test_a_loader_is_swapped_and_the_model_learns(self):
@@ -61,5 +61,8 @@ class Notebooks(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    for library in ("HONE_LOADER_LIBRARY", "HONE_CUDA_LOADER_LIBRARY"):  # each notebook runs in a folder of its own
+        if library in os.environ:
+            os.environ[library] = os.path.abspath(os.environ[library])
     os.environ["PATH"] = os.path.dirname(PROGRAM) + os.pathsep + os.environ["PATH"]
     unittest.main(verbosity=2)
