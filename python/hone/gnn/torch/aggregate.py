@@ -21,31 +21,38 @@ _DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def fused(values: torch.Tensor) -> bool:
-    """Whether kernels work on these values. Not where the same bits are asked for in every run: gradients are added atomically."""
-    if kernels is None or values.dtype not in _DTYPES or torch.are_deterministic_algorithms_enabled():
+    """Whether kernels work on these values."""
+    if kernels is None or values.dtype not in _DTYPES:
         return False
     return values.is_cuda or kernels.INTERPRETED
 
 
+def rows_apart(x: torch.Tensor) -> torch.Tensor:
+    """x, or a copy, with the values of a row side by side."""
+    return x if x.stride(1) == 1 else x.contiguous()
+
+
 class _Sum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, weights: torch.Tensor | None, columns: torch.Tensor, offsets: torch.Tensor, mean: bool) -> torch.Tensor:
-        x = x if x.stride(1) == 1 else x.contiguous()
-        ctx.mean, ctx.sources, ctx.dtype = mean, x.size(0), x.dtype
-        ctx.save_for_backward(x if ctx.needs_input_grad[1] else None, weights, columns, offsets)
-        return kernels.sum_edges(x, columns, offsets, weights, mean)
+    def forward(ctx: Any, x: torch.Tensor, weights: torch.Tensor | None, edges: Edges, mean: bool) -> torch.Tensor:
+        x = rows_apart(x)
+        ctx.edges, ctx.mean, ctx.shape, ctx.dtype = edges, mean, x.shape, x.dtype
+        if ctx.needs_input_grad[0]:
+            edges.need_by_source()
+        ctx.save_for_backward(x if ctx.needs_input_grad[1] else None, weights)
+        return kernels.sum_edges(x, edges.columns, edges.offsets, weights, mean)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-        x, weights, columns, offsets = ctx.saved_tensors
-        grad = grad if grad.stride(1) == 1 else grad.contiguous()
+        (x, weights), edges = ctx.saved_tensors, ctx.edges
+        grad = rows_apart(grad)
         of_x = of_weights = None
         if ctx.needs_input_grad[0]:
-            of_x = kernels.add_to_sources(grad, columns, offsets, weights, ctx.mean, ctx.sources).to(ctx.dtype)
+            of_x = kernels.sum_sources(grad, edges.by_source(), edges.offsets, weights, ctx.mean, *ctx.shape, ctx.dtype)
         if ctx.needs_input_grad[1]:
-            of_weights = kernels.dot_edges(grad, x, columns, offsets, weights)
-        return of_x, of_weights, None, None, None
+            of_weights = kernels.dot_edges(grad, x, edges.columns, edges.offsets, weights)
+        return of_x, of_weights, None, None
 
 
 class _Softmax(torch.autograd.Function):
@@ -76,7 +83,7 @@ def sum_edges(x: torch.Tensor, edges: Edges, weights: torch.Tensor | None = None
     if weights is not None:
         weights = weights.to(_wide(x.dtype))
     if fused(x):
-        return _Sum.apply(x, None if weights is None else weights.contiguous(), edges.columns, edges.offsets, mean)
+        return _Sum.apply(x, None if weights is None else weights.contiguous(), edges, mean)
     taken = x.index_select(0, edges.columns).to(_wide(x.dtype))
     if weights is not None:
         heads = 1 if weights.dim() == 1 else weights.size(1)

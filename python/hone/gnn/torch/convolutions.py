@@ -9,9 +9,11 @@ import torch
 from torch.nn import Linear, Parameter
 from torch.nn import functional as F
 
-from hone.gnn.torch.aggregate import sum_edges
+from hone.gnn.torch.aggregate import fused, kernels, sum_edges
 from hone.gnn.torch.edges import Edges, inputs
 
+if kernels is not None:
+    from hone.gnn.torch.sage_layer import sage_layer
 
 def check_channels(**channels: Any) -> None:
     for name, given in channels.items():
@@ -41,18 +43,21 @@ class SAGEConv(torch.nn.Module):
     normalize: rows of the result have length 1.
     root_weight: whether there is lin_r.
     project: sources first go through relu(lin(x)).
+    relu: the result goes through relu, which takes no pass of its own here; not with `normalize`.
     ValueError: an argument is none of these.
     """
 
     def __init__(self, in_channels: int | tuple[int, int], out_channels: int, aggr: str = "mean", normalize: bool = False, root_weight: bool = True,
-                 project: bool = False, bias: bool = True):
+                 project: bool = False, bias: bool = True, *, relu: bool = False):
         super().__init__()
         there, here = both(in_channels)
         check_channels(out_channels=out_channels)
         if aggr not in ("mean", "sum", "add"):
             raise ValueError(f"aggr: expected 'mean', 'sum' or 'add', found {aggr!r}")
+        if relu and normalize:
+            raise ValueError("relu=True: expected normalize=False with it, found True; call relu() on the result")
         self.in_channels, self.out_channels, self.aggr = in_channels, out_channels, aggr
-        self.normalize, self.root_weight, self.project = normalize, root_weight, project
+        self.normalize, self.root_weight, self.project, self.relu = normalize, root_weight, project, relu
         if project:
             self.lin = Linear(there, there)
         self.lin_l = Linear(there, out_channels, bias=bias)
@@ -69,9 +74,16 @@ class SAGEConv(torch.nn.Module):
         there, here, edges = inputs(x, edge_index, size)
         if self.project:
             there = self.lin(there).relu()
-        out = self.lin_l(sum_edges(there, edges, mean=self.aggr == "mean"))
-        if self.root_weight and here is not None:
+        mean, rooted = self.aggr == "mean", self.root_weight and here is not None
+        if fused(there) and (not rooted or fused(here)):
+            shared = rooted and not self.project and not isinstance(x, (tuple, list))
+            out = sage_layer(x if shared else there, here if rooted and not shared else None, edges, self.lin_l.weight, self.lin_r.weight if rooted else None,
+                             self.lin_l.bias, mean, self.relu, shared)
+            return F.normalize(out, dim=-1) if self.normalize else out
+        out = self.lin_l(sum_edges(there, edges, mean=mean))
+        if rooted:
             out = torch.addmm(out, here, self.lin_r.weight.t())
+        out = out.relu() if self.relu else out
         return F.normalize(out, dim=-1) if self.normalize else out
 
     def extra_repr(self) -> str:

@@ -8,6 +8,27 @@ from typing import Any, Sequence
 import torch
 
 
+class _BySource:
+    """A list of edges by source, made when it is first needed, for the layers that use the first edges of the list."""
+
+    def __init__(self, columns: torch.Tensor, rows: torch.Tensor):
+        self._columns, self._rows = columns, rows
+        self._edges = self._sources = 0  # the most that a layer needs
+        self._made: tuple[int, int] | None = None
+        self._lists: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
+
+    def need(self, edges: int, sources: int) -> None:
+        self._edges, self._sources = max(edges, self._edges), max(sources, self._sources)
+
+    def lists(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        if self._made != (self._edges, self._sources):
+            keys, order = torch.sort(self._columns[: self._edges].to(torch.int32), stable=True)
+            of_sources = self._rows[: self._edges].index_select(0, order).to(torch.int32)
+            self._lists = of_sources, _offsets(keys, self._sources), order
+            self._made = self._edges, self._sources
+        return self._lists
+
+
 class Edges:
     """Edges sorted by target, over which a layer aggregates.
 
@@ -20,9 +41,11 @@ class Edges:
     The device's indices are not checked, for the host would wait for that: an index out of range is the caller's mistake.
     """
 
-    def __init__(self, columns: torch.Tensor, rows: torch.Tensor, offsets: torch.Tensor, sources: int, targets: int, order: torch.Tensor | None = None):
+    def __init__(self, columns: torch.Tensor, rows: torch.Tensor, offsets: torch.Tensor, sources: int, targets: int, order: torch.Tensor | None = None,
+                 _by_source: _BySource | None = None):
         self.columns, self.rows, self.offsets = columns, rows, offsets
         self.sources, self.targets, self.order = sources, targets, order
+        self._by_source = _BySource(columns, rows) if _by_source is None else _by_source
 
     @classmethod
     def of(cls, edge_index: torch.Tensor, sources: int, targets: int) -> "Edges":
@@ -34,6 +57,16 @@ class Edges:
     def of_edges(self, values: torch.Tensor) -> torch.Tensor:
         """Values [edges, ...] of the list that was sorted, in this order."""
         return values if self.order is None else values.index_select(0, self.order)
+
+    def need_by_source(self) -> None:
+        """Says that `by_source` will be asked for: edges of several layers are then sorted together, once."""
+        self._by_source.need(self.columns.numel(), self.sources)
+
+    def by_source(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The edges in ascending order of source, and of target for each: their targets (int32), the first edge of each source (int32, one more than
+        sources), and which edge of this list each is (int64). There may be further edges, to targets from `targets` on, and further sources."""
+        self.need_by_source()
+        return self._by_source.lists()
 
     def __repr__(self) -> str:
         return f"Edges({self.columns.numel()} edges of {self.sources} sources and {self.targets} targets, {self.columns.device})"
@@ -58,11 +91,11 @@ def layer_edges(batch: Any, layers: int | None = None) -> list[Edges]:
         raise ValueError(f"layers: expected 1 to {len(edges)}, the batch's hops, found {layers}")
     _check(batch.edge_index)
     columns, rows = batch.edge_index[0, : sum(edges[:hops])], batch.edge_index[1, : sum(edges[:hops])]
-    offsets = _offsets(rows, sum(nodes[:hops]))
+    offsets, by_source = _offsets(rows, sum(nodes[:hops])), _BySource(columns, rows)
 
     def one(depth: int) -> Edges:
         count, targets = sum(edges[:depth]), sum(nodes[:depth])
-        return Edges(columns[:count], rows[:count], offsets[: targets + 1], sum(nodes[: depth + 1]), targets)
+        return Edges(columns[:count], rows[:count], offsets[: targets + 1], sum(nodes[: depth + 1]), targets, _by_source=by_source)
 
     return [one(depth) for depth in range(hops, 0, -1)]
 
@@ -105,4 +138,9 @@ def inputs(x: Any, edge_index: Any, size: Sequence[int] | None = None) -> tuple[
         edges = Edges.of(edge_index, sources, targets)
     if edges.columns.device != there.device:
         raise ValueError(f"edge_index is on {edges.columns.device}, and x is on {there.device}: move one of them")
-    return there[: edges.sources], None if here is None else here[: edges.targets], edges
+    return head(there, edges.sources), None if here is None else head(here, edges.targets), edges
+
+
+def head(x: torch.Tensor, rows: int) -> torch.Tensor:
+    """The first rows of x. x itself where that is all: the gradient of a slice is copied into a tensor of zeros."""
+    return x if x.size(0) == rows else x[:rows]

@@ -3,7 +3,8 @@
 """Kernels that reduce over the edges of each target, in Triton. Sums are float32; no kernel writes a row an edge.
 
 A program has ROWS targets and goes through their edges side by side, the i-th edges of all of them at once: so it has ROWS rows of `x` in
-flight, and needs no more registers for a target of many edges. Lists of a sampled batch have few edges a target and about as many each.
+flight, UNROLL times, and needs no more registers for a target of many edges. Lists of a sampled batch have few edges a target and about as many
+each. Nothing is added atomically, so that every run gives the same bits.
 """
 from __future__ import annotations
 
@@ -11,12 +12,14 @@ import torch
 import triton
 import triton.language as tl
 
-_TILE = 2048  # values that a program holds
+_TILE = 1024  # values that a program holds of each edge
+_UNROLL = 4  # edges of a list that a program reads at once
 
 
 @triton.jit(do_not_specialize=["targets"])
-def _sum_edges(x, columns, offsets, weights, out, targets, WIDTH: tl.constexpr, STRIDE: tl.constexpr, HEADS: tl.constexpr, MEAN: tl.constexpr,
-               WEIGHTED: tl.constexpr, ROWS: tl.constexpr, LANES: tl.constexpr):
+def _sum_edges(x, own, columns, offsets, weights, out, targets, WIDTH: tl.constexpr, STRIDE: tl.constexpr, OWN_WIDTH: tl.constexpr,
+               OWN_STRIDE: tl.constexpr, HEADS: tl.constexpr, MEAN: tl.constexpr, WEIGHTED: tl.constexpr, ROWS: tl.constexpr, LANES: tl.constexpr,
+               UNROLL: tl.constexpr):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     lane = tl.program_id(1) * LANES + tl.arange(0, LANES)
     here = row < targets
@@ -24,39 +27,75 @@ def _sum_edges(x, columns, offsets, weights, out, targets, WIDTH: tl.constexpr, 
     count = tl.load(offsets + row + 1, mask=here, other=0).to(tl.int64) - begin
     most = tl.max(count, axis=0)
     total = tl.zeros([ROWS, LANES], tl.float32)
-    for i in range(0, most):
-        has = i < count
-        column = tl.load(columns + begin + i, mask=has, other=0).to(tl.int64)
-        tile = has[:, None] & (lane < WIDTH)[None, :]
-        value = tl.load(x + column[:, None] * STRIDE + lane[None, :], mask=tile, other=0.0).to(tl.float32)
-        if WEIGHTED:
-            value *= tl.load(weights + (begin + i)[:, None] * HEADS + (lane // (WIDTH // HEADS))[None, :], mask=tile, other=0.0).to(tl.float32)
-        total += value
+    for first in range(0, most, UNROLL):
+        for more in tl.static_range(UNROLL):
+            i = first + more
+            has = i < count
+            column = tl.load(columns + begin + i, mask=has, other=0).to(tl.int64)
+            tile = has[:, None] & (lane < WIDTH)[None, :]
+            value = tl.load(x + column[:, None] * STRIDE + lane[None, :], mask=tile, other=0.0).to(tl.float32)
+            if WEIGHTED:
+                value *= tl.load(weights + (begin + i)[:, None] * HEADS + (lane // (WIDTH // HEADS))[None, :], mask=tile, other=0.0).to(tl.float32)
+            total += value
     if MEAN:
         total = total / tl.maximum(count, 1).to(tl.float32)[:, None]
-    tl.store(out + row.to(tl.int64)[:, None] * WIDTH + lane[None, :], total.to(out.dtype.element_ty), mask=here[:, None] & (lane < WIDTH)[None, :])
+    place = out + row.to(tl.int64)[:, None] * (WIDTH + OWN_WIDTH) + lane[None, :]
+    tl.store(place, total.to(out.dtype.element_ty), mask=here[:, None] & (lane < WIDTH)[None, :])
+    if OWN_WIDTH > 0:
+        tile = here[:, None] & (lane < OWN_WIDTH)[None, :]
+        value = tl.load(own + row.to(tl.int64)[:, None] * OWN_STRIDE + lane[None, :], mask=tile, other=0.0)
+        tl.store(place + WIDTH, value.to(out.dtype.element_ty), mask=tile)
 
 
-@triton.jit(do_not_specialize=["targets"])
-def _add_to_sources(grad, columns, offsets, weights, out, targets, WIDTH: tl.constexpr, STRIDE: tl.constexpr, HEADS: tl.constexpr, MEAN: tl.constexpr,
-                    WEIGHTED: tl.constexpr, ROWS: tl.constexpr, LANES: tl.constexpr):
+@triton.jit(do_not_specialize=["rows", "sources", "targets"])
+def _sum_sources(grad, of_sources, list_offsets, order, offsets, weights, out, rows, sources, targets, WIDTH: tl.constexpr, STRIDE: tl.constexpr,
+                 OWN: tl.constexpr, HEADS: tl.constexpr, MEAN: tl.constexpr, WEIGHTED: tl.constexpr, ROWS: tl.constexpr, LANES: tl.constexpr,
+                 UNROLL: tl.constexpr):
+    """The gradient of x: each source adds up the gradients of the targets that it has edges to, and its own as a target."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     lane = tl.program_id(1) * LANES + tl.arange(0, LANES)
-    here = row < targets
-    begin = tl.load(offsets + row, mask=here, other=0).to(tl.int64)
-    count = tl.load(offsets + row + 1, mask=here, other=0).to(tl.int64) - begin
+    here = row < sources
+    begin = tl.load(list_offsets + row, mask=here, other=0).to(tl.int64)
+    count = tl.load(list_offsets + row + 1, mask=here, other=0).to(tl.int64) - begin
     most = tl.max(count, axis=0)
-    own = tl.load(grad + row.to(tl.int64)[:, None] * STRIDE + lane[None, :], mask=here[:, None] & (lane < WIDTH)[None, :], other=0.0).to(tl.float32)
-    if MEAN:
-        own = own / tl.maximum(count, 1).to(tl.float32)[:, None]
-    for i in range(0, most):
-        has = i < count
-        column = tl.load(columns + begin + i, mask=has, other=0).to(tl.int64)
-        tile = has[:, None] & (lane < WIDTH)[None, :]
-        value = own
-        if WEIGHTED:
-            value = own * tl.load(weights + (begin + i)[:, None] * HEADS + (lane // (WIDTH // HEADS))[None, :], mask=tile, other=0.0).to(tl.float32)
-        tl.atomic_add(out + column[:, None] * WIDTH + lane[None, :], value, mask=tile, sem="relaxed")
+    total = tl.zeros([ROWS, LANES], tl.float32)
+    for first in range(0, most, UNROLL):
+        for more in tl.static_range(UNROLL):
+            i = first + more
+            target = tl.load(of_sources + begin + i, mask=i < count, other=targets).to(tl.int64)
+            has = (i < count) & (target < targets)  # the lists may be those of a layer with more targets
+            tile = has[:, None] & (lane < WIDTH)[None, :]
+            value = tl.load(grad + target[:, None] * STRIDE + lane[None, :], mask=tile, other=0.0).to(tl.float32)
+            if MEAN:
+                degree = tl.load(offsets + target + 1, mask=has, other=1) - tl.load(offsets + target, mask=has, other=0)
+                value = value / degree.to(tl.float32)[:, None]
+            if WEIGHTED:
+                edge = tl.load(order + begin + i, mask=has, other=0).to(tl.int64)
+                value *= tl.load(weights + edge[:, None] * HEADS + (lane // (WIDTH // HEADS))[None, :], mask=tile, other=0.0).to(tl.float32)
+            total += value
+    place = row.to(tl.int64)[:, None]
+    if OWN:
+        tile = (row < targets)[:, None] & (lane < WIDTH)[None, :]
+        total += tl.load(grad + place * STRIDE + WIDTH + lane[None, :], mask=tile, other=0.0).to(tl.float32)
+    tl.store(out + place * WIDTH + lane[None, :], total.to(out.dtype.element_ty), mask=(row < rows)[:, None] & (lane < WIDTH)[None, :])
+
+
+@triton.jit(do_not_specialize=["rows", "steps"])
+def _mask_and_sum(grad, result, masked, sums, rows, steps, WIDTH: tl.constexpr, STRIDE: tl.constexpr, RELU: tl.constexpr, ROWS: tl.constexpr,
+                  LANES: tl.constexpr):
+    """The gradient before a relu whose result is known, and its sum over the rows of each program."""
+    lane = tl.program_id(1) * LANES + tl.arange(0, LANES)
+    total = tl.zeros([ROWS, LANES], tl.float32)
+    for step in range(0, steps):
+        row = ((tl.program_id(0) * steps + step) * ROWS + tl.arange(0, ROWS)).to(tl.int64)
+        tile = (row < rows)[:, None] & (lane < WIDTH)[None, :]
+        value = tl.load(grad + row[:, None] * STRIDE + lane[None, :], mask=tile, other=0.0)
+        if RELU:
+            place = row[:, None] * WIDTH + lane[None, :]
+            value = tl.where(tl.load(result + place, mask=tile, other=0.0) > 0, value, 0.0).to(grad.dtype.element_ty)
+            tl.store(masked + place, value, mask=tile)
+        total += value.to(tl.float32)
+    tl.store(sums + tl.program_id(0).to(tl.int64) * WIDTH + lane, tl.sum(total, axis=0), mask=lane < WIDTH)
 
 
 @triton.jit(do_not_specialize=["targets"])
@@ -155,27 +194,49 @@ def _heads(weights: torch.Tensor | None) -> int:
     return 1 if weights is None or weights.dim() == 1 else weights.size(1)
 
 
-def sum_edges(x: torch.Tensor, columns: torch.Tensor, offsets: torch.Tensor, weights: torch.Tensor | None, mean: bool) -> torch.Tensor:
-    """[targets, width] in the dtype of x [sources, width], whose rows are contiguous. weights: float32 [edges] or [edges, heads], or None."""
+def sum_edges(x: torch.Tensor, columns: torch.Tensor, offsets: torch.Tensor, weights: torch.Tensor | None, mean: bool,
+              own: torch.Tensor | None = None, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """[targets, width], by default in the dtype of x [sources, width], whose rows are contiguous. weights: float32 [edges] or [edges, heads], or
+    None. own: a row of each target that is put behind its sum, [at least targets, own width], rows contiguous, or None."""
     targets, width = offsets.numel() - 1, x.size(1)
-    out = torch.empty(targets, width, dtype=x.dtype, device=x.device)
-    rows, lanes = _tile(width)
-    grid = triton.cdiv(targets, rows), triton.cdiv(width, lanes)
+    more = 0 if own is None else own.size(1)
+    out = torch.empty(targets, width + more, dtype=dtype or x.dtype, device=x.device)
+    rows, lanes = _tile(max(width, more))
+    grid = triton.cdiv(targets, rows), triton.cdiv(max(width, more), lanes)
     if out.numel():
-        _sum_edges[grid](x, columns, offsets, x if weights is None else weights, out, targets, width, x.stride(0), _heads(weights), mean, weights is not None, rows, lanes)
+        _sum_edges[grid](x, x if own is None else own, columns, offsets, x if weights is None else weights, out, targets, width, x.stride(0), more,
+                         0 if own is None else own.stride(0), _heads(weights), mean, weights is not None, rows, lanes, _UNROLL)
     return out
 
 
-def add_to_sources(grad: torch.Tensor, columns: torch.Tensor, offsets: torch.Tensor, weights: torch.Tensor | None, mean: bool, sources: int) -> torch.Tensor:
-    """The gradient of x, float32 [sources, width], by atomic additions: its last bits depend on their order."""
-    targets, width = grad.shape
-    out = torch.zeros(sources, width, dtype=torch.float32, device=grad.device)
+def sum_sources(grad: torch.Tensor, lists: tuple[torch.Tensor, torch.Tensor, torch.Tensor], offsets: torch.Tensor, weights: torch.Tensor | None, mean: bool,
+                rows: int, width: int, dtype: torch.dtype, own: bool = False) -> torch.Tensor:
+    """The gradient [rows, width] of x, of the gradient [targets, width] of its sums; the same bits in every run.
+
+    lists: what Edges.by_source() gives. own: the gradient is [targets, 2 * width], and its second half that of the targets' own rows.
+    """
+    of_sources, list_offsets, order = lists
+    out = torch.empty(rows, width, dtype=dtype, device=grad.device)
+    tile, lanes = _tile(width)
+    grid = triton.cdiv(rows, tile), triton.cdiv(width, lanes)
+    if out.numel():
+        _sum_sources[grid](grad, of_sources, list_offsets, order, offsets, grad if weights is None else weights, out, rows, list_offsets.numel() - 1,
+                           grad.size(0), width, grad.stride(0), own, _heads(weights), mean, weights is not None, tile, lanes, _UNROLL)
+    return out
+
+
+def mask_and_sum(grad: torch.Tensor, result: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """`grad` [rows, width], whose rows are contiguous, where `result` [rows, width] of a relu is above 0 (None: everywhere), and its sum over rows,
+    float32 [width]."""
+    count, width = grad.shape
+    masked = grad if result is None else torch.empty_like(grad, memory_format=torch.contiguous_format)
     rows, lanes = _tile(width)
-    grid = triton.cdiv(targets, rows), triton.cdiv(width, lanes)
-    if grad.numel():
-        _add_to_sources[grid](grad, columns, offsets, grad if weights is None else weights, out, targets, width, grad.stride(0), _heads(weights), mean,
-                              weights is not None, rows, lanes)
-    return out
+    programs = max(min(triton.cdiv(count, rows), 1024), 1)
+    sums = torch.empty(programs, width, dtype=torch.float32, device=grad.device)
+    if width:
+        _mask_and_sum[programs, triton.cdiv(width, lanes)](grad, grad if result is None else result, masked, sums, count, triton.cdiv(count, rows * programs),
+                                                           width, grad.stride(0), result is not None, rows, lanes)
+    return masked, sums.sum(0)
 
 
 def dot_edges(grad: torch.Tensor, x: torch.Tensor, columns: torch.Tensor, offsets: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
