@@ -12,7 +12,9 @@ from torch_geometric import nn as theirs
 from torch_geometric.data import Data
 from torch_geometric.utils import trim_to_layer
 
+from hone.gnn import envelopes
 from hone.gnn import torch as ours
+from hone.gnn.envelopes import PADDED_ROWS, Envelope, PaddedBatch
 from hone.gnn.graph_step import GraphStep
 from hone.gnn.pyg import NeighborLoader
 from hone.gnn.torch import aggregate
@@ -299,6 +301,27 @@ class Kernels(Layers, unittest.TestCase):
         with mock.patch.object(aggregate.kernels, "sum_sources", side_effect=KeyError("kernel")):
             with self.assertRaisesRegex(KeyError, "kernel"):
                 ours.SAGEConv(IN, OUT)(x.requires_grad_(), ends).sum().backward()
+
+    def test_edges_are_placed_in_a_padded_batch_as_without_the_kernel(self):
+        generator = torch.Generator().manual_seed(8)
+        draw = lambda most: int(torch.randint(0, most + 1, (1,), generator=generator))
+        envelope = Envelope([8 + PADDED_ROWS, 300, 500, 900], [256, 1500, 2600])
+        padded = None
+        for turn in range(8):
+            # A batch without a node or an edge in a hop, one that fills the envelope, and others.
+            nodes = [1 + draw(7), draw(260), draw(460), draw(900)] if turn > 1 else [[3, 0, 7, 0], [8, 268, 468, 900]][turn]
+            edges = [draw(most) for most in envelope.edges] if turn > 1 else [[0, 1, 0], envelope.edges][turn]
+            ends = torch.randint(0, sum(nodes), (2, sum(edges) + 5), generator=generator)[:, : sum(edges)]
+            batch = Data(edge_index=ends, n_id=torch.arange(sum(nodes)), e_id=torch.arange(sum(edges)), input_id=torch.arange(nodes[0]))
+            batch.batch_size, batch.num_sampled_nodes, batch.num_sampled_edges = nodes[0], nodes, edges
+            self.assertTrue(envelope.holds(batch))
+            padded = padded or PaddedBatch(envelope, batch, [], [])
+            padded.fill(batch)
+            found = padded.data.edge_index.clone()
+            padded.data.edge_index.fill_(-1)
+            with mock.patch.object(envelopes, "fill_kernels", None):
+                padded.fill(batch)
+            self.assertTrue(torch.equal(found, padded.data.edge_index), turn)
 
     def test_rows_wider_than_a_program_and_targets_of_many_edges(self):
         generator = torch.Generator().manual_seed(6)

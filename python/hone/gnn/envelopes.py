@@ -15,6 +15,11 @@ from typing import Any, Iterable, Sequence
 
 import torch
 
+try:
+    from hone.gnn import fill_kernels
+except ImportError:  # no Triton: PyTorch for a CPU comes without it
+    fill_kernels = None
+
 PADDED_ROWS = 32  # least number behind the nodes of each hop; padded edges are spread over them, since one row would be added to by all in turn
 _MULTIPLE = 128
 
@@ -73,7 +78,7 @@ class PaddedBatch:
         for keys, rows in ((self._node_keys, nodes), (self._edge_keys, edges)):
             for key in keys:
                 self.data[key] = torch.zeros(rows, *like[key].shape[1:], dtype=like[key].dtype, device=self.device)
-        self._counter = torch.arange(max(envelope.edges), device=self.device)
+        self._counter = torch.arange(max(self.batch_size, *envelope.edges), device=self.device)
         self.data.edge_index = torch.zeros(2, edges, dtype=torch.int64, device=self.device)
         self.data.input_id = torch.zeros(self.batch_size, dtype=torch.int64, device=self.device)
         self.data.batch_size, self.data.num_sampled_nodes, self.data.num_sampled_edges = self.batch_size, envelope.nodes, envelope.edges
@@ -86,28 +91,40 @@ class PaddedBatch:
 
     def fill(self, batch: Any) -> None:
         """Copies the batch, which the envelope must hold, on the current stream. Padded rows keep what they had."""
+        seeds = batch.batch_size
+        copies = [(self.data.input_id[:seeds], batch.input_id)]
+        for keys, starts, counts in ((self._node_keys, self._node_at, batch.num_sampled_nodes), (self._edge_keys, self._edge_at, batch.num_sampled_edges)):
+            begin = 0
+            for at, count in zip(starts, counts):
+                copies += [(self.data[key][at : at + count], batch[key][begin : begin + count]) for key in keys if count]
+                begin += count
+        by_dtype: dict[torch.dtype, list[tuple[torch.Tensor, torch.Tensor]]] = {}
+        for one in copies:
+            by_dtype.setdefault(one[0].dtype, []).append(one)
+        for some in by_dtype.values():  # a launch each
+            torch._foreach_copy_([to for to, _ in some], [values for _, values in some])
+        torch.lt(self._counter[: self.batch_size], seeds, out=self.seed_mask)
+        self._place_edges(batch)
+
+    def _place_edges(self, batch: Any) -> None:
+        edge_index, nodes = batch.edge_index, batch.num_sampled_nodes
+        if fill_kernels is not None and (edge_index.is_cuda or fill_kernels.INTERPRETED) and edge_index.stride(1) == 1:
+            fill_kernels.place_edges(edge_index, self.data.edge_index, self._edge_at, self._node_at, nodes, batch.num_sampled_edges)
+            return
         begin = 0
-        for at, count in zip(self._node_at, batch.num_sampled_nodes):
-            for key in self._node_keys:
-                self.data[key][at : at + count].copy_(batch[key][begin : begin + count])
+        for at, count in zip(self._node_at, nodes):
             self._place[begin : begin + count].copy_(self._rows[at : at + count])
             begin += count
-        edge_index, begin = self.data.edge_index, 0
+        out, begin = self.data.edge_index, 0
         for hop, (at, most, count) in enumerate(zip(self._edge_at, self.envelope.edges, batch.num_sampled_edges)):
-            for key in self._edge_keys:
-                self.data[key][at : at + count].copy_(batch[key][begin : begin + count])
             for end in (0, 1):
-                torch.index_select(self._place, 0, batch.edge_index[end, begin : begin + count], out=edge_index[end, at : at + count])
+                torch.index_select(self._place, 0, edge_index[end, begin : begin + count], out=out[end, at : at + count])
             begin += count
             if count < most:
-                padding, taken = edge_index[:, at + count : at + most], batch.num_sampled_nodes[hop]
-                torch.mul(self._counter[: most - count], self.envelope.nodes[hop] - taken, out=padding[0])
-                padding[0].div_(most - count, rounding_mode="floor").add_(self._node_at[hop] + taken)
+                padding = out[:, at + count : at + most]
+                torch.mul(self._counter[: most - count], self.envelope.nodes[hop] - nodes[hop], out=padding[0])
+                padding[0].div_(most - count, rounding_mode="floor").add_(self._node_at[hop] + nodes[hop])
                 padding[1].copy_(padding[0])
-        seeds = batch.batch_size
-        self.data.input_id[:seeds].copy_(batch.input_id)
-        self.seed_mask[:seeds].fill_(True)
-        self.seed_mask[seeds:].fill_(False)
 
     def mark_nodes(self, batch: Any) -> None:
         self.node_mask.fill_(False)
