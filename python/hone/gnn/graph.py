@@ -10,25 +10,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
-import signal
-import subprocess
 import tempfile
-import threading
 import warnings
 from array import array
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from hone import programs
+from hone.gnn import engine, tables
+from hone.gnn.engine import EngineError
+
+__all__ = ["EngineError", "Graph"]
 
 _KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f"), "?": "b"}
-# An option in a message of the program, with the word that stands for its value.
-_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: ([A-Z]{2,})\b)?")
-_STOP_SECONDS = 30.0  # that a process has to save what it is at, before it is killed
-
-
-class EngineError(RuntimeError):
-    """The engine could not do what was right to ask for: no memory, no GPU, a full disk. The message is the program's."""
 
 
 def _buffer(name: str, given: Any) -> memoryview:
@@ -70,28 +62,6 @@ def _write_npy(path: str, view: memoryview, *, shape: tuple[int, ...] | None = N
             file.write(view.cast("B"))
 
 
-def _flags(options: Mapping[str, Any]) -> list[str]:
-    """fanout=[15, 10] becomes --fanout 15,10; True becomes the flag alone; None and False are left out."""
-    words = []
-    for name, value in options.items():
-        if value is None or value is False:
-            continue
-        words.append("--" + name.replace("_", "-"))
-        if value is not True:
-            words.append(",".join(str(one) for one in value) if isinstance(value, (list, tuple)) else os.fspath(value) if isinstance(value, os.PathLike) else str(value))
-    return words
-
-
-def _as_python(message: str, arguments: Mapping[str, str]) -> str:
-    """A message of the program in terms of Python's arguments: options by their names here, and files that we wrote (the keys of
-    `arguments`) by the arguments that are in them. Commands between backticks stay as they are."""
-    for path, name in arguments.items():
-        message = message.replace(f"'{path}'", name).replace(path, name)
-    parts = message.split("`")
-    parts[::2] = [_OPTION.sub(lambda found: found[1].replace("-", "_") + (f"={found[2]}" if found[2] else ""), part) for part in parts[::2]]
-    return "`".join(parts)
-
-
 def _ids_or_mask(name: str, given: Any, num_nodes: int) -> memoryview:
     """int64 node ids, of a vector of them or of truth values, one a node."""
     if isinstance(given, (list, tuple)):
@@ -129,60 +99,11 @@ def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict
         yield given, arguments
 
 
-def _run(program: str, words: list[str], on_line: Callable[[str], None], *, stopped_is_fine: bool = False,
-         arguments: Mapping[str, str] = {}) -> None:
-    """Runs `hone-gnn`, and calls `on_line` with each line that it prints. arguments: see _as_python.
-
-    Ctrl-C, or an exception of `on_line`, asks the process to stop, waits until it has saved, and is raised then.
-    """
-    try:
-        process = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   start_new_session=True)  # Ctrl-C at a terminal is ours to hand on
-    except OSError as error:
-        raise EngineError(f"{program} could not be started: {error.strerror}") from error
-    said: list[str] = []
-    reader = threading.Thread(target=lambda: said.extend(process.stderr), daemon=True)  # a full pipe must not stop it
-    reader.start()
-    try:
-        for line in process.stdout:
-            on_line(line)
-        process.wait()
-    except BaseException:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        raise
-    finally:
-        reader.join()
-        process.stdout.close()
-        process.stderr.close()
-    if process.returncode == 0 or (process.returncode == 1 and stopped_is_fine):
-        return
-    message = "".join(said).strip().removeprefix("hone-gnn: ") or f"hone-gnn ended with status {process.returncode}"
-    message = _as_python(message, arguments)
-    raise ValueError(message) if process.returncode == 2 else EngineError(message)
-
-
-def _ask(program: str, words: list[str], arguments: Mapping[str, str] = {}) -> dict[str, Any]:
-    lines: list[str] = []
-    _run(program, words, lines.append, arguments=arguments)
-    return json.loads("".join(lines))
-
-
-def _program(given: str | os.PathLike[str] | None) -> str:
-    found = programs.find("hone-gnn") if given is None else os.fspath(given)
-    if found is None:
-        raise EngineError("the program 'hone-gnn' is neither in this package nor in PATH; build it with `make build` and pass program='build/bin/hone-gnn'")
-    return found
-
-
 class Graph:
     """A graph in a container file, or a synthetic one by its name ("synthetic:arxiv?nodes=2000&seed=1").
 
     path: what the commands of `hone-gnn` take.
+    node_ids, class_names: lists, where `from_tables` made the graph and the tables have them; else None.
     num_nodes, num_edges, num_features (0: none), num_classes (0: no labels), train_nodes, valid_nodes, test_nodes: counts.
 
     Raises ValueError for what is wrong with an argument or a file, and EngineError for what is wrong with the machine.
@@ -190,8 +111,10 @@ class Graph:
 
     def __init__(self, path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None):
         """Opens `path`. program: `hone-gnn`; by default the one in this package, else the first in PATH."""
-        self.path, self._program = os.fspath(path), _program(program)
-        info = _ask(self._program, ["info", self.path, "--json"])
+        self.path, self._program = os.fspath(path), engine.find(program)
+        self.node_ids: list[Any] | None = None
+        self.class_names: list[str] | None = None
+        info = engine.ask(self._program, ["info", self.path, "--json"])
         self.num_nodes, self.num_edges = info["nodes"], info["edges"]
         self.num_features = (info.get("features") or {}).get("width", 0)
         self.num_classes = info.get("classes") or 0
@@ -249,7 +172,7 @@ class Graph:
         if train_mask is None and (val_mask is not None or test_mask is not None):
             raise ValueError(f"train_mask is missing beside {'val_mask' if val_mask is not None else 'test_mask'}: give it too, or leave out both to "
                              "have a split drawn by seed")
-        target, tool = os.fspath(path), _program(program)
+        target, tool = os.fspath(path), engine.find(program)
         beside = os.path.dirname(os.path.abspath(target))
         if not os.path.isdir(beside):
             raise ValueError(f"path: there is no folder {beside!r}; make it first, or name another one")
@@ -259,7 +182,7 @@ class Graph:
                 file = os.path.join(folder, name + ".npy")
                 arguments[file] = {"edges": "edge_index", "features": "x", "labels": "y"}.get(name, name)
                 _write_npy(file, view, **how)
-            _ask(tool, ["convert", folder, target, "--json", "--quiet", *_flags({"nodes": num_nodes, **options})], arguments)
+            engine.ask(tool, ["convert", folder, target, "--json", "--quiet", *engine.flags({"nodes": num_nodes, **options})], arguments)
         return cls(target, program=tool)
 
     @classmethod
@@ -278,6 +201,58 @@ class Graph:
             warnings.warn(f"a container holds no {', '.join(left)}: they are left out", stacklevel=2)
         given = {key: data[key] for key in known[1:] if key in data and data[key] is not None}
         return cls.from_arrays(path, data.edge_index, num_nodes=data.num_nodes, program=program, **given, **options)
+
+    @classmethod
+    def from_ogb(cls, folder: str | os.PathLike[str], path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None,
+                 **options: Any) -> "Graph":
+        """The container of a node-property dataset of OGB, as its package leaves it in a folder with `raw` and `split`. OGB's package is not needed.
+
+        folder: such as "dataset/ogbn_arxiv". options: those of `hone-gnn convert`, as for from_arrays.
+        """
+        source, tool = os.fspath(folder), engine.find(program)
+        if not os.path.isdir(os.path.join(source, "raw")):
+            raise ValueError(f"folder: {source!r} has no folder 'raw' in it, as OGB's datasets have, such as dataset/ogbn_arxiv")
+        engine.ask(tool, ["convert", source, os.fspath(path), "--json", "--quiet", *engine.flags(options)])
+        return cls(path, program=tool)
+
+    @classmethod
+    def from_tables(cls, path: str | os.PathLike[str], edges: Any, *, source: str = "source", target: str = "target", nodes: Any = None, id: str = "id",
+                    features: Sequence[str] = (), label: str | None = None, split: str | None = None, ids_path: str | os.PathLike[str] | None = None,
+                    program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
+        """The container of edges, and of nodes, in tables whose ids are strings or whole numbers of any kind.
+
+        edges, nodes: a file (.parquet, which needs pyarrow; else comma- or, as .tsv, tab-separated with a heading, gzip or not), columns by name,
+            or what pyarrow.table() takes.
+        source, target: columns of `edges`. id: column of `nodes`, whose rows are the nodes in their order; without `nodes` they are numbered as they
+            first occur in `source`, then in `target`.
+        features: columns of numbers. label: column of whole numbers from 0 on, or of names, which are numbered in alphabetical order; empty: none.
+        split: column of "train", "valid", "test" or nothing.
+        ids_path: JSON file for `node_ids` and `class_names`, which the container does not hold; the graph has them.
+        options: as for from_arrays.
+
+        ValueError and TypeError name table, column and row.
+        """
+        if ids_path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(os.fspath(ids_path)))):
+            raise ValueError(f"ids_path: {os.fspath(ids_path)!r} cannot be written: there is no such folder; make it first")
+        found = tables.read(edges, source, target, nodes, id, features, label, split)
+        masks = {}
+        if found.split is not None:
+            parts = found.split.tolist()
+            masks = {name: memoryview(bytes(one == part for one in parts)).cast("?") for part, name in enumerate(("train_mask", "val_mask", "test_mask"))
+                     if part in parts}
+        made = cls.from_arrays(path, found.edge_index, x=found.x, y=found.y, num_nodes=len(found.ids), program=program, **masks, **options)
+        made.node_ids, made.class_names = found.ids, found.classes
+        if ids_path is not None:
+            part = os.fspath(ids_path) + ".part"
+            try:
+                with open(part, "w", encoding="utf-8") as file:
+                    json.dump({"node_ids": found.ids, "class_names": found.classes}, file)
+                os.replace(part, ids_path)
+            except OSError as error:
+                with contextlib.suppress(OSError):
+                    os.unlink(part)
+                raise EngineError(f"ids_path: {os.fspath(ids_path)!r} cannot be written: {error.strerror}") from error
+        return made
 
     def train(self, *, on_epoch: Callable[[dict[str, Any]], None] | None = None, **options: Any) -> dict[str, Any]:
         """Trains a model and returns how that ended: `end`, `metric`, `best_valid`, `best_epoch`, `checkpoint`, and `history`.
@@ -298,7 +273,7 @@ class Graph:
                 on_epoch(lines[-1])
 
         with _in_files(options, self.num_nodes) as (given, arguments):
-            _run(self._program, ["train", self.path, "--json", "--quiet", *_flags(given)], take, stopped_is_fine=True, arguments=arguments)
+            engine.run(self._program, ["train", self.path, "--json", "--quiet", *engine.flags(given)], take, stopped_is_fine=True, arguments=arguments)
         end = dict(lines[-1])
         del end["event"]
         return {**end, "history": [line for line in lines if line["event"] == "epoch"]}
@@ -310,7 +285,7 @@ class Graph:
             nodes: a vector of node ids, or of truth values, one a node, too. split: an array [nodes] too.
         """
         with _in_files(options, self.num_nodes) as (given, arguments):
-            return _ask(self._program, ["infer", self.path, os.fspath(checkpoint), "--json", "--quiet", *_flags(given)], arguments)
+            return engine.ask(self._program, ["infer", self.path, os.fspath(checkpoint), "--json", "--quiet", *engine.flags(given)], arguments)
 
     def __repr__(self) -> str:
         return (f"hone.gnn.Graph({self.path!r}: {self.num_nodes} nodes, {self.num_edges} edges, {self.num_features} features, "

@@ -14,6 +14,7 @@ import triton.language as tl
 
 _TILE = 1024  # values that a program holds of each edge
 _UNROLL = 4  # edges of a list that a program reads at once
+_WARPS = 4
 
 
 @triton.jit(do_not_specialize=["targets"])
@@ -205,7 +206,7 @@ def sum_edges(x: torch.Tensor, columns: torch.Tensor, offsets: torch.Tensor, wei
     grid = triton.cdiv(targets, rows), triton.cdiv(max(width, more), lanes)
     if out.numel():
         _sum_edges[grid](x, x if own is None else own, columns, offsets, x if weights is None else weights, out, targets, width, x.stride(0), more,
-                         0 if own is None else own.stride(0), _heads(weights), mean, weights is not None, rows, lanes, _UNROLL)
+                         0 if own is None else own.stride(0), _heads(weights), mean, weights is not None, rows, lanes, _UNROLL, num_warps=_WARPS)
     return out
 
 
@@ -221,7 +222,7 @@ def sum_sources(grad: torch.Tensor, lists: tuple[torch.Tensor, torch.Tensor, tor
     grid = triton.cdiv(rows, tile), triton.cdiv(width, lanes)
     if out.numel():
         _sum_sources[grid](grad, of_sources, list_offsets, order, offsets, grad if weights is None else weights, out, rows, list_offsets.numel() - 1,
-                           grad.size(0), width, grad.stride(0), own, _heads(weights), mean, weights is not None, tile, lanes, _UNROLL)
+                           grad.size(0), width, grad.stride(0), own, _heads(weights), mean, weights is not None, tile, lanes, _UNROLL, num_warps=_WARPS)
     return out
 
 

@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Edges and nodes of tables, whose ids are strings or numbers of any kind, as arrays of numbered nodes.
+
+A table is a file (comma- or tab-separated with a heading, gzip or not; Parquet, which needs pyarrow), columns by name, or what pyarrow.table() takes.
+Values go through Python's objects, a few million rows a second.
+"""
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import os
+from array import array
+from dataclasses import dataclass
+from typing import Any, Mapping, Sequence
+
+try:
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.csv
+    import pyarrow.parquet
+except ImportError:
+    pyarrow = None
+
+_SPLITS = {"train": 0, "valid": 1, "val": 1, "test": 2, "": -1, "none": -1, "0": 0, "1": 1, "2": 2, "-1": -1}
+
+
+@dataclass
+class NumberedTables:
+    """edge_index: int64 [2, edges]. x: float32 [nodes, features], or None. y: int64 [nodes], or None. split: int64 [nodes], 0 train, 1 valid, 2 test,
+    -1 none, or None. ids: the id of each node. classes: the name of each class, or None where labels are numbers."""
+
+    edge_index: memoryview
+    x: memoryview | None
+    y: memoryview | None
+    split: memoryview | None
+    ids: list[Any]
+    classes: list[str] | None
+
+
+class _Columns:
+    """Columns of a table by name: lists of Python's values, with None for what is not there."""
+
+    def __init__(self, argument: str, given: Any, wanted: Sequence[str]):
+        self.argument = argument
+        self.values: dict[str, Any]
+        if isinstance(given, (str, os.PathLike)):
+            self.values = self._of_file(os.fspath(given), wanted)
+        elif isinstance(given, Mapping):
+            self.values = dict(given)
+        elif pyarrow is not None:
+            try:
+                table = given if isinstance(given, pyarrow.Table) else pyarrow.table(given)
+            except (TypeError, ValueError) as error:
+                raise TypeError(f"{argument}: expected a file's name, columns by name or an Arrow table, found {type(given).__name__}") from error
+            self.values = {name: table.column(name) for name in table.column_names}
+        else:
+            raise TypeError(f"{argument}: expected a file's name or columns by name, found {type(given).__name__} (an Arrow table needs pyarrow)")
+        for name in wanted:
+            if name not in self.values:
+                raise ValueError(f"{argument}: it has no column {name!r}; it has {', '.join(map(repr, self.values))}")
+        self.values = {name: self.values[name] for name in wanted}
+        lengths = {name: len(column) for name, column in self.values.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"{argument}: its columns have different lengths: {lengths}")
+
+    def _of_file(self, path: str, wanted: Sequence[str]) -> dict[str, Any]:
+        if not os.path.isfile(path):
+            raise ValueError(f"{self.argument}: there is no file {path!r}")
+        if path.endswith((".parquet", ".pq")):
+            if pyarrow is None:
+                raise ImportError(f"{self.argument}: {path!r} is Parquet, which pyarrow reads (pip install pyarrow)", name="pyarrow")
+            try:
+                have = pyarrow.parquet.read_schema(path).names
+                table = pyarrow.parquet.read_table(path, columns=[name for name in wanted if name in have])
+            except pyarrow.ArrowException as error:
+                raise ValueError(f"{self.argument}: {path!r} cannot be read as Parquet: {error}") from error
+            return {**dict.fromkeys(have, ()), **{name: table.column(name) for name in table.column_names}}
+        tabs = path.removesuffix(".gz").endswith((".tsv", ".tab"))
+        return self._of_text(path, "\t" if tabs else ",", wanted)
+
+    def _of_text(self, path: str, separator: str, wanted: Sequence[str]) -> dict[str, Any]:
+        with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8", newline="") as file:
+            try:
+                rows = csv.reader(file, delimiter=separator, strict=True)
+                heading = next(rows, None)
+                if not heading:
+                    raise ValueError(f"{self.argument}: {path!r} is empty; its first line names the columns")
+                if len(set(heading)) != len(heading):
+                    raise ValueError(f"{self.argument}: {path!r} names a column twice in its first line")
+                places = [(name, heading.index(name)) for name in wanted if name in heading]
+                found: dict[str, list[str | None]] = {name: [] for name in heading}
+                for number, row in enumerate(rows, 1):
+                    if not row:
+                        continue
+                    if len(row) != len(heading):
+                        raise ValueError(f"{self.argument}: {path!r} has {len(heading)} columns, and row {number} has {len(row)}")
+                    for name, place in places:
+                        found[name].append(row[place] if row[place] != "" else None)
+            except (csv.Error, UnicodeDecodeError, OSError, EOFError) as error:
+                raise ValueError(f"{self.argument}: {path!r} cannot be read as text with columns: {error}") from error
+        # What was not asked for is named alone.
+        return {name: found[name] if name in wanted else () for name in heading}
+
+    def plain(self, name: str) -> list[Any]:
+        column = self.values[name]
+        return column.to_pylist() if hasattr(column, "to_pylist") else column.tolist() if hasattr(column, "tolist") else list(column)
+
+    def ids(self, name: str) -> list[Any]:
+        """Strings or whole numbers. In text files ids are strings."""
+        found = [value.decode(errors="surrogateescape") if isinstance(value, bytes) else value for value in self.plain(name)]
+        for row, value in enumerate(found):
+            if value is None or (isinstance(value, float) and math.isnan(value)):
+                raise ValueError(f"{self.argument}: row {row} has no {name!r}; every edge and every node needs its ids")
+            if isinstance(value, bool) or not isinstance(value, (str, int)):
+                raise TypeError(f"{self.argument}: {name!r} has {value!r} in row {row}; ids are strings or whole numbers")
+        return found
+
+
+def _numbers(table: _Columns, names: Sequence[str]) -> memoryview:
+    columns = []
+    for name in names:
+        column = array("f")
+        for row, value in enumerate(table.plain(name)):
+            try:
+                column.append(math.nan if value is None else float(value))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{table.argument}: {name!r} has {value!r} in row {row}, which is no number; features are numbers") from error
+        columns.append(column)
+    flat = array("f", bytes(4 * len(columns) * len(columns[0])))
+    for place, column in enumerate(columns):
+        flat[place :: len(columns)] = column
+    return memoryview(flat).cast("B").cast("f", [len(columns[0]), len(columns)]) if flat else memoryview(flat)
+
+
+def _labels(table: _Columns, name: str) -> tuple[memoryview, list[str] | None]:
+    """Whole numbers as they are, and other labels by the alphabetical order of their names; none is -1."""
+    found = [None if isinstance(value, float) and math.isnan(value) else value for value in table.plain(name)]
+
+    def number(value: Any) -> int | None:
+        if isinstance(value, bool) or not isinstance(value, (int, str, float)):
+            return None
+        try:
+            return int(value) if not isinstance(value, float) or value.is_integer() else None
+        except ValueError:
+            return None
+
+    numbers = [-1 if value is None else number(value) for value in found]
+    if None not in numbers:
+        return memoryview(array("q", numbers)), None
+    strings = [None if value is None else value.decode() if isinstance(value, bytes) else value for value in found]
+    if any(not isinstance(value, str) for value in strings if value is not None):
+        row = next(i for i, value in enumerate(numbers) if value is None)
+        raise TypeError(f"{table.argument}: {name!r} has {found[row]!r} in row {row}; a label is a whole number or a name, one class a node")
+    classes = sorted({value for value in strings if value is not None})
+    place = {value: i for i, value in enumerate(classes)}
+    return memoryview(array("q", [-1 if value is None else place[value] for value in strings])), classes
+
+
+def _split(table: _Columns, name: str) -> memoryview:
+    found = array("q")
+    for row, value in enumerate(table.plain(name)):
+        part = _SPLITS.get("" if value is None else str(value).strip().lower())
+        if part is None:
+            raise ValueError(f"{table.argument}: {name!r} has {value!r} in row {row}; expected 'train', 'valid', 'test' or nothing")
+        found.append(part)
+    return memoryview(found)
+
+
+def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id", features: Sequence[str] = (), label: str | None = None,
+         split: str | None = None) -> NumberedTables:
+    """Numbers the nodes: in the order of the table `nodes`, or else as they first occur, in all of `source` and then in `target`.
+
+    ValueError and TypeError name table, column and row.
+    """
+    if isinstance(features, str):
+        raise TypeError(f"features: expected a list of columns, found {features!r}")
+    if nodes is None and (features or label is not None or split is not None):
+        raise ValueError("nodes: features, label and split are columns of it, found None")
+    lists = _Columns("edges", edges, [source, target])
+    ends = lists.ids(source), lists.ids(target)
+    x = y = parts = classes = None
+    if nodes is not None:
+        table = _Columns("nodes", nodes, list(dict.fromkeys([id, *features, *(one for one in (label, split) if one is not None)])))
+        ids = table.ids(id)
+        place = {value: i for i, value in enumerate(ids)}
+        if len(place) != len(ids):
+            first: dict[Any, int] = {}
+            for row, value in enumerate(ids):
+                if value in first:
+                    raise ValueError(f"nodes: id {value!r} is in row {first[value]} and in row {row}; a node has one row")
+                first[value] = row
+        x = _numbers(table, features) if features else None
+        y, classes = (None, None) if label is None else _labels(table, label)
+        parts = None if split is None else _split(table, split)
+    else:
+        place = {}
+        for end in ends:
+            for value in end:
+                place.setdefault(value, len(place))
+        ids = list(place)
+    flat = array("q")
+    for name, end in zip((source, target), ends):
+        try:
+            flat.extend(map(place.__getitem__, end))
+        except KeyError as error:
+            row = next(row for row, value in enumerate(end) if value not in place)
+            raise ValueError(f"edges: {name!r} has {end[row]!r} in row {row}, which is no id of the table of nodes; add a row there, or "
+                             "leave the edge out" + _other_kind(end[row], ids)) from error
+    edge_index = memoryview(flat).cast("B").cast("q", [2, len(ends[0])]) if flat else None
+    if edge_index is None:
+        raise ValueError("edges: the table has no rows")
+    return NumberedTables(edge_index, x, y, parts, ids, classes)
+
+
+def _other_kind(value: Any, ids: list[Any]) -> str:
+    """What to add where ids are strings in one table and numbers in the other."""
+    if not ids or isinstance(value, str) == isinstance(ids[0], str):
+        return ""
+    return f" (ids are {type(value).__name__} there and {type(ids[0]).__name__} here; in text files they are strings)"

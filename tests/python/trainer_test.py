@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""hone.gnn.Trainer, Predictor and ModelSpec over the program: trainer_test.py HONE_GNN SOURCE. Needs nothing but Python."""
+import os
+import signal
+import sys
+import tempfile
+import threading
+import unittest
+from array import array
+from unittest import mock
+
+PROGRAM, SOURCE = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
+sys.path.insert(0, os.path.join(SOURCE, "python"))
+from hone.gnn import EngineError, Graph, ModelSpec, Predictor, Trainer
+from hone.gnn import trainer as of_trainer
+
+OPTIONS = dict(model="sage", fanout=[4, 4], hidden=8, lr=0.02, batch=64, device="cpu", seed=3)
+
+
+class Objects(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        edges = [(v, (v + 2 * step) % 200) for v in range(200) for step in (1, 5, 9)]
+        edge_index = memoryview(array("q", [*(v for v, _ in edges), *(u for _, u in edges)])).cast("B").cast("q", [2, len(edges)])
+        x = memoryview(array("f", [(v % 2) + (v * 37 % 11) / 11 for v in range(200) for _ in range(3)])).cast("B").cast("f", [200, 3])
+        cls.graph = Graph.from_arrays(os.path.join(cls.folder.name, "a.graph"), edge_index, x=x, y=array("q", [v % 2 for v in range(200)]),
+                                      split=[0.6, 0.2, 0.2], program=PROGRAM)
+        cls.run_folder = os.path.join(cls.folder.name, "run")
+        Trainer(cls.graph, cls.run_folder, **OPTIONS).fit(4)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def predictor(self, **options):
+        found = Predictor(self.graph, self.run_folder, device="cpu", **options)
+        self.addCleanup(found.close)
+        return found
+
+    def test_fits_go_on_from_each_other_and_in_another_object(self):
+        whole = self.graph.train(epochs=4, checkpoint=self.path("whole"), **OPTIONS)["history"]
+        seen = []
+        trainer = Trainer(self.graph, self.path("parts"), **OPTIONS)
+        self.assertEqual(trainer.done, 0)
+        trainer.fit(1)
+        trainer.fit(2, on_epoch=seen.append)
+        self.assertEqual((trainer.done, [epoch["epoch"] for epoch in seen]), (3, [1, 2]))
+        again = Trainer(self.graph, self.path("parts"), device="cpu")
+        self.assertEqual(again.fit()["end"], "finished")
+        self.assertEqual(again.done, 4)
+        parts = trainer.history + again.history
+        self.assertEqual([epoch["loss"] for epoch in parts], [epoch["loss"] for epoch in whole], "the same bits as in one run")
+        told = again.evaluate("test", device="cpu")
+        self.assertEqual(told["accuracy"]["test"], self.graph.infer(self.path("parts"), full=True, nodes="test", device="cpu")["accuracy"]["test"])
+
+    def test_a_fit_that_is_interrupted_goes_on(self):
+        def stop(epoch):
+            if epoch["epoch"] == 1:
+                raise KeyboardInterrupt
+
+        trainer = Trainer(self.graph, self.path("interrupted"), **OPTIONS)
+        with self.assertRaises(KeyboardInterrupt):
+            trainer.fit(300, on_epoch=stop)
+        kept = Trainer(self.graph, self.path("interrupted"), device="cpu")
+        kept.fit(1)
+        self.assertTrue(2 <= kept.history[-1]["epoch"] < 299)
+
+    def test_a_predictor_answers_as_inference_does(self):
+        predictor = self.predictor()
+        nodes = [(7 * v) % 200 for v in range(150)]  # more than a request has
+        classes = predictor(nodes)
+        # From the same samples.
+        sampled = predictor.rows(array("q", nodes), full=False, device="cpu").tolist()
+        self.assertEqual(classes, sampled)
+        self.assertEqual(predictor(nodes[3]), classes[3])
+        self.assertEqual(predictor([]), [])
+        rows = predictor.probabilities(nodes)
+        self.assertEqual([row.index(max(row)) for row in rows], classes)
+        self.assertTrue(all(abs(sum(row) - 1) < 1e-5 for row in rows))
+        logits = predictor.rows("test", logits=True, device="cpu")
+        self.assertEqual(logits.shape, (self.graph.test_nodes, 2))
+        self.assertEqual([int(b > a) for a, b in logits.tolist()], predictor.rows("test", device="cpu").tolist())
+
+    def test_threads_take_turns(self):
+        predictor, found = self.predictor(), {}
+        threads = [threading.Thread(target=lambda v=v: found.update({v: [predictor(v) for _ in range(20)]})) for v in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, {v: [predictor(v)] * 20 for v in range(6)})
+
+    def test_a_wrong_node_costs_no_other_and_a_process_that_ended_is_said(self):
+        predictor = self.predictor()
+        for kind, message, nodes in (
+            (ValueError, "^nodes: .*200", [1, 200]),
+            (ValueError, "^nodes: ", [-1]),
+            (TypeError, "^nodes: expected node ids, found 'test'", "test"),
+            (TypeError, "^nodes: expected node ids", [0.5]),
+            (TypeError, "^nodes: expected node ids", [True]),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(kind, message):
+                predictor(nodes)
+        self.assertEqual(len(predictor([1, 2])), 2)
+        predictor._process.send_signal(signal.SIGKILL)
+        with self.assertRaisesRegex(EngineError, "hone-gnn ended with status -9"):
+            predictor([1])
+        self.assertEqual(len(predictor([1, 2])), 2, "another process answers")
+        before = predictor(5)
+        with mock.patch.object(of_trainer.json, "loads", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+            predictor(4)  # its answer is not taken for the next
+        self.assertEqual(predictor(5), before)
+
+    def test_a_forked_child_and_what_is_left(self):
+        predictor = self.predictor()
+        child = os.fork()
+        if child == 0:
+            try:
+                predictor([1])
+            except RuntimeError as error:
+                os._exit(0 if "before a fork" in str(error) else 2)
+            os._exit(1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(len(predictor([1])), 1, "the child ended nothing")
+        pid = predictor._process.pid
+        with predictor:
+            pass
+        with self.assertRaises(ProcessLookupError):
+            os.kill(pid, 0)
+
+    def test_a_model_of_ones_own(self):
+        spec = ModelSpec.published("sage", program=PROGRAM)
+        options = {key: value for key, value in OPTIONS.items() if key not in ("model", "hidden")}
+        trainer = Trainer(self.graph, self.path("spec"), model=spec, **options)
+        trainer.fit(1)
+        trainer.fit(1)
+        self.assertEqual(len(trainer.predictor(device="cpu")([1, 2])), 2, "the file of the specification is gone, and not needed")
+        with self.assertRaisesRegex(ValueError, "model.toml"):
+            Trainer(self.graph, self.path("wrong"), model=ModelSpec("name = 3"), **options).fit(1)
+        with self.assertRaisesRegex(TypeError, "text: expected a model as TOML"):
+            ModelSpec("")
+
+    def test_what_is_wrong_is_said(self):
+        for kind, message, call in (
+            (TypeError, "graph: expected a hone.gnn.Graph, found str", lambda: Trainer("a.graph", self.path("x"))),
+            (TypeError, "graph: expected a hone.gnn.Graph, found str", lambda: Predictor("a.graph", self.path("x"))),
+            (ValueError, "^epochs: it is no option of a Trainer", lambda: Trainer(self.graph, self.path("x"), epochs=3)),
+            (ValueError, "^epochs: expected at least 1, found 0", lambda: Trainer(self.graph, self.path("x")).fit(0)),
+            (ValueError, "holds a run, which goes on as it began; leave out hidden, model", lambda: Trainer(self.graph, self.run_folder, model="gat", hidden=4)),
+            (ValueError, "no-such", lambda: Predictor(self.graph, self.path("no-such"))),
+            (ValueError, "^there is no option colour", lambda: Predictor(self.graph, self.run_folder, colour="red")),
+            (ValueError, "^json: it is no option", lambda: Predictor(self.graph, self.run_folder, json=True)),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(kind, message):
+                call()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
