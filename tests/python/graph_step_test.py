@@ -6,6 +6,7 @@ finds them. On the CPU nothing is captured: the padded batches, the choice of an
 import copy
 import os
 import unittest
+from unittest import mock
 
 import torch
 from torch_geometric import nn
@@ -134,6 +135,19 @@ class Steps:
                            "Transformer": lambda: Model(nn.TransformerConv)}.items():
             with self.subTest(name):
                 self.compare(make, self.adam)
+
+    def test_several_labels_a_node_and_numbers_are_targets_too(self):
+        generator = torch.Generator().manual_seed(7)
+        targets = {"several labels": (torch.rand(800, 5, generator=generator) < 0.3).float(), "numbers": torch.randn(800, 5, generator=generator)}
+        for name, y in targets.items():
+            function = "binary_cross_entropy_with_logits" if name == "several labels" else "mse_loss"
+
+            class Targets(Model):
+                def losses(self, batch):
+                    return getattr(torch.nn.functional, function)(self(batch), batch.y[: batch.batch_size], reduction="none")
+
+            with self.subTest(name), mock.patch(f"{__name__}.graph", lambda graph=graph, y=y: graph().update({"y": y})):
+                self.compare(Targets, self.adam)
 
     def test_take_batches_that_no_envelope_holds_and_those_that_a_larger_one_holds(self):
         step = GraphStep(*self.made(), factors=(1.0, 1.3), trials=1)

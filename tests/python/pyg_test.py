@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loader and the sampler for PyTorch Geometric. Needs torch and torch_geometric; tests/python/pyg_run finds them."""
 import collections
+import copy
 import gc
 import itertools
 import os
@@ -251,6 +252,27 @@ class AnEpoch(unittest.TestCase):
         data = graph()
         made = loader(data, input_nodes=torch.arange(100, 200), transform=lambda batch: batch.x)
         self.assertTrue(torch.equal(made([7, 3])[:2], data.x[[107, 103]]))
+
+
+    def test_attributes_that_change_are_seen_when_an_epoch_begins(self):
+        # As PyTorch Geometric's example for Reddit does with the loader for its evaluation.
+        data = graph()
+        made = loader(copy.copy(data), input_nodes=None, num_neighbors=[-1], shuffle=False)
+        self.assertEqual(len(made.dataset), data.num_nodes)
+        del made.data.x, made.data.half
+        made.data.num_nodes, made.data.extra = data.num_nodes, torch.arange(data.num_nodes) * 2
+        made.data.edge_attr = data.edge_attr + 1
+        for batch in made:
+            self.assertNotIn("x", batch)
+            self.assertTrue(torch.equal(batch.extra, 2 * batch.n_id))
+            self.assertTrue(torch.equal(batch.edge_attr, data.edge_attr[batch.e_id] + 1))
+            self.assertEqual(batch.num_nodes, batch.n_id.numel())
+        epoch = iter(made)
+        first = next(epoch)
+        made.data.late = torch.arange(data.num_nodes)
+        self.assertNotIn("late", made(range(3)), "not in the middle of an epoch")
+        self.assertEqual(sum(batch.batch_size for batch in [first, *epoch]), data.num_nodes)
+        self.assertTrue(torch.equal(made(range(3)).late[:3], torch.arange(3)))
 
 
 class ASampler(unittest.TestCase):

@@ -181,7 +181,8 @@ class NeighborLoader:
     `input_id`, `batch_size`, `num_sampled_nodes`, `num_sampled_edges`; all else as it is. Threads of the loader's own sample
     and gather ahead, without worker processes.
 
-    data: torch_geometric.data.Data on the CPU, with int64 `edge_index`; with `device` on a GPU its tensors may be there.
+    data: torch_geometric.data.Data on the CPU, with int64 `edge_index`; with `device` on a GPU its tensors may be there. Attributes that are added,
+        replaced or removed later are seen when an epoch begins; the edges and weights are those of the beginning.
     num_neighbors: neighbors a node for each hop, drawn uniformly without replacement; -1 takes all.
     input_nodes: int64 or boolean tensor of seeds, distinct unless `disjoint`; None takes every node.
     replace: draws each neighbor anew, so that an edge may come several times.
@@ -265,34 +266,52 @@ class NeighborLoader:
                 if given:
                     raise NotImplementedError(f"{name}={given!r} with device={device!r}: a GPU draws by the default rules only; leave device out")
         self._gpu = None if gpu_device is None else cuda_batches.Gpu(gpu_device)
-        tensors: list[tuple[str, torch.Tensor, bool]] = []
-        self._sliced = []
-        for key, value in data:
-            if key == "edge_index":
-                continue
-            of_nodes = data.is_node_attr(key)
-            if not of_nodes and not data.is_edge_attr(key):
-                continue
-            if _gatherable(value, self._gpu):
-                tensors.append((key, value, of_nodes))
-            else:
-                self._sliced.append((key, of_nodes))
+        self._graph = _graph_of(data.edge_index, data.num_nodes, self._gpu)
+        self._threads, self._features = threads, features
+        self._rules: dict[str, Any] = {"replace": bool(replace), "disjoint": self.disjoint, "induced": self._induced}
+        self._weights = None if self._gpu is not None else _weights_of(data, weight_attr)
+        self._make_loader()
+
+    def _given(self) -> list[tuple[str, Any, bool]]:
+        """Node- and edge-level attributes: key, value, and whether it is one of the nodes."""
+        found = []
+        for key, value in self.data:
+            of_nodes = key != "edge_index" and self.data.is_node_attr(key)
+            if of_nodes or (key != "edge_index" and self.data.is_edge_attr(key)):
+                found.append((key, value, of_nodes))
+        return found
+
+    def _make_loader(self) -> None:
+        given = self._given()
+        self._made_of = [(key, value if isinstance(value, torch.Tensor) else None) for key, value, _ in given]
+        tensors = [one for one in given if _gatherable(one[1], self._gpu)]
+        self._sliced = [(key, of_nodes) for key, value, of_nodes in given if not _gatherable(value, self._gpu)]
         placed = [tensor for _, tensor, _ in tensors]
         if self._gpu is not None:
-            placed = cuda_batches.place(self._gpu, placed, features)
+            placed = cuda_batches.place(self._gpu, placed, self._features)
         tables = [(_Table(key, tensor), of_nodes) for (key, _, of_nodes), tensor in zip(tensors, placed)]
         self._nodes = [table for table, of_nodes in tables if of_nodes]
         self._edges = [table for table, of_nodes in tables if not of_nodes]
         rows = {"node_tables": [table.native for table in self._nodes], "edge_tables": [table.native for table in self._edges],
                 "keep": [table.tensor for table in self._nodes + self._edges]}
-        graph = self._graph = _graph_of(data.edge_index, data.num_nodes, self._gpu)
         if self._gpu is not None:
             most = max(1, min(self.batch_size, self._input.numel())) if self.batch_size > 0 else self.batch_size
-            self._loader = cuda_batches.GpuLoader(self._gpu, graph, self.num_neighbors, most, **rows)
+            self._loader = cuda_batches.GpuLoader(self._gpu, self._graph, self.num_neighbors, most, **rows)
             return
-        weights = _weights_of(data, weight_attr)
-        self._loader = Loader(graph, self.num_neighbors, self.batch_size, threads=threads, replace=bool(replace),
-                              disjoint=self.disjoint, induced=self._induced, weights=None if weights is None else weights.data_ptr(), **rows)
+        self._loader = Loader(self._graph, self.num_neighbors, self.batch_size, threads=self._threads,
+                              weights=None if self._weights is None else self._weights.data_ptr(), **self._rules, **rows)
+
+    def _see_changes(self) -> None:
+        """Attributes that were added to `data`, replaced or removed since."""
+        given = self._given()
+        if len(given) != len(self._made_of) or any(key != known or (isinstance(value, torch.Tensor) and value is not tensor)
+                                                   for (key, value, _), (known, tensor) in zip(given, self._made_of)):
+            self._make_loader()
+
+    @property
+    def dataset(self) -> range:
+        """Positions of the seeds: what PyTorch's DataLoader would draw from."""
+        return range(self._input.numel())
 
     @staticmethod
     def _input_of(input_nodes: Any, num_nodes: int, repeats: bool) -> torch.Tensor:
@@ -325,6 +344,7 @@ class NeighborLoader:
     def __iter__(self) -> Iterator[Data]:
         """Begins the next epoch. An iterator of an earlier one ends."""
         self._check_process()
+        self._see_changes()
         self._iterator = _Epoch(self, self.epoch, self._first_step)
         self._first_step = 0
         self.epoch += 1
@@ -333,6 +353,8 @@ class NeighborLoader:
     def __call__(self, index: Any) -> Data:
         """One batch of the seeds at these positions of `input_nodes`; a draw of its own each time."""
         self._check_process()
+        if self._iterator is None or self._iterator.over:
+            self._see_changes()
         positions = torch.as_tensor(index, dtype=torch.int64).view(-1)
         seeds = self._input[positions].contiguous()
         self._loads += 1
