@@ -184,14 +184,16 @@ class AGraph(unittest.TestCase):
         turned = Graph.from_arrays(self.path, tensors["edge_index"], x=tensors["x"].t().contiguous().t().bfloat16(), y=tensors["y"].view(-1, 1), program=PROGRAM)
         self.assertEqual((turned.num_features, turned.num_classes), (4, 2))
 
-    def test_the_pages_example_runs(self):
+    def test_the_pages_examples_run(self):
         with open(PAGE) as file:
-            example = file.read().split("```python\n")[1].split("```")[0]
+            examples = [block.split("```")[0] for block in file.read().split("```python\n")[1:]]
         before, path = os.getcwd(), os.environ["PATH"]
         os.environ["PATH"] = os.path.dirname(PROGRAM) + os.pathsep + path
         os.chdir(self.folder)
         try:
-            exec(compile(example, PAGE, "exec"), {})
+            names = {}
+            for example in examples:
+                exec(compile(example, PAGE, "exec"), names)
         finally:
             os.chdir(before)
             os.environ["PATH"] = path
