@@ -282,6 +282,7 @@ class NeighborLoader:
         return found
 
     def _make_loader(self) -> None:
+        self._seen = copy.copy(self.data)  # whose attributes the batches have
         given = self._given()
         self._made_of = [(key, value if isinstance(value, torch.Tensor) else None) for key, value, _ in given]
         tensors = [one for one in given if _gatherable(one[1], self._gpu)]
@@ -303,6 +304,7 @@ class NeighborLoader:
 
     def _see_changes(self) -> None:
         """Attributes that were added to `data`, replaced or removed since."""
+        self._seen = copy.copy(self.data)
         given = self._given()
         if len(given) != len(self._made_of) or any(key != known or (isinstance(value, torch.Tensor) and value is not tensor)
                                                    for (key, value, _), (known, tensor) in zip(given, self._made_of)):
@@ -388,7 +390,7 @@ class NeighborLoader:
                                "It needs no DataLoader workers around it, for it has threads of its own.")
 
     def _data(self, batch: Batch, input_id: torch.Tensor) -> Data:
-        out = copy.copy(self.data)
+        out = copy.copy(self._seen)
         n_id = _ids(batch, batch.nodes_at, batch.nodes)
         e_id = _ids(batch, batch.edge_ids_at, batch.edges)
         for table, place in zip(self._nodes, batch.node_rows_at):
@@ -396,11 +398,11 @@ class NeighborLoader:
         for table, place in zip(self._edges, batch.edge_rows_at):
             out[table.key] = table.rows(batch, place, batch.edges)
         for key, of_nodes in self._sliced:
-            out[key] = _pick(self.data[key], n_id if of_nodes else e_id)
+            out[key] = _pick(self._seen[key], n_id if of_nodes else e_id)
             if self._gpu is not None and isinstance(out[key], torch.Tensor):
                 out[key] = out[key].to(self._gpu.device)
         out.edge_index = _edge_index(batch)
-        if "num_nodes" in self.data._store:
+        if "num_nodes" in self._seen._store:
             out.num_nodes = batch.nodes
         out.n_id, out.e_id, out.input_id, out.batch_size = n_id, e_id, input_id, batch.seeds
         out.num_sampled_nodes, out.num_sampled_edges = (None, None) if self._induced else (batch.hop_nodes, batch.hop_edges)
