@@ -7,8 +7,11 @@ import gc
 import itertools
 import os
 import resource
+import signal
 import subprocess
 import sys
+import threading
+import time
 import unittest
 
 from unittest import mock
@@ -19,7 +22,7 @@ from torch_geometric.loader import NodeLoader
 from torch_geometric.nn import GraphSAGE
 from torch_geometric.utils import trim_to_layer
 
-from hone.gnn import cuda_batches, pyg
+from hone.gnn import cuda_batches, native, pyg
 from hone.gnn.native import LibraryError
 from hone.gnn.pyg import HoneSampler, NeighborLoader
 
@@ -538,6 +541,32 @@ class WrongInput(unittest.TestCase):
         for kind, message, call in cases:
             with self.subTest(message), self.assertRaisesRegex(kind, message):
                 call()
+
+    def test_ctrl_c_ends_a_long_call(self):
+        made, ended = loader(graph()), threading.Event()
+
+        def slow(*_):
+            time.sleep(1.5)
+            ended.set()
+            return 0
+
+        def pending(*_):
+            time.sleep(0.2)
+            return native._PENDING
+
+        epoch = iter(made)
+        calls = {"making a graph": ("hone_graph_make", slow, lambda: loader(graph())), "waiting for a batch": ("hone_loader_next", pending, lambda: next(epoch))}
+        for name, (function, instead, call) in calls.items():
+            with self.subTest(name), mock.patch.object(native._library, function, instead):
+                timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+                timer.start()
+                begin = time.monotonic()
+                with self.assertRaises(KeyboardInterrupt):
+                    call()
+                self.assertLess(time.monotonic() - begin, 1.2)
+                timer.join()
+        self.assertTrue(ended.wait(10))
+        self.assertEqual(len(list(made)), len(made), "the loader goes on")
 
     def test_no_seeds_are_an_empty_epoch(self):
         self.assertEqual(list(loader(graph(), input_nodes=torch.empty(0, dtype=torch.int64))), [])

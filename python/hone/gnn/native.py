@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 import weakref
 from ctypes import POINTER, Structure, byref, c_char, c_double, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Callable, Sequence
 
 ABI = 3
 _ERROR_BYTES = 1024
@@ -169,13 +170,47 @@ class Batch:
         self.edge_rows_at = view.edge_rows_at[:edge_tables]
 
 
-class InEdges:
-    """The edges of a graph by destination. `sources` and `destinations` are addresses of int64 [edges], read during the call."""
+def _interruptible(call: Callable[[], int], given_up: Callable[[], None]) -> int:
+    """What the call gives. Ctrl-C does not wait for it: the call ends on a thread of its own, and `given_up` frees what it made."""
+    if threading.current_thread() is not threading.main_thread():
+        return call()  # signals go to the main thread
+    done, found, abandoned = threading.Event(), [], threading.Event()
 
-    def __init__(self, sources: int, destinations: int, edges: int, nodes: int, threads: int = 0):
+    def work() -> None:
+        found.append(call())
+        done.set()
+        if abandoned.is_set():
+            given_up()
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        while not done.wait(_WAIT_SECONDS):
+            pass
+    except BaseException:
+        abandoned.set()
+        raise
+    return found[0]
+
+
+class InEdges:
+    """The edges of a graph by destination. `sources` and `destinations` are addresses of int64 [edges], read during the call, or after Ctrl-C until
+    it would have ended: `keep` keeps them alive."""
+
+    def __init__(self, sources: int, destinations: int, edges: int, nodes: int, threads: int = 0, keep: object = None):
         self._free = None
-        handle, error = c_void_p(), error_buffer()
-        check(library().hone_graph_make(sources, destinations, edges, nodes, threads, byref(handle), error), error)
+        handle, error, loaded = c_void_p(), error_buffer(), library()
+
+        def free() -> None:
+            if handle.value:
+                loaded.hone_graph_free(handle)
+
+        def make() -> int:
+            held = keep  # until the call ends
+            code = loaded.hone_graph_make(sources, destinations, edges, nodes, threads, byref(handle), error)
+            del held
+            return code
+
+        check(_interruptible(make, free), error)
         self.handle, self.nodes, self.edges = handle, nodes, edges
         self._free = weakref.finalize(self, _library.hone_graph_free, handle)
 

@@ -57,7 +57,7 @@ def _graph_of(edge_index: torch.Tensor, num_nodes: int, gpu: cuda_batches.Gpu | 
 
     def by_destination() -> InEdges:
         sources, destinations = edge_index[0].cpu().contiguous(), edge_index[1].cpu().contiguous()
-        return InEdges(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes)
+        return InEdges(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes, keep=(sources, destinations))
 
     if gpu is None:
         return _shared(edge_index, num_nodes, "cpu", by_destination)
