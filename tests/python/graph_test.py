@@ -66,7 +66,7 @@ class AGraph(unittest.TestCase):
         # Messages go from the first row to the second: with every edge of node 0 drawn, 1 and 2 are what it hears of.
         two = Graph.from_arrays(self.path, matrix("q", 2, 2, [1, 2, 0, 0]), num_nodes=3, program=PROGRAM)
         self.assertEqual((two.num_nodes, two.num_edges, two.num_features, two.num_classes), (3, 2, 0, 0))
-        with_reverse = self.make(symmetrize=True, dtype="float16")
+        with_reverse = self.make(symmetrize=True, undirected=True, dtype="float16")
         edges = arrays["edge_index"].tolist()
         self.assertEqual(with_reverse.num_edges, 4800 - sum(a == b for a, b in zip(*edges)), "a self-loop has no reverse")
 
@@ -134,6 +134,8 @@ class AGraph(unittest.TestCase):
             (ValueError, "^test_mask is true at no node: mark some, or leave it out", dict(test_mask=memoryview(bytes(400)).cast("?"))),
             (ValueError, "^train_mask is missing beside val_mask", dict(train_mask=None)),
             (ValueError, "outside the 1 classes of classes", dict(classes=1)),
+            (ValueError, "^edge_index: expected the reverse of every edge, and column 1, 2 to 0, has none; give symmetrize=True",
+             dict(edge_index=matrix("q", 2, 3, [1, 2, 0, 0, 0, 1]), undirected=True)),
             (ValueError, "^there is no option colour; `hone-gnn convert --help` tells more", dict(colour="red")),
         ]
         for kind, message, wrong in cases:

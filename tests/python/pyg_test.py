@@ -6,6 +6,7 @@ import copy
 import gc
 import itertools
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import unittest
 from unittest import mock
 
 import torch
+from torch.utils.data import DistributedSampler
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import NodeLoader
 from torch_geometric.nn import GraphSAGE
@@ -25,6 +27,11 @@ from torch_geometric.utils import trim_to_layer
 from hone.gnn import cuda_batches, native, pyg
 from hone.gnn.native import LibraryError
 from hone.gnn.pyg import HoneSampler, NeighborLoader
+
+try:
+    import pytorch_lightning as lightning
+except ImportError:
+    lightning = None
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "pyg.md")
 
@@ -257,6 +264,50 @@ class AnEpoch(unittest.TestCase):
         self.assertTrue(torch.equal(made([7, 3])[:2], data.x[[107, 103]]))
 
 
+    def test_a_sampler_says_which_seeds_come_and_in_which_order(self):
+        data = graph()
+        seeds = torch.arange(50, 150)
+        shares = []
+        for rank in range(2):
+            share = DistributedSampler(range(100), num_replicas=2, rank=rank, shuffle=True, seed=5)
+            made = loader(data, input_nodes=seeds, shuffle=False, batch_size=16, sampler=share)
+            self.assertEqual((len(made), len(made.dataset)), (4, 100))
+            share.set_epoch(3)
+            taken = []
+            for batch in made:
+                self.assertTrue(torch.equal(batch.n_id[: batch.batch_size], seeds[batch.input_id]))
+                taken += batch.input_id.tolist()
+            self.assertEqual(taken, list(share))
+            shares += taken
+        self.assertEqual(sorted(shares), list(range(100)))
+        with self.assertRaisesRegex(ValueError, "mutually exclusive"):
+            loader(data, shuffle=True, sampler=share)
+
+    def test_a_pickled_loader_is_made_anew_and_goes_on(self):
+        made = loader(graph())
+        epoch = iter(made)
+        next(epoch)
+        other = pickle.loads(pickle.dumps(made))
+        self.assertIsInstance(other, torch.utils.data.DataLoader)
+        rest = list(epoch)
+        self.assertEqual(len(rest), len(made) - 1)
+        for one, two in zip(rest, other, strict=True):
+            self.assertTrue(torch.equal(one.n_id, two.n_id) and torch.equal(one.e_id, two.e_id) and torch.equal(one.x, two.x))
+
+    @unittest.skipUnless(lightning, "pytorch_lightning is not here")
+    def test_lightning_gives_each_process_its_share(self):
+        from pytorch_lightning.utilities.data import _update_dataloader
+
+        data = graph()
+        data.w = torch.rand(data.num_edges)
+        made = loader(data, weight_attr="w", replace=True, num_workers=2, drop_last=True, pin_memory=False)
+        share = DistributedSampler(made.dataset, num_replicas=2, rank=1, shuffle=True)
+        again = _update_dataloader(made, share)
+        self.assertIs(type(again), NeighborLoader)
+        self.assertEqual((again.weight_attr, again.replace, again.num_workers, again.drop_last, again.batch_size, again.num_neighbors),
+                         ("w", True, 2, True, 32, [6, 4]))
+        self.assertEqual([one for batch in again for one in batch.input_id.tolist()], list(share)[: len(again) * 32])
+
     def test_attributes_that_change_are_seen_when_an_epoch_begins(self):
         # As PyTorch Geometric's example for Reddit does with the loader for its evaluation.
         data = graph()
@@ -399,7 +450,7 @@ class MadeOnAGpu:
             (ValueError, "features: expected 'auto', 'device' or 'host', found 'disk'", {"features": "disk"}),
             (ValueError, "device='mps': Hone makes batches on 'cpu' and on 'cuda'", {"device": "mps"}),
             (ValueError, "device: expected 'cpu', 'cuda' or 'cuda:0', found 'gpu'", {"device": "gpu"}),
-            (ValueError, "batch is 0", {"batch_size": 0}),
+            (ValueError, "batch_size: expected at least 1, found 0", {"batch_size": 0}),
             (ValueError, "9 fanouts", {"num_neighbors": [1] * 9}),
         ]
         for kind, message, more in cases:
@@ -517,7 +568,7 @@ class WrongInput(unittest.TestCase):
             (TypeError, "expected a vector of node ids", lambda: loader(data, input_nodes=torch.tensor([0.5]))),
             (ValueError, "num_neighbors is empty", lambda: loader(data, num_neighbors=[])),
             (ValueError, "0", lambda: loader(data, num_neighbors=[0])),
-            (ValueError, "batch is 0", lambda: loader(data, batch_size=0)),
+            (ValueError, "batch_size: expected at least 1, found 0", lambda: loader(data, batch_size=0)),
             (TypeError, "num_neighbors: expected a list of integers, one for each hop, found 5", lambda: loader(data, num_neighbors=5)),
             (TypeError, r"found \[2.5\]", lambda: loader(data, num_neighbors=[2.5])),
             (TypeError, "batch_size: expected an integer, found '32'", lambda: loader(data, batch_size="32")),

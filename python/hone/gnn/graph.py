@@ -99,6 +99,14 @@ def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict
         yield given, arguments
 
 
+def _without_reverse(edges: memoryview) -> str:
+    """An edge of [2, edges] whose reverse is not there."""
+    sources, targets = edges.tolist()
+    there = set(zip(sources, targets))
+    column = next((i for i, (a, b) in enumerate(zip(sources, targets)) if (b, a) not in there), None)
+    return "one of them" if column is None else f"column {column}, {sources[column]} to {targets[column]},"
+
+
 class Graph:
     """A graph in a container file, or a synthetic one by its name ("synthetic:arxiv?nodes=2000&seed=1").
 
@@ -127,7 +135,7 @@ class Graph:
 
     @classmethod
     def from_arrays(cls, path: str | os.PathLike[str], edge_index: Any, *, x: Any = None, y: Any = None, train_mask: Any = None,
-                    val_mask: Any = None, test_mask: Any = None, num_nodes: int | None = None,
+                    val_mask: Any = None, test_mask: Any = None, num_nodes: int | None = None, undirected: bool = False,
                     program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
         """Writes a container to `path`, which replaces an older container there and nothing else.
 
@@ -135,6 +143,7 @@ class Graph:
         x: [nodes, features] floats. y: [nodes] or [nodes, 1] whole numbers from 0 on, -1 for none: one class a node.
         train_mask, val_mask, test_mask: [nodes] truth values; without any, a split is drawn by seed.
         num_nodes: where neither x nor y nor a mask says it.
+        undirected: whether every edge must have its reverse; ValueError names one that has none.
         options: those of `hone-gnn convert`, as in symmetrize=True, dtype="float16", split=[0.6, 0.2, 0.2] (docs/graphs.md).
 
         TypeError and ValueError name the argument.
@@ -182,7 +191,14 @@ class Graph:
                 file = os.path.join(folder, name + ".npy")
                 arguments[file] = {"edges": "edge_index", "features": "x", "labels": "y"}.get(name, name)
                 _write_npy(file, view, **how)
-            engine.ask(tool, ["convert", folder, target, "--json", "--quiet", *engine.flags({"nodes": num_nodes, **options})], arguments)
+            words = ["--json", "--quiet", *engine.flags({"nodes": num_nodes, **options})]
+            if undirected:  # known when it is converted, and then an older container is still there
+                tried = engine.ask(tool, ["convert", folder, os.path.join(folder, "tried.graph"), *words], arguments)
+                os.unlink(os.path.join(folder, "tried.graph"))
+                if not tried["flags"]["symmetric"]:
+                    raise ValueError(f"edge_index: expected the reverse of every edge, and {_without_reverse(edges)} has none; give symmetrize=True, or leave "
+                                     "undirected out")
+            engine.ask(tool, ["convert", folder, target, *words], arguments)
         return cls(target, program=tool)
 
     @classmethod

@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator
 
 try:
     import torch
+    from torch.utils.data import DataLoader
     from torch_geometric.data import Data
     from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
 except ImportError as error:
@@ -173,7 +174,7 @@ def _gatherable(value: Any, gpu: cuda_batches.Gpu | None) -> bool:
     return value.device.type == "cpu" or (gpu is not None and value.device == gpu.device)
 
 
-class NeighborLoader:
+class NeighborLoader(DataLoader):
     """Takes the place of torch_geometric.loader.NeighborLoader for a homogeneous graph.
 
     Yields `Data` objects with the fields that PyTorch Geometric's loader gives them: every node-level tensor of `data` at the
@@ -201,11 +202,15 @@ class NeighborLoader:
         batches as on the CPU. With `replace`, `disjoint`, `weight_attr` and "induced" it raises NotImplementedError.
     features: where a `device` reads node- and edge-level tensors from: "device", "host" (pinned memory), or "auto", on the
         device as far as its free memory goes, the small ones first.
+    sampler: positions of `input_nodes` in the order of an epoch, in place of all of them in the order of `shuffle`, such as a
+        torch.utils.data.DistributedSampler for the share of a rank; asked when an epoch begins. PyTorch Lightning gives one of itself.
     generator: gives the seed of all draws, once, when the loader is made. With the same seed, the same batches come in the
         same epoch, whatever the number of threads.
 
     Temporal and bidirectional sampling, heterogeneous graphs and link prediction raise NotImplementedError. A forked child must
-    make a loader of its own.
+    make a loader of its own. A loader that is pickled is made anew from its arguments, and goes on where this one stands.
+
+    It is a torch.utils.data.DataLoader for what asks for one, and has nothing of it but the attributes.
     """
 
     def __init__(
@@ -240,18 +245,33 @@ class NeighborLoader:
         timeout: float = 0,
         device: Any = None,
         features: str = "auto",
+        sampler: Any = None,
+        batch_sampler: Any = None,
+        dataset: Any = None,
     ):
+        # `dataset` is what a DataLoader is made again with, as PyTorch Lightning does: it follows from input_nodes.
+        given = {key: value for key, value in locals().items() if key not in ("self", "dataset", "generator", "__class__")}
         if not isinstance(data, Data):
             raise NotImplementedError(f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}")
         _refuse(input_time=input_time is not None, time_attr=time_attr, transform_sampler_output=transform_sampler_output,
-                neighbor_sampler=neighbor_sampler)
+                neighbor_sampler=neighbor_sampler, batch_sampler=batch_sampler)
+        sizes = _whole("batch_size", batch_size), _whole("num_workers", num_workers)
+        if sizes[0] < 1:
+            raise ValueError(f"batch_size: expected at least 1, found {sizes[0]}")
+        inputs = self._input_of(input_nodes, data.num_nodes, bool(disjoint))
+        # Its own sampler is not asked; one that shuffles cannot be made of no seeds.
+        super().__init__(range(inputs.numel()), batch_size=sizes[0], shuffle=bool(shuffle) and inputs.numel() > 0, sampler=sampler, drop_last=bool(drop_last), generator=generator)
+        self._arguments = given
+        # What it is made again with.
+        self.input_nodes, self.replace, self.subgraph_type, self.weight_attr, self.device, self.features = input_nodes, replace, subgraph_type, weight_attr, device, features
+        self._chosen = sampler
         self.disjoint = bool(disjoint)
         self._induced = _subgraph_of(subgraph_type if directed else "induced", self.disjoint)
         del is_sorted, filter_per_worker, temporal_strategy, persistent_workers, prefetch_factor
         del worker_init_fn, multiprocessing_context, timeout
         self.data, self.transform = data, transform
-        self.batch_size, threads = _whole("batch_size", batch_size), _whole("num_workers", num_workers)
-        self.shuffle, self.drop_last, self.pin_memory = bool(shuffle), bool(drop_last), bool(pin_memory)
+        self.num_workers = threads = sizes[1]
+        self.shuffle, self.pin_memory = bool(shuffle), bool(pin_memory)
         self.num_neighbors = _fanouts_of(num_neighbors)
         self.seed = _seed_of(generator)
         self.epoch = 0  # the next to begin
@@ -259,7 +279,7 @@ class NeighborLoader:
         self._iterator: _Epoch | None = None
         self._loads = 0
         self._first_step = 0
-        self._input = self._input_of(input_nodes, data.num_nodes, self.disjoint)
+        self._input = inputs
         gpu_device = cuda_batches.device_of(device)
         if gpu_device is not None:
             for name, given in (("replace", replace), ("disjoint", disjoint), ("weight_attr", weight_attr), ("subgraph_type", self._induced and "induced")):
@@ -310,10 +330,8 @@ class NeighborLoader:
                                                    for (key, value, _), (known, tensor) in zip(given, self._made_of)):
             self._make_loader()
 
-    @property
-    def dataset(self) -> range:
-        """Positions of the seeds: what PyTorch's DataLoader would draw from."""
-        return range(self._input.numel())
+    def __reduce__(self) -> tuple:
+        return _made_again, (self._arguments, self.state_dict())
 
     @staticmethod
     def _input_of(input_nodes: Any, num_nodes: int, repeats: bool) -> torch.Tensor:
@@ -337,7 +355,7 @@ class NeighborLoader:
         return given
 
     def __len__(self) -> int:
-        full, rest = divmod(self._input.numel(), self.batch_size)
+        full, rest = divmod(self._input.numel() if self._chosen is None else len(self._chosen), self.batch_size)
         return full + (rest > 0 and not self.drop_last)
 
     def __repr__(self) -> str:
@@ -413,6 +431,12 @@ class NeighborLoader:
         return out if self.transform is None else self.transform(out)
 
 
+def _made_again(arguments: dict[str, Any], state: dict[str, int]) -> NeighborLoader:
+    made = NeighborLoader(**arguments)
+    made.load_state_dict(state)
+    return made
+
+
 def _pick(value: Any, ids: torch.Tensor) -> Any:
     if isinstance(value, torch.Tensor):
         return value.index_select(0, ids.to(value.device))
@@ -427,7 +451,12 @@ def _pick(value: Any, ids: torch.Tensor) -> Any:
 class _Epoch:
     def __init__(self, owner: NeighborLoader, epoch: int, first_step: int):
         self.owner, self.epoch, self.step, self.over = owner, epoch, first_step, False
-        seeds = owner._input
+        seeds, self.positions = owner._input, None
+        if owner._chosen is not None:
+            self.positions = torch.as_tensor(list(owner._chosen), dtype=torch.int64)
+            seeds = seeds[self.positions].contiguous()
+            if owner._gpu is not None:
+                self.positions = self.positions.to(owner._gpu.device)
         owner._loader.start(seeds.data_ptr(), seeds.numel(), seed=owner.seed, epoch=epoch, shuffle=owner.shuffle,
                             drop_last=owner.drop_last, first_step=first_step, keep=seeds)
 
@@ -443,7 +472,8 @@ class _Epoch:
             self.over = True
             raise StopIteration
         self.step = batch.step + 1
-        return self.owner._data(batch, _ids(batch, batch.input_at, batch.seeds))
+        places = _ids(batch, batch.input_at, batch.seeds)
+        return self.owner._data(batch, places if self.positions is None else self.positions[places])
 
 
 class HoneSampler(BaseSampler):
