@@ -128,6 +128,25 @@ class Layers:
         for one in found[1:]:
             self.assertTrue(torch.equal(one, found[0]))
 
+    def test_batch_normalization_of_some_rows_is_that_of_those_alone(self):
+        x = graph()[0].to(self.device)
+        batch, mask = Data(), torch.arange(50, device=self.device) % 3 > 0
+        batch.node_mask = mask
+        for more in ({}, {"momentum": None}, {"affine": False}, {"track_running_stats": False}):
+            one, other = (kind(IN, **more).to(self.device) for kind in (ours.BatchNorm, torch.nn.BatchNorm1d))
+            other.load_state_dict(one.state_dict())
+            for turn in range(3):
+                with self.subTest(more, turn=turn):
+                    scaled = (turn + 1) * x
+                    self.compare(one, other, [scaled], lambda layer, x: layer(x, batch)[mask[:40]], lambda layer, x: layer(x[mask[:40]]), 1e-5)
+                    for (name, a), b in zip(one.state_dict().items(), other.state_dict().values()):
+                        self.assertLess(float((a - b).abs().max()), 1e-5, name)
+                    one.zero_grad()
+                    other.zero_grad()
+            one.eval(), other.eval()
+            self.assertLess(float((one(x) - other(x)).abs().max()), 1e-5)
+        self.assertTrue(torch.equal(ours.BatchNorm(IN).to(self.device)(x), torch.nn.BatchNorm1d(IN).to(self.device)(x)))
+
     def test_two_kinds_of_nodes(self):
         here = torch.randn(25, IN, generator=torch.Generator().manual_seed(2)).to(self.device)
         x, ends = (one.to(self.device) for one in graph(targets=25))

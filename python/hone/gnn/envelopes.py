@@ -63,11 +63,12 @@ class PaddedBatch:
     data: torch_geometric.data.Data like a loader's batches, on `device`: `num_sampled_nodes` and `num_sampled_edges` are the
         envelope's, `batch_size` is the loader's. It is the same object, with the same tensors, whatever it is filled with.
     seed_mask: bool [batch_size], whether a seed is there.
-    node_mask: bool [nodes], whether a row is a node of the batch. `fill` leaves it alone; `mark_nodes` writes it.
+    node_mask: bool [nodes], whether a row is a node of the batch, where `masked`, and in `data` then; without, `mark_nodes` alone writes it.
     """
 
-    def __init__(self, envelope: Envelope, like: Any, node_keys: Sequence[str], edge_keys: Sequence[str]):
+    def __init__(self, envelope: Envelope, like: Any, node_keys: Sequence[str], edge_keys: Sequence[str], masked: bool = False):
         self.envelope = envelope
+        self._masked = masked
         self.device = like.edge_index.device
         self._node_at = [0, *accumulate(envelope.nodes)]
         self._edge_at = [0, *accumulate(envelope.edges)]
@@ -86,6 +87,8 @@ class PaddedBatch:
             self.data.num_nodes = nodes
         self.seed_mask = torch.zeros(self.batch_size, dtype=torch.bool, device=self.device)
         self.node_mask = torch.zeros(nodes, dtype=torch.bool, device=self.device)
+        if masked:
+            self.data.node_mask = self.node_mask
         self._rows = torch.arange(nodes, device=self.device)
         self._place = torch.zeros(nodes, dtype=torch.int64, device=self.device)  # row by local id
 
@@ -105,6 +108,8 @@ class PaddedBatch:
             torch._foreach_copy_([to for to, _ in some], [values for _, values in some])
         torch.lt(self._counter[: self.batch_size], seeds, out=self.seed_mask)
         self._place_edges(batch)
+        if self._masked:
+            self.mark_nodes(batch)
 
     def _place_edges(self, batch: Any) -> None:
         edge_index, nodes = batch.edge_index, batch.num_sampled_nodes

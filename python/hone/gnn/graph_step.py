@@ -10,6 +10,7 @@ import torch
 from hone.gnn import step_probe
 from hone.gnn.envelopes import Envelope, PaddedBatch
 from hone.gnn.step_probe import CannotCapture
+from hone.gnn.torch.norm import BatchNorm
 
 __all__ = ["CannotCapture", "GraphStep"]
 
@@ -112,6 +113,7 @@ class GraphStep:
         self._buckets = [_Bucket(Envelope.of(loader.batch_size, sizes, factor)) for factor in factors]
         self._numbers = self._numbers_of_optimizer()
         self._training = model.training
+        self._masked = any(isinstance(module, BatchNorm) for module in model.modules())
         self._pool: Any = None
         self.steps = self.uncaptured = 0
         small = self._buckets[0]
@@ -169,7 +171,7 @@ class GraphStep:
         return [*found, self.loader(order[: max(1, size * 3 // 4)])]
 
     def _padded(self, bucket: _Bucket, like: Any) -> PaddedBatch:
-        return PaddedBatch(bucket.envelope, like, self._node_keys, self._edge_keys)
+        return PaddedBatch(bucket.envelope, like, self._node_keys, self._edge_keys, self._masked)
 
     def _work(self, batch: Any, mask: torch.Tensor) -> torch.Tensor:
         self.optimizer.zero_grad(set_to_none=True)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
 """Convolutions for PyTorch that gather and reduce in one kernel: SAGEConv, GCNConv, GINConv and GATConv with the parameters of PyTorch
-Geometric's layers of these names. Needs torch, and Triton for the kernels; torch_geometric is not needed. See docs/pyg.md.
+Geometric's layers of these names, and a BatchNorm that knows padded rows. Needs torch, and Triton for the kernels; torch_geometric is not needed. See docs/pyg.md.
 
 A layer takes `edge_index` [2, edges] like PyTorch Geometric's, or `Edges`, which it does not have to sort: `layer_edges(batch)` gives those of
 each layer.
@@ -14,5 +14,6 @@ except ImportError as error:
 from hone.gnn.torch.attention import GATConv
 from hone.gnn.torch.convolutions import GCNConv, GINConv, SAGEConv
 from hone.gnn.torch.edges import Edges, layer_edges
+from hone.gnn.torch.norm import BatchNorm
 
-__all__ = ["Edges", "GATConv", "GCNConv", "GINConv", "SAGEConv", "layer_edges"]
+__all__ = ["BatchNorm", "Edges", "GATConv", "GCNConv", "GINConv", "SAGEConv", "layer_edges"]
