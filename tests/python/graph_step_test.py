@@ -122,7 +122,7 @@ class Steps:
             for one, other in zip(found, expected):
                 self.assertAlmostEqual(one, other, delta=2e-3)
         for (name, one), (_, other) in zip(models[0].state_dict().items(), models[1].state_dict().items()):
-            self.assertLess(float((one - other).norm()), 2e-2 * float(other.norm()) + 1e-4, name)
+            self.assertLess(float((one - other).double().norm()), 2e-2 * float(other.double().norm()) + 1e-4, name)
         self.assertEqual(step.steps, epochs * len(plain))
         return step
 
