@@ -132,7 +132,7 @@ class Objects(unittest.TestCase):
 
     def test_a_model_of_ones_own(self):
         spec = ModelSpec.published("sage", program=PROGRAM)
-        options = {key: value for key, value in OPTIONS.items() if key not in ("model", "hidden")}
+        options = {**{key: value for key, value in OPTIONS.items() if key not in ("model", "hidden")}, "fanout": [3, 3, 3]}
         trainer = Trainer(self.graph, self.path("spec"), model=spec, **options)
         trainer.fit(1)
         trainer.fit(1)

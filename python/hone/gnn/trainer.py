@@ -3,6 +3,7 @@
 """Training and predicting with the engine of `hone-gnn` as objects: Trainer, Predictor, ModelSpec. See docs/gnn-python.md."""
 from __future__ import annotations
 
+import contextlib
 import json
 import operator
 import os
@@ -172,7 +173,8 @@ class Predictor:
         process, self._process = self._process, None
         if process is None:
             return
-        process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # what was not read when it ended
+            process.stdin.close()
         try:
             process.wait(5)
         except subprocess.TimeoutExpired:
