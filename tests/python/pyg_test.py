@@ -337,6 +337,17 @@ class ASampler(unittest.TestCase):
             self.assertTrue(torch.equal(batch.n_id[batch.edge_index], data.edge_index[:, batch.e_id]))
 
 
+class CallsAtOnce:
+    """Stands for cuda_batches.Helper, so that calls come in the order of the log."""
+
+    def ask(self, call):
+        call()
+        return 0
+
+    def wait(self, number=None):
+        pass
+
+
 class EmulatedGpu:
     """Stands for cuda_batches.Gpu where the library is of the emulated runtime: memory is the host's, and work is done when it is
     enqueued. Memory is full of garbage when it is allocated."""
@@ -346,6 +357,9 @@ class EmulatedGpu:
 
     def __init__(self, device):
         del device
+
+    def helper(self):
+        return CallsAtOnce()
 
     def fork(self):
         self.log.append("fork")
@@ -500,6 +514,73 @@ class OnAnEmulatedGpu(MadeOnAGpu, unittest.TestCase):
             with mock.patch.object(cuda_batches, "CudaLoader", Calls):
                 list(loader(graph(), device="cuda"))
         self.assertEqual(set(streams), {("sample", "sampling"), ("write", "writing")})
+
+
+OF_CUDA = cuda_batches.CudaLoader
+
+
+class OneCallAtATime(OF_CUDA):
+    """The emulated runtime computes in the calling thread, for one thread at a time."""
+
+    turn = threading.RLock()
+
+    def __init__(self, *arguments, **more):
+        with self.turn:
+            super().__init__(*arguments, **more)
+
+
+def _in_turn(name):
+    def call(self, *arguments, **more):
+        with self.turn:
+            return getattr(OF_CUDA, name)(self, *arguments, **more)
+
+    return call
+
+
+for _name in ("start", "sample", "sample_these", "take", "write"):
+    setattr(OneCallAtATime, _name, _in_turn(_name))
+
+
+@unittest.skipUnless("emulated" in LIBRARY and os.path.exists(LIBRARY), "no library of the emulated runtime is here")
+class OnAnEmulatedGpuByAThread(MadeOnAGpu, unittest.TestCase):
+    """As OnAnEmulatedGpu, with the thread that enqueues the sampling on a GPU."""
+
+    def setUp(self):
+        for patch in (mock.patch.object(cuda_batches, "Gpu", EmulatedGpu), mock.patch.object(cuda_batches, "CudaLoader", OneCallAtATime),
+                      mock.patch.object(EmulatedGpu, "helper", lambda self: cuda_batches.Helper())):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_what_fails_there_is_raised_here_and_an_epoch_after_it_runs(self):
+        made = loader(graph(), device="cuda")
+        with mock.patch.object(OneCallAtATime, "sample", side_effect=RuntimeError("the device is lost")):
+            with self.assertRaisesRegex(RuntimeError, "the device is lost"):
+                list(made)
+        self.assertEqual(len(list(made)), len(made))
+
+
+class AHelper(unittest.TestCase):
+    def test_makes_calls_in_order_raises_what_they_raise_and_ends_when_it_is_gone(self):
+        before = set(threading.enumerate())
+        helper, seen = cuda_batches.Helper(), []
+        numbers = [helper.ask(lambda i=i: (time.sleep(0.01), seen.append(i))) for i in range(5)]
+        helper.wait(numbers[2])
+        self.assertEqual(seen[:3], [0, 1, 2])
+        helper.wait()
+        self.assertEqual(seen, [0, 1, 2, 3, 4])
+        helper.wait(helper.ask(seen.clear))
+        failing = helper.ask(lambda: seen[0])
+        with self.assertRaises(IndexError):
+            helper.wait(failing)
+        helper.wait(helper.ask(lambda: seen.append("goes on")))
+        self.assertEqual(seen, ["goes on"])
+        threads = set(threading.enumerate()) - before
+        self.assertEqual(len(threads), 1)
+        del helper
+        gc.collect()
+        for thread in threads:
+            thread.join(5)
+        self.assertFalse(any(thread.is_alive() for thread in threads))
 
 
 @unittest.skipUnless("emulated" not in LIBRARY and torch.cuda.is_available(), "no GPU is here, or not the library for it")

@@ -2,15 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches made on a GPU in memory of PyTorch's allocator, beside the stream that the caller works on. Needs torch.
 
-Two streams work beside the caller's. One samples, up to `_AHEAD` batches ahead, and waits for nothing that the caller enqueued. The other fills the
+Two streams work beside the caller's, and a thread that enqueues on one of them: sampling a batch takes tens of launches, which the caller's thread does not
+pay for. One samples, up to `_AHEAD` batches ahead, and waits for nothing that the caller enqueued. The other fills the
 memory of a batch while the caller works on the one before it; that memory may be an earlier batch's, so it waits for what the caller had enqueued when
 the batch was asked for. The host needs a batch's sizes, which sampling alone tells, to allocate its memory: it finds them there unless it is as many
 batches ahead of the GPU as are sampled ahead, and waits then until the GPU has come as far.
 """
 from __future__ import annotations
 
+import collections
+import contextlib
 import ctypes
-from typing import Any, Sequence
+import queue
+import threading
+import weakref
+from typing import Any, Callable, Sequence
 
 import torch
 
@@ -36,6 +42,60 @@ def device_of(given: Any) -> torch.device | None:
     return device
 
 
+class Helper:
+    """Makes calls one after another on a thread of its own, which ends when the helper is gone."""
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue = queue.SimpleQueue()
+        self._state = _HelperState()
+        self._asked = 0
+        self._started = False
+
+    def ask(self, call: Callable[[], Any]) -> int:
+        """The number of this call, to be waited for."""
+        if not self._started:
+            self._started = True
+            threading.Thread(target=_help, args=(self._calls, self._state), daemon=True, name="hone-sampling").start()
+            weakref.finalize(self, self._calls.put, None)
+        self._calls.put(call)
+        self._asked += 1
+        return self._asked
+
+    def wait(self, number: int | None = None) -> None:
+        """Until that call is made, or all are. Raises what a call raised, once."""
+        state, number = self._state, self._asked if number is None else number
+        if state.made < number:
+            with state.changed:
+                state.changed.wait_for(lambda: state.made >= number)
+        if state.error is not None:
+            error, state.error = state.error, None
+            raise error
+
+
+class _HelperState:
+    def __init__(self) -> None:
+        self.made = 0
+        self.error: BaseException | None = None
+        self.changed = threading.Condition()
+
+
+def _help(calls: queue.SimpleQueue, state: _HelperState) -> None:
+    while True:
+        call = calls.get()
+        if call is None:
+            return
+        error = None
+        try:
+            call()
+        except BaseException as found:
+            error = found
+        del call  # what it holds may go
+        with state.changed:
+            state.error = state.error or error
+            state.made += 1
+            state.changed.notify_all()
+
+
 class Gpu:
     """A GPU, and two streams of ours on it. PyTorch's primary context is used, and its allocator."""
 
@@ -55,6 +115,9 @@ class Gpu:
     @property
     def sampling_stream(self) -> int:
         return self._sampling.cuda_stream
+
+    def helper(self) -> Helper:
+        return Helper()
 
     def fork(self) -> None:
         """What is written next waits for all that the caller has enqueued so far.
@@ -138,8 +201,10 @@ class GpuLoader:
         self._loader = self._make(batch, _AHEAD)
         self._alone: CudaLoader | None = None  # makes what is asked for by `load`
         self._alone_batch = 0
-        self._sampled = 0  # batches, and not taken
-        self._ended = True  # the epoch's last batch is sampled
+        self._helper = gpu.helper()
+        self._lock = threading.Lock()  # of the loader, which one thread at a time may call
+        self._asked: collections.deque[int] = collections.deque()  # the helper's calls that sample batches which are not taken
+        self._left = 0  # batches of the epoch that are not asked for
         self._ready: tuple[Batch, Any] | None = None  # written, or being written
         self._begun = False
 
@@ -158,9 +223,14 @@ class GpuLoader:
 
     def start(self, seeds: int, count: int, **how: Any) -> None:
         """As native.Loader.start."""
-        self._ready, self._sampled, self._ended, self._begun = None, 0, True, False
+        self._ready, self._left, self._begun = None, 0, False
+        self._asked.clear()
+        with contextlib.suppress(Exception):  # whatever an epoch that is given up ended with
+            self._helper.wait()
         self._loader.start(seeds, count, **how)
-        self._ended, self._begun = False, True
+        full, rest = divmod(count, self._batch)
+        self._left = full + (rest > 0 and not how["drop_last"]) - how.get("first_step", 0)
+        self._begun = True
 
     def next(self) -> Batch | None:
         """The next batch of the epoch, or None at its end."""
@@ -182,18 +252,18 @@ class GpuLoader:
         return batch
 
     def _sample(self) -> None:
-        """Samples one batch more than was taken since, until as many are there as there is room for: an epoch's first batch does not wait
+        """Has one batch more sampled than was taken since, until as many are there as there is room for: an epoch's first batch does not wait
         for many that come later."""
         for _ in range(2):
-            if self._ended or self._sampled == self._loader.ahead:
+            if self._left == 0 or len(self._asked) == self._loader.ahead:
                 return
-            self._ended = not self._loader.sample(self._gpu.sampling_stream)
-            self._sampled += not self._ended
+            self._left -= 1
+            self._asked.append(self._helper.ask(_Sampling(self._loader, self._lock, self._gpu.sampling_stream)))
 
     def _next_written(self) -> tuple[Batch, Any] | None:
-        if self._sampled == 0:
+        if not self._asked:
             return None
-        self._sampled -= 1
+        self._helper.wait(self._asked.popleft())
         return self._write(self._loader)
 
     def load(self, seeds: int, count: int, *, seed: int, epoch: int, step: int) -> Batch:
@@ -208,9 +278,23 @@ class GpuLoader:
         return batch
 
     def _write(self, loader: CudaLoader) -> tuple[Batch, Any]:
-        batch = loader.take()
+        with self._lock:
+            batch = loader.take()
         # By steps of an eighth, so that the allocator finds the memory of an earlier batch for it.
         step = max(512, 1 << max(batch.block_bytes.bit_length() - 4, 0))
         batch.block = self._gpu.allocate(-(-batch.block_bytes // step) * step)
-        loader.write(batch.block.data_ptr(), self._gpu.stream)
+        with self._lock:
+            loader.write(batch.block.data_ptr(), self._gpu.stream)
         return batch, self._gpu.mark()
+
+
+class _Sampling:
+    """A call of the helper. It holds no GpuLoader, which could otherwise not go."""
+
+    def __init__(self, loader: CudaLoader, lock: threading.Lock, stream: int):
+        self._loader, self._lock, self._stream = loader, lock, stream
+
+    def __call__(self) -> None:
+        with self._lock:
+            if not self._loader.sample(self._stream):
+                raise RuntimeError("the epoch has fewer batches than were asked for")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import operator
 import os
 import weakref
@@ -124,31 +125,41 @@ def _seed_of(generator: torch.Generator | None) -> int:
     return int(torch.randint(0, 2**62, (1,), generator=generator).item())
 
 
-def _values(batch: Batch, dtype: torch.dtype, place: int, count: int) -> torch.Tensor:
-    """`count` values of a batch's block from the byte `place` on: a view."""
-    on_gpu = isinstance(batch.block, torch.Tensor)
-    if count == 0:
-        return torch.empty(0, dtype=dtype, device=batch.block.device if on_gpu else "cpu")
-    if on_gpu:
-        return batch.block[place : place + count * dtype.itemsize].view(dtype)
-    return torch.frombuffer(batch.block, dtype=dtype, count=count, offset=place)
+class _Block:
+    """A batch's memory as tensors: views of one tensor of each dtype."""
 
+    def __init__(self, batch: Batch):
+        self.batch = batch
+        self._on_gpu = isinstance(batch.block, torch.Tensor)
+        self.device = batch.block.device if self._on_gpu else torch.device("cpu")
+        self._whole: dict[torch.dtype, torch.Tensor] = {}
 
-def _ids(batch: Batch, place: int, count: int) -> torch.Tensor:
-    return _values(batch, torch.int64, place, count)
+    def values(self, dtype: torch.dtype, place: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> torch.Tensor:
+        """Values from the byte `place` on, a multiple of 256."""
+        if 0 in shape:
+            return torch.empty(shape, dtype=dtype, device=self.device)
+        whole = self._whole.get(dtype)
+        if whole is None:
+            block = self.batch.block
+            if self._on_gpu:
+                whole = block.view(dtype)
+            else:
+                whole = torch.frombuffer(block, dtype=dtype, count=self.batch.block_bytes // dtype.itemsize)
+            self._whole[dtype] = whole
+        return whole.as_strided(shape, strides, place // dtype.itemsize)
 
+    def ids(self, place: int, count: int) -> torch.Tensor:
+        return self.values(torch.int64, place, (count,), (1,))
 
-def _trees(batch: Batch) -> torch.Tensor:
-    """[nodes] of int64: position of the seed that each node was found from."""
-    return torch.empty(0, dtype=torch.int64) if batch.trees_at is None else _ids(batch, batch.trees_at, batch.nodes)
+    def trees(self) -> torch.Tensor:
+        """[nodes] of int64: position of the seed that each node was found from."""
+        batch = self.batch
+        return torch.empty(0, dtype=torch.int64) if batch.trees_at is None else self.ids(batch.trees_at, batch.nodes)
 
-
-def _edge_index(batch: Batch) -> torch.Tensor:
-    """[2, edges] of local ids: a view, whose rows lie further apart than they are long."""
-    if batch.edges == 0:
-        return _ids(batch, batch.sources_at, 0).view(2, 0)
-    distance = (batch.destinations_at - batch.sources_at) // 8
-    return _ids(batch, batch.sources_at, distance + batch.edges).as_strided((2, batch.edges), (distance, 1))
+    def edge_index(self) -> torch.Tensor:
+        """[2, edges] of local ids, whose rows lie further apart than they are long."""
+        batch = self.batch
+        return self.values(torch.int64, batch.sources_at, (2, batch.edges), ((batch.destinations_at - batch.sources_at) // 8, 1))
 
 
 class _Table:
@@ -159,13 +170,13 @@ class _Table:
         self.tensor = tensor if tensor[:1].is_contiguous() else tensor.contiguous()
         rows = self.tensor.size(0)
         self.shape = tuple(tensor.shape[1:])
+        self.strides = tuple(math.prod(tensor.shape[i + 1 :]) for i in range(tensor.dim()))
         self.row_bytes = tensor.element_size() * (tensor[0].numel() if rows else 0)
         stride = self.tensor.stride(0) * tensor.element_size() if rows > 1 else self.row_bytes
         self.native = Table(self.tensor.data_ptr(), rows, self.row_bytes, stride)
 
-    def rows(self, batch: Batch, place: int, count: int) -> torch.Tensor:
-        elements = count * self.row_bytes // self.tensor.element_size()
-        return _values(batch, self.tensor.dtype, place, elements).view(count, *self.shape)
+    def rows(self, block: _Block, place: int, count: int) -> torch.Tensor:
+        return block.values(self.tensor.dtype, place, (count, *self.shape), self.strides)
 
 
 def _gatherable(value: Any, gpu: cuda_batches.Gpu | None) -> bool:
@@ -379,7 +390,7 @@ class NeighborLoader(DataLoader):
         seeds = self._input[positions].contiguous()
         self._loads += 1
         batch = self._loader.load(seeds.data_ptr(), seeds.numel(), seed=self.seed ^ 0x5EED, epoch=self._loads >> 32, step=self._loads & 0xFFFFFFFF)
-        return self._data(batch, positions)
+        return self._data(_Block(batch), positions)
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands, in the middle of an epoch too: what load_state_dict takes."""
@@ -407,28 +418,42 @@ class NeighborLoader(DataLoader):
             raise RuntimeError("this loader was made before a fork, and its threads are not in this process: make a loader here. "
                                "It needs no DataLoader workers around it, for it has threads of its own.")
 
-    def _data(self, batch: Batch, input_id: torch.Tensor) -> Data:
-        out = copy.copy(self._seen)
-        n_id = _ids(batch, batch.nodes_at, batch.nodes)
-        e_id = _ids(batch, batch.edge_ids_at, batch.edges)
+    def _data(self, block: _Block, input_id: torch.Tensor) -> Data:
+        batch, out = block.batch, copy.copy(self._seen)
+        n_id = block.ids(batch.nodes_at, batch.nodes)
+        e_id = block.ids(batch.edge_ids_at, batch.edges)
+        found: dict[str, Any] = {}
         for table, place in zip(self._nodes, batch.node_rows_at):
-            out[table.key] = table.rows(batch, place, batch.nodes)
+            found[table.key] = table.rows(block, place, batch.nodes)
         for table, place in zip(self._edges, batch.edge_rows_at):
-            out[table.key] = table.rows(batch, place, batch.edges)
+            found[table.key] = table.rows(block, place, batch.edges)
         for key, of_nodes in self._sliced:
-            out[key] = _pick(self._seen[key], n_id if of_nodes else e_id)
-            if self._gpu is not None and isinstance(out[key], torch.Tensor):
-                out[key] = out[key].to(self._gpu.device)
-        out.edge_index = _edge_index(batch)
+            found[key] = _pick(self._seen[key], n_id if of_nodes else e_id)
+            if self._gpu is not None and isinstance(found[key], torch.Tensor):
+                found[key] = found[key].to(self._gpu.device)
+        found["edge_index"] = block.edge_index()
         if "num_nodes" in self._seen._store:
-            out.num_nodes = batch.nodes
-        out.n_id, out.e_id, out.input_id, out.batch_size = n_id, e_id, input_id, batch.seeds
-        out.num_sampled_nodes, out.num_sampled_edges = (None, None) if self._induced else (batch.hop_nodes, batch.hop_edges)
+            found["num_nodes"] = batch.nodes
+        found.update(n_id=n_id, e_id=e_id, input_id=input_id, batch_size=batch.seeds)
+        if not self._induced:
+            found.update(num_sampled_nodes=batch.hop_nodes, num_sampled_edges=batch.hop_edges)
         if self.disjoint:
-            out.batch = _trees(batch)
+            found["batch"] = block.trees()
+        _set_all(out, found)
         if self.pin_memory and self._gpu is None:
             out = out.pin_memory()
         return out if self.transform is None else self.transform(out)
+
+
+def _set_all(data: Data, values: dict[str, Any]) -> None:
+    """What setting one attribute after another does, in a tenth of the time for a plain Data."""
+    mapping = getattr(data._store, "_mapping", None)
+    if type(data) is Data and type(mapping) is dict:
+        data._store.__dict__.pop("_cached_attr", None)
+        mapping.update(values)
+        return
+    for key, value in values.items():
+        setattr(data, key, value)
 
 
 def _made_again(arguments: dict[str, Any], state: dict[str, int]) -> NeighborLoader:
@@ -472,8 +497,9 @@ class _Epoch:
             self.over = True
             raise StopIteration
         self.step = batch.step + 1
-        places = _ids(batch, batch.input_at, batch.seeds)
-        return self.owner._data(batch, places if self.positions is None else self.positions[places])
+        block = _Block(batch)
+        places = block.ids(batch.input_at, batch.seeds)
+        return self.owner._data(block, places if self.positions is None else self.positions[places])
 
 
 class HoneSampler(BaseSampler):
@@ -502,12 +528,13 @@ class HoneSampler(BaseSampler):
         seeds = index.node.to(torch.int64).contiguous()
         self._calls += 1
         batch = self._loader.load(seeds.data_ptr(), seeds.numel(), seed=self._seed, epoch=self._calls >> 32, step=self._calls & 0xFFFFFFFF)
+        block = _Block(batch)
         return SamplerOutput(
-            node=_ids(batch, batch.nodes_at, batch.nodes),
-            row=_ids(batch, batch.sources_at, batch.edges),
-            col=_ids(batch, batch.destinations_at, batch.edges),
-            edge=_ids(batch, batch.edge_ids_at, batch.edges),
-            batch=_trees(batch) if self._disjoint else None,
+            node=block.ids(batch.nodes_at, batch.nodes),
+            row=block.ids(batch.sources_at, batch.edges),
+            col=block.ids(batch.destinations_at, batch.edges),
+            edge=block.ids(batch.edge_ids_at, batch.edges),
+            batch=block.trees() if self._disjoint else None,
             num_sampled_nodes=None if self._induced else batch.hop_nodes,
             num_sampled_edges=batch.hop_edges,
             metadata=(index.input_id, index.time),

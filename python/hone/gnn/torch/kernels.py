@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 
 _TILE = 1024  # values that a program holds of each edge
-_UNROLL = 4  # edges of a list that a program reads at once
+_UNROLL = 4  # edges of a target that a program reads at once; most sources of a sampled batch have one edge, and are read one by one
 _WARPS = 4
 
 
@@ -222,7 +222,7 @@ def sum_sources(grad: torch.Tensor, lists: tuple[torch.Tensor, torch.Tensor, tor
     grid = triton.cdiv(rows, tile), triton.cdiv(width, lanes)
     if out.numel():
         _sum_sources[grid](grad, of_sources, list_offsets, order, offsets, grad if weights is None else weights, out, rows, list_offsets.numel() - 1,
-                           grad.size(0), width, grad.stride(0), own, _heads(weights), mean, weights is not None, tile, lanes, _UNROLL, num_warps=_WARPS)
+                           grad.size(0), width, grad.stride(0), own, _heads(weights), mean, weights is not None, tile, lanes, 1, num_warps=_WARPS)
     return out
 
 
