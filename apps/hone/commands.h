@@ -95,6 +95,7 @@ int ExitStatusOf(Verdict verdict);
 
 void RegisterApplyCommand(CLI::App& app, CommandContext& context);
 void RegisterBenchCommand(CLI::App& app, CommandContext& context);
+void RegisterCleanCommand(CLI::App& app, CommandContext& context);
 void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context);  // below `hone bench`
 void RegisterCompareCommand(CLI::App& app, CommandContext& context);
 void RegisterDbCommand(CLI::App& app, CommandContext& context);

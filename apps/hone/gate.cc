@@ -14,6 +14,7 @@
 #include "base/json_text.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
+#include "tuner/evaluate/compile_only.h"
 #include "tuner/gate/report_formats.h"
 
 namespace hone {
@@ -21,7 +22,7 @@ namespace {
 
 struct GateFlags {
   DeviceFlags device;
-  std::string base, head = "HEAD", repository = ".", slower = "2%", rate = "1%", junit, markdown;
+  std::string base, head = "HEAD", repository = ".", slower = "2%", rate = "1%", junit, markdown, compile_only;
   std::vector<std::string> kernels;
   bool no_time = false, exact_base = false;
   int parallel = GateOptions().parallel;
@@ -59,7 +60,14 @@ Status Run(CommandContext& context, const GateFlags& flags) {
   git.search_path = SplitSearchPath(context.search_path);
   git.environment = context.environment;
   HONE_ASSIGN_OR_RETURN(const TreePair trees, OpenTrees(git, flags.base, flags.head, flags.exact_base));
-  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
+  std::unique_ptr<Evaluator> evaluator;
+  if (flags.compile_only.empty()) {
+    HONE_ASSIGN_OR_RETURN(evaluator, OpenEvaluator(context, flags.device));
+  } else {
+    options.run = false;
+    HONE_RETURN_IF_ERROR(MakeCacheFolder(context));
+    HONE_ASSIGN_OR_RETURN(evaluator, MakeCompileOnlyEvaluator(MakeEvaluatorOptions(context, flags.device), flags.compile_only));
+  }
   const auto tell = [&](const std::string& line) { PrintError("hone: {}\n", line); };
   HONE_ASSIGN_OR_RETURN(const GateReport report, RunGate(*evaluator, trees, options, tell));
   Print("{}", flags.device.json ? DumpJson(GateJson(report), 2) + "\n" : GateText(report));
@@ -93,6 +101,8 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--rate", flags->rate, "how likely a false alarm may be, for all comparisons together")
       ->capture_default_str();
   command->add_flag("--no-time", flags->no_time, "compile and check kernels, and do not time them");
+  command->add_option("--compile-only", flags->compile_only,
+                      "only compile kernels, for this GPU architecture, such as sm_90a; needs the CUDA toolkit and no GPU");
   command->add_option("--parallel", flags->parallel, "kernels judged at a time at first; their compiles overlap, and each is timed alone")
       ->check(kAboveZero)
       ->capture_default_str();

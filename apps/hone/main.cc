@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   hone::RegisterCompareCommand(app, context);
   hone::RegisterWorkerCommand(app, context);
   hone::RegisterWorkersCommand(app, context);
+  hone::RegisterCleanCommand(app, context);
   hone::RegisterTuneCommand(app, context);
   hone::RegisterDbCommand(app, context);
   hone::RegisterOptimizeCommand(app, context);

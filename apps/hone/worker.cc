@@ -67,6 +67,8 @@ ServeOptions JudgingOptions(const WorkerFlags& flags) {
 Status RunForQueue(CommandContext& context, const WorkerFlags& flags) {
   if (flags.once) return Status::InvalidArgument("--once belongs to --spool; a queue's worker ends with --until-idle 10s");
   HONE_ASSIGN_OR_RETURN(const RedisAddress address, ParseRedisAddress(flags.queue));
+  if (!address.reuse.empty())
+    return Status::InvalidArgument("--queue: reuse= belongs into the address of those who submit (--device), not of workers");
   ServeQueueOptions options;
   HONE_ASSIGN_OR_RETURN(options.until_idle_seconds, SecondsOf(flags.until_idle));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));

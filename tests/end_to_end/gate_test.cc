@@ -165,6 +165,58 @@ TEST_F(Gate, FailsAWrongChangeBeforeAnyTime) {
   EXPECT_THAT(Text(repository_ + "/junit.xml"), HasSubstr("<failure type=\"wrong\""));
 }
 
+TEST_F(Gate, OnlyCompilesForAGpuThatIsNotHere) {
+  Branch("compiles");
+  // The simulated GPU cannot run this: it has no clusters' barriers.
+  std::string source = Text(kSource + "/tasks/relu/seed.cu");
+  const size_t brace = source.find("{", source.find("__global__"));
+  ASSERT_NE(brace, std::string::npos);
+  source.insert(brace + 1, "\n  asm volatile(\"barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;\" ::: \"memory\");\n");
+  Write("tasks/relu/seed.cu", source);
+  Commit("a cluster's barrier");
+  const Outcome compiled = Judge({"--base", "main", "--compile-only", "sm_90a", "--json", "--markdown", "comment.md", "--junit", "junit.xml"});
+  if (compiled.status == 3 && compiled.err.find("CUDA") != std::string::npos) GTEST_SKIP() << compiled.err;
+  EXPECT_EQ(compiled.status, 0) << compiled.err;
+  const json report = json::parse(compiled.out);
+  EXPECT_TRUE(report.at("compiled_only"));
+  EXPECT_EQ(report.at("kernels").at(0).at("status"), "passed");
+  EXPECT_THAT(report.at("summary").get<std::string>(), HasSubstr("each compiles"));
+  EXPECT_THAT(Text(repository_ + "/comment.md"), HasSubstr("whether they are right was not looked at"));
+  EXPECT_THAT(Text(repository_ + "/junit.xml"), HasSubstr("the compiler for sm_90a"));
+  // An older GPU lacks the instruction, and that is the kernel's fault; an unknown one is the caller's.
+  const Outcome older = Judge({"--base", "main", "--compile-only", "sm_80"});
+  EXPECT_EQ(older.status, 1) << older.err;
+  EXPECT_THAT(older.out, HasSubstr("does not compile"));
+  for (const char* none : {"sm_12345", "h100", "sm_91z", "sm_999"}) {
+    const Outcome unknown = Judge({"--base", "main", "--compile-only", none});
+    EXPECT_EQ(unknown.status, 2) << none << unknown.err;
+    EXPECT_THAT(unknown.err, HasSubstr(none)) << none;
+  }
+}
+
+TEST_F(Gate, ShowsWhatAPullRequestWithAFastAndASlowChangeGets) {
+  const std::string made = scratch_ / "made";
+  const Outcome outcome = Run({"/bin/bash", kSource + "/examples/ci/try-gate", HONE_BINARY_DIR "/bin/hone", made}, scratch_.path());
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  // The stored files are what comes out, but for how long it took and what a newer model of the GPU says.
+  const auto without_numbers = [](std::string text) {
+    // A revision's hash follows from the tasks' texts.
+    for (size_t at = 0; (at = text.find('(', at)) != std::string::npos; ++at) {
+      if (at + 13 < text.size() && text.substr(at + 1, 12).find_first_not_of("0123456789abcdef") == std::string::npos && text[at + 13] == ')') text.erase(at + 1, 12);
+    }
+    std::string out;
+    for (const char c : text) {
+      const bool digit = (c >= '0' && c <= '9') || c == '.';
+      if (!digit || out.empty() || out.back() != '#') out += digit ? '#' : c;
+    }
+    return out;
+  };
+  for (const char* file : {"faster.md", "faster.xml", "both.md", "both.xml"}) {
+    EXPECT_EQ(without_numbers(Text(made + "/" + file)), without_numbers(Text(kSource + "/examples/ci/shown/" + file)))
+        << "examples/ci/try-gate build/bin/hone writes examples/ci/shown anew";
+  }
+}
+
 TEST_F(Gate, JudgesByTheBasesToleranceWhereTheChangeLoosensIt) {
   Branch("loose");
   std::string toml = Text(repository_ + "/tasks/relu/task.toml");

@@ -14,6 +14,36 @@
 #include "base/stoppable_sleep.h"
 
 namespace hone {
+namespace {
+
+// A batch system that ends a job (Slurm's preemption, say) signals all its processes, the compiler and the simulated
+// GPU's among them. Their deaths look like a candidate's fault, and a moment passes until this process has its signal.
+constexpr double kSignalSeconds = 0.1;
+
+bool MayComeOfASignal(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kCompileError:
+    case Verdict::kResourceLimit:
+    case Verdict::kLaunchError:
+    case Verdict::kCrashed:
+    case Verdict::kTimedOut:
+    case Verdict::kUnsupported:
+    case Verdict::kInvalidTask:
+    case Verdict::kDeviceLost:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Status CheckNotSignalled(const Evaluation& evaluation, const std::stop_token& stop) {
+  if (!MayComeOfASignal(evaluation.verdict) || StoppableSleep(kSignalSeconds, stop)) return Status::Ok();
+  return Status::Unavailable(
+      fmt::format("the worker was told to end while it judged, and '{}' may have come of that: another worker judges anew",
+                  VerdictName(evaluation.verdict)));
+}
 
 Result<Evaluation> JudgeBundle(Evaluator& evaluator, const SpoolBundle& bundle, const ServeOptions& options,
                                const EvaluationProgress& progress) {
@@ -23,6 +53,7 @@ Result<Evaluation> JudgeBundle(Evaluator& evaluator, const SpoolBundle& bundle, 
   request.profile_gains = request.profile && options.profiles == ServeOptions::Profiles::kGains;
   for (int attempt = 1;; ++attempt) {
     Result<Evaluation> evaluation = evaluator.Evaluate(bundle.task, request, progress);
+    if (evaluation.ok()) HONE_RETURN_IF_ERROR(CheckNotSignalled(*evaluation, options.stop));
     if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
       evaluation = Status::Unavailable("the device was lost: " + evaluation->detail);
     }

@@ -16,6 +16,7 @@
 #include <functional>
 
 #include "base/file.h"
+#include "tuner/evaluate/clean_spool.h"
 
 namespace hone {
 namespace {
@@ -120,6 +121,36 @@ TEST_F(ServeSpool, AFailureOfTheMachineThatPassesIsTriedAgain) {
   EXPECT_EQ(evaluator_.calls, 3);
   EXPECT_EQ(spool_->Answer(id_).value().verdict, Verdict::kCompileError);
   EXPECT_FALSE(In("failed") || In("pending") || In("running"));
+}
+
+// A batch system signals a job's compilers too, and a compiler that was ended says no more than one that refuses.
+TEST_F(ServeSpool, AVerdictThatASignalMayHaveCausedIsNoAnswer) {
+  class Signalled : public FailingEvaluator {
+   public:
+    Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress& progress) override {
+      stop.request_stop();
+      Result<Evaluation> evaluation = FailingEvaluator::Evaluate(task, request, progress);
+      evaluation->verdict = verdict;
+      return evaluation;
+    }
+    std::stop_source stop;
+    Verdict verdict = Verdict::kOk;
+  };
+  const struct {
+    Verdict verdict;
+    bool answered;
+  } cases[] = {{Verdict::kCompileError, false}, {Verdict::kCrashed, false},   {Verdict::kInvalidTask, false},
+               {Verdict::kOk, true},            {Verdict::kWrongOutput, true}, {Verdict::kRuleViolation, true}};
+  for (const auto& one : cases) {
+    Signalled signalled;
+    signalled.verdict = one.verdict;
+    ServeOptions options = Quick();
+    options.stop = signalled.stop.get_token();
+    const Result<Evaluation> judged = JudgeBundle(signalled, {.task = task_, .request = request_}, options);
+    EXPECT_EQ(judged.ok(), one.answered) << VerdictName(one.verdict);
+    EXPECT_EQ(signalled.calls, 1);
+    EXPECT_EQ(judged.status().message().find("another worker judges anew") != std::string::npos, !one.answered);
+  }
 }
 
 TEST_F(ServeSpool, ProfilesAreLeftOutWhereTheWorkerIsToldTo) {
@@ -368,6 +399,35 @@ TEST_F(ServeSpool, AForgedAnswerIsAnErrorAndNoMore) {
     EXPECT_FALSE(answer.status().message().empty());
     EXPECT_NE(answer.status().code(), StatusCode::kOk);
   }
+}
+
+TEST(CleanSpool, RemovesWhatIsMeantAndNeverWhatAWorkerHolds) {
+  namespace fs = std::filesystem;
+  const TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  const std::string directory = folder.path();
+  EXPECT_THAT(CleanSpool(directory, {}).status().message(), HasSubstr("this is no spool"));
+  for (const char* name : {"done/a", "done/old", "failed/b", "pending/c", "running/d"}) {
+    fs::create_directories(fs::path(folder / name).parent_path());
+    std::ofstream(folder / (std::string(name) + ".json")) << "{}";
+  }
+  fs::last_write_time(folder / "done/old.json", fs::file_time_type::clock::now() - std::chrono::hours(2));
+  const SpoolCleanReport counted = CleanSpool(directory, {.answers = true, .waiting = true, .older_seconds = 3600}).value();
+  EXPECT_EQ(counted.there.answers, 2);
+  EXPECT_EQ(counted.there.answer_bytes, 4);
+  EXPECT_EQ(counted.there.failures, 1);
+  EXPECT_EQ(counted.there.waiting, 1);
+  EXPECT_EQ(counted.running, 1);
+  EXPECT_EQ(counted.meant.answers, 1);
+  EXPECT_EQ(counted.meant.waiting, 0);
+  EXPECT_TRUE(FileExists(folder / "done/old.json")) << "counting removes nothing";
+  ASSERT_TRUE(CleanSpool(directory, {.answers = true, .older_seconds = 3600, .really = true}).ok());
+  EXPECT_FALSE(FileExists(folder / "done/old.json"));
+  EXPECT_TRUE(FileExists(folder / "done/a.json"));
+  EXPECT_THAT(CleanSpool(directory, {.all = true, .really = true}).status().message(), HasSubstr("1 bundle is being judged"));
+  fs::remove(folder / "running/d.json");
+  std::ofstream(folder / "device.json") << "{}";
+  ASSERT_TRUE(CleanSpool(directory, {.all = true, .really = true}).ok());
+  for (const char* name : {"done/a.json", "failed/b.json", "pending/c.json", "device.json"}) EXPECT_FALSE(FileExists(folder / name));
 }
 
 }  // namespace

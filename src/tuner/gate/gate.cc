@@ -150,7 +150,7 @@ Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& sub
   EvaluationRequest request;
   request.source = subject.head_text;
   request.name = told.path;
-  request.time = options.time && !subject.base_text.empty();
+  request.time = options.run && options.time && !subject.base_text.empty();
   request.warm = false;
   if (request.time) {
     EvaluationRequest base = request;

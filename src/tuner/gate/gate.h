@@ -28,6 +28,7 @@ struct KernelPlace {
 struct GateOptions {
   double slower = 0.02, rate = 0.01;  // as in GateRule
   bool time = true;                   // false: only whether kernels compile and are right
+  bool run = true;                    // false: kernels are compiled for a GPU that is not here, and nothing is run
   std::vector<KernelPlace> kernels;   // beside those in tasks' folders
   int parallel = 4;                   // kernels in their first round at a time: they compile beside one another, and are timed alone
 };

@@ -42,12 +42,13 @@ const GateCase* WorstCase(const GateKernel& kernel) {
   return worst == kernel.cases.end() ? nullptr : &*worst;
 }
 
-std::string Outcome(const GateKernel& kernel) {
+std::string Outcome(const GateKernel& kernel, const GateOptions& options) {
   switch (kernel.status) {
     case GateStatus::kPassed:
+      if (!options.run) return kernel.added ? "compiles (new)" : "compiles";
       return kernel.added ? "right (new)" : kernel.cases.empty() ? "right, not timed" : "right, not surely slower";
     case GateStatus::kWrong:
-      return "wrong";
+      return options.run ? "wrong" : "does not compile";
     case GateStatus::kSlower:
       return "slower";
     case GateStatus::kNotJudged:
@@ -63,7 +64,12 @@ std::string SlowerText(const GateReport& report) {
   return report.modelled ? "slower by modelled times" : "surely slower";
 }
 
+std::string WhereText(const GateReport& report) {
+  return fmt::format("{} {}", report.options.run ? "Judged on" : "Not run, but handed to", report.device);
+}
+
 std::string RuleText(const GateReport& report) {
+  if (!report.options.run) return "Kernels were compiled, and not run: whether they are right was not looked at.";
   if (report.comparisons == 0)
     return report.options.time ? "Nothing was timed." : "Kernels were compiled and checked, and not timed.";
   const double percent = 100 * report.options.slower;
@@ -118,7 +124,10 @@ std::string GateSummary(const GateReport& report) {
                                             : Counted(report.kernels.size(), "kernel differs", "kernels differ");
   text += fmt::format(" between {} and {}", report.base, report.head);
   if (!report.kernels.empty()) {
-    text += wrong + slower == 0 ? fmt::format(": none is wrong or {}", SlowerText(report))
+    if (!report.options.run)
+      text += wrong == 0 ? ": each compiles" : fmt::format(": {} not compile", Counted(wrong, "does", "do"));
+    else
+      text += wrong + slower == 0 ? fmt::format(": none is wrong or {}", SlowerText(report))
                                 : fmt::format(": {} wrong, {} {}", wrong, slower, SlowerText(report));
     if (skipped > 0) text += fmt::format(", {} not judged", skipped);
   }
@@ -127,9 +136,9 @@ std::string GateSummary(const GateReport& report) {
 
 std::string GateText(const GateReport& report) {
   std::string text = GateSummary(report) + "\n";
-  if (!report.kernels.empty()) text += fmt::format("Judged on {}. {}\n", report.device, RuleText(report));
+  if (!report.kernels.empty()) text += fmt::format("{}. {}\n", WhereText(report), RuleText(report));
   for (const GateKernel& k : report.kernels) {
-    text += fmt::format("\n{}  {} ({})\n", k.path, Outcome(k), k.task);
+    text += fmt::format("\n{}  {} ({})\n", k.path, Outcome(k, report.options), k.task);
     if (!k.detail.empty()) text += "  " + k.detail + "\n";
     for (const GateCase& c : k.cases) {
       text += fmt::format("  {:<40} {:<30} {}\n", DimsText(c.dims), SpeedupCell(c, report.modelled),
@@ -163,6 +172,7 @@ nlohmann::json GateJson(const GateReport& report) {
           {"device", report.device},
           {"modelled", report.modelled},
           {"passed", !report.failed()},
+          {"compiled_only", !report.options.run},
           {"summary", GateSummary(report)},
           {"rule",
            {{"slower", report.options.slower},
@@ -225,7 +235,7 @@ std::string GateMarkdown(const GateReport& report) {
     for (const GateKernel& k : report.kernels) {
       const GateCase* worst = WorstCase(k);
       const bool failed = k.status == GateStatus::kWrong || k.status == GateStatus::kSlower;
-      text += fmt::format("| {} | {}{}{} | {} | {} |\n", Cell(k.path), failed ? "**" : "", Cell(Outcome(k)),
+      text += fmt::format("| {} | {}{}{} | {} | {} |\n", Cell(k.path), failed ? "**" : "", Cell(Outcome(k, report.options)),
                           failed ? "**" : "", worst ? Cell(DimsText(worst->dims)) : "",
                           worst ? Cell(SpeedupCell(*worst, report.modelled)) : "");
     }
@@ -233,7 +243,7 @@ std::string GateMarkdown(const GateReport& report) {
     for (const GateKernel& k : report.kernels) {
       if (k.status != GateStatus::kWrong && k.status != GateStatus::kNotJudged) continue;
       if (++told > kDetailsTold) continue;
-      text += fmt::format("\n{}: {}\n\n{}", Cell(k.path), Cell(Outcome(k)), Fenced(k.detail));
+      text += fmt::format("\n{}: {}\n\n{}", Cell(k.path), Cell(Outcome(k, report.options)), Fenced(k.detail));
     }
     if (told > kDetailsTold) text += fmt::format("\n{} more have details in the JUnit file.\n", told - kDetailsTold);
   }
@@ -242,7 +252,7 @@ std::string GateMarkdown(const GateReport& report) {
   for (const std::string& warning : report.warnings) text += "* warning: " + Cell(warning) + "\n";
   if (!report.kernels.empty())
     text +=
-        fmt::format("\nJudged on {} in {:.0f} s. {}\n", Cell(report.device), report.seconds, Cell(RuleText(report)));
+        fmt::format("\n{} in {:.0f} s. {}\n", Cell(WhereText(report)), report.seconds, Cell(RuleText(report)));
   return text;
 }
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* kGroup = "workers";
 constexpr double kLongestBlock = 5;   // seconds for which one command may wait at the server
+constexpr int kMostWatched = 100;  // claimed jobs that one look for jumps of the server's clock considers
 constexpr double kOtherStreamSeconds = 0.1;  // seconds for which a judge waits at one stream before it checks the other
 
 // Common beginning of the next two scripts: whether a job is answered, or waits in either stream. Entry ids of two
@@ -87,6 +88,12 @@ redis.call('HSET', ARGV[3], 'state', 'waiting', 'deaths', '0', 'entry', entry, '
 redis.call('HINCRBY', ARGV[4], 'sieved', 1)
 return 1)";
 
+// Claims a job from a worker whose lease began in the server's future. ARGV: jobs, entry, worker, group, owner.
+constexpr std::string_view kSeize = R"(
+local p = redis.call('XPENDING', ARGV[1], ARGV[4], ARGV[2], ARGV[2], 1)
+if #p == 0 or p[1][2] ~= ARGV[5] or p[1][3] ~= 0 then return {} end
+return redis.call('XCLAIM', ARGV[1], ARGV[4], ARGV[3], 0, ARGV[2]))";
+
 // Decides whether a job whose lease ran out, just claimed by the caller, may be tried again.
 // ARGV: jobs, job, state, answer, said, dead, counts, entry, group, most deaths, text, seconds, id.
 constexpr std::string_view kTakeOver = R"(
@@ -153,10 +160,12 @@ Status CheckMemoryPolicy(RedisConnection& connection) {
 
 }  // namespace
 
+// Braces make a cluster keep all keys of a queue on one node, as scripts require.
+std::string QueueKeyPrefix(const std::string& queue) { return fmt::format("hone:{{{}}}:", queue); }
+
 JobQueue::JobQueue(std::unique_ptr<RedisConnection> connection, const RedisAddress& address, double lease_seconds)
     : connection_(std::move(connection)),
-      // Braces make a cluster keep all keys of a queue on one node, as scripts require.
-      prefix_(fmt::format("hone:{{{}}}:", address.queue)),
+      prefix_(QueueKeyPrefix(address.queue)),
       lease_milliseconds_(static_cast<int64_t>(lease_seconds * 1000)) {}
 
 Result<std::unique_ptr<JobQueue>> JobQueue::Open(const RedisAddress& address, double lease_seconds) {
@@ -192,13 +201,16 @@ Status JobQueue::Submit(const std::string& id, const std::string& bundle) {
 Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id, double seconds) {
   const double block = std::clamp(seconds, 0.01, kLongestBlock);
   // Pushes the element back: others may wait for the same answer, and a lost reply must not remove it.
-  HONE_ASSIGN_OR_RETURN(
-      const RedisReply said,
-      connection_->Command({"BRPOPLPUSH", Key("said", id), Key("said", id), fmt::format("{:.2f}", block)}, block + 10));
-  if (said.kind != RedisReply::Kind::kText) return std::optional<std::string>();
+  const Result<RedisReply> said =
+      connection_->Command({"BRPOPLPUSH", Key("said", id), Key("said", id), fmt::format("{:.2f}", block)}, block + 10);
+  // A server whose memory is full refuses this command, which writes, but still gives answers away: a submitter that
+  // has its answer makes room.
+  if (!said.ok() && !IsMemoryFull(said.status().message())) return said.status();
+  if (said.ok() && said->kind != RedisReply::Kind::kText) return std::optional<std::string>();
   HONE_ASSIGN_OR_RETURN(const RedisReply answer, connection_->Command({"GET", Key("answer", id)}));
-  if (answer.kind != RedisReply::Kind::kText) return std::optional<std::string>();
-  return std::optional<std::string>(answer.text);
+  if (answer.kind == RedisReply::Kind::kText) return std::optional<std::string>(answer.text);
+  if (!said.ok()) return said.status();
+  return std::optional<std::string>();
 }
 
 Result<bool> JobQueue::Knows(const std::string& id) {
@@ -238,9 +250,13 @@ Result<std::optional<ClaimedJob>> JobQueue::TakeOver(const std::string& worker, 
   HONE_ASSIGN_OR_RETURN(const RedisReply found,
                         connection_->Command({"XAUTOCLAIM", Stream(sieved), kGroup, worker,
                                               std::to_string(lease_milliseconds_), "0", "COUNT", "1"}));
-  if (found.list.size() < 2 || found.list[1].list.empty() || found.list[1].list[0].list.size() != 2)
-    return std::optional<ClaimedJob>();
-  const RedisReply& entry = found.list[1].list[0];
+  RedisReply entry;
+  if (found.list.size() >= 2 && !found.list[1].list.empty()) {
+    entry = found.list[1].list[0];
+  } else {
+    HONE_ASSIGN_OR_RETURN(entry, SeizeAfterAClockJump(worker, sieved));
+  }
+  if (entry.list.size() != 2) return std::optional<ClaimedJob>();
   const std::string id = Field(entry.list[1], "id");
   const std::string answer = fmt::format(
       R"({{"protocol":1,"id":"{}","error":{{"code":3,"message":"{} workers died while they judged this candidate"}}}})",
@@ -251,6 +267,33 @@ Result<std::optional<ClaimedJob>> JobQueue::TakeOver(const std::string& worker, 
                                         std::to_string(kMostDeaths), answer, std::to_string(kAnswerSeconds), id}));
   if (again.integer == 0) return std::optional<ClaimedJob>();
   return Read(entry, sieved);
+}
+
+Result<RedisReply> JobQueue::SeizeAfterAClockJump(const std::string& worker, bool sieved) {
+  Watch& watch = watches_[sieved ? 1 : 0];
+  const double now = SteadySeconds(), lease = static_cast<double>(lease_milliseconds_) / 1000;
+  if (now - watch.looked < lease / 5) return RedisReply();
+  watch.looked = now;
+  HONE_ASSIGN_OR_RETURN(const RedisReply held,
+                        connection_->Command({"XPENDING", Stream(sieved), kGroup, "-", "+", std::to_string(kMostWatched)}));
+  std::map<std::string, Watch::Held> still;
+  RedisReply seized;
+  for (const RedisReply& one : held.list) {
+    // An entry's id, its owner, the milliseconds since it was claimed or renewed, and how often it was delivered. For a
+    // time in the server's future Redis says 0.
+    if (one.list.size() < 3 || one.list[2].integer != 0) continue;
+    const std::string &entry = one.list[0].text, &owner = one.list[1].text;
+    const auto seen = watch.held.find(entry);
+    const double since = seen != watch.held.end() && seen->second.owner == owner ? seen->second.since : now;
+    if (now - since > lease && seized.list.empty()) {
+      HONE_ASSIGN_OR_RETURN(const RedisReply taken, Run(kSeize, {Stream(sieved), entry, worker, kGroup, owner}));
+      if (!taken.list.empty()) seized = taken.list[0];
+      continue;
+    }
+    still[entry] = {.owner = owner, .since = since};
+  }
+  watch.held = std::move(still);
+  return seized;
 }
 
 Result<std::optional<ClaimedJob>> JobQueue::Claim(const std::string& worker, double seconds, bool as_sieve) {

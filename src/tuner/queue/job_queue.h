@@ -31,6 +31,8 @@
 // error. The first answer stays: a job is never answered twice. docs/queue.md describes the whole.
 #pragma once
 
+#include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +72,9 @@ struct SaidByWorker {
   double seconds_ago = 0;  // by the server's clock
   std::string report;      // worker_report.h
 };
+
+// Returns what the keys of a queue begin with.
+std::string QueueKeyPrefix(const std::string& queue);
 
 // One connection; used by one thread at a time.
 class JobQueue {
@@ -121,6 +126,11 @@ class JobQueue {
   Status MakeGroups();
   Result<std::optional<ClaimedJob>> TryClaim(const std::string& worker, double seconds, bool as_sieve);
   Result<std::optional<ClaimedJob>> TakeOver(const std::string& worker, bool sieved);
+  // Leases end by the server's clock. If that clock was set back, a lease that began before seems to begin in the
+  // future, and a dead worker's would last until the clock is there again. A living worker renews its lease, and with it
+  // the time. So an entry that seemed new in every look during a whole lease, by this machine's steady clock, is claimed
+  // for `worker`; returns it, or an empty reply.
+  Result<RedisReply> SeizeAfterAClockJump(const std::string& worker, bool sieved);
   // `seconds` 0: takes only a job that is there now.
   Result<std::optional<ClaimedJob>> TakeNext(const std::string& worker, bool sieved, double seconds);
   Result<std::optional<ClaimedJob>> Read(const RedisReply& entry, bool sieved);
@@ -129,6 +139,16 @@ class JobQueue {
   std::unique_ptr<RedisConnection> connection_;
   const std::string prefix_;
   const int64_t lease_milliseconds_;
+  // The claimed jobs of a stream that seemed new in the last look, by their entries.
+  struct Watch {
+    struct Held {
+      std::string owner;
+      double since = 0;  // steady seconds of the first look of this row
+    };
+    double looked = 0;
+    std::map<std::string, Held> held;
+  };
+  std::array<Watch, 2> watches_;  // of submitted and of sieved jobs
 };
 
 }  // namespace hone

@@ -19,6 +19,8 @@
 
 #include "base/file.h"
 #include "tuner/evaluate/bundle.h"
+#include "tuner/queue/clean_queue.h"
+#include "tuner/queue/flaky_proxy.h"
 #include "tuner/queue/queue_evaluator.h"
 #include "tuner/queue/redis_server.h"
 #include "tuner/queue/serve_queue.h"
@@ -205,6 +207,93 @@ TEST(QueueServer, ThatThrowsKeysAwayIsRefused) {
   EXPECT_THAT(MakeQueueEvaluator(server.address()).status().message(), HasSubstr("set maxmemory-policy to noeviction"));
 }
 
+TEST(QueueServer, FullOfJobsTakesNoMoreGivesAnswersAwayAndGoesOnWhenThereIsRoom) {
+  RedisServer server({"--maxmemory-policy", "noeviction"});
+  if (!server.there()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
+  ASSERT_TRUE(server.TryStart().ok());
+  const RedisAddress address = ParseRedisAddress(server.address()).value();
+  const auto queue = JobQueue::Open(address, kShortLease).value();
+  const auto by_hand = ConnectRedis(address).value();
+  ASSERT_TRUE(queue->Register("NVIDIA H200", "{}").ok());
+  for (const char* id : {"a", "b", "c"}) ASSERT_TRUE(queue->Submit(id, "x").ok());
+  std::vector<ClaimedJob> jobs;
+  for (int i = 0; i < 20 && jobs.size() < 2; ++i) {
+    if (const auto job = queue->Claim("w", 0.1).value()) jobs.push_back(*job);
+  }
+  ASSERT_EQ(jobs.size(), 2u);
+  ASSERT_TRUE(queue->Begin("w", jobs[0]).value());
+  ASSERT_TRUE(by_hand->Command({"CONFIG", "SET", "maxmemory", "1mb"}).ok());  // less than an empty server takes
+  const Status refused = queue->Submit("d", "x");
+  EXPECT_EQ(refused.code(), StatusCode::kUnavailable) << refused.message();
+  EXPECT_THAT(refused.message(), HasSubstr("memory is full"));
+  // What is under way is finished, and answers reach those who wait for them.
+  EXPECT_TRUE(queue->Renew("w", jobs[0]).value());
+  ASSERT_TRUE(queue->Finish(jobs[0], "answer").ok());
+  EXPECT_EQ(queue->WaitForAnswer(jobs[0].id, 0.1).value(), "answer");
+  EXPECT_THAT(queue->WaitForAnswer(jobs[1].id, 0.1).status().message(), HasSubstr("memory is full"));
+  ASSERT_TRUE(queue->PutBack("w", jobs[1]).ok());
+  ASSERT_TRUE(queue->Forget(jobs[0].id).ok());
+  // A submitter waits until there is room.
+  const std::unique_ptr<Evaluator> evaluator = MakeQueueEvaluator(server.address()).value();
+  std::thread submitter([&] {
+    EvaluationRequest request;
+    request.source = "quick";
+    const Result<Evaluation> evaluation = evaluator->Evaluate(ParseTask(kTask, "task.toml").value(), request);
+    EXPECT_EQ(evaluation.status().message(), "the worker could not judge it: no (submit it again)");
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  ASSERT_TRUE(by_hand->Command({"CONFIG", "SET", "maxmemory", "0"}).ok());
+  for (int left = 3; left > 0;) {
+    if (const auto job = queue->Claim("w", 0.1).value()) {
+      ASSERT_TRUE(queue->Finish(*job, EncodeAnswer(job->id, Result<Evaluation>(Status::InvalidArgument("no")))).ok());
+      --left;
+    }
+  }
+  submitter.join();
+}
+
+TEST_F(Queue, AnswersAreReusedWhereThatIsAskedForAndByTheSameUserAlone) {
+  const RedisAddress address = ParseRedisAddress(server_.address()).value();
+  std::atomic<int> judged{0};
+  const auto serve = [&](std::stop_token stop) {
+    const auto queue = JobQueue::Open(address, 5).value();
+    while (!stop.stop_requested()) {
+      const auto job = queue->Claim("w", 0.1).value();
+      if (!job) continue;
+      Evaluation evaluation;
+      evaluation.task = "copy";
+      evaluation.verdict = Verdict::kCompileError;
+      evaluation.candidate = std::to_string(++judged);
+      EXPECT_TRUE(queue->Finish(*job, EncodeAnswer(job->id, Result<Evaluation>(std::move(evaluation)))).ok());
+    }
+  };
+  std::jthread worker(serve);
+  const auto ask = [&](const std::string& more, int times) {
+    const std::unique_ptr<Evaluator> evaluator = MakeQueueEvaluator(server_.address() + more).value();
+    std::string said;
+    for (int i = 0; i < times; ++i) {
+      EvaluationRequest request;
+      request.source = "quick";
+      said += evaluator->Evaluate(task_, request).value().candidate + " ";
+    }
+    return said;
+  };
+  EXPECT_EQ(ask("", 2), "1 2 ") << "measuring again is another job";
+  EXPECT_EQ(ask("", 1), "3 ");
+  EXPECT_EQ(ask("?reuse=campaign-1", 2), "4 5 ");
+  EXPECT_EQ(ask("?reuse=campaign-1", 3), "4 5 6 ") << "a program that was killed and started again";
+  EXPECT_EQ(ask("?reuse=campaign-2", 1), "7 ");
+  const auto by_hand = ConnectRedis(address).value();
+  ASSERT_TRUE(by_hand->Command({"ACL", "SETUSER", "bob", "on", "nopass", "~*", "+@all"}).ok());
+  const std::string file = server_.folder() + "/bob";
+  ASSERT_TRUE(WriteFileAtomically(file, "any\n").ok());
+  const std::unique_ptr<Evaluator> bob =
+      MakeQueueEvaluator(server_.address("q", "bob@") + "?reuse=campaign-1&password_file=" + file).value();
+  EvaluationRequest request;
+  request.source = "quick";
+  EXPECT_EQ(bob->Evaluate(task_, request).value().candidate, "8") << "never another submitter's";
+}
+
 // Judges without delay; marks in a candidate decide what happens to it.
 class ScriptedJudge : public Evaluator {
  public:
@@ -292,6 +381,45 @@ TEST_F(Queue, EveryCandidateIsAnsweredThoughServerAndWorkersAreKilled) {
   }
   ASSERT_EQ(answers.size(), static_cast<size_t>(kCandidates));
   for (const auto& [source, answer] : answers) EXPECT_EQ(answer, source);
+}
+
+TEST_F(Queue, EveryCandidateIsAnsweredOverANetworkThatIsSlowAndCutsConnections) {
+  FlakyProxy network(server_.port(), 2'000, 40'000, std::chrono::milliseconds(1), 5);
+  ASSERT_NE(network.port(), 0);
+  const std::string text = "redis://127.0.0.1:" + std::to_string(network.port()) + "/q";
+  std::stop_source stop;
+  ScriptedJudge judge;
+  std::vector<std::thread> workers;
+  for (int w = 0; w < 2; ++w) {
+    workers.emplace_back([&, w] {
+      while (!stop.stop_requested()) {  // a worker whose first connection is cut ends, and is started again
+        ServeQueueOptions options = Quick("w" + std::to_string(w), stop.get_token());
+        options.lease_seconds = 2;
+        (void)ServeQueue(judge, ParseRedisAddress(text).value(), options);
+      }
+    });
+  }
+  constexpr int kCandidates = 60, kThreads = 4;
+  Result<std::unique_ptr<Evaluator>> evaluator = MakeQueueEvaluator(text);
+  for (int i = 0; i < 20 && !evaluator.ok(); ++i) evaluator = MakeQueueEvaluator(text);
+  ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
+  std::atomic<int> next{0};
+  std::vector<std::thread> submitters;
+  for (int t = 0; t < kThreads; ++t) {
+    submitters.emplace_back([&] {
+      for (int i; (i = next++) < kCandidates;) {
+        EvaluationRequest request;
+        request.source = "quick " + std::to_string(i);
+        const Result<Evaluation> evaluation = (*evaluator)->Evaluate(task_, request);
+        EXPECT_EQ(evaluation.ok() ? evaluation->candidate : evaluation.status().message(), request.source);
+      }
+    });
+  }
+  for (std::thread& thread : submitters) thread.join();
+  stop.request_stop();
+  for (std::thread& thread : workers) thread.join();
+  EXPECT_GT(network.cuts(), 5);
+  EXPECT_EQ(Open()->Counts().value().answered, kCandidates) << "answered once, though it may have been judged twice";
 }
 
 TEST_F(Queue, AWorkerEndsWhenNothingComesAndWhenItsMachineFails) {
@@ -547,6 +675,22 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
     refused(connection->Command({"GET", "elsewhere"}).status());
     refused(connection->Command({"KEYS", "*"}).status());
   }
+}
+
+TEST_F(Queue, AWrongOrMissingPasswordSaysWhatToDo) {
+  const auto root = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
+  ASSERT_TRUE(root->Command({"CONFIG", "SET", "requirepass", "right"}).ok());
+  TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  ASSERT_TRUE(WriteFileAtomically(folder / "right", "right\nof this file only the first line counts\n").ok());
+  ASSERT_TRUE(WriteFileAtomically(folder / "wrong", "wrong\n").ok());
+  const auto why = [&](const std::string& file) {
+    return MakeQueueEvaluator(server_.address() + (file.empty() ? "" : "?password_file=" + (folder / file))).status();
+  };
+  EXPECT_TRUE(why("right").ok()) << why("right").message();
+  EXPECT_EQ(why("wrong").code(), StatusCode::kInvalidArgument) << "trying again does not help";
+  EXPECT_THAT(why("wrong").message(), testing::AllOf(HasSubstr(folder / "wrong"), HasSubstr("WRONGPASS"), HasSubstr("first line")));
+  EXPECT_THAT(why("").message(), HasSubstr("add ?password_file=FILE"));
+  EXPECT_THAT(why("none").message(), HasSubstr(folder / "none"));
 }
 
 TEST(QueueServer, SpeaksTlsAndProvesWhoItIs) {

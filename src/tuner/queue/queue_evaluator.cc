@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
+#include <map>
 #include <mutex>
 #include <random>
 #include <utility>
@@ -36,16 +36,13 @@ class QueueEvaluator final : public Evaluator {
     EvaluationRequest request = asked;
     request.seed = 0;
     const std::string bundle = EncodeBundle(task, request);
-    // The id contains user, evaluator and request: measuring again is another job, and no one gets the answer to
-    // another user's job.
-    const std::string id = fmt::format("{}:{}", address_.user.empty() ? "default" : address_.user,
-                                       Sha256Hex(fmt::format("{}/{}/{}", submitter_, next_++, bundle)).substr(0, 32));
+    const std::string id = IdOf(bundle);
     if (progress) progress("queue", id);
     Patience patience;
     bool submitted = false;
     while (true) {
       Result<std::optional<std::string>> answer = Step(id, bundle, submitted);
-      if (answer.ok() && *answer) return DecodeAnswer(**answer, "submit it again");
+      if (answer.ok() && *answer) return DecodeAnswer(**answer, address_.reuse.empty() ? "submit it again" : "submit it under another name than reuse=" + address_.reuse);
       if (answer.ok()) {
         patience.Succeeded();
         continue;
@@ -57,6 +54,25 @@ class QueueEvaluator final : public Evaluator {
   }
 
  private:
+  // The id contains user, submitter and request, so that nobody gets the answer to another user's job. It also contains a
+  // number, so that measuring again is another job. The number counts all of this evaluator's requests, which makes the
+  // id unique; with `reuse` it counts the equal ones, so that another process with that name finds its answers.
+  std::string IdOf(const std::string& bundle) {
+    std::string submitter = submitter_;
+    uint64_t number;
+    {
+      const std::lock_guard lock(mutex_);
+      if (address_.reuse.empty()) {
+        number = next_++;
+      } else {
+        submitter = "reuse " + address_.reuse;
+        number = asked_[Sha256Hex(bundle)]++;
+      }
+    }
+    return fmt::format("{}:{}", address_.user.empty() ? "default" : address_.user,
+                       Sha256Hex(fmt::format("{}/{}/{}", submitter, number, bundle)).substr(0, 32));
+  }
+
   // Submits the job if necessary, then waits a while for the answer.
   Result<std::optional<std::string>> Step(const std::string& id, const std::string& bundle, bool& submitted) {
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<JobQueue> queue, Take());
@@ -90,8 +106,9 @@ class QueueEvaluator final : public Evaluator {
   const RedisAddress address_;
   const DeviceFacts facts_;
   std::string submitter_;
-  std::atomic<uint64_t> next_{0};
   std::mutex mutex_;
+  uint64_t next_ = 0;
+  std::map<std::string, uint64_t> asked_;  // how often each bundle was asked for, by its hash
   std::vector<std::unique_ptr<JobQueue>> free_;
 };
 

@@ -15,6 +15,10 @@ namespace hone {
 // `address` as for ParseRedisAddress. Evaluate waits for the answer; any number of threads may call it, each with its
 // own connection. A job that the server lost is submitted again; if the server cannot be reached for ten minutes, the
 // status is kUnavailable. The seed of a request is ignored: the worker draws it.
+//
+// Each Evaluate is a job of its own, so that asking again measures again. With `reuse=NAME` in the address, the nth time
+// that this evaluator is asked something has the answer that the nth time had in an earlier evaluator of the same user
+// and name, while the server keeps it (kAnswerSeconds): a program that was killed continues without judging twice.
 Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& address);
 
 }  // namespace hone

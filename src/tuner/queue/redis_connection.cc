@@ -48,6 +48,25 @@ RedisReply Copy(const redisReply& reply, int depth) {
   return copy;
 }
 
+// A starting server, one that temporarily refuses clients, or one without room is not the caller's error.
+bool PassesByItself(std::string_view error) {
+  for (const std::string_view kind : {"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MISCONF", "BUSY ",
+                                      "UNBLOCKED", "NOREPLICAS"}) {
+    if (error.substr(0, kind.size()) == kind) return true;
+  }
+  return IsMemoryFull(error);
+}
+
+std::string_view RemedyFor(std::string_view error) {
+  if (IsMemoryFull(error))
+    return " (the server's memory is full: raise its maxmemory, or remove old answers by `hone clean`)";
+  if (error.substr(0, 7) == "MISCONF") return " (the server cannot write to its disk: see its log)";
+  if (error.substr(0, 6) == "NOAUTH") return " (add ?password_file=FILE to the address)";
+  if (error.substr(0, 9) == "WRONGPASS")
+    return " (the file's first line has to be the password of the address's user, who must be known to the server)";
+  return "";
+}
+
 class HiredisConnection final : public RedisConnection {
  public:
   explicit HiredisConnection(RedisAddress address) : address_(std::move(address)) {}
@@ -106,12 +125,9 @@ class HiredisConnection final : public RedisConnection {
     if (reply == nullptr) return Lost("went away");
     RedisReply copy = Copy(*reply, 0);
     if (reply->type == REDIS_REPLY_ERROR) {
-      // A starting server, or one that temporarily refuses clients, is not the caller's error.
-      const bool later = copy.text.rfind("LOADING", 0) == 0 || copy.text.rfind("READONLY", 0) == 0 ||
-                         copy.text.rfind("MASTERDOWN", 0) == 0;
-      const std::string message =
-          fmt::format("Redis at {}:{} refused {}: {}", address_.host, address_.port, words[0], copy.text);
-      return later ? Status::Unavailable(message) : Status::InvalidArgument(message);
+      const std::string message = fmt::format("Redis at {}:{} refused {}: {}{}", address_.host, address_.port, words[0],
+                                              copy.text, RemedyFor(copy.text));
+      return PassesByItself(copy.text) ? Status::Unavailable(message) : Status::InvalidArgument(message);
     }
     return copy;
   }
@@ -160,6 +176,8 @@ bool IsQueueName(std::string_view name) {
 
 }  // namespace
 
+bool IsMemoryFull(std::string_view error) { return error.find("OOM command not allowed") != std::string_view::npos; }
+
 bool IsRedisAddress(std::string_view text) { return text.rfind(kScheme, 0) == 0 || text.rfind(kSecureScheme, 0) == 0; }
 
 Result<RedisAddress> ParseRedisAddress(const std::string& text) {
@@ -180,6 +198,10 @@ Result<RedisAddress> ParseRedisAddress(const std::string& text) {
       const std::string name = one.substr(0, equals), value = one.substr(std::min(equals + 1, one.size()));
       if (name == "password_file")
         address.password_file = value;
+      else if (name == "reuse" && IsQueueName(value))
+        address.reuse = value;
+      else if (name == "reuse")
+        return wrong("the name after reuse= is 1 to 64 letters, digits, '.', '_' and '-'");
       else if (name == "ca_file" && address.tls)
         address.ca_file = value;
       else if (name == "ca_file")

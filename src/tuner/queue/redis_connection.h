@@ -15,6 +15,7 @@
 namespace hone {
 
 // An address redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or rediss:// for TLS, which may add &ca_file=FILE.
+// A submitter may add &reuse=NAME (queue_evaluator.h).
 // A password is never part of an address, because others can read it in the list of processes.
 struct RedisAddress {
   std::string host;
@@ -24,10 +25,15 @@ struct RedisAddress {
   std::string user;           // empty: the server's default user
   std::string password_file;  // its first line is the password; empty: none
   std::string queue;          // 1 to 64 of A-Z a-z 0-9 . _ -
+  std::string reuse;          // likewise; empty: every evaluation is a new job
 };
 bool IsRedisAddress(std::string_view text);
 // Parses an address. kInvalidArgument says which part is wrong.
 Result<RedisAddress> ParseRedisAddress(const std::string& text);
+
+// Tells whether a server refused a command because its memory is full; `error` may be a status message that holds the
+// server's text.
+bool IsMemoryFull(std::string_view error);
 
 struct RedisReply {
   enum class Kind { kNull, kInteger, kText, kList } kind = Kind::kNull;
@@ -40,8 +46,9 @@ struct RedisReply {
 class RedisConnection {
  public:
   virtual ~RedisConnection() = default;
-  // Sends a command. kUnavailable: the server cannot be reached, or did not answer within `seconds`; whether it
-  // executed the command is unknown then. kInvalidArgument: the server refused the command, with its text.
+  // Sends a command. kUnavailable: the server cannot be reached, or did not answer within `seconds` (whether it executed
+  // the command is unknown then), or it refuses commands for a while: it starts, or its memory or disk is full.
+  // kInvalidArgument: the server refused the command, with its text.
   virtual Result<RedisReply> Command(const std::vector<std::string>& words, double seconds = 10) = 0;
 };
 

@@ -51,6 +51,8 @@ class RedisServer {
   }
   ~RedisServer() { Kill(); }
   bool there() const { return there_; }
+  int port() const { return port_; }
+  const std::string& folder() const { return folder_.path(); }
   std::string address(const std::string& queue = "q", const std::string& user = "") const {
     return "redis://" + user + "127.0.0.1:" + std::to_string(port_) + "/" + queue;
   }

@@ -205,7 +205,9 @@ class Worker {
 
   Result<Sieved> SieveUnderLease(const ServeQueueOptions& own, const ClaimedJob& job, const SpoolBundle& bundle) {
     Lease lease(address_, own, job);
-    return SieveBundle(evaluator_, bundle, [&](const std::string&, const std::string&) { lease.Heard(); });
+    Result<Sieved> sieved = SieveBundle(evaluator_, bundle, [&](const std::string&, const std::string&) { lease.Heard(); });
+    if (sieved.ok() && sieved->evaluation) HONE_RETURN_IF_ERROR(CheckNotSignalled(*sieved->evaluation, options_.judging.stop));
+    return sieved;
   }
 
   void PassedOn() {

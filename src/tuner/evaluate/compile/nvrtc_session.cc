@@ -127,7 +127,7 @@ NvrtcReply NvrtcSession::Run(const std::string& source, const std::string& file,
   if (nvrtc.get_log_size(program, &size) == NvrtcLibrary::kSuccess && size > 1) {
     std::string log(size, '\0');
     if (nvrtc.get_log(program, log.data()) == NvrtcLibrary::kSuccess) {
-      log.resize(size - 1);  // the size counts the terminating zero
+      std::erase(log, '\0');  // the terminating one, and one that ptxas's part may have
       reply.pch_used = TakePchLines(log);
       CappedText capped(kMaxLogBytes);
       capped.Append(log.data(), log.size());

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone clean redis://HOST/QUEUE | spool:DIR says what a queue or a spool keeps, and removes what is named.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/json_text.h"
+#include "common/command_line.h"
+#include "common/standard_output.h"
+#include "hone/commands.h"
+#include "tuner/evaluate/clean_spool.h"
+#include "tuner/queue/clean_queue.h"
+
+namespace hone {
+namespace {
+
+struct CleanFlags {
+  std::string place;
+  bool answers = false, dead = false, waiting = false, all = false, really = false, json = false;
+  double older_than_days = 0;
+};
+
+// Both kinds of places are told in the same words.
+struct Contents {
+  int64_t answers = 0, answer_bytes = 0, lost = 0, dead = 0, waiting = 0;
+};
+struct Cleaned {
+  Contents there, meant;
+  int64_t judging = 0;
+};
+
+std::string Bytes(int64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
+  return bytes < 10'000'000 ? fmt::format("{:.0f} kB", static_cast<double>(bytes) / 1e3)
+                            : fmt::format("{:.0f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::string Line(const Contents& c) {
+  std::string line = fmt::format("{} answer{} ({}), {} waiting, {} given up", c.answers, c.answers == 1 ? "" : "s",
+                                 Bytes(c.answer_bytes), c.waiting, c.dead);
+  if (c.lost > 0) line += fmt::format(", {} that nobody will judge", c.lost);
+  return line;
+}
+
+nlohmann::json ContentsJson(const Contents& c) {
+  return {{"answers", c.answers},
+          {"answer_bytes", c.answer_bytes},
+          {"lost", c.lost},
+          {"dead", c.dead},
+          {"waiting", c.waiting}};
+}
+
+Result<Cleaned> Clean(const CleanFlags& flags) {
+  const double older = flags.older_than_days * 86400;
+  if (IsRedisAddress(flags.place)) {
+    HONE_ASSIGN_OR_RETURN(const RedisAddress address, ParseRedisAddress(flags.place));
+    HONE_ASSIGN_OR_RETURN(const CleanReport report, CleanQueue(address, {.answers = flags.answers,
+                                                                         .dead = flags.dead,
+                                                                         .waiting = flags.waiting,
+                                                                         .all = flags.all,
+                                                                         .older_seconds = older,
+                                                                         .really = flags.really}));
+    const auto told = [](const QueueContents& c) {
+      return Contents{c.answers, c.answer_bytes, c.lost, c.dead, c.waiting};
+    };
+    return Cleaned{told(report.there), told(report.meant), report.claimed};
+  }
+  constexpr std::string_view kSpool = "spool:";
+  if (flags.place.rfind(kSpool, 0) != 0) {
+    return Status::InvalidArgument(
+        fmt::format("{}: name a queue by redis://HOST/QUEUE, or a spool by spool:DIR", flags.place));
+  }
+  HONE_ASSIGN_OR_RETURN(const SpoolCleanReport report,
+                        CleanSpool(flags.place.substr(kSpool.size()), {.answers = flags.answers,
+                                                                       .failures = flags.dead,
+                                                                       .waiting = flags.waiting,
+                                                                       .all = flags.all,
+                                                                       .older_seconds = older,
+                                                                       .really = flags.really}));
+  const auto told = [](const SpoolContents& c) {
+    return Contents{c.answers, c.answer_bytes, 0, c.failures, c.waiting};
+  };
+  return Cleaned{told(report.there), told(report.meant), report.running};
+}
+
+Status Run(const CleanFlags& flags) {
+  const bool named = flags.answers || flags.dead || flags.waiting || flags.all;
+  if (!named && (flags.really || flags.older_than_days > 0)) {
+    return Status::InvalidArgument("nothing says what to remove: give --answers, --dead, --waiting or --all");
+  }
+  if (flags.all && flags.older_than_days > 0) {
+    return Status::InvalidArgument("--all removes everything, whatever its age: leave out --older-than, or name kinds");
+  }
+  HONE_ASSIGN_OR_RETURN(const Cleaned cleaned, Clean(flags));
+  if (flags.json) {
+    nlohmann::json json = {
+        {"place", flags.place}, {"there", ContentsJson(cleaned.there)}, {"judging", cleaned.judging}};
+    if (named) {
+      json["meant"] = ContentsJson(cleaned.meant);
+      json["removed"] = flags.really;
+    }
+    Print("{}\n", DumpJson(json, 2));
+    return Status::Ok();
+  }
+  Print("There: {}, {} being judged.\n", Line(cleaned.there), cleaned.judging);
+  if (named)
+    Print("{}: {}.{}\n", flags.really ? "Removed" : "Meant", Line(cleaned.meant),
+          flags.really ? "" : " --yes removes them.");
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterCleanCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<CleanFlags>();
+  CLI::App* command =
+      app.add_subcommand("clean", "say what a queue or a spool keeps, and remove what nobody waits for");
+  command->add_option("place", flags->place, "redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or spool:DIR")
+      ->required();
+  command->add_flag("--answers", flags->answers,
+                    "answers that were given, and what belongs to jobs that nobody will judge");
+  command->add_flag("--dead", flags->dead,
+                    "the list of jobs that were given up; of a spool, why bundles could not be judged");
+  command->add_flag("--waiting", flags->waiting,
+                    "jobs that no worker has claimed; who waits at a queue submits again by itself");
+  command->add_flag("--all", flags->all,
+                    "everything, the device's name too, so that a queue can begin with another kind of device");
+  command
+      ->add_option("--older-than", flags->older_than_days, "only what is at least so many days old; 0.5 is half a day")
+      ->check(kAboveZero);
+  command->add_flag("--yes", flags->really, "remove it; without this, nothing is");
+  command->add_flag("--json", flags->json, "write JSON");
+  command->callback([flags, &context] {
+    if (Status status = Run(*flags); !status.ok()) context.Fail(status);
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/clean_spool.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+namespace hone {
+namespace fs = std::filesystem;
+namespace {
+
+struct SpoolFile {
+  fs::path path;
+  int64_t bytes = 0;
+  double age = 0;  // seconds
+};
+
+// Lists the bundles or answers of one of the spool's folders; a folder that is not there has none.
+std::vector<SpoolFile> FilesOf(const fs::path& folder) {
+  std::vector<SpoolFile> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code gone;  // another process may take a file away at any time
+    const auto written = entry->last_write_time(gone);
+    const auto bytes = gone ? 0 : entry->file_size(gone);
+    if (gone || entry->path().extension() != ".json") continue;
+    files.push_back({entry->path(), static_cast<int64_t>(bytes),
+                     std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count()});
+  }
+  return files;
+}
+
+Status Remove(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  return error ? Status::Io(fmt::format("{} cannot be removed: {}", path.string(), error.message())) : Status::Ok();
+}
+
+}  // namespace
+
+Result<SpoolCleanReport> CleanSpool(const std::string& directory, const SpoolCleanWish& wish) {
+  const fs::path spool(directory);
+  std::error_code error;
+  bool found = fs::exists(spool / "device.json", error);
+  for (const char* folder : {"pending", "running", "done", "failed"})
+    found = found || fs::is_directory(spool / folder, error);
+  if (!found) {
+    return Status::NotFound(fmt::format(
+        "{}: this is no spool; one has a folder pending, running, done or failed, or a file device.json", directory));
+  }
+  SpoolCleanReport report;
+  report.running = static_cast<int64_t>(FilesOf(spool / "running").size());
+  if (wish.all && wish.really && report.running > 0) {
+    return Status::InvalidArgument(
+        fmt::format("{}: {} bundle{} being judged; stop the workers first (`hone worker --spool {} --once` finishes "
+                    "what a dead one left)",
+                    directory, report.running, report.running == 1 ? " is" : "s are", directory));
+  }
+  const struct {
+    const char* folder;
+    bool meant;
+    int64_t SpoolContents::*count;
+  } kinds[] = {{"done", wish.answers, &SpoolContents::answers},
+               {"failed", wish.failures, &SpoolContents::failures},
+               {"pending", wish.waiting, &SpoolContents::waiting}};
+  for (const auto& kind : kinds) {
+    const bool answers = kind.count == &SpoolContents::answers;
+    for (const SpoolFile& file : FilesOf(spool / kind.folder)) {
+      ++(report.there.*kind.count);
+      if (answers) report.there.answer_bytes += file.bytes;
+      if (!wish.all && !(kind.meant && file.age >= wish.older_seconds)) continue;
+      ++(report.meant.*kind.count);
+      if (answers) report.meant.answer_bytes += file.bytes;
+      if (wish.really) HONE_RETURN_IF_ERROR(Remove(file.path));
+    }
+  }
+  if (wish.all && wish.really) HONE_RETURN_IF_ERROR(Remove(spool / "device.json"));
+  return report;
+}
+
+}  // namespace hone

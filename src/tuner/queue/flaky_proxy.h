@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests: a bad network. Connections to a port of this machine go through it, slowly, and are cut after a random
+// number of bytes, in the middle of a command or of a reply.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+#include "base/random.h"
+
+namespace hone {
+
+class FlakyProxy {
+ public:
+  // Each connection carries from `least` to `most` bytes, both directions together, and each piece takes `delay`.
+  FlakyProxy(int to_port, uint64_t least, uint64_t most, std::chrono::microseconds delay, uint64_t seed)
+      : to_port_(to_port), least_(least), most_(most), delay_(delay), rng_(seed) {
+    listener_.Reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address = Loopback(0);
+    socklen_t size = sizeof(address);
+    if (bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_.get(), 64) != 0) return;
+    if (getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0) port_ = ntohs(address.sin_port);
+    thread_ = std::jthread([this](std::stop_token stop) { Run(stop); });
+  }
+  int port() const { return port_; }  // 0: it could not listen
+  int cuts() const { return cuts_; }
+
+ private:
+  struct Connection {
+    UniqueFd client, server;
+    uint64_t left = 0;  // bytes until the cut
+  };
+  static sockaddr_in Loopback(int port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    return address;
+  }
+
+  void Run(const std::stop_token& stop) {
+    std::vector<std::unique_ptr<Connection>> connections;
+    while (!stop.stop_requested()) {
+      std::vector<pollfd> waits = {{listener_.get(), POLLIN, 0}};
+      for (const auto& one : connections) {
+        waits.push_back({one->client.get(), POLLIN, 0});
+        waits.push_back({one->server.get(), POLLIN, 0});
+      }
+      if (poll(waits.data(), waits.size(), 20) < 0) return;
+      std::vector<const Connection*> over;
+      for (size_t i = 0; i < connections.size(); ++i) {
+        Connection& one = *connections[i];
+        const bool goes_on = (waits[2 * i + 1].revents == 0 || Pass(one, one.client.get(), one.server.get())) &&
+                             (waits[2 * i + 2].revents == 0 || Pass(one, one.server.get(), one.client.get()));
+        if (!goes_on) over.push_back(&one);
+      }
+      std::erase_if(connections, [&](const auto& one) { return std::find(over.begin(), over.end(), one.get()) != over.end(); });
+      if (waits[0].revents != 0) {
+        auto one = std::make_unique<Connection>();
+        one->client.Reset(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        one->server.Reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        one->left = least_ + rng_.Below(most_ - least_ + 1);
+        const sockaddr_in to = Loopback(to_port_);
+        if (connect(one->server.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0)
+          connections.push_back(std::move(one));
+      }
+    }
+  }
+
+  // Passes what is there on; false: the connection is over.
+  bool Pass(Connection& connection, int from, int to) {
+    char bytes[4096];
+    const ssize_t got = read(from, bytes, sizeof(bytes));
+    if (got <= 0) return false;
+    std::this_thread::sleep_for(delay_);
+    const auto part = static_cast<size_t>(std::min(static_cast<uint64_t>(got), connection.left));
+    for (size_t sent = 0; sent < part;) {
+      const ssize_t put = send(to, bytes + sent, part - sent, MSG_NOSIGNAL);
+      if (put <= 0) return false;
+      sent += static_cast<size_t>(put);
+    }
+    connection.left -= part;
+    if (connection.left > 0) return true;
+    ++cuts_;
+    return false;
+  }
+
+  const int to_port_;
+  const uint64_t least_, most_;
+  const std::chrono::microseconds delay_;
+  Rng rng_;
+  int port_ = 0;
+  std::atomic<int> cuts_{0};
+  UniqueFd listener_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace hone
