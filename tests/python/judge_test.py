@@ -7,6 +7,7 @@
 import asyncio
 import math
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -91,6 +92,15 @@ class AServerWithFaults(unittest.TestCase):
     def test_a_wrong_call_says_what_hone_says(self):
         with self.assertRaisesRegex(hone.CallError, "there is no task 't'"):
             self.judge.eval_now("t", "error", timeout=30)
+
+    def test_what_begins_or_writes_something_is_asked_once(self):
+        self.judge.eval_now("t", "first", timeout=30)
+        with self.assertRaisesRegex(hone.ServerError, "out of luck"):
+            self.judge.call("run_start", source="kill_once_run", timeout=30)
+        self.assertEqual(self.begun("kill_once_run"), 1)
+        self.assertEqual(asyncio.run(self.judge.call_async("tune", source="x"))["detail"], "x")
+        with self.assertRaises(TimeoutError):
+            self.judge.call("tune", source="slow_tune", timeout=0.05)
 
     def test_what_is_cancelled_before_it_began_never_begins(self):
         async def cancel():
@@ -192,6 +202,52 @@ class TheProgram(unittest.TestCase):
         self.assertEqual(broken.verdict, "parse_error")
         with self.assertRaisesRegex(hone.CallError, "did you mean"):
             self.judge.eval_now("rellu", seed)
+
+    def small_task(self):
+        """relu with its first shape alone, as a task of the root; returns the seed's text."""
+        folder, there = os.path.join(self.folder.name, "tasks", "small"), os.path.join(SOURCE, "tasks", "relu")
+        os.makedirs(folder)
+        for name in ("oracle.cu", "seed.cu"):
+            shutil.copy(os.path.join(there, name), folder)
+        with open(os.path.join(there, "task.toml")) as file:
+            toml = file.read()
+        begin = toml.index('[[case]]\nrole = "time"\ndims = { rows = 4096, d = 8192 }')
+        toml = toml[:begin] + toml[toml.index('[[case]]\nrole = "check"'):]
+        with open(os.path.join(folder, "task.toml"), "w") as file:
+            file.write(toml.replace('"relu"', '"small"', 1))
+        with open(os.path.join(folder, "seed.cu")) as file:
+            return file.read()
+
+    def test_compares_profiles_and_tunes(self):
+        seed = self.small_task()
+        with open(os.path.join(SOURCE, "tests", "honest", "relu_two_steps.cu")) as file:
+            slow = file.read()
+        compared = self.judge.compare("small", slow, seed, timeout=300)
+        self.assertEqual((compared.verdict, compared.raw["judged"]), ("ok", "b against a"))
+        self.assertGreater(compared.geomean_speedup, 1.1)
+        profiled = self.judge.profile("small", slow, cases=[0], timeout=300)
+        self.assertEqual(profiled.raw["profile"]["source"], "simulator")
+        tuned = self.judge.call("tune", task="small", source=seed, points=2, timeout=300)
+        self.assertEqual(len(tuned["points"]), 2)
+        with self.assertRaisesRegex(hone.CallError, "no field 'seed'"):
+            self.judge.call("eval", task="small", source=seed, seed=7)
+
+    def test_waits_for_the_worker_of_a_spool(self):
+        seed, spool = self.small_task(), os.path.join(self.folder.name, "spool")
+        environment = dict(os.environ, HONE_STATE=os.path.join(self.folder.name, "state"))
+        os.mkdir(spool)
+        worker = subprocess.Popen([HONE, "worker", "--spool", spool, "--device", "sim", "--poll", "0.2"], env=environment,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            with hone.Judge("spool:" + spool, program=HONE, root=self.folder.name, environment=environment) as judge:
+                right, wrong = judge.eval_all([hone.Job("small", seed, time=False),
+                                               hone.Job("small", seed.replace("0.0f", "1.0f"), time=False)], timeout=200)
+                self.assertEqual((right.verdict, wrong.verdict), ("ok", "wrong_output"))
+                compared = judge.compare("small", seed, seed + "// the same\n", timeout=200)
+                self.assertEqual((compared.verdict, compared.raw["judged"]), ("ok", "b against a"))
+        finally:
+            worker.terminate()
+            worker.wait(60)
 
     def test_the_page_s_example_runs(self):
         with open(os.path.join(SOURCE, "docs", "python.md")) as file:

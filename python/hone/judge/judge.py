@@ -23,6 +23,8 @@ _MOST_TRIES = 2
 # So many processes in a row that end before they answer anything: the program does not run here.
 _MOST_BARREN = 3
 _BUSY = -32000
+# Only these are asked again when their server ended: the others begin or write something.
+_ASKED_AGAIN = frozenset({"tasks", "task", "eval", "compare", "profile", "tune", "run_status", "run_best"})
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,37 @@ class Judge:
         finally:
             for future in futures:
                 future.cancel()
+
+    def compare(self, task: str, a: str, b: str, *, timeout: float | None = None) -> Evaluation:
+        """Times the candidate with the text `b` against the one with the text `a`, in pairs; speedups above 1: b is faster.
+
+        `raw["judged"]` is "a alone" where a is not right; the evaluation is then a's.
+        """
+        return Evaluation.from_json(self.call("compare", timeout=timeout, task=task, a=a, b=b))
+
+    def profile(self, task: str, source: str, *, timeout: float | None = None, **choices: Any) -> Evaluation:
+        """Judges one candidate and counts where its time goes: `raw["profile"]`. `choices`: bind, cases, sass."""
+        return Evaluation.from_json(self.call("profile", timeout=timeout, task=task, source=source, **choices))
+
+    # The other tools.
+
+    def call(self, tool: str, *, timeout: float | None = None, **arguments: Any) -> dict[str, Any]:
+        """Calls any tool of `hone mcp` (docs/mcp.md) and returns its structured answer: tune, new_task, apply, run_start, ….
+
+        Waits `timeout` seconds at most (TimeoutError). Texts that the server cut to keep its answer short are named in
+        `left_out`. Raises CallError with the tool's own words.
+        """
+        future = self._submit(tool, arguments)
+        try:
+            return future.result(timeout)
+        except concurrent.futures.TimeoutError:
+            raise TimeoutError(f"{tool} did not answer within {timeout} seconds") from None
+        finally:
+            future.cancel()
+
+    async def call_async(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The same for coroutines."""
+        return await asyncio.wrap_future(self._submit(tool, arguments))
 
     # What there is.
 
@@ -285,7 +318,7 @@ class Judge:
             self._servers.get(server, set()).discard(call)
             if self._closed or call.future.cancelled():
                 return
-            again = call.tries < _MOST_TRIES
+            again = call.tries < _MOST_TRIES and call.tool in _ASKED_AGAIN
             if again:
                 self._queue.appendleft(call)
         if not again:

@@ -7,6 +7,7 @@
 #include "tuner/mcp/judged_answer.h"
 #include "tuner/mcp/tool_fields.h"
 #include "tuner/mcp/tools.h"
+#include "tuner/mcp/wait_for_spool.h"
 #include "tuner/workbench/compare_candidates.h"
 #include "tuner/workbench/evaluation_choices.h"
 
@@ -45,7 +46,9 @@ Result<ToolAnswer> JudgeOne(Toolbox& toolbox, const Json& arguments, const CallC
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Evaluator> evaluator,
                         toolbox.EvaluatorFor(arguments.value("device", std::string())));
   if (context.stop.stop_requested()) return Cancelled();
-  HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, evaluator->Evaluate(task, request, TellProgress(context)));
+  const EvaluationProgress progress = TellProgress(context);
+  HONE_ASSIGN_OR_RETURN(const Evaluation evaluation,
+                        WaitForSpool(context, [&] { return evaluator->Evaluate(task, request, progress); }));
   return JudgedAnswer(toolbox, *evaluator, evaluation);
 }
 
@@ -56,14 +59,15 @@ Result<ToolAnswer> Compare(Toolbox& toolbox, const Json& arguments, const CallCo
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Evaluator> evaluator,
                         toolbox.EvaluatorFor(arguments.value("device", std::string())));
   if (context.stop.stop_requested()) return Cancelled();
-  HONE_ASSIGN_OR_RETURN(const ContestOutcome outcome,
-                        CompareCandidates(*evaluator, task,
-                                          {.incumbent_source = std::move(a.text),
-                                           .incumbent_name = a.name,
-                                           .challenger_source = std::move(b.text),
-                                           .challenger_name = b.name,
-                                           .libraries = arguments.value("libraries", false)},
-                                          TellProgress(context)));
+  const Contest contest{.incumbent_source = std::move(a.text),
+                        .incumbent_name = a.name,
+                        .challenger_source = std::move(b.text),
+                        .challenger_name = b.name,
+                        .libraries = arguments.value("libraries", false)};
+  const EvaluationProgress progress = TellProgress(context);
+  HONE_ASSIGN_OR_RETURN(const ContestOutcome outcome, WaitForSpool(context, [&] {
+                          return CompareCandidates(*evaluator, task, contest, progress);
+                        }));
   ToolAnswer answer = JudgedAnswer(toolbox, *evaluator, outcome.evaluation);
   answer.structured["judged"] = outcome.incumbent_right ? "b against a" : "a alone";
   if (!outcome.incumbent_right) {

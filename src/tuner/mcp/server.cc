@@ -268,7 +268,7 @@ class Session : public std::enable_shared_from_this<Session> {
       std::thread([self = shared_from_this(), call, key, work = std::move(work)] {
         std::string message;
         try {
-          const CallContext context{call->stop.get_token(),
+          const CallContext context{call->stop.get_token(), self->input_ended_.get_token(),
                                     [&](double done, std::optional<double> total, const std::string& what) {
                                       self->Progress(*call, done, total, what);
                                     }};
@@ -311,6 +311,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   ServerEnd End() {
+    input_ended_.request_stop();
     std::unique_lock lock(calls_mutex_);
     while (!calls_.empty() && !writer_.failed()) calls_changed_.wait_for(lock, std::chrono::milliseconds(50));
     for (const auto& [key, call] : calls_) {
@@ -330,6 +331,7 @@ class Session : public std::enable_shared_from_this<Session> {
   LineWriter writer_;
   std::mutex calls_mutex_;
   std::condition_variable calls_changed_;
+  std::stop_source input_ended_;
   std::map<std::string, std::shared_ptr<Call>> calls_;  // by the id's text
 };
 

@@ -16,9 +16,11 @@
 
 namespace hone::mcp {
 
-// Context of one call: reports progress, and says whether the caller has cancelled. Thread-safe.
+// Context of one call: reports progress, and says whether the caller has cancelled or left. Thread-safe.
 struct CallContext {
   std::stop_token stop;
+  // Requested once the client has closed the server's input: calls are still answered, but should not wait for others.
+  std::stop_token input_ended;
   // `done` never decreases; `total` is the final value, if known. Never empty.
   std::function<void(double done, std::optional<double> total, const std::string& what)> progress;
 };

@@ -9,6 +9,7 @@
 #include "tuner/mcp/judged_answer.h"
 #include "tuner/mcp/tool_fields.h"
 #include "tuner/mcp/tools.h"
+#include "tuner/mcp/wait_for_spool.h"
 #include "tuner/workbench/evaluation_text.h"
 #include "tuner/workbench/tune_and_judge.h"
 
@@ -50,7 +51,8 @@ Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallConte
   request.database = database.get();
   request.build = toolbox.options().build;
   request.again = arguments.value("again", false);
-  HONE_ASSIGN_OR_RETURN(const SweptCandidate swept, TuneAndJudge(*evaluator, task, request));
+  HONE_ASSIGN_OR_RETURN(const SweptCandidate swept,
+                        WaitForSpool(context, [&] { return TuneAndJudge(*evaluator, task, request); }));
   const TuneResult& result = swept.result;
 
   std::string written;
