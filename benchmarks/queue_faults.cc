@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -40,15 +41,22 @@ struct Options {
   int workers = 8, submitters = 4, threads = 4, kills = 0, server_kills = 0;
   std::string hone, judge = "nothing";
   double lease = 2;
+  double judge_ms = 0;
+  bool everysec = false;
   uint64_t seed = 1;
 };
 
-// This judge answers at once, with the candidate's first line.
+// This judge answers at once, or after a pause that stands for a GPU's work and takes no processor time.
 class NoJudge final : public hone::Evaluator {
  public:
+  explicit NoJudge(double milliseconds) : pause_(milliseconds) {}
   const hone::DeviceFacts& facts() const override { return facts_; }
   Result<Evaluation> Evaluate(const hone::Task& task, const hone::EvaluationRequest& request,
                               const hone::EvaluationProgress&) override {
+    if (pause_.count() > 0) {
+      const std::lock_guard device(mutex_);  // one candidate at a time is on a GPU
+      std::this_thread::sleep_for(pause_);
+    }
     Evaluation evaluation;
     evaluation.task = task.name;
     evaluation.candidate = request.name;
@@ -57,6 +65,8 @@ class NoJudge final : public hone::Evaluator {
   }
 
  private:
+  const std::chrono::duration<double, std::milli> pause_;
+  std::mutex mutex_;
   hone::DeviceFacts facts_;
 };
 
@@ -70,9 +80,9 @@ std::string SourceOf(const std::string& right, int64_t job) {
 
 [[noreturn]] void RunWorker(const Options& options, const std::string& address, int number) {
   if (options.judge == "nothing") {
-    NoJudge judge;
+    NoJudge judge(options.judge_ms);
     hone::ServeQueueOptions serve;
-    serve.judging.threads = 1;
+    serve.judging.threads = options.judge_ms > 0 ? 2 : 1;  // the next job is claimed while one is on the device
     serve.worker = fmt::format("w{}-{}", number, getpid());
     serve.lease_seconds = options.lease;
     (void)hone::ServeQueue(judge, hone::ParseRedisAddress(address).value(), serve);
@@ -139,8 +149,11 @@ int Run(const Options& options) {
   const Result<hone::Task> task = hone::LoadTask(folder);
   const Result<std::string> right = hone::ReadFile(folder + "/seed.cu");
   Result<hone::TemporaryDirectory> scratch = hone::MakeTemporaryDirectory();
-  if (!task.ok() || !right.ok() || !scratch.ok()) return std::cerr << "the task relu cannot be read\n", 1;
-  hone::RedisServer server;
+  if (!task.ok() || !right.ok() || !scratch.ok())
+    return std::cerr << "the task relu cannot be read: " << task.status().message() << "\n", 1;
+  std::vector<std::string> words;
+  if (options.everysec) words = {"--appendfsync", "everysec"};
+  hone::RedisServer server(words);
   if (!server.there()) return std::cerr << "redis-server is not here (apt install redis-tools)\n", 3;
   if (const Status up = server.TryStart(); !up.ok()) return std::cerr << up.message() << "\n", 3;
   const std::string address = server.address();
@@ -241,6 +254,8 @@ int Run(const Options& options) {
   std::cout << nlohmann::json{{"benchmark", "queue_faults"},
                               {"jobs", options.jobs},
                               {"judge", options.judge},
+                              {"judge_ms", options.judge_ms},
+                              {"synced", options.everysec ? "every second" : "every write"},
                               {"workers", options.workers},
                               {"submitters", options.submitters},
                               {"in_flight", options.submitters * options.threads},
@@ -273,6 +288,9 @@ int main(int argc, char** argv) {
   arguments.Add("--judge", options.judge,
                 "nothing: each job is answered at once; sim: workers are `hone worker --device sim`",
                 {.one_of = {"nothing", "sim"}});
+  arguments.Add("--judge-ms", options.judge_ms, "with --judge nothing: the pause before each answer, for a GPU's work",
+                {.least = 0});
+  arguments.Add("--everysec", options.everysec, "the server syncs its disk every second, not at every write");
   arguments.Add("--hone", options.hone, "the program hone, for --judge sim");
   arguments.Add("--seed", options.seed, "of the moments and victims");
   if (const std::optional<int> exit = arguments.Parse(argc, argv)) return *exit;

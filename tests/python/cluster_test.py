@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The files of examples/cluster, without a cluster: the commands that Slurm and Kubernetes would start are started here.
+
+    python cluster_test.py HONE SOURCE
+
+examples/cluster/try-slurm runs the array on a real Slurm. Skipped (status 77) where there is no Redis.
+"""
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HONE, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+CLUSTER = os.path.join(SOURCE, "examples", "cluster")
+REDIS = next((p for p in ("/usr/bin/redis-server", "/usr/bin/redis-check-rdb", "/usr/bin/valkey-check-rdb") if os.path.exists(p)), None)
+
+
+def text_of(name):
+    with open(os.path.join(CLUSTER, name)) as file:
+        return file.read()
+
+
+class AnArrayOfWorkers(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        server = os.path.join(self.folder.name, "redis-server")
+        os.symlink(REDIS, server)
+        self.queue = f"redis://127.0.0.1:{port}/sim"
+        self.environment = dict(os.environ, HONE_STATE=os.path.join(self.folder.name, "state"),
+                                PATH=os.path.dirname(HONE) + os.pathsep + os.environ.get("PATH", ""))
+        self.server = subprocess.Popen([server, "--port", str(port), "--bind", "127.0.0.1", "--dir", self.folder.name, "--save", ""],
+                                       stdout=subprocess.DEVNULL)
+        for _ in range(500):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.02)
+
+    def tearDown(self):
+        self.server.kill()
+        self.server.wait()
+        self.folder.cleanup()
+
+    def start(self, **more):
+        """What slurmd does with a batch script: its own shell, the job's environment."""
+        environment = dict(self.environment, HONE_QUEUE=self.queue, SLURM_ARRAY_TASK_ID="0", **more)
+        return subprocess.Popen(["/bin/bash", os.path.join(CLUSTER, "hone-worker.sbatch")], env=environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+
+    def seen(self):
+        said = subprocess.run([HONE, "workers", self.queue, "--json"], env=self.environment, stdout=subprocess.PIPE, check=True).stdout
+        return json.loads(said)
+
+    def test_judges_ends_when_idle_and_is_preempted_in_order(self):
+        preempted, steady = self.start(HONE_DEVICE="sim"), self.start(HONE_DEVICE="sim", HONE_UNTIL_IDLE="3s")
+        seed = os.path.join(SOURCE, "tasks", "relu", "seed.cu")
+        evals = [subprocess.Popen([HONE, "eval", os.path.join(SOURCE, "tasks", "relu"), seed, "--device", self.queue, "--no-time", "--json"],
+                                  env=self.environment, stdout=subprocess.PIPE) for _ in range(3)]
+        until = time.monotonic() + 60
+        while len(self.seen()["workers"]) < 2 and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(len(self.seen()["workers"]), 2)
+        # `exec` has made the program the batch shell, so that Slurm's signal reaches it.
+        preempted.send_signal(signal.SIGTERM)
+        said, _ = preempted.communicate(timeout=120)
+        self.assertEqual(preempted.returncode, 0, said)
+        self.assertRegex(said, r"judged \d+ jobs? of ")
+        for one in evals:
+            answer, _ = one.communicate(timeout=120)
+            self.assertEqual(json.loads(answer)["verdict"], "ok")
+        said, _ = steady.communicate(timeout=120)
+        self.assertEqual(steady.returncode, 0, said)
+
+    def test_says_which_variable_is_missing(self):
+        done = subprocess.run(["/bin/bash", os.path.join(CLUSTER, "hone-worker.sbatch")], env=self.environment, stderr=subprocess.PIPE, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("HONE_QUEUE: name the queue", done.stderr)
+
+
+class TheFiles(unittest.TestCase):
+    def test_slurms_options_are_slurms(self):
+        options = re.findall(r"^#SBATCH (\S+)", text_of("hone-worker.sbatch"), re.MULTILINE)
+        known = {"--job-name", "--gres", "--cpus-per-task", "--mem", "--time", "--requeue", "--signal"}
+        self.assertEqual({option.split("=")[0] for option in options}, known)
+
+    def test_kubernetes_and_systemd_start_workers_with_options_that_there_are(self):
+        arguments = re.search(r"args: \[(.*)\]", text_of("hone-worker.yaml")).group(1)
+        self.check_worker([word.strip().strip('"') for word in arguments.split(",")])
+        self.check_worker(re.search(r"^ExecStart=/usr/bin/(.*)$", text_of("hone-worker@.service"), re.MULTILINE).group(1).split())
+
+    def check_worker(self, words):
+        self.assertEqual(words[:2], ["hone", "worker"])
+        known = subprocess.run([HONE, "worker", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        for option in [word for word in words if word.startswith("--")]:
+            self.assertIn(option, known)
+        # The address is read before anything is connected, so a wrong one would be refused by name.
+        address = re.sub(r"@\w+/", "@127.0.0.1:1/", words[words.index("--queue") + 1], count=1)
+        done = subprocess.run([HONE, "worker", "--queue", address, "--device", "sim"], stderr=subprocess.PIPE, text=True)
+        self.assertIn("cannot be reached", done.stderr)
+
+    def test_the_demonstration_is_a_script(self):
+        subprocess.run(["/bin/bash", "-n", os.path.join(CLUSTER, "try-slurm")], check=True)
+        for word in ("hone-worker.sbatch", "slurmctld", "munged"):
+            self.assertIn(word, text_of("try-slurm"))
+
+
+if __name__ == "__main__":
+    if REDIS is None:
+        print("skipped: redis-server is not here (apt install redis-tools)")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
