@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "gnn/infer/fingerprint.h"
 #include "hone/gnn/predictor.h"
 
 namespace hone::gnn {
@@ -19,12 +20,9 @@ inline bool IsWhole(const Graph& graph) { return !graph.structure().row_offsets.
 inline Status CheckCheckpointGraph(const std::string& checkpoint, const LoadedModel& loaded, const Graph& graph,
                                    bool other_graph) {
   const ModelOptions& model = loaded.model->options();
-  if (IsWhole(graph) && loaded.has_training && !other_graph && loaded.graph_fingerprint != GraphFingerprint(graph)) {
-    return Status::InvalidArgument(fmt::format(
-        "'{}' was trained on another graph than '{}', or on the same one with another split: if it was trained "
-        "with --split, give the same --split here; only if another graph is meant, say --other-graph, and "
-        "then nodes it was trained on may be among the test nodes",
-        checkpoint, graph.name()));
+  if (IsWhole(graph) && loaded.has_training && !other_graph) {
+    HONE_RETURN_IF_ERROR(CheckPredictsOnItsGraph(fmt::format("'{}'", checkpoint), loaded.graph_fingerprint,
+                                                 GraphFingerprint(graph), graph));
   }
   if (model.num_classes != graph.num_classes() && !graph.labels().empty()) {
     return Status::InvalidArgument(fmt::format("'{}' tells {} classes apart and graph '{}' has {}", checkpoint,

@@ -5,6 +5,7 @@
 #include "gnn/graph/convert.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -80,6 +81,10 @@ Status Run(ConvertFlags& flags) {
   HONE_ASSIGN_OR_RETURN(options.dtype, ParseFeatureDtype(flags.dtype));
   options.self_loops = flags.self_loops == "add" ? SelfLoops::kAdd
                        : flags.self_loops == "remove" ? SelfLoops::kRemove : SelfLoops::kKeep;
+  if (!flags.split.empty() && flags.split.size() != 3) {
+    return Status::InvalidArgument(fmt::format("--split {}: write three fractions, of training, validation and test nodes, as in 0.6,0.2,0.2",
+                                               fmt::join(flags.split, ",")));
+  }
   if (!flags.split.empty()) options.split = SplitFractions{flags.split[0], flags.split[1], flags.split[2]};
   if (flags.split_seed >= 0) options.split_seed = static_cast<uint64_t>(flags.split_seed);
   if (flags.replace) options.replace_nan = static_cast<float>(flags.replace_nan);
@@ -99,7 +104,7 @@ Status Run(ConvertFlags& flags) {
   hone::Print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out, report.num_nodes,
              report.num_edges, report.edges_read, report.format, report.feature_width, report.num_classes, seconds);
   if (report.split_sizes[0] + report.split_sizes[1] + report.split_sizes[2] > 0) {
-    Print("  splits {}: {} train, {} valid, {} test, {} in none{}\n",
+    hone::Print("  splits {}: {} train, {} valid, {} test, {} in none{}\n",
                report.splits_made ? "made by seed" : "of the source", report.split_sizes[0], report.split_sizes[1],
                report.split_sizes[2], report.in_no_split,
                report.splits_meaning.empty() ? "" : fmt::format(" ({})", report.splits_meaning));
@@ -136,7 +141,7 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
       ->check(CLI::IsMember({"keep", "remove", "add"}))->capture_default_str();
   command->add_option("--dtype", flags->dtype, "feature type: float32, float16 or bfloat16")->capture_default_str();
   command->add_option("--split", flags->split, "make splits with these fractions of every class: 0.6,0.2,0.2")
-      ->delimiter(',')->expected(3);
+      ->delimiter(',')->expected(1, 3);
   command->add_option("--split-seed", flags->split_seed, "make splits with this seed (0 where the source has none)")
       ->check(kZeroOrMore);
   command

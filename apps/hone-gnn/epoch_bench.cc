@@ -32,7 +32,7 @@
 namespace hone::gnn {
 namespace {
 
-struct Flags {
+struct EpochBenchFlags {
   TrainFlags train;
   RunOptions run;
   DeviceFlags device;
@@ -56,7 +56,7 @@ std::string OfRanks(int ranks, const Trainer& trainer) {
 }
 
 // Prints the report of a GPU, once the epochs are done.
-void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
+void ReportGpu(const EpochBenchFlags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
                int ranks, const std::vector<EpochReport>& epochs) {
   const auto steps = static_cast<double>(trainer.steps_per_epoch());
   nlohmann::json list = nlohmann::json::array();
@@ -107,7 +107,7 @@ void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& devic
   hone::Print("{}\n", DumpJson(json, 2));
 }
 
-Status Run(Flags& flags, RankSession& session, int& exit_status) {
+Status Run(EpochBenchFlags& flags, RankSession& session, int& exit_status) {
   HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
   TrainOptions& options = flags.train.train;
   options.epochs = flags.epochs + 1;
@@ -212,7 +212,7 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
   CLI::App* bench =
       benches.empty() ? app.add_subcommand("bench", "time parts of the engine on this machine") : benches[0];
   bench->require_subcommand(1);
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<EpochBenchFlags>();
   CLI::App* command = bench->add_subcommand("epoch", "a training epoch: its parts, what was hidden, its bound");
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?seed=1'")->required();
   AddTrainFlags(*command, flags->train);

@@ -125,13 +125,6 @@ cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, const GpuRun
           .predicts = nodes};
 }
 
-Status AnotherGraph(const Graph& graph) {
-  return Status::InvalidArgument(fmt::format(
-      "the model was trained on another graph than '{}', or on the same one with another split: if it was trained with "
-      "--split, give the same --split here; only if another graph is meant, say --other-graph, and then nodes it was trained "
-      "on may be among the test nodes", graph.name()));
-}
-
 cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
   cuda::FeatureStorage storage = Storage(gpu.features);
   storage.host_bytes = gpu.most_host_bytes;
@@ -153,7 +146,7 @@ Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, s
   if (!question.fingerprint.empty()) {
     options.check_outline = [&](const GraphReader& reader) -> Status {
       HONE_ASSIGN_OR_RETURN(const std::string found, FingerprintThrough(graph, reader));
-      return found == question.fingerprint ? Status::Ok() : AnotherGraph(graph);
+      return CheckPredictsOnItsGraph("the model", question.fingerprint, found, graph);
     };
   }
   HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, cuda::InferExactly(graph, model, nodes, options));
@@ -312,7 +305,7 @@ Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std
   if (gpu.features.host) gpu.host_bytes = graph.features().num_rows * graph.features().stride_bytes;
   if (!question.fingerprint.empty()) {
     HONE_ASSIGN_OR_RETURN(const std::string found, engine->Fingerprint(graph));
-    if (found != question.fingerprint) return AnotherGraph(graph);
+    HONE_RETURN_IF_ERROR(CheckPredictsOnItsGraph("the model", question.fingerprint, found, graph));
   }
   std::vector<int32_t> classes;
   HONE_ASSIGN_OR_RETURN(const cuda::EpochOnDevice done, engine->Evaluate(distinct, &classes));

@@ -29,7 +29,7 @@
 namespace hone::gnn {
 namespace {
 
-struct Flags {
+struct InferFlags {
   ModelFlags model;
   PredictOptions predict;
   DeviceFlags device;
@@ -88,7 +88,7 @@ double SplitAccuracy(const Graph& graph, std::span<const NodeId> split, std::spa
 }
 
 // A checkpoint says what its model is. An option that says otherwise shows that the user took the wrong checkpoint.
-Status CheckModelFlags(const Flags& flags, const ModelOptions& model) {
+Status CheckModelFlags(const InferFlags& flags, const ModelOptions& model) {
   const ModelOptions& told = flags.model.options;
   const auto agrees = [&](const std::string& name) {
     return name == "--model"         ? told.kind == model.kind  // two specs are compared below
@@ -117,7 +117,7 @@ Status CheckModelFlags(const Flags& flags, const ModelOptions& model) {
 }
 
 // Refuses options of one kind of inference that the other would silently ignore.
-Status CheckKindFlags(const Flags& flags) {
+Status CheckKindFlags(const InferFlags& flags) {
   const bool exact = flags.predict.exact;
   for (const CLI::Option* option : exact ? flags.of_samples : flags.of_exact) {
     if (option->count() == 0) continue;
@@ -130,7 +130,7 @@ Status CheckKindFlags(const Flags& flags) {
 }
 
 // Fills in options that were not given as the run's validations have them.
-Status CompleteFlags(Flags& flags, const LoadedModel& loaded) {
+Status CompleteFlags(InferFlags& flags, const LoadedModel& loaded) {
   flags.predict.chunk_bytes = flags.chunk_mib << 20;
   if (loaded.has_training) HONE_RETURN_IF_ERROR(CheckModelFlags(flags, loaded.model->options()));
   if (!flags.fanout.empty()) {
@@ -149,7 +149,7 @@ Status CompleteFlags(Flags& flags, const LoadedModel& loaded) {
 }
 
 // Checks whether the GPU can do this, as far as that is known without the model.
-Status GpuTakesFlags(const Flags& flags) {
+Status GpuTakesFlags(const InferFlags& flags) {
   const FeatureWish& features = flags.features;
   if (features.where == "peers") {
     return Status::InvalidArgument(
@@ -191,7 +191,7 @@ struct Prediction {
   std::vector<int32_t> classes() const { return device.cuda ? from_gpu.classes : PredictedClasses(from_cpu); }
 };
 
-Status MakePrediction(Flags& flags, Prediction& p) {
+Status MakePrediction(InferFlags& flags, Prediction& p) {
   GraphProgressLine line(!flags.quiet);
   OpenGraphOptions open;
   open.threads = flags.predict.threads;
@@ -276,18 +276,19 @@ double AucOf(const Graph& graph, const Predictions& predictions, std::span<const
 
 constexpr int64_t kMostConfused = 1000;  // classes of a matrix that is still readable
 
-void PrintConfusion(const std::vector<int64_t>& matrix, int64_t classes) {
+void PrintConfusion(const std::vector<int64_t>& matrix, int64_t classes, std::span<const std::string> names) {
   hone::Print("labels in rows, predictions in columns:\n{:>7}", "");
   for (int64_t c = 0; c < classes; ++c) hone::Print(" {:>7}", c);
   hone::Print("\n");
   for (int64_t label = 0; label < classes; ++label) {
     hone::Print("{:>7}", label);
     for (int64_t c = 0; c < classes; ++c) hone::Print(" {:>7}", matrix[static_cast<size_t>(label * classes + c)]);
-    hone::Print("\n");
+    const auto at = static_cast<size_t>(label);
+    hone::Print("{}\n", at < names.size() ? "  " + names[at] : "");
   }
 }
 
-Status Run(Flags& flags) {
+Status Run(InferFlags& flags) {
   if (flags.output.empty() && (flags.probabilities || flags.logits)) {
     return Status::InvalidArgument(
         fmt::format("{}: say with --output which file they go to", flags.logits ? "--logits" : "--probabilities"));
@@ -372,6 +373,7 @@ Status Run(Flags& flags) {
     }
     prediction.device.AppendTo(json);
     if (!flags.predict.exact) json["fanouts"] = flags.predict.fanouts;
+    if (const auto names = graph->class_names(); !names.empty()) json["class_names"] = std::vector(names.begin(), names.end());
     for (int64_t label = 0; flags.confusion && label < num_classes; ++label) {
       const auto row = confusion.begin() + label * num_classes;
       json["confusion"].push_back(std::vector<int64_t>(row, row + num_classes));
@@ -394,7 +396,7 @@ Status Run(Flags& flags) {
   hone::Print("\nmacro-averaged F1: {}", PercentText(macro_f1));
   if (std::isfinite(auc)) hone::Print("; area under the ROC curve: {:.4f}", auc);
   hone::Print("\n");
-  if (flags.confusion) PrintConfusion(confusion, num_classes);
+  if (flags.confusion) PrintConfusion(confusion, num_classes, graph->class_names());
   if (!flags.output.empty()) hone::Print("written: {}\n", flags.output);
   return Status::Ok();
 }
@@ -402,7 +404,7 @@ Status Run(Flags& flags) {
 }  // namespace
 
 void RegisterInferCommand(CLI::App& app, CommandResult& result) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<InferFlags>();
   CLI::App* command = app.add_subcommand("infer", "predict classes with a trained model");
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();

@@ -50,6 +50,7 @@ json ToJson(const Graph& graph, const GraphDescription& d, bool verified) {
   const GraphFlags flags = graph.flags();
   out["flags"] = {{"symmetric", flags.symmetric}, {"sorted", flags.sorted}, {"parallel_edges", flags.parallel_edges},
                   {"self_loops", flags.self_loops}};
+  if (!graph.class_names().empty()) out["class_names"] = std::vector(graph.class_names().begin(), graph.class_names().end());
   if (d.labelled_edges > 0) out["edge_homophily"] = d.edge_homophily;
   const FeatureView x = graph.features();
   if (x.num_rows > 0) {
@@ -87,6 +88,13 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
   } else {
     hone::Print("  labels       none\n");
   }
+  constexpr size_t kMostShown = 20;
+  const std::span<const std::string> names = graph.class_names();
+  for (size_t c = 0; c < std::min(names.size(), kMostShown); ++c) {
+    hone::Print("{}{} {}", c == 0 ? "  classes      " : ", ", c, names[c]);
+  }
+  if (names.size() > kMostShown) hone::Print(", and {} more, which --json lists", names.size() - kMostShown);
+  if (!names.empty()) hone::Print("\n");
   hone::Print("  splits       {} train, {} valid, {} test\n", graph.train_nodes().size(), graph.valid_nodes().size(),
              graph.test_nodes().size());
   if (d.labelled_edges > 0) {

@@ -22,7 +22,7 @@
 namespace hone::gnn {
 namespace {
 
-struct Flags {
+struct ModelsFlags {
   ModelFlags model;
   int64_t features = 128, classes = 16;
   bool toml = false, json = false;
@@ -93,7 +93,7 @@ nlohmann::json ToJson(const ModelSpec& spec, const SpecShapes& shapes, int64_t p
           {"toml", ModelSpecText(spec)}};
 }
 
-Status Run(Flags& flags) {
+Status Run(ModelsFlags& flags) {
   if (flags.named->count() == 0) {
     PrintOperations();
     return Status::Ok();
@@ -143,7 +143,7 @@ Status Run(Flags& flags) {
 }  // namespace
 
 void RegisterModelsCommand(CLI::App& app, CommandResult& result) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ModelsFlags>();
   CLI::App* command = app.add_subcommand("models", "show the operations that models are made of, or what a model is");
   flags->named =
       command->add_option("model", flags->model.options.kind,

@@ -35,12 +35,12 @@
 namespace hone::gnn {
 namespace {
 
-struct Flags {
+struct ServeFlags {
   PredictOptions predict;
   DeviceFlags device;
   std::string graph, load = "auto", checkpoint, fanout;
   CLI::Option* seed = nullptr;
-  bool probabilities = false, other_graph = false, json = false, quiet = false;
+  bool probabilities = false, names = false, other_graph = false, json = false, quiet = false;
 };
 
 // A Server answers on the CPU or on a GPU.
@@ -50,7 +50,7 @@ struct Server {
   DeviceChoice device;
   std::unique_ptr<RequestsOnGpu> on_gpu;
 
-  Result<RequestAnswer> Answer(const std::vector<NodeId>& nodes, const Flags& flags) {
+  Result<RequestAnswer> Answer(const std::vector<NodeId>& nodes, const ServeFlags& flags) {
     if (on_gpu != nullptr) return on_gpu->Answer(nodes, flags.probabilities);
     HONE_ASSIGN_OR_RETURN(Predictions found, Predict(graph, *loaded.model, nodes, flags.predict));
     RequestAnswer answer{.classes = PredictedClasses(found)};
@@ -59,7 +59,7 @@ struct Server {
   }
 };
 
-Status MakeReady(Flags& flags, Server& server) {
+Status MakeReady(ServeFlags& flags, Server& server) {
   GraphProgressLine line(!flags.quiet);
   OpenGraphOptions open;
   open.threads = flags.predict.threads;
@@ -67,6 +67,11 @@ Status MakeReady(Flags& flags, Server& server) {
   open.progress = line.callback();
   HONE_ASSIGN_OR_RETURN(server.graph, OpenGraph(flags.graph, open));
   const Graph& graph = *server.graph;
+  if (flags.names && graph.class_names().empty()) {
+    return Status::InvalidArgument(fmt::format(
+        "--names: graph '{}' has no names of classes; leave the option out, or convert a folder that has them "
+        "(classes.txt beside labels.npy, or a NAME_target.csv)", flags.graph));
+  }
   HONE_ASSIGN_OR_RETURN(server.loaded, LoadModel(flags.checkpoint, {.in_width = graph.features().width,
                                                                     .num_classes = graph.num_classes()}));
   const LoadedModel& loaded = server.loaded;
@@ -116,9 +121,23 @@ Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
   return nodes;
 }
 
-void Print(const Flags& flags, const std::vector<NodeId>& nodes, const Result<RequestAnswer>& answer, double seconds) {
+// Returns the name of each class, or its number where it has no name.
+std::vector<std::string> NamesOf(std::span<const int32_t> classes, std::span<const std::string> names) {
+  std::vector<std::string> found;
+  for (const int32_t c : classes) {
+    const auto at = static_cast<size_t>(c);
+    found.push_back(at < names.size() ? names[at] : std::to_string(c));
+  }
+  return found;
+}
+
+void Print(const ServeFlags& flags, const Graph& graph, const std::vector<NodeId>& nodes, const Result<RequestAnswer>& answer,
+           double seconds) {
+  const std::vector<std::string> names =
+      flags.names && answer.ok() ? NamesOf(answer->classes, graph.class_names()) : std::vector<std::string>();
   if (!flags.json) {
-    if (answer.ok()) hone::Print("{}\n", fmt::join(answer->classes, " "));
+    if (answer.ok() && flags.names) hone::Print("{}\n", fmt::join(names, "\t"));
+    if (answer.ok() && !flags.names) hone::Print("{}\n", fmt::join(answer->classes, " "));
     if (!answer.ok()) hone::Print("error: {}\n", answer.status().message());
     return;
   }
@@ -127,6 +146,7 @@ void Print(const Flags& flags, const std::vector<NodeId>& nodes, const Result<Re
     json = {{"error", answer.status().message()}};
   } else {
     json = {{"nodes", nodes}, {"classes", answer->classes}, {"seconds", seconds}};
+    if (flags.names) json["names"] = names;
   }
   if (answer.ok() && flags.probabilities) {
     Predictions all{.num_nodes = static_cast<int64_t>(nodes.size()), .logits = answer->logits};
@@ -140,7 +160,7 @@ void Print(const Flags& flags, const std::vector<NodeId>& nodes, const Result<Re
   hone::Print("{}\n", DumpJson(json, -1));
 }
 
-Status Run(Flags& flags, int& exit_status) {
+Status Run(ServeFlags& flags, int& exit_status) {
   if (flags.probabilities && !flags.json) {
     return Status::InvalidArgument("--probabilities: say --json too, for a line of text has classes alone");
   }
@@ -161,7 +181,7 @@ Status Run(Flags& flags, int& exit_status) {
     if (!answer.ok() && answer.status().code() != StatusCode::kInvalidArgument) return answer.status();
     if (answer.ok()) micros.push_back(1e6 * seconds);
     refused += answer.ok() ? 0 : 1;
-    Print(flags, nodes.ok() ? *nodes : std::vector<NodeId>(), answer, seconds);
+    Print(flags, *server.graph, nodes.ok() ? *nodes : std::vector<NodeId>(), answer, seconds);
     if (std::fflush(stdout) != 0) break;  // reported when the program ends
   }
   exit_status = refused > 0 ? 1 : 0;
@@ -176,13 +196,14 @@ Status Run(Flags& flags, int& exit_status) {
 }  // namespace
 
 void RegisterServeCommand(CLI::App& app, CommandResult& result) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ServeFlags>();
   CLI::App* command = app.add_subcommand("serve", "answer requests for the classes of a few nodes, one line each");
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")->required();
   command->add_option("checkpoint", flags->checkpoint, "a checkpoint file, or its folder (best.safetensors)")->required();
   command->add_option("--fanout", flags->fanout, "neighbors drawn in each hop; by default as in the run's validations");
   flags->seed = command->add_option("--seed", flags->predict.seed, "of the draws; by default as in training");
   command->add_flag("--probabilities", flags->probabilities, "of each class too; with --json");
+  command->add_flag("--names", flags->names, "names of classes, separated by tabs; with --json beside the numbers");
   AddDeviceFlags(*command, flags->device);
   AddLoadFlag(*command, flags->load);
   command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")

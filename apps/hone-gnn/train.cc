@@ -39,7 +39,7 @@
 namespace hone::gnn {
 namespace {
 
-struct Flags {
+struct TrainCommandFlags {
   TrainFlags train;
   RunOptions run;
   RankFlags ranks;
@@ -138,7 +138,7 @@ void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceCho
 }
 
 // Checks that the GPU can do the run. For a resumed run, the checkpoint says what it is.
-Result<FeaturePlace> GpuTakes(const Flags& flags, const GraphOutline& graph, bool fp32, const FeatureWish& wish) {
+Result<FeaturePlace> GpuTakes(const TrainCommandFlags& flags, const GraphOutline& graph, bool fp32, const FeatureWish& wish) {
   if (flags.resume.empty()) {
     HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
     return GpuHolds(graph, flags.train.model.options, flags.train.train, fp32, wish);
@@ -151,12 +151,12 @@ Result<FeaturePlace> GpuTakes(const Flags& flags, const GraphOutline& graph, boo
 }
 
 // Returns the learning rate that a resumed run was given; 0: none was.
-double NewRate(const Flags& flags) {
+double NewRate(const TrainCommandFlags& flags) {
   const auto given = [](const CLI::Option* option) { return option->get_name() == "--lr" && option->count() > 0; };
   return std::any_of(flags.trajectory.begin(), flags.trajectory.end(), given) ? flags.train.train.learning_rate : 0;
 }
 
-Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<const Graph>& graph,
+Result<std::unique_ptr<Trainer>> Prepare(TrainCommandFlags& flags, const std::shared_ptr<const Graph>& graph,
                                          const DeviceChoice& device, GpuRun& gpu) {
   if (flags.resume.empty()) {
     if (flags.epochs > 0) flags.train.train.epochs = flags.epochs;
@@ -176,7 +176,7 @@ Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<con
   return ResumeTrainer(graph, flags.resume, flags.run, flags.epochs, NewRate(flags));
 }
 
-void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
+void PrintStart(const TrainCommandFlags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
                 RankSession& session) {
   const int64_t edges = device.cuda ? gpu.num_edges : graph.structure().num_edges();
   const ModelOptions& model = trainer.model().options();
@@ -226,7 +226,8 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
                gpu.host_shared ? "one copy for all ranks" : "a copy for each rank");
   }
   if (trainer.next_epoch() >= trainer.options().epochs) {
-    hone::Print("Nothing is left to train: all {} epochs are done; a larger --epochs N, counted from the run's start, trains to epoch N.\n", trainer.next_epoch());
+    hone::Print("Nothing is left to train: {} epoch{} of the run {} done; a larger --epochs N, counted from its start, trains to epoch N.\n",
+                trainer.next_epoch(), trainer.next_epoch() == 1 ? "" : "s", trainer.next_epoch() == 1 ? "is" : "are");
     return;
   }
   if (trainer.next_epoch() > 0 || trainer.next_step() > 0) {
@@ -237,7 +238,7 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
   std::fflush(stdout);
 }
 
-void PrintEnd(const Flags& flags, const TrainResult& result) {
+void PrintEnd(const TrainCommandFlags& flags, const TrainResult& result) {
   static constexpr const char* kEnds[] = {"finished", "early_stop", "stopped"};
   if (flags.json) {
     const nlohmann::json json = {{"event", "end"},
@@ -263,13 +264,13 @@ void PrintEnd(const Flags& flags, const TrainResult& result) {
   if (result.checkpoint.empty()) {
     hone::Print("Stopped. Nothing was kept: without --checkpoint FOLDER there is nothing to go on from.\n");
   } else {
-    Print("Stopped. To go on: {}\n",
+    hone::Print("Stopped. To go on: {}\n",
                GoOnCommand(*flags.device.command, flags.trajectory, flags.graph, flags.run.checkpoint, false, false));
   }
 }
 
 // Refuses a folder that holds a checkpoint: a forgotten --resume must not cost a run of days.
-Status CheckFolder(const Flags& flags) {
+Status CheckFolder(const TrainCommandFlags& flags) {
   if (!flags.resume.empty() || flags.run.checkpoint.empty() || flags.overwrite ||
       !FileExists(flags.run.checkpoint + "/last.safetensors")) {
     return Status::Ok();
@@ -295,7 +296,7 @@ Result<UniqueFd> ClaimFolder(const std::string& folder) {
 }
 
 // Checks the flags as far as that is possible without the graph.
-Status CheckFlags(Flags& flags) {
+Status CheckFlags(TrainCommandFlags& flags) {
   for (const CLI::Option* option : flags.trajectory) {
     if (option->count() == 0) continue;
     if (option->get_name() == "--shards") flags.shards_given = true;
@@ -311,7 +312,7 @@ Status CheckFlags(Flags& flags) {
 }
 
 // Returns the settings that must be equal on all ranks, beside those that SetUpRun compares.
-std::vector<Setting> SettingsOf(const Flags& flags) {
+std::vector<Setting> SettingsOf(const TrainCommandFlags& flags) {
   std::vector<Setting> settings = {{"--resume", flags.resume.empty() ? "not given" : "given"},
                                    {"--init", flags.init.empty() ? "not given" : "given"},
                                    {"--epochs", flags.epochs > 0 ? std::to_string(flags.epochs) : "not given"}};
@@ -322,7 +323,7 @@ std::vector<Setting> SettingsOf(const Flags& flags) {
   return settings;
 }
 
-Status Run(Flags& flags, RankSession& session, int& exit_status) {
+Status Run(TrainCommandFlags& flags, RankSession& session, int& exit_status) {
   HONE_RETURN_IF_ERROR(CheckFlags(flags));
   HONE_ASSIGN_OR_RETURN(const RankPlace place, ThisRank(flags.ranks));
   if (place.launcher != "--ranks") HONE_RETURN_IF_ERROR(CheckGpus(flags.ranks));
@@ -399,7 +400,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
 }  // namespace
 
 void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<TrainCommandFlags>();
   CLI::App* command = app.add_subcommand("train", "train a model on sampled mini-batches");
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();

@@ -108,9 +108,9 @@ TEST_F(HoneGnn, AFileMayGiveTheSplit) {
   ASSERT_EQ(inferred.status, 0) << inferred.err;
   EXPECT_EQ(json::parse(inferred.out).at("nodes"), 50);
   const std::string forgotten = Run({"infer", kGraph, run}).err;
-  EXPECT_THAT(forgotten, HasSubstr("another graph"));
-  EXPECT_THAT(forgotten, HasSubstr("give the same --split"));
-  EXPECT_THAT(Run({"train", kGraph, "--resume", run, "--epochs", "2"}).err, HasSubstr("another graph"));
+  EXPECT_THAT(forgotten, HasSubstr("with another split: if it was trained with --split, give the same --split"));
+  EXPECT_THAT(Run({"train", kGraph, "--resume", run, "--epochs", "2"}).err,
+              HasSubstr("with another split: give the --split that it was trained with"));
   EXPECT_EQ(Run({"train", kGraph, "--resume", run, "--epochs", "2", "--split", split}).status, 0);
 }
 
@@ -349,6 +349,11 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"infer", kGraph, run, "--output", scratch_ / "file/x.npy"}, 3, "file"},
       {{"infer", kGraph, scratch_ / "absent"}, 2, "name the folder that `hone-gnn train --checkpoint` wrote"},
       {{"infer", kGraph, run, "--output", scratch_.path()}, 2, "is a folder"},
+      {{"infer", kGraph, run, "--output", scratch_ / "classes.csv"}, 2, "classes.npy'"},
+      {{"infer", kGraph, run, "--fanout", "5"}, 2, "has 1 hop and"},
+      {{"train", kGraph, "--resume", scratch_ / "mistyped"}, 2, "name the folder that `hone-gnn train --checkpoint` wrote"},
+      {{"convert", scratch_ / "mistyped", "x.hgraph"}, 2, "name an OGB folder"},
+      {{"convert", kGraph, "x.hgraph", "--split", "0.5,0.5"}, 2, "write three fractions"},
       {{"infer", kGraph, run, "--output", run + "/last.safetensors"}, 2, "is no .npy file"},
       {{"infer", kGraph, run, "--output", nodes, "--nodes", nodes}, 2, "the file of --nodes"},
       {{"infer", kGraph, run, "--model", "gat"}, 2, "--model gat"},
@@ -376,7 +381,7 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
   }
   EXPECT_EQ(Run({"infer", other, run, "--other-graph"}).status, 0);
   EXPECT_EQ(Run({"infer", kGraph, run, "--model", "sage", "--layers", "2"}).status, 0);  // as it is
-  EXPECT_THAT(Run({"train", kGraph, "--resume", run}).out, HasSubstr("Nothing is left to train: all 1 epochs are done"));
+  EXPECT_THAT(Run({"train", kGraph, "--resume", run}).out, HasSubstr("Nothing is left to train: 1 epoch of the run is done"));
   EXPECT_EQ(Train({"--epochs", "1", "--checkpoint", run, "--overwrite"}).status, 0);
 }
 

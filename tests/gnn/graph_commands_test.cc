@@ -61,6 +61,33 @@ TEST_F(HoneGnnGraphs, ConvertsAndDescribes) {
   EXPECT_EQ(again["edges"], 6);
 }
 
+TEST_F(HoneGnnGraphs, NamesOfClassesAreKeptAndAnswered) {
+  std::string edges = "id_1,id_2\n", target = "id,kind\n", features = "{";
+  for (int v = 0; v < 60; ++v) {
+    edges += std::to_string(v) + "," + std::to_string((v + 2) % 60) + "\n";
+    target += std::to_string(v) + (v % 2 == 0 ? ",dog\n" : ",cat\n");
+    features += (v == 0 ? "\"" : ", \"") + std::to_string(v) + "\": [" + std::to_string(v % 2) + "]";
+  }
+  Write("pets/pets_edges.csv", edges);
+  Write("pets/pets_target.csv", target);
+  Write("pets/pets_features.json", features + "}");
+  const std::string graph = scratch_ / "pets.hgraph", run = scratch_ / "run";
+  EXPECT_THAT(Run({"convert", scratch_ / "pets", scratch_ / "mistyped/pets.hgraph"}).err, HasSubstr("there is no folder"));
+  ASSERT_EQ(Run({"convert", scratch_ / "pets", graph, "--symmetrize"}).status, 0);
+  EXPECT_THAT(Run({"info", graph}).out, HasSubstr("classes      0 cat, 1 dog\n"));
+  EXPECT_EQ(json::parse(Run({"info", graph, "--json"}).out)["class_names"], (std::vector<std::string>{"cat", "dog"}));
+  const Outcome trained = Run({"train", graph, "--device", "cpu", "--fanout", "2", "--hidden", "8", "--lr", "0.1", "--epochs", "5",
+                               "--batch", "6", "--checkpoint", run});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_THAT(Run({"infer", graph, run, "--nodes", "all", "--confusion"}).out, AllOf(HasSubstr("30       0  cat\n"), HasSubstr("0      30  dog\n")));
+  EXPECT_EQ(RunProgram(Arguments({"serve", graph, run, "--names", "--quiet"}), Environment(), "0 1\n").out, "dog\tcat\n");
+  EXPECT_EQ(json::parse(RunProgram(Arguments({"serve", graph, run, "--names", "--json", "--quiet"}), Environment(), "1\n").out)["names"],
+            std::vector<std::string>{"cat"});
+  const std::string nameless = scratch_ / "nameless.hgraph";
+  ASSERT_EQ(Run({"generate", "arxiv", nameless, "--nodes", "500"}).status, 0);
+  EXPECT_THAT(Run({"serve", nameless, run, "--names"}).err, HasSubstr("has no names of classes; leave the option out"));
+}
+
 // A folder as a user of PyTorch saves it: masks are read, what is not read is named, and a mask that was saved under
 // the name of another file is not taken for the splits.
 TEST_F(HoneGnnGraphs, MasksAreReadAndWhatIsNotReadIsNamed) {

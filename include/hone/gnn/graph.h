@@ -70,6 +70,8 @@ class Graph {
   virtual FeatureView features() const = 0;        // num_rows 0: a graph without features
   virtual std::span<const int32_t> labels() const = 0;  // [num_nodes] in [0, num_classes) or kNoLabel; empty: none
   virtual int32_t num_classes() const = 0;
+  // class_names()[c] is the name of class c, in UTF-8; at most num_classes of them, and none where classes are numbers.
+  virtual std::span<const std::string> class_names() const { return {}; }
   // Node ids, ascending, disjoint; empty where the graph has no such split.
   virtual std::span<const NodeId> train_nodes() const = 0;
   virtual std::span<const NodeId> valid_nodes() const = 0;

@@ -85,7 +85,8 @@ struct LoadedModel {
 // another shape, or says that the file's checksum disagrees.
 Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallback);
 
-// Hashes a graph's sizes, classes, splits and a few thousand of its rows; equal graphs have equal fingerprints.
+// Hashes a graph's sizes, classes, splits and a few thousand of its rows; equal graphs have equal fingerprints. Compare
+// them with CompareFingerprints (src/gnn/infer/fingerprint.h): those of older checkpoints are shorter.
 std::string GraphFingerprint(const Graph& graph);
 
 }  // namespace hone::gnn

@@ -20,6 +20,7 @@ struct GraphParts {
   FeatureView features;
   std::span<const int32_t> labels;
   int32_t num_classes = 0;
+  std::vector<std::string> class_names;
   std::span<const NodeId> split[3];  // train, valid, test
   GraphFlags flags;
   // Vectors that views may point into; moved along with the parts (their buffers do not move).
@@ -36,6 +37,7 @@ class ArrayGraph final : public Graph {
   FeatureView features() const override { return parts_.features; }
   std::span<const int32_t> labels() const override { return parts_.labels; }
   int32_t num_classes() const override { return parts_.num_classes; }
+  std::span<const std::string> class_names() const override { return parts_.class_names; }
   std::span<const NodeId> train_nodes() const override { return parts_.split[0]; }
   std::span<const NodeId> valid_nodes() const override { return parts_.split[1]; }
   std::span<const NodeId> test_nodes() const override { return parts_.split[2]; }

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/rounding.h"
+#include "gnn/graph/class_names.h"
 #include "gnn/graph/crc32c.h"
 #include "gnn/graph/feature_dtype.h"
 #include "hone/gnn/graph.h"
@@ -35,7 +36,7 @@ constexpr std::array kTypes = {
     NamedCode{"test_nodes", 7},   NamedCode{"provenance", 8},    NamedCode{"edge_ids", 16},
     NamedCode{"edge_weights", 17}, NamedCode{"edge_times", 18},  NamedCode{"edge_types", 19},
     NamedCode{"node_times", 20},  NamedCode{"node_types", 21},   NamedCode{"multi_labels", 22},
-    NamedCode{"extra_split", 23},
+    NamedCode{"extra_split", 23}, NamedCode{"class_names", 24},
 };
 constexpr std::array kDtypes = {
     NamedCode{"int32", 1},   NamedCode{"int64", 2},    NamedCode{"float32", 3},
@@ -142,6 +143,9 @@ Status CheckKnownSection(const ContainerHeader& h, const ContainerSection& s, co
       return require(s.stride_bytes >= row && s.stride_bytes % (row > 96 ? 128 : 64) == 0,
                      fmt::format("a row stride of {} bytes, which does not suit rows of {} bytes", s.stride_bytes, row));
     }
+    case SectionType::kClassNames:
+      return require(s.rank == 1 && s.dtype == SectionDtype::kBytes && s.stride_bytes == 1 && s.shape[0] <= kMostClassNameBytes,
+                     fmt::format("not the shape of at most {} bytes", kMostClassNameBytes));
     default: return Status::Ok();
   }
 }

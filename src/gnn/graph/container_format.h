@@ -33,6 +33,8 @@ enum class SectionType : uint32_t {
   // Reserved: not written yet; readers skip these types unless a section is marked required.
   kEdgeIds = 16, kEdgeWeights = 17, kEdgeTimes = 18, kEdgeTypes = 19, kNodeTimes = 20, kNodeTypes = 21,
   kMultiLabels = 22, kExtraSplit = 23,
+  // Read where it is there, and not needed: readers that do not know it skip it.
+  kClassNames = 24,
 };
 
 enum class SectionDtype : uint32_t {

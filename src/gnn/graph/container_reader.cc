@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "gnn/graph/array_graph.h"
+#include "gnn/graph/class_names.h"
 #include "gnn/graph/container_writer.h"
 #include "gnn/graph/crc32c.h"
 #include "gnn/graph/memory_region.h"
@@ -218,7 +219,7 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
   if (copy) {
     for (const ContainerSection& s : h.sections) {
       // Sections that are not used in memory stay on the disk.
-      if (static_cast<uint32_t>(s.type) > static_cast<uint32_t>(SectionType::kTestNodes)) continue;
+      if (static_cast<uint32_t>(s.type) > static_cast<uint32_t>(SectionType::kTestNodes) && s.type != SectionType::kClassNames) continue;
       HONE_ASSIGN_OR_RETURN(MemoryRegion region,
                             MemoryRegion::Anonymous(s.bytes, fmt::format("section {} of '{}'",
                                                         SectionTypeName(static_cast<uint32_t>(s.type)), path)));
@@ -232,7 +233,8 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
     for (const ContainerSection& s : h.sections) {
       placed.push_back({&s, mapping.data() + s.offset});
       const auto type = static_cast<uint32_t>(s.type);
-      const bool structure = type <= static_cast<uint32_t>(SectionType::kTestNodes) && s.type != SectionType::kFeatures;
+      const bool structure = (type <= static_cast<uint32_t>(SectionType::kTestNodes) && s.type != SectionType::kFeatures) ||
+                             s.type == SectionType::kClassNames;
       if (options.check == Check::kAll || (structure && options.check == Check::kStructure)) checked.push_back(placed.back());
     }
     HONE_RETURN_IF_ERROR(LoadChunks(file, checked, mapping.data(), threads, path, options.progress));
@@ -261,6 +263,16 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
       case SectionType::kTrainNodes: parts.split[0] = ids(); break;
       case SectionType::kValidNodes: parts.split[1] = ids(); break;
       case SectionType::kTestNodes: parts.split[2] = ids(); break;
+      case SectionType::kClassNames: {
+        Result<std::vector<std::string>> names =
+            ParseClassNames({reinterpret_cast<const char*>(p.data), static_cast<size_t>(s.bytes)}, h.num_classes);
+        if (!names.ok()) {
+          return Status::InvalidArgument(fmt::format("'{}' is damaged: in section class_names {}; make it again with hone-gnn convert",
+                                                     path, names.status().message()));
+        }
+        parts.class_names = *std::move(names);
+        break;
+      }
       default: break;
     }
   }
@@ -303,6 +315,10 @@ Status WriteContainer(const Graph& graph, const std::string& path, const std::st
   add_ids(SectionType::kTestNodes, graph.test_nodes());
   add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()),
       std::as_bytes(std::span(provenance)), false);
+  const std::string names = ClassNamesText(graph.class_names());
+  if (!names.empty()) {
+    add(SectionType::kClassNames, SectionDtype::kBytes, static_cast<int64_t>(names.size()), std::as_bytes(std::span(names)), false);
+  }
   int64_t total = 0, done = 0;
   for (const auto& bytes : contents) total += static_cast<int64_t>(bytes.size());
   HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(path, std::move(header)));

@@ -32,8 +32,13 @@ Status WriteFailed(const std::string& path, int error) {
 }  // namespace
 
 Status CheckContainerPath(const std::string& path) {
-  HONE_RETURN_IF_ERROR(ReplaceablePath(path).status());
   std::error_code error;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && std::filesystem::status(folder, error).type() == std::filesystem::file_type::not_found) {
+    return Status::InvalidArgument(
+        fmt::format("'{}': there is no folder '{}'; make it first, or name another one", path, folder.string()));
+  }
+  HONE_RETURN_IF_ERROR(ReplaceablePath(path).status());
   if (std::filesystem::file_size(path, error) == 0 || error || IsContainer(path)) return Status::Ok();
   return Status::InvalidArgument(
       fmt::format("'{}' is there and is no graph container, which is all that one replaces: name another file", path));
@@ -58,7 +63,6 @@ Result<ContainerWriter> ContainerWriter::Create(const std::string& asked, Contai
   writer.cursors_.resize(writer.header_.sections.size());
 
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  if (!parent.empty()) HONE_RETURN_IF_ERROR(MakeDirectories(parent.string()));
   // The file has no name if the file system supports that: a writer that is killed or interrupted leaves no gigabytes
   // behind. (The file gets its name through /proc.)
   if (FileExists("/proc/self/fd")) {

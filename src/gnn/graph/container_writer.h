@@ -20,7 +20,7 @@
 namespace hone::gnn {
 
 // Checks before any work whether a container may be written to `path`: kInvalidArgument for a folder, a device or a
-// pipe, and for an existing file that is not a container. A wrong path, such as the source's own, then does not destroy
+// pipe, for a path in a folder that is not there, and for an existing file that is not a container. A wrong path, such as the source's own, then does not destroy
 // an irreplaceable file.
 Status CheckContainerPath(const std::string& path);
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "gnn/graph/class_names.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/container_writer.h"
 #include "gnn/graph/edge_buckets.h"
@@ -160,7 +161,16 @@ class Conversion {
           "'{}' has the label {} in a graph of {} nodes; number the classes from 0, or say how many there are with --classes",
           source_.labels_name, largest, nodes_));
     }
-    report_.num_classes = limit > 0 ? limit : largest + 1;
+    const auto named = static_cast<int64_t>(source_.class_names.size());
+    if (named > 0 && largest >= named) {
+      return Status::InvalidArgument(fmt::format("'{}' has the label {}, and '{}' names {} classes: give each class a line",
+                                                 source_.labels_name, largest, source_.class_names_file, named));
+    }
+    if (limit > 0 && named > limit) {
+      return Status::InvalidArgument(
+          fmt::format("--classes {}: '{}' names {} classes; leave the option out", limit, source_.class_names_file, named));
+    }
+    report_.num_classes = limit > 0 ? limit : std::max(largest + 1, static_cast<int32_t>(named));
     return Status::Ok();
   }
 
@@ -288,6 +298,13 @@ class Conversion {
     const std::string provenance = Provenance();
     const size_t provenance_at =
         header.Add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()));
+    std::string names = ClassNamesText(source_.class_names);
+    if (static_cast<int64_t>(names.size()) > kMostClassNameBytes) {
+      report_.notes.push_back(fmt::format("the names of the classes take more than {} MiB and were left out", kMostClassNameBytes >> 20));
+      names.clear();
+    }
+    const size_t names_at =
+        names.empty() ? 0 : header.Add(SectionType::kClassNames, SectionDtype::kBytes, static_cast<int64_t>(names.size()));
     int64_t most_edges = options_.self_loops == SelfLoops::kAdd ? nodes_ : 0;
     for (int64_t b = 0; b < buckets_->num_buckets(); ++b) most_edges += buckets_->Size(b);
     columns_at_ = header.Add(SectionType::kColumns, SectionDtype::kInt32, most_edges, true);
@@ -298,6 +315,7 @@ class Conversion {
     for (int i = 0; i < 3; ++i) {
       if (report_.split_sizes[i] > 0) HONE_RETURN_IF_ERROR(writer_->AppendValues<int32_t>(split_at[i], source_.splits[i]));
     }
+    if (!names.empty()) HONE_RETURN_IF_ERROR(writer_->Append(names_at, std::as_bytes(std::span(names))));
     return writer_->Append(provenance_at, std::as_bytes(std::span(provenance)));
   }
 

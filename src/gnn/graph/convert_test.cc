@@ -201,9 +201,28 @@ TEST_F(ConvertTest, FolderLikeFacebookLarge) {
   Put("pages_features.json", R"({"1": [3, 0], "0": [], "2": [1]})");
   const auto graph = Convert(in_, {.symmetrize = true});
   EXPECT_THAT(Row(*graph, 2), ElementsAre(0, 1));
-  EXPECT_THAT(graph->labels(), ElementsAre(1, 0, 1));  // company, tvshow
+  EXPECT_THAT(graph->labels(), ElementsAre(1, 0, 1));
+  EXPECT_THAT(graph->class_names(), ElementsAre("company", "tvshow"));
   EXPECT_THAT(Features(*graph, 1), ElementsAre(1, 0, 0, 1));
   EXPECT_THAT(Features(*graph, 0), ElementsAre(0, 0, 0, 0));
+}
+
+TEST_F(ConvertTest, ClassesAreNamedByAFileBesideTheLabels) {
+  Put("edges.npy", NpyBytes("<i8", "2, 2", std::vector<int64_t>{0, 1, 1, 2}));
+  Put("labels.npy", NpyBytes("<i8", "3,", std::vector<int64_t>{0, 1, 0}));
+  Put("classes.txt", "cat\r\nsmall dog\nunseen\n");
+  const auto graph = Convert(in_);
+  EXPECT_THAT(graph->class_names(), ElementsAre("cat", "small dog", "unseen"));
+  EXPECT_EQ(graph->num_classes(), 3);
+  EXPECT_TRUE(report_.unread.empty());
+  Put("classes.txt", "cat\n");
+  EXPECT_THAT(Refused(in_), AllOf(HasSubstr("has the label 1"), HasSubstr("names 1 classes: give each class a line")));
+  Put("classes.txt", "cat\n\ndog\n");
+  EXPECT_THAT(Refused(in_), AllOf(HasSubstr("classes.txt'"), HasSubstr("line 2 names no class")));
+  Put("classes.txt", "cat\ncat\n");
+  EXPECT_THAT(Refused(in_), HasSubstr("lines 1 and 2 both name class 'cat'"));
+  Put("classes.txt", "cat\ndog\n");
+  EXPECT_THAT(Refused(in_, {.num_classes = 1}), HasSubstr("outside the 1 classes"));
 }
 
 TEST_F(ConvertTest, SplitsAreStratifiedByClassAndSeed) {

@@ -100,7 +100,8 @@ Result<GraphSource> OpenFolder(const std::string& path, int split_index) {
 Result<GraphSource> OpenGraphSource(const std::string& path, int split_index) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return Status::NotFound(fmt::format("'{}' is not there", path));
+  if (!std::filesystem::exists(status)) return Status::NotFound(fmt::format(
+      "'{}' is not there; name an OGB folder, a folder with edges.npy, an .npz or an edge list (docs/graphs.md has all kinds)", path));
   if (!std::filesystem::is_directory(status)) return OpenFile(path, split_index);
   HONE_ASSIGN_OR_RETURN(GraphSource source, OpenFolder(path, split_index));
   std::vector<UnreadPart> files = UnreadFiles(path, source.read);

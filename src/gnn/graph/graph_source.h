@@ -67,6 +67,8 @@ struct GraphSource {
   std::unique_ptr<FeatureSource> features;  // null: none
   std::vector<int32_t> labels;              // empty: no labels; kNoLabel for a node without one
   std::string labels_name;
+  std::vector<std::string> class_names;  // class_names[c] is the name of class c; empty: the source has numbers alone
+  std::string class_names_file;          // where they stand
   bool has_splits = false;
   std::vector<NodeId> splits[3];  // train, valid, test, as read: unsorted, unchecked
   std::string splits_name[3];

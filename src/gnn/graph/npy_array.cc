@@ -188,8 +188,9 @@ Result<NpyArray> NpyArray::InFile(const std::string& path) {
   NpyArray array;
   array.name_ = array.path_ = path;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream, OpenFileStream(path));
-  HONE_ASSIGN_OR_RETURN(array.header_, ReadNpyHeader(*stream));
   std::error_code error;
+  if (std::filesystem::file_size(path, error) < 10 && !error) return Bad(path, "it is too short for a .npy file, which numpy.save writes");
+  HONE_ASSIGN_OR_RETURN(array.header_, ReadNpyHeader(*stream));
   const int64_t file_bytes = static_cast<int64_t>(std::filesystem::file_size(path, error));
   // Headers are padded, so their length is known only from their own prefix.
   std::byte prefix[12];

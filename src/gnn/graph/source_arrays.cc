@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "base/file.h"
+#include "gnn/graph/class_names.h"
 #include "gnn/graph/graph_source.h"
 #include "gnn/graph/split_masks.h"
 
@@ -400,6 +401,10 @@ Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index) {
     HONE_ASSIGN_OR_RETURN(const NpyArray labels, NpyArray::InFile(part("/labels.npy")));
     HONE_ASSIGN_OR_RETURN(source.labels, LabelsOfArray(labels));
     source.labels_name = labels.name();
+    if (FileExists(path + "/classes.txt")) {
+      source.class_names_file = part("/classes.txt");
+      HONE_ASSIGN_OR_RETURN(source.class_names, ReadClassNames(source.class_names_file));
+    }
   }
   if (FileExists(path + "/split.npy")) {
     if (split_index >= 0) {

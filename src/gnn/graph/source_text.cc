@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/graph_source.h"
 #include "gnn/graph/text_lines.h"
@@ -390,7 +391,11 @@ Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& 
                                                target, rows.size(), max_id));
   }
   int32_t next = 0;
-  for (auto& [name, number] : classes) number = next++;
+  for (auto& [name, number] : classes) {
+    number = next++;
+    source.class_names.push_back(name.empty() ? "(no name)" : RepairUtf8(name));
+  }
+  source.class_names_file = target;
   source.labels.assign(static_cast<size_t>(max_id + 1), kNoLabel);
   for (const auto& [id, name] : rows) source.labels[static_cast<size_t>(id)] = classes[name];
   source.labels_name = target;

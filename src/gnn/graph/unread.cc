@@ -63,7 +63,7 @@ std::string MeaningOfUnread(std::string_view name) {
   if (has("label") || has("target") || lower == "_y_npy") {
     return "no labels are read under this name; in a folder with edges.npy, labels.npy [N] is";
   }
-  if (has("name") || has("mapping")) return "names are not used: nodes and classes are numbers";
+  if (has("name") || has("mapping")) return "names of nodes are not used: nodes are numbers; in a folder with labels.npy, classes.txt names a class on each line";
   return "it is no part that a graph is made of";
 }
 

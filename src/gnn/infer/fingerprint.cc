@@ -17,12 +17,14 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "gnn/graph/crc32c.h"
 #include "hone/gnn/predictor.h"
 
 namespace hone::gnn {
 namespace {
 
 constexpr int64_t kProbes = 4096;
+constexpr size_t kWholeDigits = 32, kGraphDigits = 8;
 constexpr int64_t kColumnsOfARow = 64;  // limit, so that one hub does not make this slow
 
 // Visits up to kProbes indices of [0, count), the first and last among them, until a visit fails.
@@ -50,6 +52,7 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
   std::string bytes = fmt::format("{} {} {} {} {} {} {} {}\n", num_nodes, reader.num_edges, features.num_rows,
                                   features.width, FeatureDtypeName(features.dtype), outline.num_classes(),
                                   outline.train_nodes().size(), outline.valid_nodes().size());
+  const size_t sizes = bytes.size();
   HONE_RETURN_IF_ERROR(Probe(num_nodes, [&](int64_t v) -> Status {
     int64_t begin = 0, end = 0;
     HONE_RETURN_IF_ERROR(reader.row(v, begin, end));
@@ -67,9 +70,34 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
     return Status::Ok();
   }));
   HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.labels()));
+  // Everything but the splits, so that a message can tell another split from another graph.
+  const uint32_t graph = Crc32c(0, bytes.data() + sizes, bytes.size() - sizes);
   HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.train_nodes()));
   HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.valid_nodes()));
-  return Sha256Hex(bytes).substr(0, 32);
+  return fmt::format("{}{:08x}", Sha256Hex(bytes).substr(0, kWholeDigits), graph);
+}
+
+FingerprintMatch CompareFingerprints(std::string_view a, std::string_view b) {
+  if (a.substr(0, kWholeDigits) == b.substr(0, kWholeDigits)) return FingerprintMatch::kSame;
+  if (std::min(a.size(), b.size()) < kWholeDigits + kGraphDigits) return FingerprintMatch::kOtherOrSplit;
+  return a.substr(kWholeDigits) == b.substr(kWholeDigits) ? FingerprintMatch::kOtherSplit : FingerprintMatch::kOther;
+}
+
+Status CheckPredictsOnItsGraph(std::string_view what, std::string_view trained, std::string_view found, const Graph& graph) {
+  constexpr std::string_view kSplit =
+      "if it was trained with --split, give the same --split here; with another one, some nodes it was trained on are "
+      "among the test nodes, and --other-graph says that this is meant";
+  constexpr std::string_view kGraph = "name the graph that it was trained on, or say --other-graph if another one is meant";
+  switch (CompareFingerprints(trained, found)) {
+    case FingerprintMatch::kSame: return Status::Ok();
+    case FingerprintMatch::kOtherSplit:
+      return Status::InvalidArgument(fmt::format("{} was trained on '{}' with another split: {}", what, graph.name(), kSplit));
+    case FingerprintMatch::kOther:
+      return Status::InvalidArgument(fmt::format("{} was trained on another graph than '{}': {}", what, graph.name(), kGraph));
+    case FingerprintMatch::kOtherOrSplit: break;
+  }
+  return Status::InvalidArgument(fmt::format("{} was trained on another graph than '{}', or on the same one with another split: {}",
+                                             what, graph.name(), kSplit));
 }
 
 std::string GraphFingerprint(const Graph& graph) {

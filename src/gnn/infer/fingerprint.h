@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes the fingerprint of a graph whose edges and features are not in host memory.
+// Compares fingerprints of graphs, and computes that of a graph whose edges and features are not in host memory.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
@@ -29,5 +30,14 @@ struct GraphReader {
 // Returns GraphFingerprint (hone/gnn/predictor.h) of the whole graph. Reads everything from `outline` except the
 // structure's arrays and the feature rows. Errors are the reader's.
 Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& reader);
+
+// What two fingerprints say about the graphs they are of. Checkpoints of before 0.2 hold none that tells a split from a
+// graph: kOtherOrSplit.
+enum class FingerprintMatch { kSame, kOtherSplit, kOther, kOtherOrSplit };
+FingerprintMatch CompareFingerprints(std::string_view a, std::string_view b);
+
+// Refuses to predict on `graph`, whose fingerprint `found` is not `trained`, that of the graph of a model's training.
+// `what` names the model in the message. Ok where they are the same.
+Status CheckPredictsOnItsGraph(std::string_view what, std::string_view trained, std::string_view found, const Graph& graph);
 
 }  // namespace hone::gnn

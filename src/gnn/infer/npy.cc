@@ -57,12 +57,17 @@ Status WriteNpy(const std::string& path, std::span<const float> values, int64_t 
 Status CheckNpyOutput(const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckOutput(path));
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) == 0) return Status::Ok();
-  std::string begin(6, '\0');
-  std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  if (begin == kMagic.substr(0, 6)) return Status::Ok();
-  return Status::InvalidArgument(
-      fmt::format("'{}' is there and is no .npy file; predictions replace nothing else: name another file", path));
+  if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > 0) {
+    std::string begin(6, '\0');
+    std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    if (begin == kMagic.substr(0, 6)) return Status::Ok();
+    return Status::InvalidArgument(
+        fmt::format("'{}' is there and is no .npy file; predictions replace nothing else: name another file", path));
+  }
+  const std::string extension = std::filesystem::path(path).extension();
+  if (extension.empty() || extension == ".npy" || std::filesystem::exists(path, error)) return Status::Ok();
+  return Status::InvalidArgument(fmt::format("'{}': predictions are written as a .npy file, which numpy.load reads: name it '{}.npy'", path,
+                                             path.substr(0, path.size() - extension.size())));
 }
 
 Result<std::vector<NodeId>> ReadNodeList(const std::string& path, int64_t num_nodes) {

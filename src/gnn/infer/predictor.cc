@@ -40,8 +40,8 @@ Status CheckArguments(const Graph& graph, const ModelOptions& model, std::span<c
   }
   if (!options.exact && static_cast<int>(options.fanouts.size()) != model.layers) {
     return Status::InvalidArgument(
-        fmt::format("--fanout {} has {} hops and the model {} layers; give one number a layer",
-                    fmt::join(options.fanouts, ","), options.fanouts.size(), model.layers));
+        fmt::format("--fanout {} has {} hop{} and the model {} layers; give one number a layer",
+                    fmt::join(options.fanouts, ","), options.fanouts.size(), options.fanouts.size() == 1 ? "" : "s", model.layers));
   }
   return Status::Ok();
 }

@@ -128,7 +128,7 @@ TEST(Predict, RefusesWhatDoesNotBelongTogether) {
     EXPECT_EQ(result.status().code(), StatusCode::kInvalidArgument);
     return result.status().message();
   };
-  EXPECT_NE(message(graph, {0}, {.fanouts = {5}}).find("1 hops and the model 3 layers"), std::string::npos);
+  EXPECT_NE(message(graph, {0}, {.fanouts = {5}}).find("1 hop and the model 3 layers"), std::string::npos);
   EXPECT_NE(message(graph, {0}, {.fanouts = {5, 0, 5}}).find("fanout"), std::string::npos);
   EXPECT_NE(message(graph, {100}, {}).find("node 100"), std::string::npos);
   EXPECT_NE(message(graph, {-1}, {.exact = true}).find("node -1"), std::string::npos);

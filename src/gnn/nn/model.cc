@@ -157,7 +157,7 @@ Status CheckPublished(const ModelOptions& options) {
   if (options.kind == "sage") return CheckSage(options);
   if (options.kind == "gat") return CheckGat(options);
   return Require(options.kind == "gin" || options.kind == "sage-ri",
-                 "model '" + options.kind + "' is not known: use sage, gat, gin or sage-ri");
+                 "model '" + options.kind + "' is not known: use sage, gat, gin, sage-ri or the name of a model's file, NAME.toml");
 }
 
 ModelOptions SpecOptions(std::shared_ptr<const ModelSpec> spec, int layers) {

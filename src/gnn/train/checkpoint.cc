@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json_fields.h"
+#include "gnn/infer/fingerprint.h"
 #include "gnn/train/train_options.h"
 #include "hone/gnn/communicator.h"
 
@@ -72,7 +73,12 @@ Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run)
   const bool reads = alone || run.communicator->rank() == 0;
   std::string bytes;
   if (reads) {
-    HONE_ASSIGN_OR_RETURN(bytes, ReadFile(path));
+    Result<std::string> read = ReadFile(path);
+    if (read.status().code() == StatusCode::kNotFound) {
+      return Status::NotFound(read.status().message() +
+                              "; name the folder that `hone-gnn train --checkpoint` wrote, or a safetensors file");
+    }
+    HONE_ASSIGN_OR_RETURN(bytes, std::move(read));
   }
   if (!alone) HONE_RETURN_IF_ERROR(run.communicator->Broadcast("a checkpoint", bytes, 0));
   const std::string what = fmt::format("'{}'", path);
@@ -92,11 +98,19 @@ std::string CheckpointFile(const std::string& path) {
 
 Status CheckFingerprint(const CheckpointHeader& header, std::string_view what, const Graph& graph,
                         const std::string& found) {
-  if (header.graph_fingerprint == found) return Status::Ok();
-  return Status::InvalidArgument(
-      fmt::format("{} was trained on another graph than '{}' (fingerprints {} and {}): resume with the graph it was "
-                  "made with, or start a new run from its weights with --init",
-                  what, graph.name(), header.graph_fingerprint, found));
+  const FingerprintMatch match = CompareFingerprints(header.graph_fingerprint, found);
+  if (match == FingerprintMatch::kSame) return Status::Ok();
+  if (match == FingerprintMatch::kOtherSplit) {
+    return Status::InvalidArgument(
+        fmt::format("{} was trained on '{}' with another split: give the --split that it was trained with, or the container "
+                    "with its split, or start a new run from its weights with --init",
+                    what, graph.name()));
+  }
+  return Status::InvalidArgument(fmt::format(
+      "{} was trained on another graph than '{}'{}: resume with the graph it was made with{}, or start a new run from its "
+      "weights with --init",
+      what, graph.name(), match == FingerprintMatch::kOther ? "" : ", or on the same one with another split",
+      match == FingerprintMatch::kOther ? "" : " and its --split"));
 }
 
 Status CheckStep(const RunPosition& position, std::string_view what, int64_t steps) {

@@ -16,8 +16,8 @@ namespace {
 Status CheckFanouts(std::string_view option, const std::vector<int32_t>& fanouts, const ModelOptions& model) {
   if (static_cast<int>(fanouts.size()) != model.layers) {
     return Status::InvalidArgument(
-        fmt::format("{} {} has {} hops and the model {} layers; give one number a layer (or change --layers)", option,
-                    fmt::join(fanouts, ","), fanouts.size(), model.layers));
+        fmt::format("{} {} has {} hop{} and the model {} layers; give one number a layer (or change --layers)", option,
+                    fmt::join(fanouts, ","), fanouts.size(), fanouts.size() == 1 ? "" : "s", model.layers));
   }
   for (int32_t fanout : fanouts) {
     if (fanout == kAllNeighbors || (fanout >= 1 && fanout <= kMaxFanout)) continue;
