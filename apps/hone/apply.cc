@@ -44,7 +44,12 @@ Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& f
         fmt::format("{} is a candidate's file: name its task first, hone apply TASK {}", flags.run, flags.run));
   }
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
-  HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.run));
+  Result<OpenedRun> opened = OpenRun(path, flags.run);
+  if (opened.status().code() == StatusCode::kNotFound && FindTask(context, flags.run).ok()) {
+    return Status::NotFound(fmt::format("'{}' is a task and no run: `hone apply {} FILE.cu` takes a file for it, `hone runs` lists runs",
+                                        flags.run, flags.run));
+  }
+  HONE_ASSIGN_OR_RETURN(OpenedRun run, std::move(opened));
   return MakeKernelPackage(*run.store, run.view, flags.node);
 }
 

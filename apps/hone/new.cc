@@ -212,7 +212,8 @@ Status Run(CommandContext& context, NewFlags& flags) {
     if (flags.oracle.empty() && prepared.unchecked.empty()) {
       Print(
           "Where oracle.cu is at fault, --oracle FILE derives it from a simpler kernel; where shapes are that the "
-          "kernel does not serve, --case, --multiple, --check and --hidden say which it does.\n");
+          "kernel does not serve, --case, --multiple, --check and --hidden say which it does, and --let where one size "
+          "is never less than another (--let stride=cols+pad).\n");
     }
   }
   if (!prepared.unchecked.empty()) Print("\nOracle and seed were not compiled and run: {}\n", prepared.unchecked);

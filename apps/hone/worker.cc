@@ -118,6 +118,9 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
     return Status::NotFound(fmt::format("--spool {}: there is no such folder, so nothing waits in it; `hone eval … --device spool:{}` makes it", flags.spool, flags.spool));
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
+  if (std::error_code none; !flags.once && !std::filesystem::exists(flags.spool, none)) {
+    PrintError("{}: there was no such folder; it is made, and evaluations are waited for in it\n", flags.spool);
+  }
   Spool spool(flags.spool);
   HONE_RETURN_IF_ERROR(spool.Release(flags.once ? 0 : 3600));
   HONE_RETURN_IF_ERROR(spool.WriteFacts(evaluator->facts()));

@@ -3,6 +3,7 @@
 #include "tuner/core/argument_parser.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -77,9 +78,9 @@ Result<Argument> ParsePointer(std::string_view text, const ArgumentNames& names)
     std::vector<std::string> known = names.workspaces;
     for (const TensorSpec& tensor : task.tensors) known.push_back(tensor.name);
     return Status::InvalidArgument(
-        fmt::format("'{}' is not a tensor or workspace{}; an integer expression needs a type, "
-                    "such as '{}:i32'",
-                    argument.name, Suggestion(argument.name, known), text));
+        fmt::format("'{}' is not a tensor or workspace{}; there {} {}; an integer expression needs a type, such as '{}:i32'", argument.name,
+                    argument.name.size() > 1 ? Suggestion(argument.name, known) : "", known.size() == 1 ? "is" : "are",
+                    fmt::join(known, ", "), text));
   }
   if (rest.empty()) return argument;
   if (rest.front() != '+') {

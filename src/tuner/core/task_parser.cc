@@ -782,7 +782,13 @@ Result<Task> LoadTask(const std::string& directory) {
   const std::string file = (base / "task.toml").string();
   HONE_ASSIGN_OR_RETURN(const std::string toml, ReadText(file));
   HONE_ASSIGN_OR_RETURN(Task task, ParseTask(toml, file));
-  HONE_ASSIGN_OR_RETURN(task.oracle_source, ReadText((base / AnswerFile(task)).string()));
+  Result<std::string> answers = ReadText((base / AnswerFile(task)).string());
+  if (answers.status().code() == StatusCode::kNotFound) {
+    return Status::NotFound(answers.status().message() +
+                            "; it computes the right answers that candidates are held against (task-format.md in the "
+                            "documentation), and `hone new` writes one for a kernel");
+  }
+  HONE_ASSIGN_OR_RETURN(task.oracle_source, std::move(answers));
   if (std::filesystem::exists(base / "seed.cu", ignored)) {
     HONE_ASSIGN_OR_RETURN(task.seed_source, ReadText((base / "seed.cu").string()));
   }

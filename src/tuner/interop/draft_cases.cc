@@ -257,8 +257,22 @@ std::optional<std::string> TaskDrafter::EmptyDim(const std::vector<Dims>& checke
   return std::nullopt;
 }
 
+// Whether `dim` is how many of the best a top-k keeps: such a kernel serves a few, and no more than there are.
+bool TaskDrafter::IsCountOfBest(const std::string& dim) const {
+  if (dim == "topk" || dim == "top_k") return true;
+  std::string names = o_.name;
+  for (const DraftEntry& e : entries_) {
+    if (e.kernel != nullptr) names += " " + e.kernel->name;
+  }
+  std::transform(names.begin(), names.end(), names.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return dim == "k" && (names.find("topk") != std::string::npos || names.find("top_k") != std::string::npos);
+}
+
 std::string TaskDrafter::CasesText() {
   std::string out;
+  for (const std::string& d : dim_order_) {
+    if (IsCountOfBest(d)) ratios_.insert(d);
+  }
   const bool one = dim_order_.size() <= 1;
   // Reduces guessed sizes until the largest tensor has the desired order of magnitude.
   const auto shrink = [&](Dims dims, int64_t most) {
@@ -382,6 +396,7 @@ std::string TaskDrafter::HiddenText() const {
       const std::vector<int64_t> small = GivenSizes(other, true, true);
       if (i > 0 && other != d && !small.empty() && *std::max_element(small.begin(), small.end()) <= 8)
         low = std::max(low, *std::max_element(small.begin(), small.end()));
+      if (i > 0 && other != d && small.empty() && IsCountOfBest(other)) low = std::max<int64_t>(low, 8);
     }
     // Sizes that the user names limit the draws: top-k with k = 8 of 128 experts has no k of 1200.
     const std::vector<int64_t> all = GivenSizes(d, true, true), checked = GivenSizes(d, false, true);

@@ -185,15 +185,15 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
   } else if (std::optional<std::vector<std::string>> stated = Stated(t, indexed, &where)) {
     t.shape = *stated;
     t.shape_inferred = true;
-  } else if (indexed) {
-    t.shape = *indexed;
-    t.shape_inferred = true;
   } else {
+    // How many elements host code allocates or clears says more than an index that an input holds (a histogram's bins).
+    const bool chosen_alone = indexed && indexed->size() == 1 && (*indexed)[0][0] == '@';
     std::vector<std::string> names = {t.name};
     for (const auto& [host, tensor] : host_tensors_) {
       if (tensor == t.name) names.push_back(host);
     }
     for (const std::string& name : names) {
+      if (indexed && !chosen_alone) break;
       const std::optional<StatedShape> elements = ElementsFromHost(s_, function_, name);
       if (!elements || !t.shape.empty()) continue;
       if (const Result<std::string> plan = Plan(elements->extents[0]); plan.ok()) {
@@ -201,6 +201,10 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
         t.shape_inferred = true;
         where = elements->where;
       }
+    }
+    if (t.shape.empty() && indexed) {
+      t.shape = *indexed;
+      t.shape_inferred = true;
     }
     if (t.shape.empty() && t.first && !t.elsewhere) {
       t.shape = {"1"};
@@ -229,7 +233,35 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
   return Status::Ok();
 }
 
+// A size that a kernel is given and no shape or launch names is how long the axis is that an index chooses from: callers pass it
+// for checks (cache_slots, vocabulary). Returns that size where there is one such size and one such axis.
+std::string TaskDrafter::SizeThatNothingNames() const {
+  std::set<std::string> named, axes;
+  const auto add = [&](const std::string& text) {
+    for (const Token& word : LexCuda(text)) named.insert(std::string(word.text));
+  };
+  for (const DraftTensor& t : tensors_) {
+    for (const std::string& extent : t.shape) {
+      if (extent[0] == '@') axes.insert(t.name + " " + extent);
+      else add(extent);
+    }
+    add(t.bound);
+  }
+  for (const DraftEntry& e : entries_) {
+    for (const auto* list : {&e.grid, &e.block}) {
+      for (const std::string& text : *list) add(text);
+    }
+    for (const std::string& text : {e.shared, e.when, e.bytes}) add(text);
+  }
+  std::vector<std::string> free;
+  for (const std::string& d : dim_order_) {
+    if (named.count(d) == 0) free.push_back(d);
+  }
+  return axes.size() == 1 && free.size() == 1 ? free.front() : "";
+}
+
 void TaskDrafter::ResolveChosenAxes() {
+  const std::string unnamed = SizeThatNothingNames();
   for (DraftTensor& t : tensors_) {
     for (size_t i = 0; i < t.shape.size(); ++i) {
       if (t.shape[i][0] != '@') continue;
@@ -237,6 +269,12 @@ void TaskDrafter::ResolveChosenAxes() {
       std::string size;
       if (chooser != nullptr) {
         size = chooser->bound;  // from --values, else from the indices
+      }
+      if (size.empty() && !unnamed.empty()) {
+        size = unnamed;
+        Guessed(fmt::format("{} is how long the axis is that {} chooses from, for nothing else depends on it: a guess; --shape {}=… to "
+                            "say otherwise",
+                            size, t.shape[i].substr(1), t.name));
       }
       if (size.empty()) {
         size = t.name + (t.shape.size() > 1 ? "_rows" : "_length");

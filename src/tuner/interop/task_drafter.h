@@ -149,6 +149,8 @@ class TaskDrafter {
                                                  const std::optional<std::vector<std::string>>& indexed,
                                                  std::string* where);
   // Names axes of unknown size from which another tensor's elements select.
+  std::string SizeThatNothingNames() const;
+  bool IsCountOfBest(const std::string& dim) const;
   void ResolveChosenAxes();
   DraftTensor* FindTensor(const std::string& name);
   Status KnownTensor(const char* option, const std::string& name) const;

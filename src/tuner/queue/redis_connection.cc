@@ -75,7 +75,10 @@ class HiredisConnection final : public RedisConnection {
     tls_.reset();
     context_.reset(redisConnectWithTimeout(address_.host.c_str(), address_.port, Interval(kConnectSeconds)));
     if (context_ == nullptr) return Status::Unavailable("no memory for a connection to Redis");
-    if (context_->err != 0) return Lost("cannot be reached");
+    if (context_->err != 0) {
+      const Status lost = Lost("cannot be reached");
+      return {lost.code(), lost.message() + "; start one there (redis-server), or name another address (docs/queue.md)"};
+    }
     if (address_.tls) {
       if (redisSetTimeout(context_.get(), Interval(kConnectSeconds)) != REDIS_OK) return Lost("went away");
       Result<std::unique_ptr<TlsChannel>> channel = TlsChannel::Connect(context_->fd, address_.host, address_.ca_file);

@@ -106,6 +106,10 @@ std::string WrongElementsText(const MismatchFacts& facts) {
                         IsLargestNumber(facts.tensor.dtype, m.actual)
                             ? fmt::format(", {:.3g} neither: begin a maximum or a minimum with an infinity", m.actual)
                             : std::string());
+    // An oracle that is wrong must not cost its task's reader an hour with the candidate.
+    if (std::isnan(m.expected) && m.distribution.find("special") == std::string::npos) {
+      text += "; if NaN is not the answer there, the task's oracle is at fault (`hone tasks check` tries it)";
+    }
   }
   if (c.max_scaled <= facts.tolerance.c_max && facts.tolerance.c_small > 0 && c.max_small > facts.tolerance.c_small) {
     text += fmt::format("; an element far smaller than its neighbors is off by {:.3g} of its own size, allowed {:.3g}",

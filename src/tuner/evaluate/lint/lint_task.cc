@@ -549,7 +549,11 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
           "outweigh it, or tighten c_rms below {1:.2g}",
           tensor.name, influence.rms_change));
     } else if (!influence.matters) {
-      Problem(fmt::format("the result does not depend on {}: a kernel that never reads it would pass", tensor.name));
+      Problem(fmt::format("the result does not depend on {}: a kernel that never reads it would pass{}", tensor.name,
+                          tensor.role != TensorRole::kInOut
+                              ? ""
+                              : fmt::format(". If the kernel reads there only what it wrote itself, its role is \"out\" (hone new: "
+                                            "--role {}=out)", tensor.name)));
     }
     report_.inputs.push_back(influence);
   }
