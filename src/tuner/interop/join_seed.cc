@@ -78,7 +78,7 @@ std::string WithFirstChoices(std::string text, const Binding& binding, const std
 
 // Returns the plan entries of the seed, with kernels in the namespace hone_seed.
 Result<std::string> SeedEntries(const Candidate& seed) {
-  HONE_ASSIGN_OR_RETURN(const PlanText plan, FindPlan(seed.source));
+  HONE_ASSIGN_OR_RETURN(const PlanOutline plan, FindPlan(seed.source));
   const Binding binding = DefaultBinding(seed.plan);
   std::string out;
   for (size_t i = 0; i < seed.plan.entries.size(); ++i) {
@@ -115,7 +115,7 @@ Result<std::string> JoinSeed(const Task& task, const std::string& source, const 
   if (!ServedWhen(seed.plan).empty()) return refuse("the seed does not serve every shape either");
   if (const std::string why = Obstacle(partial, seed); !why.empty()) return refuse(why);
 
-  HONE_ASSIGN_OR_RETURN(const PlanText plan, FindPlan(source));
+  HONE_ASSIGN_OR_RETURN(const PlanOutline plan, FindPlan(source));
   const std::set<int> own = StepsOf(partial.plan), others = StepsOf(seed.plan);
   const std::string holds = WholePlanHolds(partial.plan);
   std::string output;
@@ -152,7 +152,7 @@ Result<std::string> JoinSeed(const Task& task, const std::string& source, const 
        fmt::format("{}\n# The task's seed serves the shapes that are left.\n{}", line_ended ? "" : "\n", behind)});
   std::string joined = ApplyEdits(source, std::move(edits));
 
-  HONE_ASSIGN_OR_RETURN(const PlanText seed_plan, FindPlan(seed.source));
+  HONE_ASSIGN_OR_RETURN(const PlanOutline seed_plan, FindPlan(seed.source));
   const EmbeddedSource code = EmbedSource(seed.source.substr(seed_plan.end + 2));
   joined += "\n";
   for (const std::string& macro : EmbedSource(source).macros) joined += fmt::format("#undef {}\n", macro);

@@ -154,7 +154,7 @@ Result<std::string> WriteDispatch(const Candidate& candidate, const Task& task, 
                                   const std::vector<DispatchRule>& rules) {
   const std::string_view source = candidate.source;
   const LaunchPlan& plan = candidate.plan;
-  HONE_ASSIGN_OR_RETURN(PlanText text, FindPlan(source));
+  HONE_ASSIGN_OR_RETURN(PlanOutline text, FindPlan(source));
   std::vector<TextEdit> edits;
   if (const PlanSection* tune = text.Find("tune")) {
     for (const auto& [name, choices] : plan.tunables) {

@@ -76,7 +76,7 @@ std::vector<Case> CasesToCheck(Judgement& judgement) {
 // Checks values that somebody chose because draws meet them too rarely, such as a rejected word of a random generator.
 Result<Gate> CheckHand(Judgement& judgement, const HandCase& hand) {
   const std::map<std::string, int64_t> base_align = PromisedAlignment(judgement.task);
-  HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(judgement, hand.dims, base_align));
+  HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, Serve(judgement, hand.dims, base_align));
   if (!served) return Gate::kStopped;
   HONE_PASS_OR_RETURN(FitsMemory(judgement, served->plan, hand.dims));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
@@ -119,7 +119,7 @@ Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::
   // Bases are either aligned as the task promises and not one bit better, or aligned as in timed launches, in turn from
   // a secret start: a candidate that distinguishes the two learns nothing.
   const bool exact_align = judgement.NextAlignmentIsExact();
-  HONE_ASSIGN_OR_RETURN(std::optional<Served> served,
+  HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served,
                         Serve(judgement, dims, exact_align ? PromisedAlignment(judgement.task) : AnyAlignment()));
   if (!served) return Gate::kStopped;
   HONE_PASS_OR_RETURN(FitsMemory(judgement, served->plan, dims));

@@ -67,7 +67,7 @@ Result<Gate> CheckOutputs(Judgement& judgement, CaseBuffers& buffers, const Inpu
 
 }  // namespace
 
-Result<Gate> CheckMemoryRules(Judgement& judgement, CaseBuffers& buffers, int set, const Served& served,
+Result<Gate> CheckMemoryRules(Judgement& judgement, CaseBuffers& buffers, int set, const ServedProgram& served,
                               const std::string& where) {
   HONE_ASSIGN_OR_RETURN(std::optional<std::string> gaps, buffers.CheckGaps());
   if (gaps) {
@@ -94,7 +94,7 @@ Result<Gate> CheckMemoryRules(Judgement& judgement, CaseBuffers& buffers, int se
   return Gate::kPassed;
 }
 
-Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const Served& served, const InputSet& inputs,
+Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const ServedProgram& served, const InputSet& inputs,
                            OracleChecker& checker, const LaunchChecks& checks, CaseResult* result) {
   const ResolvedPlan& plan = served.plan;
   if (!served.fallback) judgement.tested.insert(plan.chosen.begin(), plan.chosen.end());

@@ -25,12 +25,12 @@ struct LaunchChecks {
 
 // Draws set 0 of `buffers` as `inputs` says, runs the program that serves the case on it, and checks the outputs. Their
 // errors go into `result` unless it is null. Draws one secret. Set 0 holds the candidate's output afterwards.
-Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const Served& served, const InputSet& inputs,
+Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const ServedProgram& served, const InputSet& inputs,
                            OracleChecker& checker, const LaunchChecks& checks, CaseResult* result);
 
 // Checks that a launch, timed or not, left alone what is not its output: guard zones, device globals, and workspaces
 // that are zero on entry, in set `set` of `buffers`. `where` gives shape and inputs in words.
-Result<Gate> CheckMemoryRules(Judgement& judgement, CaseBuffers& buffers, int set, const Served& served,
+Result<Gate> CheckMemoryRules(Judgement& judgement, CaseBuffers& buffers, int set, const ServedProgram& served,
                               const std::string& where);
 
 }  // namespace hone

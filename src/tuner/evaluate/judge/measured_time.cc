@@ -62,8 +62,8 @@ class MeasuredCase {
   // Returns the slices on which a large shape is judged where the oracle has been slow; nullopt: all of them.
   std::optional<std::vector<int64_t>> SliceShare(bool slow);
   // Runs the trials on the present buffers with the program in `served`.
-  Result<Gate> RunTrials(const std::vector<InputSet>& trials, const Served& served);
-  Result<Gate> Launch(const Served& served, const InputSet& inputs, const std::optional<std::vector<int64_t>>& slices);
+  Result<Gate> RunTrials(const std::vector<InputSet>& trials, const ServedProgram& served);
+  Result<Gate> Launch(const ServedProgram& served, const InputSet& inputs, const std::optional<std::vector<int64_t>>& slices);
   Result<Gate> CheckIncumbent(const InputSet& base);
   // Compares the output of a timed launch on set 0 with the verified output; the input is the first base.
   Result<Gate> CheckRough();
@@ -120,7 +120,7 @@ std::optional<std::vector<int64_t>> MeasuredCase::SliceShare(bool slow) {
   return SecretSubset(buffers_->slices(), buffers_->slices() / policy::kSlowOracleShare, judgement_.secrets.Next());
 }
 
-Result<Gate> MeasuredCase::Launch(const Served& served, const InputSet& inputs,
+Result<Gate> MeasuredCase::Launch(const ServedProgram& served, const InputSet& inputs,
                                   const std::optional<std::vector<int64_t>>& slices) {
   HONE_ASSIGN_OR_RETURN(const Gate gate,
                         LaunchChecked(judgement_, *buffers_, served, inputs, checker_,
@@ -128,7 +128,7 @@ Result<Gate> MeasuredCase::Launch(const Served& served, const InputSet& inputs,
   return gate == Gate::kPassed ? gate : StoppedBy(judgement_, served);
 }
 
-Result<Gate> MeasuredCase::RunTrials(const std::vector<InputSet>& trials, const Served& served) {
+Result<Gate> MeasuredCase::RunTrials(const std::vector<InputSet>& trials, const ServedProgram& served) {
   for (const InputSet& inputs : trials) {
     judgement_.Announce("check", fmt::format("{} trial, {} inputs", DimsText(dims_), inputs.name()), phase_limit_seconds_);
     const bool slow = checker_.last_oracle_seconds() > policy::kSlowOracleSeconds;
@@ -153,7 +153,7 @@ Result<Gate> MeasuredCase::CheckTrials() {
     if (lost != exact.end() && std::none_of(trials.begin(), trials.end(), special)) std::swap(*lost, trials.front());
   }
   if (!exact.empty()) {
-    HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(judgement_, dims_, PromisedAlignment(task_)));
+    HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, Serve(judgement_, dims_, PromisedAlignment(task_)));
     if (!served) return Gate::kStopped;
     buffers_.reset();
     HONE_ASSIGN_OR_RETURN(buffers_, judgement_.MakeBuffers(dims_, {&served->plan}, 1, true));

@@ -92,7 +92,7 @@ std::vector<int64_t> AllSlices(const CaseBuffers& buffers) {
 // secret inputs: a candidate that spares itself work at a timed shape is found out by the one or the other. `timed` is
 // the cost of the timed launch, whose outputs still stand in set 0, computed from `timed_inputs`. `verified` becomes
 // false where nothing could be compared.
-Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Served& served,
+Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const ServedProgram& served,
                             const InputSet& timed_inputs, const ModelledCost& timed, CaseResult& result,
                             bool* verified) {
   if (served.fallback || !judgement.request.options.check_cases) return Gate::kPassed;
@@ -197,7 +197,7 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
                                           judgement.secrets.Next(), true));
   const InputSet inputs{.key = ModelledInputKey(*judgement.request.candidate)};
 
-  const auto modelled = [&](const Served& side) -> Result<SampleOutcome> {
+  const auto modelled = [&](const ServedProgram& side) -> Result<SampleOutcome> {
     // Both sides run on the same inputs; between them, samples on secret inputs are compared.
     HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
     HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, inputs, side.plan));

@@ -43,14 +43,14 @@ Result<Gate> LoadSeed(Judgement& judgement) {
   return Gate::kPassed;
 }
 
-Result<std::optional<Served>> ServeBy(Judgement& judgement, const CompiledProgram& compiled, LoadedProgram& program,
+Result<std::optional<ServedProgram>> ServeBy(Judgement& judgement, const CompiledProgram& compiled, LoadedProgram& program,
                                       const Dims& dims, const std::map<std::string, int64_t>& base_align) {
-  Served served{&compiled, &program, {}, false};
+  ServedProgram served{&compiled, &program, {}, false};
   Result<ResolvedPlan> plan = Resolve(judgement, compiled, &program, dims, base_align);
   if (plan.status().code() == StatusCode::kNotFound && judgement.request.fallback != nullptr) {
     HONE_ASSIGN_OR_RETURN(const Gate loaded, LoadSeed(judgement));
-    if (loaded == Gate::kStopped) return std::optional<Served>();
-    served = Served{judgement.request.fallback, judgement.programs.fallback.get(), {}, true};
+    if (loaded == Gate::kStopped) return std::optional<ServedProgram>();
+    served = ServedProgram{judgement.request.fallback, judgement.programs.fallback.get(), {}, true};
     plan = Resolve(judgement, *served.compiled, served.program, dims, base_align);
   }
   if (!plan.ok()) {
@@ -59,10 +59,10 @@ Result<std::optional<Served>> ServeBy(Judgement& judgement, const CompiledProgra
     } else {
       judgement.Stop(VerdictOfUnresolved(plan.status()), plan.status().message());
     }
-    return std::optional<Served>();
+    return std::optional<ServedProgram>();
   }
   served.plan = std::move(*plan);
-  return std::optional<Served>(std::move(served));
+  return std::optional<ServedProgram>(std::move(served));
 }
 
 }  // namespace
@@ -99,15 +99,15 @@ Result<ResolvedPlan> ResolveCandidate(const Judgement& judgement, const Dims& di
   return Resolve(judgement, *judgement.request.candidate, judgement.programs.candidate.get(), dims, base_align);
 }
 
-Result<std::optional<Served>> Serve(Judgement& judgement, const Dims& dims,
+Result<std::optional<ServedProgram>> Serve(Judgement& judgement, const Dims& dims,
                                     const std::map<std::string, int64_t>& base_align) {
-  HONE_ASSIGN_OR_RETURN(std::optional<Served> served, ServeBy(judgement, *judgement.request.candidate,
+  HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, ServeBy(judgement, *judgement.request.candidate,
                                                               *judgement.programs.candidate, dims, base_align));
   if (served) judgement.candidate_ran |= !served->fallback;
   return served;
 }
 
-Result<std::optional<Served>> ServeIncumbent(Judgement& judgement, const Dims& dims) {
+Result<std::optional<ServedProgram>> ServeIncumbent(Judgement& judgement, const Dims& dims) {
   return ServeBy(judgement, *judgement.request.incumbent, *judgement.programs.incumbent, dims, {});
 }
 
@@ -134,7 +134,7 @@ Gate FitsMemory(Judgement& judgement, const ResolvedPlan& plan, const Dims& dims
   return Gate::kPassed;
 }
 
-Gate StoppedBy(Judgement& judgement, const Served& served) {
+Gate StoppedBy(Judgement& judgement, const ServedProgram& served) {
   if (!served.fallback) return Gate::kStopped;
   return judgement.Stop(Verdict::kInvalidTask,
                         "the task's seed, which serves this case, failed: " + judgement.evaluation.detail);

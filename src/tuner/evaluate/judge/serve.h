@@ -17,8 +17,8 @@
 
 namespace hone {
 
-// A Served is the program that runs for one case. It borrows from the judgement.
-struct Served {
+// A ServedProgram is the program that runs for one case. It borrows from the judgement.
+struct ServedProgram {
   const CompiledProgram* compiled = nullptr;
   LoadedProgram* program = nullptr;
   ResolvedPlan plan;
@@ -34,11 +34,11 @@ Result<ResolvedPlan> ResolveCandidate(const Judgement& judgement, const Dims& di
                                       const std::map<std::string, int64_t>& base_align);
 
 // Returns the program that serves the case; nullopt where the judgement has stopped.
-Result<std::optional<Served>> Serve(Judgement& judgement, const Dims& dims,
+Result<std::optional<ServedProgram>> Serve(Judgement& judgement, const Dims& dims,
                                     const std::map<std::string, int64_t>& base_align);
 // Does the same for the incumbent. A version that leaves some shapes to the seed may be the best one, and so become the
 // incumbent of the next.
-Result<std::optional<Served>> ServeIncumbent(Judgement& judgement, const Dims& dims);
+Result<std::optional<ServedProgram>> ServeIncumbent(Judgement& judgement, const Dims& dims);
 
 // Stops where the plan's workspaces and the tensors of one set do not fit into the device's memory: a request for 2 TB
 // is answered before anything is allocated. With `sampled`, the tensors are tiles mapped over and over, and take almost
@@ -46,7 +46,7 @@ Result<std::optional<Served>> ServeIncumbent(Judgement& judgement, const Dims& d
 Gate FitsMemory(Judgement& judgement, const ResolvedPlan& plan, const Dims& dims, bool sampled = false);
 
 // Attributes the verdict of a judgement that has just stopped: a fault of the seed is the task's fault.
-Gate StoppedBy(Judgement& judgement, const Served& served);
+Gate StoppedBy(Judgement& judgement, const ServedProgram& served);
 
 // Return the alignment of each tensor's address: AnyAlignment as buffers of timed launches have it (CaseBuffers::Make
 // without `exact_align`), PromisedAlignment as the task promises it, and no more.

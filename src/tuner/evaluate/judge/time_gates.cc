@@ -19,7 +19,7 @@ namespace {
 
 // Notes the occupancy of kernels at the first timed case that launches them, as KernelResources promises. It never
 // fails a judgement.
-void NoteOccupancy(Judgement& judgement, const Served& served) {
+void NoteOccupancy(Judgement& judgement, const ServedProgram& served) {
   std::vector<KernelResources>& resources = judgement.evaluation.resources;
   const DeviceFacts& facts = judgement.facts();
   if (served.fallback || facts.max_threads_per_sm <= 0) return;
@@ -81,7 +81,7 @@ std::vector<const ResolvedPlan*> TimedPrograms::plans() const {
 
 Result<std::optional<TimedPrograms>> ServeTimed(Judgement& judgement, const Dims& dims, bool sampled,
                                                 CaseResult& result) {
-  HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(judgement, dims, {}));
+  HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, Serve(judgement, dims, {}));
   if (!served) return std::optional<TimedPrograms>();
   NoteOccupancy(judgement, *served);
   result.fallback = served->fallback;

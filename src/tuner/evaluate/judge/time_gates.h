@@ -23,8 +23,8 @@ std::optional<Dims> ServedWhenTimed(const Judgement& judgement);
 
 // TimedPrograms are the programs that run on the two sides of a timed case.
 struct TimedPrograms {
-  Served candidate;
-  std::optional<Served> incumbent;                 // nullopt: nothing to compare with
+  ServedProgram candidate;
+  std::optional<ServedProgram> incumbent;                 // nullopt: nothing to compare with
   std::vector<const ResolvedPlan*> plans() const;  // the plans of both; borrowed
 };
 

@@ -144,14 +144,14 @@ const PlanKey* PlanSection::Find(std::string_view key) const {
   return nullptr;
 }
 
-const PlanSection* PlanText::Find(std::string_view section) const {
+const PlanSection* PlanOutline::Find(std::string_view section) const {
   for (const PlanSection& s : sections) {
     if (s.name == section) return &s;
   }
   return nullptr;
 }
 
-const PlanSection* PlanText::Entry(size_t entry) const {
+const PlanSection* PlanOutline::Entry(size_t entry) const {
   size_t seen = 0;
   for (const PlanSection& s : sections) {
     if (!s.array || (s.name != "launch" && s.name != "memset" && s.name != "call")) continue;
@@ -160,13 +160,13 @@ const PlanSection* PlanText::Entry(size_t entry) const {
   return nullptr;
 }
 
-Result<PlanText> FindPlan(std::string_view source) {
+Result<PlanOutline> FindPlan(std::string_view source) {
   const size_t open = source.find(kOpening);
   const size_t close = open == std::string_view::npos ? open : source.find("*/", open);
   if (close == std::string_view::npos) {
     return Status::InvalidArgument("there is no launch plan: a candidate opens with a comment /*hone … */");
   }
-  PlanText plan;
+  PlanOutline plan;
   plan.begin = open + kOpening.size();
   plan.end = close;
   HONE_ASSIGN_OR_RETURN(plan.sections, PlanScanner(source, plan.begin, plan.end).Run());

@@ -34,7 +34,7 @@ struct PlanSection {
   const PlanKey* Find(std::string_view key) const;
 };
 
-struct PlanText {
+struct PlanOutline {
   size_t begin = 0;                   // first byte after "/*hone"
   size_t end = 0;                     // the "*/"
   std::vector<PlanSection> sections;  // first: top level, possibly without keys
@@ -45,7 +45,7 @@ struct PlanText {
 };
 
 // Finds the plan. kInvalidArgument: there is no plan comment, or a statement is not understood.
-Result<PlanText> FindPlan(std::string_view source);
+Result<PlanOutline> FindPlan(std::string_view source);
 
 // Formats an integer tunable of a plan as TOML: "BLOCK = [128, 256]".
 std::string TunableLine(std::string_view name, const std::vector<int64_t>& choices);

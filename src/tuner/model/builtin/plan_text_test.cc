@@ -31,7 +31,7 @@ std::string Value(const PlanKey* key) {
 }
 
 TEST(PlanText, FindsSectionsAndValues) {
-  const PlanText plan = FindPlan(kSource).value();
+  const PlanOutline plan = FindPlan(kSource).value();
   ASSERT_EQ(plan.sections.size(), 5u);
   EXPECT_EQ(Value(plan.sections[0].Find("options")), "[\"-lineinfo\"]");
   EXPECT_EQ(Value(plan.Find("tune")->Find("VEC")), "[4, 8]");

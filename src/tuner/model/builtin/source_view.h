@@ -50,7 +50,7 @@ class SourceView {
   const std::vector<Token>& tokens() const { return tokens_; }
   const Token& token(int i) const { return tokens_[static_cast<size_t>(i)]; }
   const std::vector<KernelText>& kernels() const { return kernels_; }
-  const PlanText& plan() const { return plan_; }
+  const PlanOutline& plan() const { return plan_; }
 
   // Returns the indices of the plan entries that launch a kernel.
   std::vector<size_t> EntriesOf(const KernelText& kernel) const;
@@ -74,7 +74,7 @@ class SourceView {
   const Task* task_ = nullptr;
   std::vector<Token> tokens_;
   std::vector<KernelText> kernels_;
-  PlanText plan_;
+  PlanOutline plan_;
 };
 
 // Returns the bare name: "ns::silu<HONE_TUNE_VEC>" -> "silu".
