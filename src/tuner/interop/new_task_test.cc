@@ -384,6 +384,25 @@ TEST(NewTask, ShapesComeFromSizesFactoriesAndComments) {
   EXPECT_EQ(Shape(again, "ids"), "in int32 | tokens");
 }
 
+TEST(NewTask, HostCodeOrAnUnusedSizeTellsHowLongTheChosenAxisIs) {
+  const std::string kernel = "__global__ void count(const int* keys, int* counts, int n, int bins) {\n"
+                             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) atomicAdd(&counts[keys[i]], 1);\n}\n"
+                             "void run(const int* keys, int* counts, int n, int bins) {\n";
+  const std::string launch = "  count<<<(n + 255) / 256, 256>>>(keys, counts, n, bins);\n}\n";
+  const TaskDraft cleared = DraftTask(kernel + "  cudaMemsetAsync(counts, 0, bins * sizeof(int), 0);\n" + launch, Options("count")).value();
+  EXPECT_EQ(Shape(Parsed(cleared), "counts"), "out int32 | bins");
+  EXPECT_EQ(Parsed(cleared).FindTensor("keys")->values.index_bound->text(), "bins");
+  const TaskDraft guessed = DraftTask(kernel + launch, Options("count")).value();
+  EXPECT_EQ(Shape(Parsed(guessed), "counts"), "inout int32 | bins");
+  EXPECT_THAT(guessed.guessed, Contains(HasSubstr("bins is how long the axis is that keys chooses from")));
+}
+
+TEST(NewTask, ATopKKeepsAFew) {
+  const Task task = Parsed(DraftTask(TestKernel("topk_gating"), Options("topk_gating")).value());
+  for (const Case& c : task.cases) EXPECT_LE(c.dims.at("k"), 4);
+  for (const Case& c : DrawHiddenCases(task, 1)) EXPECT_LE(c.dims.at("k"), c.dims.at("num_experts"));
+}
+
 TEST(NewTask, AnIndexWithoutAKnownBoundGetsADimensionOfItsOwn) {
   std::string source = TestKernel("embedding_gather");
   source.erase(source.find("// table:"), source.find("void embedding_gather(") - source.find("// table:"));
