@@ -233,8 +233,9 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
   return Status::Ok();
 }
 
-// A size that a kernel is given and no shape or launch names is how long the axis is that an index chooses from: callers pass it
-// for checks (cache_slots, vocabulary). Returns that size where there is one such size and one such axis.
+// A size that a kernel is given, that no shape or launch names and that the kernel does no more with than compare, is how long
+// the axis is that an index chooses from: callers pass it for checks (cache_slots, vocabulary). Returns that size where there
+// is one such size and one such axis.
 std::string TaskDrafter::SizeThatNothingNames() const {
   std::set<std::string> named, axes;
   const auto add = [&](const std::string& text) {
@@ -252,6 +253,14 @@ std::string TaskDrafter::SizeThatNothingNames() const {
       for (const std::string& text : *list) add(text);
     }
     for (const std::string& text : {e.shared, e.when, e.bytes}) add(text);
+    for (size_t i = 0; e.kernel != nullptr && i < std::min(e.args.size(), e.kernel->parameters.size()); ++i) {
+      const std::string& name = e.kernel->parameters[i].name;
+      for (int t = e.kernel->body_open; t < e.kernel->body_close; ++t) {
+        if (s_.token(t).text != name) continue;
+        const auto compares = [&](int at) { return s_.TokenIs(at, "<") || s_.TokenIs(at, ">") || s_.TokenIs(at, "<=") || s_.TokenIs(at, ">="); };
+        if (!compares(t - 1) && !compares(t + 1)) add(e.args[i]);
+      }
+    }
   }
   std::vector<std::string> free;
   for (const std::string& d : dim_order_) {
