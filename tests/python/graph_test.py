@@ -145,7 +145,7 @@ class AGraph(unittest.TestCase):
         graph = self.make()
         with self.assertRaisesRegex(ValueError, "the metric is 'f1'"):
             graph.train(metric="f1")
-        with self.assertRaisesRegex(ValueError, "^eval_fanout 3 has 1 hops"):
+        with self.assertRaisesRegex(ValueError, "^eval_fanout 3 has 1 hop "):
             graph.train(fanout=[2, 2], eval_fanout=[3], epochs=1)
         for kind, message, nodes in (
             (ValueError, r"^nodes: a mask has one truth value for each of the 400 nodes, found 2", memoryview(b"\1\0").cast("?")),
