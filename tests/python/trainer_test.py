@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""hone.gnn.Trainer, Predictor and ModelSpec over the program: trainer_test.py HONE_GNN SOURCE. Needs nothing but Python."""
+"""hone.gnn.Trainer, Predictor and ModelSpec over the program: trainer_test.py HONE_GNN SOURCE. Needs nothing but Python. HONE_GNN_TEST_DEVICE=cuda
+trains and predicts on a GPU.
+"""
 import os
 import signal
 import sys
@@ -15,7 +17,8 @@ sys.path.insert(0, os.path.join(SOURCE, "python"))
 from hone.gnn import EngineError, Graph, ModelSpec, Predictor, Trainer
 from hone.gnn import trainer as of_trainer
 
-OPTIONS = dict(model="sage", fanout=[4, 4], hidden=8, lr=0.02, batch=64, device="cpu", seed=3)
+DEVICE = os.environ.get("HONE_GNN_TEST_DEVICE", "cpu")
+OPTIONS = dict(model="sage", fanout=[4, 4], hidden=8, lr=0.02, batch=64, device=DEVICE, seed=3)
 
 
 class Objects(unittest.TestCase):
@@ -35,7 +38,7 @@ class Objects(unittest.TestCase):
         return os.path.join(self.folder.name, name)
 
     def predictor(self, **options):
-        found = Predictor(self.graph, self.run_folder, device="cpu", **options)
+        found = Predictor(self.graph, self.run_folder, device=DEVICE, **options)
         self.addCleanup(found.close)
         return found
 
@@ -47,13 +50,13 @@ class Objects(unittest.TestCase):
         trainer.fit(1)
         trainer.fit(2, on_epoch=seen.append)
         self.assertEqual((trainer.done, [epoch["epoch"] for epoch in seen]), (3, [1, 2]))
-        again = Trainer(self.graph, self.path("parts"), device="cpu")
+        again = Trainer(self.graph, self.path("parts"), device=DEVICE)
         self.assertEqual(again.fit()["end"], "finished")
         self.assertEqual(again.done, 4)
         parts = trainer.history + again.history
         self.assertEqual([epoch["loss"] for epoch in parts], [epoch["loss"] for epoch in whole], "the same bits as in one run")
-        told = again.evaluate("test", device="cpu")
-        self.assertEqual(told["accuracy"]["test"], self.graph.infer(self.path("parts"), full=True, nodes="test", device="cpu")["accuracy"]["test"])
+        told = again.evaluate("test", device=DEVICE)
+        self.assertEqual(told["accuracy"]["test"], self.graph.infer(self.path("parts"), full=True, nodes="test", device=DEVICE)["accuracy"]["test"])
 
     def test_a_fit_that_is_interrupted_goes_on(self):
         def stop(epoch):
@@ -63,7 +66,7 @@ class Objects(unittest.TestCase):
         trainer = Trainer(self.graph, self.path("interrupted"), **OPTIONS)
         with self.assertRaises(KeyboardInterrupt):
             trainer.fit(300, on_epoch=stop)
-        kept = Trainer(self.graph, self.path("interrupted"), device="cpu")
+        kept = Trainer(self.graph, self.path("interrupted"), device=DEVICE)
         kept.fit(1)
         self.assertTrue(2 <= kept.history[-1]["epoch"] < 299)
 
@@ -72,16 +75,16 @@ class Objects(unittest.TestCase):
         nodes = [(7 * v) % 200 for v in range(150)]  # more than a request has
         classes = predictor(nodes)
         # From the same samples.
-        sampled = predictor.rows(array("q", nodes), full=False, device="cpu").tolist()
+        sampled = predictor.rows(array("q", nodes), full=False, device=DEVICE).tolist()
         self.assertEqual(classes, sampled)
         self.assertEqual(predictor(nodes[3]), classes[3])
         self.assertEqual(predictor([]), [])
         rows = predictor.probabilities(nodes)
         self.assertEqual([row.index(max(row)) for row in rows], classes)
         self.assertTrue(all(abs(sum(row) - 1) < 1e-5 for row in rows))
-        logits = predictor.rows("test", logits=True, device="cpu")
+        logits = predictor.rows("test", logits=True, device=DEVICE)
         self.assertEqual(logits.shape, (self.graph.test_nodes, 2))
-        self.assertEqual([int(b > a) for a, b in logits.tolist()], predictor.rows("test", device="cpu").tolist())
+        self.assertEqual([int(b > a) for a, b in logits.tolist()], predictor.rows("test", device=DEVICE).tolist())
 
     def test_threads_take_turns(self):
         predictor, found = self.predictor(), {}
@@ -136,7 +139,7 @@ class Objects(unittest.TestCase):
         trainer = Trainer(self.graph, self.path("spec"), model=spec, **options)
         trainer.fit(1)
         trainer.fit(1)
-        self.assertEqual(len(trainer.predictor(device="cpu")([1, 2])), 2, "the file of the specification is gone, and not needed")
+        self.assertEqual(len(trainer.predictor(device=DEVICE)([1, 2])), 2, "the file of the specification is gone, and not needed")
         with self.assertRaisesRegex(ValueError, "model.toml"):
             Trainer(self.graph, self.path("wrong"), model=ModelSpec("name = 3"), **options).fit(1)
         with self.assertRaisesRegex(TypeError, "text: expected a model as TOML"):
