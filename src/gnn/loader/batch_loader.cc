@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -18,6 +22,7 @@
 
 #include "gnn/graph/parallel.h"
 #include "gnn/loader/general_sampler.h"
+#include "gnn/loader/huge_pages.h"
 #include "gnn/sample/draw_rows.h"
 #include "gnn/sample/index_permutation.h"
 #include "hone/gnn/neighbor_sampler.h"
@@ -26,7 +31,8 @@ namespace hone::gnn {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-constexpr int64_t kRowsAhead = 12;  // rows of a table that are asked for ahead of the copy
+constexpr int64_t kBeyondCaches = int64_t{8} << 20;  // bytes
+constexpr int64_t kRowsAhead = 12;                   // rows of a table that are asked for ahead of the copy
 
 int64_t Aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -57,8 +63,14 @@ class BlockPool {
       }
     }
     Block block{nullptr, Aligned(bytes + bytes / 8)};
-    block.memory =
-        static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(block.bytes, kAlignment))));
+    auto size = static_cast<size_t>(std::max(block.bytes, kAlignment));
+    if (size < 2 * kHugePage) {
+      block.memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+      return block;
+    }
+    size = (size + kHugePage - 1) / kHugePage * kHugePage;
+    block.memory = static_cast<std::byte*>(std::aligned_alloc(kHugePage, size));
+    AskForHugePages(block.memory, size);
     return block;
   }
   void Give(Block block) {
@@ -98,16 +110,37 @@ RowDrawer BestDrawer() {
   return DrawRowsScalar();
 }
 
+// Copies a row that is not read again before it leaves the cache: past the cache, where the row is aligned for it, so
+// that the line is not read from memory only to be overwritten.
+void CopyRow(std::byte* out, const std::byte* row, int64_t bytes, bool aligned) {
+#ifdef __SSE2__
+  if (aligned) {
+    for (int64_t at = 0; at < bytes; at += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(out + at),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(row + at)));
+    }
+    return;
+  }
+#endif
+  std::memcpy(out, row, static_cast<size_t>(bytes));
+}
+
 void GatherRows(const RowTable& table, std::span<const int64_t> rows, std::byte* out) {
   const auto count = static_cast<int64_t>(rows.size());
+  // A short row shares its line with others, which are written together while it is in the cache; and few rows may stay
+  // there.
+  const bool aligned = table.row_bytes >= 64 && table.row_bytes % 16 == 0 && count * table.row_bytes >= kBeyondCaches;
   for (int64_t i = 0; i < count; ++i) {
     if (i + kRowsAhead < count) {
       const std::byte* ahead = table.rows + rows[static_cast<size_t>(i + kRowsAhead)] * table.stride_bytes;
       for (int64_t line = 0; line < table.row_bytes; line += 64) __builtin_prefetch(ahead + line);
     }
-    std::memcpy(out + i * table.row_bytes, table.rows + rows[static_cast<size_t>(i)] * table.stride_bytes,
-                static_cast<size_t>(table.row_bytes));
+    CopyRow(out + i * table.row_bytes, table.rows + rows[static_cast<size_t>(i)] * table.stride_bytes, table.row_bytes,
+            aligned);
   }
+#ifdef __SSE2__
+  _mm_sfence();  // before another thread is told
+#endif
 }
 
 // Makes batches, one at a time. Each thread has its own.

@@ -43,8 +43,8 @@ struct Copied {
 };
 Copied Copy(const LoadedBatch& batch) {
   const auto vector = [](std::span<const int64_t> span) { return std::vector<int64_t>(span.begin(), span.end()); };
-  return {vector(batch.nodes),        vector(batch.input),    vector(batch.sources), vector(batch.destinations),
-          vector(batch.edge_ids), batch.hop_nodes, batch.hop_edges};
+  return {vector(batch.nodes),    vector(batch.input), vector(batch.sources), vector(batch.destinations),
+          vector(batch.edge_ids), batch.hop_nodes,     batch.hop_edges};
 }
 std::vector<Copied> Epoch(BatchLoader& loader, const LoaderEpoch& epoch) {
   EXPECT_TRUE(loader.Start(epoch).ok());
@@ -67,12 +67,14 @@ TEST(InEdges, AreSortedByDestinationAndSourceAndKnowTheirPlaceInTheList) {
     std::set<int64_t> seen(graph->edge_ids.begin(), graph->edge_ids.end());
     EXPECT_EQ(seen.size(), 4000u);
     for (int64_t v = 0; v < 50; ++v) {
-      for (int64_t i = graph->row_offsets[static_cast<size_t>(v)]; i < graph->row_offsets[static_cast<size_t>(v) + 1]; ++i) {
+      for (int64_t i = graph->row_offsets[static_cast<size_t>(v)]; i < graph->row_offsets[static_cast<size_t>(v) + 1];
+           ++i) {
         const auto at = static_cast<size_t>(i), edge = static_cast<size_t>(graph->edge_ids[at]);
         EXPECT_EQ(list.destinations[edge], v);
         EXPECT_EQ(list.sources[edge], graph->columns[at]);
         if (i > graph->row_offsets[static_cast<size_t>(v)]) {
-          EXPECT_LT(std::pair(graph->columns[at - 1], graph->edge_ids[at - 1]), std::pair(graph->columns[at], graph->edge_ids[at]));
+          EXPECT_LT(std::pair(graph->columns[at - 1], graph->edge_ids[at - 1]),
+                    std::pair(graph->columns[at], graph->edge_ids[at]));
         }
       }
     }
@@ -97,20 +99,48 @@ TEST(BatchLoader, EveryEdgeOfABatchIsTheEdgeOfTheListThatItNames) {
   std::vector<int64_t> input;
   for (const Copied& batch : batches) {
     EXPECT_EQ(std::set(batch.nodes.begin(), batch.nodes.end()).size(), batch.nodes.size());
-    EXPECT_EQ(std::set(batch.edge_ids.begin(), batch.edge_ids.end()).size(), batch.edge_ids.size()) << "no edge is drawn twice";
-    EXPECT_EQ(std::accumulate(batch.hop_nodes.begin(), batch.hop_nodes.end(), int64_t{0}), static_cast<int64_t>(batch.nodes.size()));
-    EXPECT_EQ(std::accumulate(batch.hop_edges.begin(), batch.hop_edges.end(), int64_t{0}), static_cast<int64_t>(batch.sources.size()));
+    EXPECT_EQ(std::set(batch.edge_ids.begin(), batch.edge_ids.end()).size(), batch.edge_ids.size())
+        << "no edge is drawn twice";
+    EXPECT_EQ(std::accumulate(batch.hop_nodes.begin(), batch.hop_nodes.end(), int64_t{0}),
+              static_cast<int64_t>(batch.nodes.size()));
+    EXPECT_EQ(std::accumulate(batch.hop_edges.begin(), batch.hop_edges.end(), int64_t{0}),
+              static_cast<int64_t>(batch.sources.size()));
     EXPECT_TRUE(std::is_sorted(batch.destinations.begin(), batch.destinations.end()));
     for (size_t e = 0; e < batch.sources.size(); ++e) {
       const auto edge = static_cast<size_t>(batch.edge_ids[e]);
       EXPECT_EQ(list.sources[edge], batch.nodes[static_cast<size_t>(batch.sources[e])]);
       EXPECT_EQ(list.destinations[edge], batch.nodes[static_cast<size_t>(batch.destinations[e])]);
     }
-    for (size_t i = 0; i < batch.input.size(); ++i) EXPECT_EQ(batch.nodes[i], seeds[static_cast<size_t>(batch.input[i])]);
+    for (size_t i = 0; i < batch.input.size(); ++i)
+      EXPECT_EQ(batch.nodes[i], seeds[static_cast<size_t>(batch.input[i])]);
     input.insert(input.end(), batch.input.begin(), batch.input.end());
   }
   std::sort(input.begin(), input.end());
   EXPECT_EQ(input, seeds) << "each seed once an epoch";
+}
+
+// Rows of such a batch are written past the caches, and its block lies on huge pages.
+TEST(BatchLoader, LargeBatchesHoldTheRowsOfTheirNodes) {
+  const int64_t nodes = 12000, width = 208;  // floats: 13 lines and no whole number of pages a row
+  std::vector<float> rows(static_cast<size_t>(nodes * width));
+  std::iota(rows.begin(), rows.end(), 0.0F);
+  std::vector<int64_t> seeds(static_cast<size_t>(nodes));
+  std::iota(seeds.begin(), seeds.end(), 0);
+  std::shuffle(seeds.begin(), seeds.end(), std::mt19937_64(3));
+  const auto bytes = width * static_cast<int64_t>(sizeof(float));
+  const RowTable table{reinterpret_cast<const std::byte*>(rows.data()), nodes, bytes, bytes};
+  auto loader = BatchLoader::Make(GraphOf(RandomEdges(nodes, 500, 5), nodes),
+                                  {.fanouts = {2}, .batch = nodes, .threads = 1, .node_tables = {table}})
+                    .value();
+  for (uint32_t step = 0; step < 2; ++step) {  // the second in the first one's memory
+    const auto batch = loader->Load(seeds, 5, 0, step).value();
+    ASSERT_EQ(static_cast<int64_t>(batch->nodes.size()), nodes);
+    for (int64_t v = 0; v < nodes; ++v) {
+      const int64_t row = batch->nodes[static_cast<size_t>(v)];
+      ASSERT_EQ(std::memcmp(batch->node_rows[0] + v * bytes, rows.data() + row * width, static_cast<size_t>(bytes)), 0)
+          << v;
+    }
+  }
 }
 
 TEST(BatchLoader, ParallelEdgesAreDrawnAlike) {
@@ -206,7 +236,8 @@ TEST(BatchLoader, WrongOptionsAndSeedsAreNamed) {
   ASSERT_TRUE(loader->Start({.seeds = twice}).ok());
   EXPECT_THAT(loader->Next(60).status().message(), HasSubstr("twice"));
   EXPECT_EQ(loader->Next(60).value(), nullptr);
-  EXPECT_THAT(loader->Start({.seeds = {outside.data(), 1}, .first_step = 2}).message(), HasSubstr("cannot begin at step 2"));
+  EXPECT_THAT(loader->Start({.seeds = {outside.data(), 1}, .first_step = 2}).message(),
+              HasSubstr("cannot begin at step 2"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "gnn/graph/parallel.h"
+#include "gnn/loader/huge_pages.h"
 
 namespace hone::gnn {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 constexpr int64_t kPiece = 1 << 16;  // edges or rows that a thread takes at a time
 
 // Any edge whose end is no node; the first such edge, or -1.
-int64_t FirstBadEdge(std::span<const int64_t> sources, std::span<const int64_t> destinations, int64_t num_nodes, int threads) {
+int64_t FirstBadEdge(std::span<const int64_t> sources, std::span<const int64_t> destinations, int64_t num_nodes,
+                     int threads) {
   const auto edges = static_cast<int64_t>(sources.size());
   const auto limit = static_cast<uint64_t>(num_nodes);
   std::atomic<int64_t> bad{std::numeric_limits<int64_t>::max()};
@@ -39,7 +41,7 @@ int64_t FirstBadEdge(std::span<const int64_t> sources, std::span<const int64_t> 
 InEdges Build(std::span<const int64_t> sources, std::span<const int64_t> destinations, int64_t num_nodes, int threads) {
   const auto edges = static_cast<int64_t>(sources.size());
   InEdges result;
-  result.row_offsets.assign(static_cast<size_t>(num_nodes) + 1, 0);
+  ResizeOnHugePages(result.row_offsets, static_cast<size_t>(num_nodes) + 1);
   // An edge's place within its row, in whatever order threads come by; the rows are sorted below.
   std::vector<std::atomic<int64_t>> next(static_cast<size_t>(num_nodes));
   const int64_t pieces = (edges + kPiece - 1) / kPiece;
@@ -57,7 +59,8 @@ InEdges Build(std::span<const int64_t> sources, std::span<const int64_t> destina
     int64_t edge;
     NodeId source;
   };
-  std::vector<Entry> entries(static_cast<size_t>(edges));
+  std::vector<Entry> entries;
+  ResizeOnHugePages(entries, static_cast<size_t>(edges));
   ParallelPieces(threads, pieces, [&](int64_t piece) {
     const int64_t end = std::min(edges, (piece + 1) * kPiece);
     for (int64_t e = piece * kPiece; e < end; ++e) {
@@ -66,12 +69,13 @@ InEdges Build(std::span<const int64_t> sources, std::span<const int64_t> destina
       entries[static_cast<size_t>(place)] = {e, static_cast<NodeId>(sources[i])};
     }
   });
-  result.columns.resize(static_cast<size_t>(edges));
-  result.edge_ids.resize(static_cast<size_t>(edges));
+  ResizeOnHugePages(result.columns, static_cast<size_t>(edges));
+  ResizeOnHugePages(result.edge_ids, static_cast<size_t>(edges));
   ParallelPieces(threads, (num_nodes + kPiece - 1) / kPiece, [&](int64_t piece) {
     const int64_t last = std::min(num_nodes, (piece + 1) * kPiece);
     for (int64_t v = piece * kPiece; v < last; ++v) {
-      const int64_t begin = result.row_offsets[static_cast<size_t>(v)], end = result.row_offsets[static_cast<size_t>(v) + 1];
+      const int64_t begin = result.row_offsets[static_cast<size_t>(v)],
+                    end = result.row_offsets[static_cast<size_t>(v) + 1];
       std::sort(entries.begin() + begin, entries.begin() + end, [](const Entry& a, const Entry& b) {
         return a.source != b.source ? a.source < b.source : a.edge < b.edge;
       });
@@ -98,13 +102,14 @@ Result<InEdges> MakeInEdges(std::span<const int64_t> sources, std::span<const in
   threads = ThreadCount(threads);
   try {
     if (const int64_t bad = FirstBadEdge(sources, destinations, num_nodes, threads); bad >= 0) {
-      return Status::InvalidArgument(fmt::format("edge {} goes from node {} to node {}, and the graph has {} nodes", bad,
-                                                 sources[static_cast<size_t>(bad)], destinations[static_cast<size_t>(bad)],
-                                                 num_nodes));
+      return Status::InvalidArgument(fmt::format("edge {} goes from node {} to node {}, and the graph has {} nodes",
+                                                 bad, sources[static_cast<size_t>(bad)],
+                                                 destinations[static_cast<size_t>(bad)], num_nodes));
     }
     return Build(sources, destinations, num_nodes, threads);
   } catch (const std::bad_alloc&) {
-    return Status::ResourceExhausted(fmt::format("no memory for a graph of {} nodes and {} edges", num_nodes, sources.size()));
+    return Status::ResourceExhausted(
+        fmt::format("no memory for a graph of {} nodes and {} edges", num_nodes, sources.size()));
   }
 }
 

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Huge pages for memory that others allocate: a batch's block, whose pages are then given by hundreds in place of tens
+// of thousands, and a graph's arrays, which are read at random.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hone::gnn {
+
+inline constexpr size_t kHugePage = size_t{2} << 20;
+
+// Asks for huge pages where whole ones lie in the memory, which nobody should have touched. It is a wish: nothing is
+// told.
+inline void AskForHugePages(void* memory, size_t bytes) {
+  const auto begin = (reinterpret_cast<uintptr_t>(memory) + kHugePage - 1) / kHugePage * kHugePage;
+  const auto end = (reinterpret_cast<uintptr_t>(memory) + bytes) / kHugePage * kHugePage;
+  if (memory != nullptr && end > begin) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
+// Makes an empty vector `count` long, on huge pages if it is long.
+template <typename T>
+void ResizeOnHugePages(std::vector<T>& values, size_t count) {
+  values.reserve(count);
+  AskForHugePages(values.data(), count * sizeof(T));
+  values.resize(count);
+}
+
+}  // namespace hone::gnn
