@@ -29,10 +29,13 @@ class ConvertTest : public testing::Test {
     directory_ = std::move(made).value();
     out_ = directory_ / "out/graph.hgraph";
     in_ = directory_ / "in";
+    MakeOut();
   }
+  void MakeOut() { std::filesystem::create_directories(directory_ / "out"); }
   // Writes in/NAME.
   void Put(const std::string& name, std::string_view bytes) { WriteTestFile(in_ + "/" + name, bytes); }
   std::shared_ptr<const Graph> Convert(const std::string& source, const ConvertOptions& options = {}) {
+    MakeOut();
     Result<ConvertReport> report = ConvertGraph(source, out_, options);
     EXPECT_TRUE(report.ok()) << report.status().message();
     if (!report.ok()) std::abort();
@@ -43,6 +46,7 @@ class ConvertTest : public testing::Test {
   }
   // Returns the message of a conversion that must be refused as the user's error, leaving nothing behind.
   std::string Refused(const std::string& source, const ConvertOptions& options = {}) {
+    MakeOut();
     const Status status = ConvertGraph(source, out_, options).status();
     EXPECT_TRUE(status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNotFound)
         << StatusCodeName(status.code()) << ": " << status.message();

@@ -215,6 +215,7 @@ TEST_F(ConvertTest, ClassesAreNamedByAFileBesideTheLabels) {
   EXPECT_THAT(graph->class_names(), ElementsAre("cat", "small dog", "unseen"));
   EXPECT_EQ(graph->num_classes(), 3);
   EXPECT_TRUE(report_.unread.empty());
+  std::filesystem::remove_all(directory_ / "out");
   Put("classes.txt", "cat\n");
   EXPECT_THAT(Refused(in_), AllOf(HasSubstr("has the label 1"), HasSubstr("names 1 classes: give each class a line")));
   Put("classes.txt", "cat\n\ndog\n");
