@@ -106,11 +106,13 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context);
 void RegisterMcpCommand(CLI::App& app, CommandContext& context);
 void RegisterNewCommand(CLI::App& app, CommandContext& context);
 void RegisterOptimizeCommand(CLI::App& app, CommandContext& context);
+void RegisterPackCommand(CLI::App& app, CommandContext& context);
 void RegisterReportCommand(CLI::App& app, CommandContext& context);
 void RegisterRunsCommand(CLI::App& app, CommandContext& context);
 void RegisterShowCommand(CLI::App& app, CommandContext& context);
 void RegisterTasksCommand(CLI::App& app, CommandContext& context);
 void RegisterTuneCommand(CLI::App& app, CommandContext& context);
+void RegisterVerifyCommand(CLI::App& app, CommandContext& context);
 void RegisterWorkerCommand(CLI::App& app, CommandContext& context);
 void RegisterWorkersCommand(CLI::App& app, CommandContext& context);
 

@@ -45,6 +45,8 @@ int main(int argc, char** argv) {
   hone::RegisterShowCommand(app, context);
   hone::RegisterReportCommand(app, context);
   hone::RegisterApplyCommand(app, context);
+  hone::RegisterPackCommand(app, context);
+  hone::RegisterVerifyCommand(app, context);
   hone::RegisterNewCommand(app, context);
   hone::RegisterGateCommand(app, context);
   hone::RegisterMcpCommand(app, context);
