@@ -233,7 +233,7 @@ TEST(BashCompletion, OffersCommandsOptionsValuesTasksAndFiles) {
   EXPECT_THAT(offers("hone ev"), testing::ElementsAre("eval"));
   EXPECT_THAT(offers("hone "), testing::IsSupersetOf({"devices", "doctor", "tasks", "optimize", "help"}));
   EXPECT_THAT(offers("hone tasks "), testing::IsSupersetOf({"check", "show"}));
-  EXPECT_THAT(offers("hone eval rms"), testing::ElementsAre("rmsnorm"));
+  EXPECT_THAT(offers("hone eval rms"), testing::UnorderedElementsAre("rmsnorm", "rmsnorm_quant_fp8"));
   EXPECT_THAT(offers("hone eval rmsnorm "), testing::UnorderedElementsAre("mine.cu", "tasks"));
   EXPECT_THAT(offers("hone eval rmsnorm mine.cu --no-"), testing::UnorderedElementsAre("--no-cache", "--no-calls", "--no-sim", "--no-time", "--no-warm"));
   EXPECT_THAT(offers("hone optimize --strategy t"), testing::UnorderedElementsAre("team", "tree"));
