@@ -114,6 +114,7 @@ SUBMISSIONS = {
 DEFINITIONS = {
     "rmsnorm_h64": ("hidden_states weight output", "batch_size", 3, ("squares / 64.0f + eps", "squares / 60.0f + eps")),
     "gemm_n48_k64": ("a b bias c", "m", 2, ("k < 64", "k < 63")),
+    "fp8_gemm": ("a b c", "m", 2, ("i < 128", "i < 127")),
     "top_k_gating_e16_k4": ("logits taken weights ids", "tokens", 1, ("one > most", "one >= most")),
     "segment_mean_d32": ("values ids indptr mean", "batch_size rows total", 1, ("max(end - begin, 1)", "(end - begin + 1)")),
 }
@@ -319,9 +320,12 @@ def definitions(folder):
                 fail(f"{name}: {os.path.basename(candidate)} is {judged['verdict']}", judged.get("detail", ""))
         print(f"{name}: {time.monotonic() - began:.1f} s; " + "; ".join(told["notes"]), flush=True)
     boards_page(folder)
-    code, _, err = run(["new", "fp8", "--from", os.path.join(here, "fp8_gemm.json"), "--case", "m=64", "--out", os.path.join(folder, "fp8")], folder)
-    if code != 2 or "a is float8_e4m3fn, which tasks do not hold" not in err or os.path.exists(os.path.join(folder, "fp8")):
-        fail(f"a definition in float8 ends with {code}", err)
+    fp4 = os.path.join(folder, "fp4_gemm.json")
+    with open(os.path.join(here, "fp8_gemm.json"), encoding="utf-8") as source, open(fp4, "w", encoding="utf-8") as narrow:
+        narrow.write(source.read().replace("float8_e4m3fn", "float4_e2m1"))
+    code, _, err = run(["new", "fp4", "--from", fp4, "--case", "m=64", "--out", os.path.join(folder, "fp4")], folder)
+    if code != 2 or "a is float4_e2m1, which tasks do not hold" not in err or os.path.exists(os.path.join(folder, "fp4")):
+        fail(f"a definition in float4 ends with {code}", err)
     with open(os.path.join(here, "rmsnorm_h64.json"), encoding="utf-8") as source:
         original = json.load(source)
     for name, change, workload, options, pattern in BAD_DEFINITIONS:

@@ -24,12 +24,33 @@ namespace hone {
 
 using Dims = std::map<std::string, int64_t>;  // sizes by the names of dimensions
 
-enum class DType { kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kUInt32, kInt16, kInt8, kUInt8 };
+enum class DType {
+  kFloat64,
+  kFloat32,
+  kFloat16,
+  kBFloat16,
+  kInt64,
+  kInt32,
+  kUInt32,
+  kInt16,
+  kInt8,
+  kUInt8,
+  kUInt64,
+  kBool,         // a byte that is 0 or 1
+  kFloat8E4M3,   // float8_e4m3fn: no infinity, largest 448
+  kFloat8E5M2,   // float8_e5m2: largest 57344
+  kFloat8E8M0,   // float8_e8m0fnu: a power of two, the scale of a block
+};
+inline constexpr DType kLastDType = DType::kFloat8E8M0;
 
 int64_t DTypeBytes(DType dtype);
 std::string_view DTypeName(DType dtype);  // "float16", …
 std::optional<DType> DTypeFromName(std::string_view name);
 bool IsFloating(DType dtype);
+// Returns whether the dtype is a float of 8 bits, to which conversions of hardware saturate.
+bool IsFloat8(DType dtype);
+// Returns the names of all dtypes in the order of the enumeration, as "float64, float32, …": for messages.
+std::string DTypeNames();
 
 enum class TensorRole { kIn, kOut, kInOut };
 std::string_view TensorRoleName(TensorRole role);
@@ -45,7 +66,7 @@ enum class Distribution {
   kSorted,        // ascending along each slice
   kCancelling,    // large values of alternating sign plus a small normal remainder
   kLogUniform,    // positive, exponents uniform in [log low, log high)
-  kIndex,         // integer in [0, index_bound): for index tensors
+  kIndex,         // integer in [low, index_bound): for index tensors
   kOffsets,       // ascending integers along each slice, from 0 to index_bound: where a CSR structure's rows begin
   kSpecial,       // row by row another kind of value that kernels branch on (core/draw.h, SpecialRow); a task cannot
                   // name it
@@ -72,7 +93,7 @@ enum class IndexOrder {
 
 struct ValueSpec {
   Distribution distribution = Distribution::kNormal;
-  double low = 0.0;     // kUniform, kLogUniform
+  double low = 0.0;     // kUniform, kLogUniform; kIndex: a whole number, 0 or more
   double high = 1.0;    // kUniform, kLogUniform
   double scale = 1.0;   // kNormal, kHeavyTailed, kCancelling
   double offset = 0.0;  // kNormal

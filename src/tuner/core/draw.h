@@ -91,7 +91,8 @@ struct Parameters {
   float low, high, scale, offset;
   float clip;             // largest magnitude: keeps heavy tails inside the dtype
   uint64_t key;
-  int64_t index_bound;
+  int64_t index_bound;     // kIndex: less `index_low`
+  int64_t index_low;       // kIndex: the least value, added to what is drawn below the bound
   int64_t slice_elements;  // positions in one slice: for kSorted, kCancelling, kOffsets, kDistinct and kAscending
   int order;               // kIndex
   float padding;           // kIndex: the share of elements that are -1 instead
@@ -281,8 +282,8 @@ HONE_HD int64_t DistinctIndex(uint64_t number, uint64_t bound, uint64_t key) {
   return static_cast<int64_t>(number < bound ? Permute(number, bound, key | 1) : number % bound);
 }
 
-// Draws one index. `bits`: HashInSlice(slice_hash, position). `slice`: the number from which slice_hash was made.
-HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
+// Draws one index less `index_low`, or -1 for padding. `bits`: HashInSlice(slice_hash, position). `slice`: the number from which slice_hash was made.
+HONE_HD int64_t IndexAboveLow(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
                               uint64_t position) {
   if (p.index_bound <= 0) return 0;
   if (p.padding > 0.0f && UniformFromBits(Mix(bits ^ 0x9e6c63d0676a9a99ULL)) < p.padding) return -1;
@@ -301,6 +302,12 @@ HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t slice_hash, uint64_t
     default:
       return static_cast<int64_t>(bits % bound);
   }
+}
+
+HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
+                              uint64_t position) {
+  const int64_t index = IndexAboveLow(p, slice_hash, slice, bits, position);
+  return index < 0 ? index : index + p.index_low;
 }
 
 HONE_HD int64_t Index(const Parameters& p, uint64_t slice, uint64_t position) {

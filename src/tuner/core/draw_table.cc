@@ -91,11 +91,31 @@ float LargestMagnitude(DType dtype) {
       return 127.0f;
     case DType::kUInt8:
       return 255.0f;
+    case DType::kUInt64:
+      return 18446742974197923840.0f;
+    case DType::kBool:
+      return 1.0f;
+    case DType::kFloat8E4M3:
+      return 448.0f;
+    case DType::kFloat8E5M2:
+      return 57344.0f;
+    case DType::kFloat8E8M0:
+      return 0x1p127f;
   }
   return 0.0f;
 }
 
-float SmallestNormal(DType dtype) { return dtype == DType::kFloat16 ? 0x1p-14f : 0x1p-126f; }
+float SmallestNormal(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+    case DType::kFloat8E5M2:
+      return 0x1p-14f;
+    case DType::kFloat8E4M3:
+      return 0x1p-6f;
+    default:
+      return 0x1p-126f;
+  }
+}
 
 // Returns a factor from [1 / vary, vary], log-uniform: one for each key and purpose, and so for a tensor in one input
 // set.
@@ -127,7 +147,8 @@ draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t k
   parameters.offset = static_cast<float>(values.offset * VaryFactor(values.vary, key, 1));
   parameters.clip = LargestMagnitude(dtype);
   parameters.key = key;
-  parameters.index_bound = index_bound;
+  if (values.distribution == Distribution::kIndex) parameters.index_low = static_cast<int64_t>(values.low);
+  parameters.index_bound = index_bound - parameters.index_low;
   parameters.slice_elements = std::max<int64_t>(slice_elements, 1);
   parameters.order = static_cast<int>(values.index_order);
   parameters.padding = static_cast<float>(values.padding);

@@ -123,7 +123,8 @@ TEST(Draw, HeavyTailsStayInsideTheDtype) {
   ValueSpec spec = Spec(Distribution::kHeavyTailed);
   spec.scale = 1e6;
   for (const auto& [dtype, most] :
-       {std::pair{DType::kFloat16, 65504.0}, {DType::kInt8, 127.0}, {DType::kInt16, 32767.0}, {DType::kUInt8, 255.0}}) {
+       {std::pair{DType::kFloat16, 65504.0}, {DType::kInt8, 127.0}, {DType::kInt16, 32767.0}, {DType::kUInt8, 255.0},
+        {DType::kFloat8E4M3, 448.0}, {DType::kFloat8E5M2, 57344.0}}) {
     double largest = 0;
     for (const double v : Draw(spec, dtype, 1, 1000)) largest = std::max(largest, std::fabs(v));
     EXPECT_EQ(largest, most);
@@ -152,6 +153,27 @@ TEST(Draw, IndicesStayBelowTheirBoundAndReachAllOfIt) {
   for (const int count : counts) EXPECT_NEAR(count, 1000, 4 * std::sqrt(900.0));
   p.index_bound = 0;
   EXPECT_EQ(draw::Index(p, 0, 1), 0);
+}
+
+TEST(Draw, IndicesMayBeginAboveZero) {
+  ValueSpec spec = Spec(Distribution::kIndex);
+  spec.low = 7;
+  std::set<int64_t> seen;
+  const draw::Parameters p = MakeParameters(spec, DType::kInt32, 5, 10, 100);
+  for (uint64_t i = 0; i < 200; ++i) seen.insert(draw::Index(p, 0, i));
+  EXPECT_EQ(seen, (std::set<int64_t>{7, 8, 9}));
+  spec.padding = 0.5;
+  spec.index_order = IndexOrder::kDistinct;
+  const draw::Parameters padded = MakeParameters(spec, DType::kInt32, 5, 107, 100);
+  seen.clear();
+  int padding = 0;
+  for (uint64_t i = 0; i < 100; ++i) {
+    const int64_t index = draw::Index(padded, 0, i);
+    padding += index < 0;
+    if (index < 0) continue;
+    EXPECT_TRUE(index >= 7 && index < 107 && seen.insert(index).second) << index;
+  }
+  EXPECT_NEAR(padding, 50, 20);
 }
 
 TEST(Draw, OffsetsAscendFromZeroToTheirBoundWhateverTheSizes) {

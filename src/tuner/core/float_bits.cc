@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 
+#include "tuner/core/float8.h"
+
 namespace hone {
 
 namespace {
@@ -53,6 +55,33 @@ double HalfValue(uint16_t bits) {
 
 double BFloat16Value(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
+namespace {
+
+// Narrows to float "rounded to odd": an inexact result keeps its last bit set, so that the second rounding knows on
+// which side of a midpoint the double was.
+float ToOddFloat(double value) {
+  const auto narrowed = static_cast<float>(value);
+  if (!std::isfinite(narrowed) || static_cast<double>(narrowed) == value) return narrowed;
+  auto bits = std::bit_cast<uint32_t>(narrowed);
+  if (std::fabs(static_cast<double>(narrowed)) > std::fabs(value)) --bits;
+  return std::bit_cast<float>(bits | 1u);
+}
+
+}  // namespace
+
+uint8_t Float8Bits(DType dtype, double value) {
+  const float odd = ToOddFloat(value);
+  if (dtype == DType::kFloat8E8M0) return float8::FromFloat<float8::E8M0>(odd).bits;
+  if (dtype == DType::kFloat8E5M2) return float8::FromFloat<float8::E5M2>(odd).bits;
+  return float8::FromFloat<float8::E4M3>(odd).bits;
+}
+
+double Float8Value(DType dtype, uint8_t bits) {
+  if (dtype == DType::kFloat8E8M0) return float8::ToFloat(float8::E8M0{bits});
+  if (dtype == DType::kFloat8E5M2) return float8::ToFloat(float8::E5M2{bits});
+  return float8::ToFloat(float8::E4M3{bits});
+}
+
 double RoundedTo(DType dtype, double value) {
   switch (dtype) {
     case DType::kFloat32:
@@ -61,6 +90,10 @@ double RoundedTo(DType dtype, double value) {
       return HalfValue(HalfBits(value));
     case DType::kBFloat16:
       return BFloat16Value(BFloat16Bits(value));
+    case DType::kFloat8E4M3:
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E8M0:
+      return Float8Value(dtype, Float8Bits(dtype, value));
     default:
       return value;
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts double to the bits of 16-bit floating types, rounding once (to nearest, ties to even). Pure functions.
+// Converts double to the bits of 8- and 16-bit floating types, rounding once (to nearest, ties to even). Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,9 @@ uint16_t HalfBits(double value);      // IEEE binary16; too large becomes infini
 uint16_t BFloat16Bits(double value);  // the upper half of IEEE binary32
 double HalfValue(uint16_t bits);
 double BFloat16Value(uint16_t bits);
+// The bits and the value of an 8-bit float, by core/float8.h. `dtype`: one for which IsFloat8 holds.
+uint8_t Float8Bits(DType dtype, double value);
+double Float8Value(DType dtype, uint8_t bits);
 // `value` as a floating `dtype` holds it; integer dtypes leave it.
 double RoundedTo(DType dtype, double value);
 

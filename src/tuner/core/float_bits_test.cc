@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests rounding to 16 bits on every value: each rounds to itself, and every midpoint between neighbours rounds to the
+// Tests rounding to 8 and 16 bits on every value: each rounds to itself, and every midpoint between neighbours rounds to the
 // even one, while the doubles next to it round to their own side.
 #include "tuner/core/float_bits.h"
 
@@ -38,6 +38,48 @@ void CheckAll(uint16_t (*bits_of)(double), double (*value_of)(uint16_t), uint16_
 
 TEST(FloatBits, HalfRoundsToNearestEven) { CheckAll(HalfBits, HalfValue, 0x7c00); }
 TEST(FloatBits, BFloat16RoundsToNearestEven) { CheckAll(BFloat16Bits, BFloat16Value, 0x7f80); }
+
+// Every value rounds to itself, every midpoint to the even neighbour, and what is beyond the largest number to
+// `overflow`.
+void CheckFloat8(DType dtype, uint8_t largest, uint8_t overflow) {
+  for (uint32_t bits = 0; bits <= largest; ++bits) {
+    const auto b = static_cast<uint8_t>(bits);
+    const double low = Float8Value(dtype, b);
+    ASSERT_EQ(Float8Bits(dtype, low), b);
+    ASSERT_EQ(Float8Bits(dtype, -low), b | 0x80);
+    if (bits == largest) break;
+    const double high = Float8Value(dtype, static_cast<uint8_t>(b + 1));
+    ASSERT_LT(low, high);
+    const double middle = low + (high - low) / 2;
+    ASSERT_EQ(Float8Bits(dtype, middle), (b & 1) == 0 ? b : b + 1) << bits;
+    ASSERT_EQ(Float8Bits(dtype, std::nextafter(middle, low)), b) << bits;
+    ASSERT_EQ(Float8Bits(dtype, std::nextafter(middle, high)), b + 1) << bits;
+  }
+  EXPECT_EQ(Float8Bits(dtype, 1e300), overflow);
+  EXPECT_EQ(Float8Bits(dtype, -std::numeric_limits<double>::infinity()), overflow | 0x80);
+  EXPECT_TRUE(std::isnan(Float8Value(dtype, Float8Bits(dtype, std::nan("")))));
+}
+TEST(FloatBits, Float8E4M3RoundsToNearestEvenAndHasNoInfinity) {
+  CheckFloat8(DType::kFloat8E4M3, 0x7e, 0x7e);
+  EXPECT_EQ(Float8Value(DType::kFloat8E4M3, 0x7e), 448.0);
+  EXPECT_EQ(Float8Value(DType::kFloat8E4M3, 0x01), 0x1p-9);
+  EXPECT_TRUE(std::isnan(Float8Value(DType::kFloat8E4M3, 0xff)));
+}
+TEST(FloatBits, Float8E5M2RoundsToNearestEven) {
+  CheckFloat8(DType::kFloat8E5M2, 0x7b, 0x7c);
+  EXPECT_EQ(Float8Value(DType::kFloat8E5M2, 0x7b), 57344.0);
+  EXPECT_EQ(Float8Value(DType::kFloat8E5M2, 0x01), 0x1p-16);
+  for (const uint8_t nan : {0x7d, 0x7e, 0xff}) EXPECT_TRUE(std::isnan(Float8Value(DType::kFloat8E5M2, nan)));
+}
+TEST(FloatBits, Float8E8M0HoldsPowersOfTwo) {
+  for (uint32_t bits = 0; bits < 255; ++bits) {
+    const double value = Float8Value(DType::kFloat8E8M0, static_cast<uint8_t>(bits));
+    EXPECT_EQ(value, std::ldexp(1.0, static_cast<int>(bits) - 127));
+    EXPECT_EQ(Float8Bits(DType::kFloat8E8M0, value), bits);
+  }
+  EXPECT_EQ(Float8Bits(DType::kFloat8E8M0, 0.0), 0);
+  EXPECT_EQ(RoundedTo(DType::kFloat8E8M0, -3.0), 2.0);
+}
 
 TEST(FloatBits, WellKnownValues) {
   EXPECT_EQ(HalfBits(1.0), 0x3c00);

@@ -105,7 +105,7 @@ TEST(TaskFormatPage, HasEveryFieldDtypeAndDistribution) {
   for (int i = 0; i <= static_cast<int>(Distribution::kOffsets); ++i) {
     EXPECT_THAT(page, HasSubstr("| `" + std::string(DistributionName(static_cast<Distribution>(i))) + "` |"));
   }
-  for (int i = 0; i <= static_cast<int>(DType::kUInt8); ++i) {
+  for (int i = 0; i <= static_cast<int>(kLastDType); ++i) {
     EXPECT_THAT(page, HasSubstr('`' + std::string(DTypeName(static_cast<DType>(i))) + '`'));
   }
   for (int i = 0; i <= static_cast<int>(WorkloadClass::kOther); ++i) {

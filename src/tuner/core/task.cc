@@ -30,6 +30,10 @@ constexpr DTypeRow kDTypes[] = {
     {DType::kInt64, "int64", 8, false},    {DType::kInt32, "int32", 4, false},
     {DType::kUInt32, "uint32", 4, false},  {DType::kInt16, "int16", 2, false},
     {DType::kInt8, "int8", 1, false},      {DType::kUInt8, "uint8", 1, false},
+    {DType::kUInt64, "uint64", 8, false},  {DType::kBool, "bool", 1, false},
+    {DType::kFloat8E4M3, "float8_e4m3fn", 1, true},
+    {DType::kFloat8E5M2, "float8_e5m2", 1, true},
+    {DType::kFloat8E8M0, "float8_e8m0fnu", 1, true},
 };
 
 const DTypeRow& Row(DType dtype) {
@@ -68,6 +72,12 @@ constexpr size_t kHiddenAttempts = 256;
 int64_t DTypeBytes(DType dtype) { return Row(dtype).bytes; }
 std::string_view DTypeName(DType dtype) { return Row(dtype).name; }
 bool IsFloating(DType dtype) { return Row(dtype).floating; }
+bool IsFloat8(DType dtype) { return IsFloating(dtype) && DTypeBytes(dtype) == 1; }
+std::string DTypeNames() {
+  std::string names;
+  for (const DTypeRow& row : kDTypes) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+  return names;
+}
 
 std::optional<DType> DTypeFromName(std::string_view name) {
   for (const DTypeRow& row : kDTypes) {
@@ -245,11 +255,16 @@ Status CheckDrawable(const TensorSpec& tensor, const TensorShape& shape, const D
     return bound < 0 ? fail(fmt::format("holds offsets that would end at {}", bound)) : Status::Ok();
   }
   if (shape.elements == 0) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(const ValueSpec resolved, ResolveValues(values, dims));
+  const auto low = static_cast<int64_t>(resolved.low);
+  if (resolved.low < 0 || (low > 0 && low >= bound)) {
+    return fail(fmt::format("needs 0 <= low < bound, found low = {}, bound = {}", resolved.low, bound));
+  }
   if (bound <= 0) return fail(fmt::format("has indices but nothing to point to: its bound is {}", bound));
   const bool distinct = values.index_order == IndexOrder::kDistinct,
              rows = values.index_order == IndexOrder::kDistinctRows;
   const int64_t wanted = distinct ? shape.elements : rows && !shape.shape.empty() ? shape.shape.back() : 1;
-  if (wanted > bound) {
+  if (wanted > bound - low) {
     return fail(fmt::format(
         "needs {} distinct indices{}, and its bound is {}: give the bound a larger size, or the tensor a smaller one",
         wanted, rows ? " a row" : "", bound));

@@ -25,6 +25,10 @@ namespace hone {
 
 namespace {
 
+bool IsSigned(DType dtype) {
+  return dtype != DType::kUInt8 && dtype != DType::kUInt32 && dtype != DType::kUInt64 && dtype != DType::kBool;
+}
+
 constexpr size_t kMaxRank = 8;
 // Limit on errors reported at once: a file written by hand has several, and each is one line.
 constexpr size_t kMostErrors = 20;
@@ -192,9 +196,7 @@ class TaskParser {
     if (const std::optional<DType> known = DTypeFromName(dtype)) {
       tensor.dtype = *known;
     } else {
-      reader.Error("dtype", fmt::format("'{}' is not one of float64, float32, float16, bfloat16, int64, int32, "
-                                        "uint32, int16, int8, uint8",
-                                        dtype));
+      reader.Error("dtype", fmt::format("'{}' is not one of {}", dtype, DTypeNames()));
     }
     if (std::optional<std::vector<Expression>> shape = TakeExpressions(reader, "shape")) {
       tensor.shape = std::move(*shape);
@@ -232,9 +234,12 @@ class TaskParser {
     if (reader.Has("stress") && tensor.role == TensorRole::kOut) {
       reader.Error("stress", "an output is not drawn; leave this out");
     }
+    GiveValuesOfTheDType(tensor);
     ReadValues(reader, tensor);
+    CheckValuesOfTheDType(reader, tensor);
     // An index must stay below its bound in every input set, and offsets must ascend.
-    tensor.stress = reader.Boolean("stress").value_or(true) && !DrawsIntegers(tensor.values.distribution);
+    tensor.stress = reader.Boolean("stress").value_or(true) && !DrawsIntegers(tensor.values.distribution) &&
+                    tensor.dtype != DType::kFloat8E8M0;
     const std::optional<unsigned> special = ReadSpecial(reader);
     if (special && (tensor.role == TensorRole::kOut || !tensor.stress || !IsFloating(tensor.dtype))) {
       reader.Error("special",
@@ -245,6 +250,30 @@ class TaskParser {
     }
     reader.Finish();
     task_.tensors.push_back(std::move(tensor));
+  }
+
+  // A truth value is 0 or 1, and a block's scale is a positive power of two: standard normal numbers are neither.
+  static void GiveValuesOfTheDType(TensorSpec& tensor) {
+    if (tensor.dtype == DType::kBool) {
+      tensor.values.distribution = Distribution::kIndex;
+      tensor.values.index_bound = std::move(*Expression::Parse("2"));
+    } else if (tensor.dtype == DType::kFloat8E8M0) {
+      tensor.values.distribution = Distribution::kLogUniform;
+      tensor.values.low = 0x1p-8;
+      tensor.values.high = 0x1p8;
+    }
+  }
+  void CheckValuesOfTheDType(TableReader& reader, const TensorSpec& tensor) {
+    if (tensor.role == TensorRole::kOut) return;
+    const ValueSpec& values = tensor.values;
+    if (tensor.dtype == DType::kBool && values.distribution != Distribution::kZero &&
+        !(values.distribution == Distribution::kIndex && values.index_bound && values.index_bound->text() == "2")) {
+      reader.Error("values", "a bool is 0 or 1: leave the values out, or say { distribution = \"index\", bound = 2 }");
+    }
+    if (tensor.dtype == DType::kFloat8E8M0 && values.distribution != Distribution::kLogUniform) {
+      reader.Error("values",
+                   "float8_e8m0fnu holds positive powers of two: say { distribution = \"log_uniform\", low = …, high = … }");
+    }
   }
 
   // Reads the special values that the contract covers, of the task or of one tensor. nullopt: not given.
@@ -316,7 +345,14 @@ class TaskParser {
           values.Error("distribution", fmt::format("'{}' needs an integer dtype, and this tensor is {}", name,
                                                    DTypeName(tensor.dtype)));
         }
-        if (*distribution == Distribution::kIndex) ReadIndexOrder(values, tensor);
+        if (*distribution == Distribution::kIndex) {
+          ReadParameter(values, "low", spec.low, spec.low_text);
+          if (!spec.low_text && !(spec.low >= 0 && spec.low == std::floor(spec.low) && spec.low < 0x1p53)) {
+            values.Error("low", fmt::format("{} is not a whole number of 0 or more", spec.low));
+            spec.low = 0;
+          }
+          ReadIndexOrder(values, tensor);
+        }
         break;
       case Distribution::kZero:
         break;
@@ -369,7 +405,7 @@ class TaskParser {
                    fmt::format("{} is not a share of the elements: 0 or more and less than 1", spec.padding));
       spec.padding = 0;
     }
-    if (spec.padding > 0 && (tensor.dtype == DType::kUInt8 || tensor.dtype == DType::kUInt32)) {
+    if (spec.padding > 0 && !IsSigned(tensor.dtype)) {
       values.Error("padding", fmt::format("padding entries are -1, which {} cannot hold", DTypeName(tensor.dtype)));
     }
     if (!sorted) return;
@@ -387,7 +423,7 @@ class TaskParser {
       scalar.name = fields.RequiredString("name");
       if (!scalar.name.empty()) TakeName(fields, "name", scalar.name);
       const std::string dtype = fields.String("dtype").value_or("float32");
-      if (const std::optional<DType> known = DTypeFromName(dtype); known && IsFloating(*known)) {
+      if (const std::optional<DType> known = DTypeFromName(dtype); known && IsFloating(*known) && !IsFloat8(*known)) {
         scalar.dtype = *known;
       } else {
         fields.Error("dtype", fmt::format("'{}' is not one of float64, float32, float16, bfloat16; an integer is a "

@@ -101,9 +101,10 @@ Task Silu() {
 }
 
 TEST(DType, NamesRoundTripAndSizesAreThoseOfC) {
-  for (const DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt64,
-                            DType::kInt32, DType::kUInt32, DType::kInt16, DType::kInt8, DType::kUInt8}) {
+  for (int i = 0; i <= static_cast<int>(kLastDType); ++i) {
+    const auto dtype = static_cast<DType>(i);
     EXPECT_EQ(DTypeFromName(DTypeName(dtype)), dtype);
+    EXPECT_THAT(DTypeNames(), HasSubstr(DTypeName(dtype)));
   }
   EXPECT_EQ(DTypeFromName("half"), std::nullopt);
   EXPECT_EQ(DTypeBytes(DType::kFloat64), 8);
@@ -111,6 +112,38 @@ TEST(DType, NamesRoundTripAndSizesAreThoseOfC) {
   EXPECT_EQ(DTypeBytes(DType::kUInt8), 1);
   EXPECT_TRUE(IsFloating(DType::kBFloat16));
   EXPECT_FALSE(IsFloating(DType::kInt32));
+  EXPECT_EQ(DTypeName(DType::kFloat8E4M3), "float8_e4m3fn");
+  EXPECT_EQ(DTypeBytes(DType::kUInt64), 8);
+  EXPECT_TRUE(IsFloat8(DType::kFloat8E8M0));
+  EXPECT_FALSE(IsFloat8(DType::kUInt8));
+}
+
+// Returns the values of `x` in a task whose input has this dtype and these further fields, or the reader's complaint.
+Result<ValueSpec> ValuesOfInput(const std::string& dtype, const std::string& fields) {
+  HONE_ASSIGN_OR_RETURN(
+      const Task task,
+      ParseTask("name = \"t\"\nsummary = \"s\"\nclass = \"other\"\n[dims]\nn = \"size\"\n[[tensor]]\nname = \"x\"\nrole = "
+                "\"in\"\ndtype = \"" + dtype + "\"\nshape = [\"n\"]\n" + fields +
+                "\n[[tensor]]\nname = \"y\"\nrole = \"out\"\ndtype = \"float32\"\nshape = [\"n\"]\n"
+                "[tolerance.y]\nc_max = 0\nc_rms = 0\n[[case]]\nrole = \"check\"\ndims = { n = 3 }\n", "t"));
+  return task.FindTensor("x")->values;
+}
+
+TEST(DType, TruthValuesAndScalesAreDrawnAsWhatTheyAre) {
+  const Result<ValueSpec> truth = ValuesOfInput("bool", "");
+  ASSERT_TRUE(truth.ok()) << truth.status().message();
+  EXPECT_EQ(truth->distribution, Distribution::kIndex);
+  EXPECT_EQ(truth->index_bound->text(), "2");
+  EXPECT_THAT(ValuesOfInput("bool", "values = { distribution = \"normal\" }").status().message(),
+              HasSubstr("a bool is 0 or 1"));
+  EXPECT_THAT(ValuesOfInput("bool", "values = { distribution = \"index\", bound = 2, padding = 0.1 }").status().message(),
+              HasSubstr("padding entries are -1, which bool cannot hold"));
+  const Result<ValueSpec> scale = ValuesOfInput("float8_e8m0fnu", "");
+  ASSERT_TRUE(scale.ok()) << scale.status().message();
+  EXPECT_EQ(scale->distribution, Distribution::kLogUniform);
+  EXPECT_THAT(ValuesOfInput("float8_e8m0fnu", "values = { distribution = \"uniform\" }").status().message(),
+              HasSubstr("positive powers of two"));
+  EXPECT_TRUE(ValuesOfInput("float8_e4m3fn", "values = { distribution = \"uniform\", low = -448, high = 448 }").ok());
 }
 
 TEST(Names, RoundTrip) {

@@ -114,7 +114,8 @@ template <typename P, typename Exact, typename Others>
 inline constexpr bool kTensor = kSame<P, Absent>;
 template <typename T, typename Exact, typename Others>
 inline constexpr bool kTensor<T*, Exact, Others> =
-    kElement<typename RemoveCv<T>::type> && !kSame<typename RemoveCv<T>::type, bool> &&
+    kElement<typename RemoveCv<T>::type> &&
+    (!kSame<typename RemoveCv<T>::type, bool> || kSame<bool, Exact>) &&
     (kSame<typename RemoveCv<T>::type, Exact> || !kOneOf<typename RemoveCv<T>::type, Others>);
 // Whether what the parameter points to is const; true for what is no pointer, which kTensor reports.
 template <typename P>
@@ -153,7 +154,8 @@ inline constexpr bool kStruct = kSame<P, Absent> ||
 constexpr std::string_view kWords[] = {
     "alignof", "bool", "char", "class", "const", "constexpr", "decltype", "double", "false", "float", "inline", "int", "long",
     "noexcept", "short", "signed", "sizeof", "static", "static_assert", "struct", "template", "true", "typename", "unsigned",
-    "using", "void", "volatile", "__half", "__half2", "__is_class", "__nv_bfloat16", "__nv_bfloat162"};
+    "using", "void", "volatile", "__half", "__half2", "__is_class", "__nv_bfloat16", "__nv_bfloat162", "__nv_fp8_e4m3", "__nv_fp8_e5m2",
+    "__nv_fp8_e8m0"};
 // Placeholders in conditions: the type of the kernel, and the prefix of the templates' names.
 constexpr std::string_view kKernelType = "$kernel", kPrefix = "hone_plan::";
 
@@ -214,6 +216,11 @@ std::string OtherFloats(DType dtype) {
   add(DType::kFloat32, "float");
   add(DType::kFloat16, dtype == DType::kBFloat16 ? "__half, __half2" : "__half");
   add(DType::kBFloat16, dtype == DType::kFloat16 ? "__nv_bfloat16, __nv_bfloat162" : "__nv_bfloat16");
+  if (IsFloat8(dtype)) {
+    add(DType::kFloat8E4M3, "__nv_fp8_e4m3");
+    add(DType::kFloat8E5M2, "__nv_fp8_e5m2");
+    add(DType::kFloat8E8M0, "__nv_fp8_e8m0");
+  }
   return fmt::format("hone_plan::Types<{}>", others);
 }
 
@@ -345,6 +352,16 @@ std::string_view CudaElementType(DType dtype) {
       return "signed char";
     case DType::kUInt8:
       return "unsigned char";
+    case DType::kUInt64:
+      return "unsigned long long";
+    case DType::kBool:
+      return "bool";
+    case DType::kFloat8E4M3:
+      return "__nv_fp8_e4m3";
+    case DType::kFloat8E5M2:
+      return "__nv_fp8_e5m2";
+    case DType::kFloat8E8M0:
+      return "__nv_fp8_e8m0";
   }
   return "void";
 }
@@ -365,6 +382,11 @@ std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::st
   if (!preprocessed) {
     for (const std::string_view word : kWords) text += fmt::format("#undef {}\n", word);
   }
+  // These types are known only to a candidate that includes their header; one that reads bytes does not.
+  const bool narrow = std::any_of(unit.checks.begin(), unit.checks.end(), [](const PlanCheck& check) {
+    return check.condition.find("__nv_fp8") != std::string::npos;
+  });
+  if (narrow) text += "struct __nv_fp8_e4m3;\nstruct __nv_fp8_e5m2;\nstruct __nv_fp8_e8m0;\n";
   text += Prefixed(kTemplates, prefix);
   const std::string file = Escaped(unit.file);
   for (const PlanCheck& check : unit.checks) {

@@ -13,6 +13,7 @@
 
 #include "tuner/core/draw.h"
 #include "tuner/core/draw_table.h"
+#include "tuner/core/float8.h"
 #include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/harness_layout.h"
 
@@ -59,8 +60,17 @@ Brain ToBrain(float value) {
 }
 
 template <typename T>
+inline constexpr bool kFloat8 =
+    std::is_same_v<T, float8::E4M3> || std::is_same_v<T, float8::E5M2> || std::is_same_v<T, float8::E8M0>;
+// Whether values of T are narrowed from float.
+template <typename T>
+inline constexpr bool kNarrow = std::is_same_v<T, Half> || std::is_same_v<T, Brain> || kFloat8<T>;
+
+template <typename T>
 double ToDouble(T value) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Brain>) {
+  if constexpr (kFloat8<T>) {
+    return static_cast<double>(float8::ToFloat(value));
+  } else if constexpr (kNarrow<T>) {
     return static_cast<double>(ToFloat(value));
   } else {
     return static_cast<double>(value);
@@ -74,6 +84,8 @@ T FromFloat(float value) {
     return ToHalf(value);
   } else if constexpr (std::is_same_v<T, Brain>) {
     return ToBrain(value);
+  } else if constexpr (kFloat8<T>) {
+    return float8::FromFloat<T>(value);
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(value);
   } else {
@@ -83,7 +95,7 @@ T FromFloat(float value) {
 
 template <typename T>
 T FromInteger(int64_t value) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Brain>) {
+  if constexpr (kNarrow<T>) {
     return FromFloat<T>(static_cast<float>(value));
   } else {
     return static_cast<T>(value);
@@ -93,7 +105,7 @@ T FromInteger(int64_t value) {
 // Rounds a double once. When going through float, round-to-odd prevents a false tie in the second rounding.
 template <typename T>
 T FromDouble(double value) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Brain>) {
+  if constexpr (kNarrow<T>) {
     float narrowed = static_cast<float>(value);
     if (std::isfinite(narrowed) && static_cast<double>(narrowed) != value) {
       uint32_t bits = std::bit_cast<uint32_t>(narrowed);
@@ -127,6 +139,11 @@ decltype(auto) WithType(DType dtype, F&& f) {
     case DType::kInt16: return f(TypeTag<int16_t>{});
     case DType::kInt8: return f(TypeTag<int8_t>{});
     case DType::kUInt8: return f(TypeTag<uint8_t>{});
+    case DType::kUInt64: return f(TypeTag<uint64_t>{});
+    case DType::kBool: return f(TypeTag<uint8_t>{});
+    case DType::kFloat8E4M3: return f(TypeTag<float8::E4M3>{});
+    case DType::kFloat8E5M2: return f(TypeTag<float8::E5M2>{});
+    case DType::kFloat8E8M0: return f(TypeTag<float8::E8M0>{});
   }
   CheckFailed(__FILE__, __LINE__, "dtype", "a dtype outside its enumeration");
 }
@@ -222,6 +239,8 @@ harness::Precision PrecisionOf(DType dtype) {
     case DType::kFloat32: return harness::kBinary32;
     case DType::kFloat16: return harness::kBinary16;
     case DType::kBFloat16: return harness::kBrain16;
+    case DType::kFloat8E4M3: return harness::kE4M3;
+    case DType::kFloat8E5M2: return harness::kE5M2;
     default: return harness::kInteger;
   }
 }
@@ -232,12 +251,17 @@ uint64_t PoisonBits(DType dtype) {
     case DType::kFloat32: return 0x7fa5b0b1ULL;
     case DType::kFloat16: return 0x7d5bULL;
     case DType::kBFloat16: return 0x7fabULL;
-    case DType::kInt64: return 0x5bd1e995a5a5a5a5ULL;
+    case DType::kInt64:
+    case DType::kUInt64: return 0x5bd1e995a5a5a5a5ULL;
     case DType::kInt32:
     case DType::kUInt32: return 0x5bd1e9a5ULL;
     case DType::kInt16: return 0x5ba5ULL;
     case DType::kInt8:
+    case DType::kBool:
     case DType::kUInt8: return 0xa5ULL;
+    case DType::kFloat8E4M3: return 0xffULL;
+    case DType::kFloat8E5M2: return 0xfdULL;
+    case DType::kFloat8E8M0: return 0xffULL;
   }
   return 0;
 }
@@ -331,6 +355,7 @@ void FillPattern(const TensorView& view, uint64_t bits) {
 void Poison(const TensorView& view) { FillPattern(view, PoisonBits(view.dtype)); }
 
 uint64_t NanPattern(DType dtype, uint64_t key) {
+  if (IsFloat8(dtype)) return PoisonBits(dtype) ^ (dtype == DType::kFloat8E8M0 ? 0 : draw::Mix(key) & 0x80);
   const harness::UnwrittenPattern fixed = harness::UnwrittenOf(PoisonBits(dtype), PrecisionOf(dtype));
   return (draw::Mix(key) & ~fixed.mask) | fixed.value;
 }
@@ -409,6 +434,7 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
   result.total = output.elements;
   if (output.elements == 0) return result;
   const auto slices = static_cast<size_t>(output.slices());
+  const harness::Precision precision = PrecisionOf(output.dtype);
 
   // Root mean square of the reference per slice. Values that are not finite are left out: one infinity would excuse all
   // errors.
@@ -416,14 +442,14 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
   double sum_reference2 = 0;
   ForEachRow(output, [&](const Row& row) {
     for (int64_t i = 0; i < row.count; ++i) {
-      const double expected = reference[row.linear + i];
+      double expected = reference[row.linear + i];
       if (!std::isfinite(expected)) continue;
+      expected = harness::Saturated(expected, precision);
       rms[static_cast<size_t>(row.slice + i * row.slice_step)] += expected * expected;
       sum_reference2 += expected * expected;
     }
   });
   const double per_slice = static_cast<double>(output.elements) / static_cast<double>(slices);
-  const harness::Precision precision = PrecisionOf(output.dtype);
   const double smallest = harness::SmallestNormal(precision);
   for (double& sum : rms) sum = std::max({std::sqrt(sum / per_slice), tolerance.floor, smallest});
 

@@ -285,6 +285,50 @@ TEST(HostCompare, NanAndInfinityAreNeverWildcards) {
   EXPECT_EQ(comparison.non_finite, 5);
 }
 
+// What a float of 8 bits cannot hold: hardware saturates, PyTorch gives NaN (e4m3) or an infinity (e5m2), and each is a
+// correctly rounded overflow. Nothing else is, and a reference beyond the range excuses nothing beside it.
+TEST(HostCompare, AnEightBitFloatThatOverflowsMaySaturate) {
+  struct Try {
+    DType dtype;
+    double expected, actual;
+    bool right;
+  };
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (const Try& t : std::initializer_list<Try>{{DType::kFloat8E4M3, 1000, 448, true},
+                                                 {DType::kFloat8E4M3, -1000, -448, true},
+                                                 {DType::kFloat8E4M3, 1000, nan, true},
+                                                 {DType::kFloat8E4M3, 1000, 256, false},
+                                                 {DType::kFloat8E4M3, 1000, -448, false},
+                                                 {DType::kFloat8E4M3, 300, nan, false},
+                                                 {DType::kFloat8E4M3, inf, 448, true},
+                                                 {DType::kFloat8E4M3, -inf, 448, false},
+                                                 {DType::kFloat8E4M3, nan, nan, true},
+                                                 {DType::kFloat8E4M3, nan, 448, false},
+                                                 {DType::kFloat8E5M2, 1e6, inf, true},
+                                                 {DType::kFloat8E5M2, 1e6, -inf, false},
+                                                 {DType::kFloat8E5M2, 1e6, 57344, true},
+                                                 {DType::kFloat8E5M2, 1e6, nan, false},
+                                                 {DType::kFloat8E5M2, inf, 57344, true},
+                                                 {DType::kFloat8E5M2, 40000, inf, false}}) {
+    uint8_t stored[2];
+    host::WriteElement(t.dtype, stored, t.actual);
+    host::WriteElement(t.dtype, stored + 1, 1.0);
+    TensorView view;
+    view.dtype = t.dtype;
+    view.address = reinterpret_cast<uintptr_t>(stored);
+    view.shape = {2};
+    view.strides = {1};
+    view.elements = view.span_bytes = 2;
+    const double reference[] = {t.expected, 1.0};
+    const Comparison c = host::Compare(view, reference, Tolerance{.c_max = 0.07, .c_rms = 0.04});
+    EXPECT_EQ(c.wrong == 0, t.right) << DTypeName(t.dtype) << ' ' << t.expected << ' ' << t.actual;
+    if (!std::isfinite(t.expected)) continue;
+    // The scale is what the dtype holds, so that 1e6 beside it does not excuse a large error.
+    host::WriteElement(t.dtype, stored + 1, t.dtype == DType::kFloat8E4M3 ? 134.0 : 17203.0);
+    EXPECT_GT(host::Compare(view, reference, Tolerance{.c_max = 0.07, .c_rms = 0.04}).wrong, 0) << t.expected;
+  }
+}
+
 TEST(HostCompare, AnInfinityExcusesNothingBesideIt) {
   Tensor tensor(DType::kFloat32, {1, 3}, 0);
   const std::vector<double> reference = {kInfinity, 1, 2};

@@ -117,6 +117,16 @@ std::string_view HostElementType(DType dtype) {
       return "int8_t";
     case DType::kUInt8:
       return "uint8_t";
+    case DType::kUInt64:
+      return "uint64_t";
+    case DType::kBool:
+      return "bool";
+    case DType::kFloat8E4M3:
+      return "__nv_fp8_e4m3";
+    case DType::kFloat8E5M2:
+      return "__nv_fp8_e5m2";
+    case DType::kFloat8E8M0:
+      return "__nv_fp8_e8m0";
   }
   return "void";
 }
@@ -184,6 +194,9 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
   const auto include = [&](const std::string& name) {
     if (std::find(includes.begin(), includes.end(), name) == includes.end()) includes.push_back(name);
   };
+  if (std::any_of(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& t) { return IsFloat8(t.dtype); })) {
+    include("<cuda_fp8.h>");
+  }
   for (const Candidate* candidate : {&package.winner, &package.seed}) {
     for (const std::string_view name : IncludeSetHeaders(candidate->plan.include_set)) include(std::string(name));
   }

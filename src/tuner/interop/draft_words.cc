@@ -49,7 +49,14 @@ std::optional<DType> ElementType(string_view type) {
                                                       {"float2", DType::kFloat32},
                                                       {"half2", DType::kFloat16},
                                                       {"__half2", DType::kFloat16},
-                                                      {"__nv_bfloat162", DType::kBFloat16}};
+                                                      {"__nv_bfloat162", DType::kBFloat16},
+                                                      {"__nv_fp8_e4m3", DType::kFloat8E4M3},
+                                                      {"__nv_fp8x2_e4m3", DType::kFloat8E4M3},
+                                                      {"__nv_fp8x4_e4m3", DType::kFloat8E4M3},
+                                                      {"__nv_fp8_e5m2", DType::kFloat8E5M2},
+                                                      {"__nv_fp8x2_e5m2", DType::kFloat8E5M2},
+                                                      {"__nv_fp8x4_e5m2", DType::kFloat8E5M2},
+                                                      {"__nv_fp8_e8m0", DType::kFloat8E8M0}};
   const auto found = kTypes.find(type);
   if (found == kTypes.end()) return std::nullopt;
   return found->second;

@@ -326,8 +326,9 @@ Status TaskDrafter::Tensors() {
     if (!t.dtype && !template_asked_)
       Ask(fmt::format("dtype of tensor '{}'{}", t.name,
                       t.type.empty() || t.type == "void" ? "" : ", which is " + t.type),
-          t.type.starts_with("__nv_fp8") ? fmt::format("--dtype {}=uint8, for its bytes: tasks have no fp8", t.name)
-                                         : fmt::format("--dtype {}=float16", t.name));
+          t.type.starts_with("__nv_fp4") || t.type.starts_with("__nv_fp6")
+              ? fmt::format("--dtype {}=uint8, for its bytes: tasks have no floats of less than 8 bits", t.name)
+              : fmt::format("--dtype {}=float16", t.name));
     if (t.dtype == DType::kInt64 && IntegerSuffix(t.type) == "u64")
       Inferred(fmt::format("{}: {} is judged as int64, which is the same bytes", t.name, t.type));
     if (t.dtype == DType::kInt16 && t.type.starts_with("u"))

@@ -764,9 +764,13 @@ TEST(NewTask, TypesThatTasksDoNotHave) {
   EXPECT_EQ(Shape(Parsed(wide), "keep"), "in int64 | n");
   EXPECT_THAT(wide.inferred, Contains("keep: unsigned long long is judged as int64, which is the same bytes"));
   const TaskDraft narrow = drafted("__nv_fp8_e4m3");
-  ASSERT_EQ(narrow.questions.size(), 1u);
-  EXPECT_EQ(narrow.questions[0].what, "dtype of tensor 'keep', which is __nv_fp8_e4m3");
-  EXPECT_EQ(narrow.questions[0].answer, "--dtype keep=uint8, for its bytes: tasks have no fp8");
+  EXPECT_THAT(narrow.questions, IsEmpty());
+  EXPECT_EQ(Shape(Parsed(narrow), "keep"), "in float8_e4m3fn | n");
+  const TaskDraft narrower = drafted("__nv_fp4_e2m1");
+  ASSERT_EQ(narrower.questions.size(), 1u);
+  EXPECT_EQ(narrower.questions[0].what, "dtype of tensor 'keep', which is __nv_fp4_e2m1");
+  EXPECT_EQ(narrower.questions[0].answer,
+            "--dtype keep=uint8, for its bytes: tasks have no floats of less than 8 bits");
 }
 
 TEST(NewTask, OptionsNameThingsAsTheCodeDoes) {

@@ -63,6 +63,7 @@ int SizeOf(string_view type) {
       type == "int16_t" || type == "uint16_t" || type == "unsignedshort")
     return 2;
   if (type == "char" || type == "uint8_t" || type == "int8_t" || type == "bool" || type == "unsignedchar" ||
+      type == "__nv_fp8_e4m3" || type == "__nv_fp8_e5m2" || type == "__nv_fp8_e8m0" ||
       type == "signedchar")
     return 1;
   if (type == "float" || type == "int" || type == "unsigned" || type == "half2" || type == "uint32_t" ||

@@ -243,7 +243,11 @@ Result<std::string> PlanWriter::TensorMapText(size_t index) {
                                                             {"int16", "UINT16"},
                                                             {"uint16", "UINT16"},
                                                             {"int8", "UINT8"},
-                                                            {"uint8", "UINT8"}};
+                                                            {"uint8", "UINT8"},
+                                                            {"bool", "UINT8"},
+                                                            {"float8_e4m3fn", "UINT8"},
+                                                            {"float8_e5m2", "UINT8"},
+                                                            {"float8_e8m0fnu", "UINT8"}};
   const std::string dtype =
       map.dtype.empty() ? std::string(DTypeName(task_.FindTensor(map.tensor)->dtype)) : map.dtype;
   const auto fields = [&](const std::vector<Expression>& list, size_t missing) -> Result<std::string> {

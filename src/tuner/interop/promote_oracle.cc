@@ -98,7 +98,10 @@ const std::set<string_view>& FromHalf() {
   static const std::set<string_view> kNames = {"__half2float", "__bfloat162float"};
   return kNames;
 }
-bool IsHalf(string_view w) { return w == "__half" || w == "half" || w == "__nv_bfloat16" || w == "nv_bfloat16"; }
+bool IsHalf(string_view w) {
+  return w == "__half" || w == "half" || w == "__nv_bfloat16" || w == "nv_bfloat16" || w == "__nv_fp8_e4m3" ||
+         w == "__nv_fp8_e5m2";
+}
 bool IsVector(string_view w) {
   static const std::set<string_view> kNames = {"float2",         "float4",       "float3", "half2", "__half2",
                                                "__nv_bfloat162", "nv_bfloat162", "uint2",  "uint4", "int2",
@@ -223,6 +226,9 @@ class Promoter {
       }
       if (word.starts_with("__half2") && FromHalf().count(word) == 0 && !IsVector(word))
         Reason(i, "packed halves: " + std::string(word));
+      if (word.starts_with("__nv_cvt_") || word.starts_with("__nv_fp8x")) {
+        Reason(i, "8-bit floats converted in pairs or by intrinsics: " + std::string(word));
+      }
       if (word.starts_with("__h") && word.size() > 4 && word != "__half" && word != "__host__" &&
           !word.starts_with("__half") && Is(i + 1, "(")) {
         Reason(i, "arithmetic in half precision: " + std::string(word));
@@ -265,7 +271,7 @@ class Promoter {
       if (reads_input && Is(i + 1, "[") && At(i + 1).match > 0 && !Is(i - 1, "&") && !Is(i - 1, ".") && !Skipped(i)) {
         const auto parameter = kernel->parameters.find(std::string(t.text));
         const DType dtype = parameter != kernel->parameters.end() ? parameter->second.dtype : Base(kernel);
-        if (dtype == DType::kFloat32 || dtype == DType::kFloat64) {
+        if (dtype == DType::kFloat32 || dtype == DType::kFloat64 || IsFloat8(dtype)) {
           edits_.push_back({t.begin, t.begin, "HONE_ORACLE_IN("});
           edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, ")"});
         } else if (dtype == DType::kFloat16 || dtype == DType::kBFloat16) {
@@ -448,7 +454,9 @@ PromotedCode PromoteToDouble(const std::string& device_code, int lines_before,
                        result.text.find("hone_reciprocal(") != std::string::npos ||
                        result.text.find("hone_add(") != std::string::npos ||
                        result.text.find("hone_multiply(") != std::string::npos;
-  result.text = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n" + std::string(kPrelude) +
+  const bool narrow = (result.text + copies).find("__nv_fp8") != std::string::npos;
+  result.text = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n" +
+                std::string(narrow ? "#include <cuda_fp8.h>\n" : "") + std::string(kPrelude) +
                 (helpers ? std::string(kHelpers) : "") + "\n" + result.text + copies;
   return result;
 }

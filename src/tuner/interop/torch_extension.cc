@@ -36,6 +36,16 @@ std::string_view TorchDType(DType dtype) {
       return "torch::kInt8";
     case DType::kUInt8:
       return "torch::kUInt8";
+    case DType::kUInt64:
+      return "torch::kUInt64";
+    case DType::kBool:
+      return "torch::kBool";
+    case DType::kFloat8E4M3:
+      return "at::kFloat8_e4m3fn";
+    case DType::kFloat8E5M2:
+      return "at::kFloat8_e5m2";
+    case DType::kFloat8E8M0:
+      return "at::kFloat8_e8m0fnu";
   }
   return "torch::kFloat32";
 }

@@ -29,6 +29,11 @@ ElementType TypeOf(DType dtype) {
     case DType::kInt16: return {"short", "static_cast<short>(value)"};
     case DType::kInt8: return {"signed char", "static_cast<signed char>(value)"};
     case DType::kUInt8: return {"unsigned char", "static_cast<unsigned char>(value)"};
+    case DType::kUInt64: return {"unsigned long long", "static_cast<unsigned long long>(value)"};
+    case DType::kBool: return {"bool", "value != 0"};
+    case DType::kFloat8E4M3: return {"__nv_fp8_e4m3", "__nv_fp8_e4m3(value)"};
+    case DType::kFloat8E5M2: return {"__nv_fp8_e5m2", "__nv_fp8_e5m2(value)"};
+    case DType::kFloat8E8M0: return {"__nv_fp8_e8m0", "__nv_fp8_e8m0(value)"};
   }
   return {"float", "static_cast<float>(value)"};
 }
@@ -100,6 +105,7 @@ Result<std::string> ReferenceFromOracle(const Task& task) {
     AddStore(tensor, ++step, plan, code);
     const char* header = tensor.dtype == DType::kFloat16    ? "#include <cuda_fp16.h>\n"
                          : tensor.dtype == DType::kBFloat16 ? "#include <cuda_bf16.h>\n"
+                         : IsFloat8(tensor.dtype)           ? "#include <cuda_fp8.h>\n"
                                                             : "";
     if (headers.find(header) == std::string::npos) headers += header;
   }

@@ -13,11 +13,11 @@ import os
 import struct
 
 MOST_TIMED = 8  # workloads that become timed cases
-HELD = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "bool")
+HELD = ("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int64", "int32", "int16", "int8", "bool")
 INTEGERS = ("int64", "int32", "int16", "int8")
 RANDOM_BOUND = 1024  # FlashInfer-Bench draws integers below it where nothing says what they mean
-STORED = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32", "I16": "int16",
-          "I8": "int8", "U8": "uint8", "BOOL": "bool"}
+STORED = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn",
+          "F8_E5M2": "float8_e5m2", "I64": "int64", "I32": "int32", "I16": "int16", "I8": "int8", "U8": "uint8", "BOOL": "bool"}
 
 
 def read_json(text, file, what):
@@ -307,7 +307,7 @@ class ProblemText:
             elif stored is None:
                 self.values[name] = {"distribution": "normal"}
             else:
-                told, note = input_values(stored, {}, {}, {})
+                told, note = input_values(stored.float() if stored.dtype.itemsize == 1 else stored, {}, {}, {})
                 self.values[name] = told
                 notes.append(f"{name} is drawn as what {source[1]} holds looks: {json.dumps(told)}" + (f" ({note})" if note else ""))
 
@@ -321,6 +321,11 @@ class ProblemText:
             return f"_offsets({shape[0]}, {spec['bound']}, torch.{held})"
         if spec["distribution"] == "index":
             return f"torch.randint(0, max(1, {spec['bound']}), {extents}, dtype=torch.{held})"
+        if held.startswith("float8"):  # PyTorch draws none of them itself
+            made = "torch.rand" if spec["distribution"] == "uniform" else "torch.randn"
+            scale, offset = ((spec["high"] - spec["low"], spec["low"]) if spec["distribution"] == "uniform"
+                             else (spec.get("scale", 1.0), spec.get("offset", 0.0)))
+            return f"({made}({extents}) * {scale!r} + {offset!r}).to(torch.{held})"
         if spec["distribution"] == "uniform":
             return f"torch.rand({extents}, dtype=torch.{held}) * {spec['high'] - spec['low']!r} + {spec['low']!r}"
         scale, offset = spec.get("scale", 1.0), spec.get("offset", 0.0)

@@ -21,9 +21,11 @@ LEAST_GAP = 4.0            # between honest and dishonest, as `hone tasks check`
 HONEST_ROOM = 4.0          # a kernel may sum in one long row where PyTorch sums in lanes and blocks
 LARGEST_C_MAX = 0.02
 DTYPES = {"torch.float64": "float64", "torch.float32": "float32", "torch.float16": "float16", "torch.bfloat16": "bfloat16",
+          "torch.float8_e4m3fn": "float8_e4m3fn", "torch.float8_e5m2": "float8_e5m2",
           "torch.int64": "int64", "torch.int32": "int32", "torch.int16": "int16", "torch.int8": "int8", "torch.uint8": "uint8",
           "torch.bool": "uint8"}  # a boolean is a byte of 0 or 1 in a task
-ROUNDOFF = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8}
+ROUNDOFF = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8,
+            "float8_e4m3fn": 2.0 ** -4, "float8_e5m2": 2.0 ** -3}
 
 
 class Drops(Refused):

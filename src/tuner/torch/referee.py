@@ -27,7 +27,8 @@ LEAST_QUADS, MOST_QUADS = 10, 40
 FIRST_CALL = 12          # the first calls after a build may take so many times as long: what compiles does it then
 LOAD_SECONDS, BUILD_SECONDS, ASK_SECONDS = 420, 120, 60
 PIECE = 1 << 27          # elements that are compared at a time
-KINDS = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8}  # rounding units
+KINDS = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8,
+         "float8_e4m3fn": 2.0 ** -4, "float8_e5m2": 2.0 ** -3}  # rounding units
 
 
 class Verdict(Exception):
@@ -214,7 +215,8 @@ class Referee:
         shape, dtype, device = spec["shape"], getattr(torch, spec["dtype"]), self.device
         keys = {"device": device, "generator": self.generator}
         if spec["distribution"] == "index":
-            bound, order = max(1, spec["bound"]), spec["order"]  # order: of hone::IndexOrder
+            low, order = int(spec["low"]), spec["order"]  # order: of hone::IndexOrder
+            bound = max(1, spec["bound"] - low)
             if order == 1:
                 values = torch.randperm(bound, **keys)[: math.prod(shape)].reshape(shape)
             elif order == 2:
@@ -223,6 +225,7 @@ class Referee:
                 values = torch.randint(0, bound, shape, **keys)
             if order == 3:
                 values = values.flatten().sort().values.reshape(shape)
+            values = values + low
             if spec["padding"] > 0:
                 values[torch.rand(shape, **keys) < spec["padding"]] = -1
             return values.to(dtype)

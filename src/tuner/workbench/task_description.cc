@@ -25,6 +25,7 @@ Json ValuesJson(const ValueSpec& values) {
     entry[name] = text ? Json(text->text()) : Json(number);
   };
   if (DrawsIntegers(values.distribution)) {
+    if (values.low_text || values.low > 0) parameter("low", values.low, values.low_text);
     if (values.index_bound) entry["bound"] = values.index_bound->text();
     if (values.index_order == IndexOrder::kDistinct) entry["distinct"] = "tensor";
     if (values.index_order == IndexOrder::kDistinctRows) entry["distinct"] = "row";

@@ -26,7 +26,8 @@ namespace {
 using testing::HasSubstr;
 
 constexpr DType kDTypes[] = {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt64,
-                             DType::kInt32,   DType::kUInt32,  DType::kInt16,   DType::kInt8,     DType::kUInt8};
+                             DType::kInt32,   DType::kUInt32,  DType::kInt16,   DType::kInt8,     DType::kUInt8,
+                             DType::kFloat8E4M3, DType::kFloat8E5M2, DType::kFloat8E8M0};
 
 const std::vector<std::string> kKernels = {"add_one",         "scale",       "copy16",             "increment",
                                            "count_in_global", "count_in_two_globals", "write_ends_of_table", "read_global", "write_large_global", "write_past_end"};
@@ -112,7 +113,8 @@ TEST(CudaSession, DrawsTheBitsTheHostDraws) {
 
 TEST(CudaSession, DrawsTheSpecialValuesTheHostDraws) {
   HONE_REQUIRE_SESSION();
-  for (const DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+  for (const DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kFloat8E4M3,
+                            DType::kFloat8E5M2}) {
     for (const TensorView& view : Shapes(dtype)) {
       for (const unsigned special : {0u, kUsualSpecials, kUsualSpecials | kSpecialNan}) {
         DrawRequest request;

@@ -51,17 +51,21 @@ std::string_view DrawName(DType dtype) {
     case DType::kFloat32: return "f32";
     case DType::kFloat16: return "f16";
     case DType::kBFloat16: return "bf16";
-    case DType::kInt64: return "i64";
+    case DType::kInt64: case DType::kUInt64: return "i64";
     case DType::kInt32: case DType::kUInt32: return "i32";
     case DType::kInt16: return "i16";
-    case DType::kInt8: case DType::kUInt8: return "i8";
+    case DType::kInt8: case DType::kUInt8: case DType::kBool: return "i8";
+    case DType::kFloat8E4M3: return "e4m3";
+    case DType::kFloat8E5M2: return "e5m2";
+    case DType::kFloat8E8M0: return "e8m0";
   }
   return "";
 }
 
 std::string_view CompareName(DType dtype) {
   if (dtype == DType::kUInt32) return "u32";
-  if (dtype == DType::kUInt8) return "u8";
+  if (dtype == DType::kUInt8 || dtype == DType::kBool) return "u8";
+  if (dtype == DType::kUInt64) return "u64";
   return DrawName(dtype);
 }
 
@@ -226,8 +230,9 @@ Status Harness::Draw(const DrawRequest& request) {
     arguments.slice_table = reinterpret_cast<const uint64_t*>(table);
   }
   const auto width = static_cast<int>(16 / DTypeBytes(view.dtype));
-  const bool wide = harness::CanVectorize(layout, width, DTypeBytes(view.dtype));
-  const bool normal = arguments.parameters.kind == draw::kNormal && IsFloating(view.dtype);
+  // A scale is drawn one by one: there is one for a hundred elements or more.
+  const bool wide = view.dtype != DType::kFloat8E8M0 && harness::CanVectorize(layout, width, DTypeBytes(view.dtype));
+  const bool normal = arguments.parameters.kind == draw::kNormal && IsFloating(view.dtype) && view.dtype != DType::kFloat8E8M0;
   const std::string kernel =
       fmt::format("hone_draw_{}{}_x{}", normal ? "normal_" : "", DrawName(view.dtype), wide ? width : 1);
   const RowWork work = PlanRows(layout, wide ? width : 1, sm_count_);
@@ -382,14 +387,16 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
   HONE_ASSIGN_OR_RETURN(CUdeviceptr sums, Scratch(sums_, bytes));
   HONE_RETURN_IF_ERROR(Fill(sums, bytes, 0));
   const RowWork work = PlanRows(layout, 1, sm_count_);
+  const harness::Precision precision = host::PrecisionOf(output.dtype);
   if (work.by_thread) {
-    HONE_RETURN_IF_ERROR(Launch("hone_squares_thread", work.blocks, kThreads, layout, reference, sums, work.rows_per_thread));
+    HONE_RETURN_IF_ERROR(Launch("hone_squares_thread", work.blocks, kThreads, layout, reference, sums, precision,
+                                work.rows_per_thread));
   } else {
-    HONE_RETURN_IF_ERROR(Launch("hone_squares", work.blocks, kThreads, layout, reference, sums, work.by_segments,
+    HONE_RETURN_IF_ERROR(Launch("hone_squares", work.blocks, kThreads, layout, reference, sums, precision, work.by_segments,
                                 work.segment_elements));
   }
   const double slice_elements = static_cast<double>(output.elements / layout.slices);
-  const double smallest = harness::SmallestNormal(host::PrecisionOf(output.dtype));
+  const double smallest = harness::SmallestNormal(precision);
   HONE_RETURN_IF_ERROR(Launch("hone_root_mean", GridFor(static_cast<uint64_t>(layout.slices), kThreads, 8), kThreads, sums,
                               layout.slices, slice_elements, std::max(tolerance.floor, smallest)));
 
@@ -400,8 +407,7 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
   HONE_RETURN_IF_ERROR(Launch(fmt::format("hone_compare_{}", CompareName(output.dtype)),
                               GridFor(static_cast<uint64_t>(output.elements), kThreads, 8), kThreads, layout, reference,
                               sums, tolerance.c_max, tolerance.c_small, tolerance.small_floor, tolerance.absolute,
-                              harness::UnwrittenOf(host::PoisonBits(output.dtype), host::PrecisionOf(output.dtype)),
-                              host::PrecisionOf(output.dtype), at));
+                              harness::UnwrittenOf(host::PoisonBits(output.dtype), precision), precision, at));
   HONE_RETURN_IF_ERROR(CopyToHost(&counters, at, sizeof counters));
 
   comparison.wrong = static_cast<int64_t>(counters.wrong);

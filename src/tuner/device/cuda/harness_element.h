@@ -13,12 +13,16 @@ namespace hone::harness {
 struct Precision {
   int mantissa_bits;  // stored; 0 for integers
   int lowest_exponent;
+  double saturated = 0;    // of an 8-bit float: its largest number, to which conversions of hardware saturate
+  bool nan_only = false;   // there is no infinity: a conversion that does not saturate makes NaN of what is too large
 };
 inline constexpr Precision kInteger{0, 0};
 inline constexpr Precision kBinary64{52, -1022};
 inline constexpr Precision kBinary32{23, -126};
 inline constexpr Precision kBinary16{10, -14};
 inline constexpr Precision kBrain16{7, -126};
+inline constexpr Precision kE4M3{3, -6, 448.0, true};
+inline constexpr Precision kE5M2{2, -14, 57344.0, false};
 
 HONE_HD uint64_t BitsOf(double value) {
 #if defined(__CUDA_ARCH__)
@@ -66,9 +70,16 @@ HONE_HD double SmallestNormal(Precision precision) {
 HONE_HD double OverflowsFrom(Precision precision) {
   const double infinity = DoubleOf(0x7ff0000000000000ULL);
   if (precision.mantissa_bits == 0 || precision.mantissa_bits >= 52) return infinity;
+  if (precision.saturated > 0.0) return precision.saturated + 0.5 * UlpAt(precision.saturated, precision);
   const int largest_exponent = 1 - precision.lowest_exponent;
   const double power = DoubleOf(static_cast<uint64_t>(largest_exponent + 1023) << 52);
   return power * (2.0 - DoubleOf(static_cast<uint64_t>(1022 - precision.mantissa_bits) << 52));
+}
+
+// Returns a finite `reference` as an 8-bit float that saturates can hold it; other dtypes leave it.
+HONE_HD double Saturated(double reference, Precision precision) {
+  if (precision.saturated == 0.0 || Magnitude(reference) <= precision.saturated) return reference;
+  return reference > 0.0 ? precision.saturated : -precision.saturated;
 }
 
 // The mask and value by which Hone's signalling NaN (exponent all ones, quiet bit clear, the bit below it set) is
@@ -78,8 +89,9 @@ struct UnwrittenPattern {
   uint64_t value;
 };
 HONE_HD UnwrittenPattern UnwrittenOf(uint64_t poison, Precision precision) {
-  if (precision.mantissa_bits == 0) return {0, 1};  // kernels can produce every integer, so unwritten elements cannot
-                                                    // be recognised: they are compared like others
+  // Kernels can produce every integer and every 8-bit float, so unwritten elements cannot be recognised: they are
+  // compared like others.
+  if (precision.mantissa_bits == 0 || precision.saturated > 0.0) return {0, 1};
   const uint64_t payload = (1ULL << (precision.mantissa_bits - 2)) - 1;
   const int bits = precision.mantissa_bits == 52 ? 64 : precision.mantissa_bits == 23 ? 32 : 16;
   const uint64_t sign = 1ULL << (bits - 1);
@@ -132,23 +144,26 @@ struct Judged {
 // c_small: 0, or the limit on `small`. A bound relative to the rms lets a kernel answer 0 for everything that is 1 /
 // c_max times smaller than its neighbours; if results have relative accuracy, such a kernel has left out work.
 // small_floor: an element below this fraction of its slice's rms counts as this fraction for c_small.
-// A reference that is not finite requires the same value: NaN for NaN, an infinity for the same infinity. A finite one
+// A reference that is not finite requires the same value: NaN for NaN, an infinity for the same infinity; an 8-bit
+// float may also saturate, or be NaN where its format has no infinity. A finite one
 // that the dtype cannot hold requires the infinity of its sign, the correctly rounded value; near that threshold,
 // within c_max but a sixteenth at most, both a finite value and the infinity are right. A task may allow any c_max, and
 // without the sixteenth an infinity would pass for anything if c_max were large.
 HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision,
                      double absolute = 0.0, double c_small = 0.0, double small_floor = 0.0) {
   Judged judged{false, !IsFinite(actual), 0.0, 0.0, 0.0, 0.0};
-  if (!IsFinite(reference)) {
+  if (IsNan(reference) || (!IsFinite(reference) && precision.saturated == 0.0)) {
     judged.wrong = IsNan(reference) ? !IsNan(actual) : actual != reference;
     return judged;
   }
   if (judged.non_finite) {
     const bool same_sign = actual > 0.0 ? reference > 0.0 : actual < 0.0 && reference < 0.0;
     const double nearness = c_max < 0.0625 ? c_max : 0.0625;
-    judged.wrong = !same_sign || Magnitude(reference) * (1.0 + nearness) < OverflowsFrom(precision);
+    const bool overflow = precision.nan_only ? IsNan(actual) : same_sign;
+    judged.wrong = !overflow || Magnitude(reference) * (1.0 + nearness) < OverflowsFrom(precision);
     return judged;
   }
+  reference = Saturated(reference, precision);
   judged.error = Magnitude(actual - reference);
   if (judged.error == 0.0) return judged;
   const double magnitude = Magnitude(reference);

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "tuner/core/draw.h"
+#include "tuner/core/float8.h"
 #include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/harness_element.h"
 #include "tuner/device/cuda/harness_layout.h"
@@ -104,6 +105,14 @@ template <> struct Convert<__nv_bfloat16> {
   static __device__ __forceinline__ __nv_bfloat16 Float(float v) { return __float2bfloat16_rn(v); }
   static __device__ __forceinline__ __nv_bfloat16 Integer(int64_t v) { return Float(static_cast<float>(v)); }
 };
+
+template <typename T> struct ConvertNarrow {  // 8-bit floats
+  static __device__ __forceinline__ T Float(float v) { return float8::FromFloat<T>(v); }
+  static __device__ __forceinline__ T Integer(int64_t v) { return Float(static_cast<float>(v)); }
+};
+template <> struct Convert<float8::E4M3> : ConvertNarrow<float8::E4M3> {};
+template <> struct Convert<float8::E5M2> : ConvertNarrow<float8::E5M2> {};
+template <> struct Convert<float8::E8M0> : ConvertNarrow<float8::E8M0> {};
 
 // Converts a special value: NaN gets the host's bits.
 template <typename T>
@@ -303,10 +312,14 @@ struct SquareVisitor {
   using Loaded = double;
   const double* reference;
   double* sums;
+  Precision precision;
   double sum;
   static __device__ __forceinline__ Sum Plus(Sum a, Sum b) { return a + b; }
   __device__ __forceinline__ Loaded Load(uint64_t linear, const Place&) const { return reference[linear]; }
-  __device__ __forceinline__ void Take(Loaded v, const Place&) { sum += IsFinite(v) ? v * v : 0.0; }
+  __device__ __forceinline__ void Take(Loaded v, const Place&) {
+    const double held = Saturated(v, precision);
+    sum += IsFinite(v) ? held * held : 0.0;
+  }
   __device__ __forceinline__ Sum Total() const { return sum; }
   __device__ __forceinline__ void Add(uint64_t slice, Sum of_slice) const { atomicAdd(sums + slice, of_slice); }
 };
@@ -316,6 +329,10 @@ struct SquareVisitor {
 template <typename T> __device__ __forceinline__ double ToDouble(T v) { return static_cast<double>(v); }
 template <> __device__ __forceinline__ double ToDouble(__half v) { return static_cast<double>(__half2float(v)); }
 template <> __device__ __forceinline__ double ToDouble(__nv_bfloat16 v) { return static_cast<double>(__bfloat162float(v)); }
+
+template <> __device__ __forceinline__ double ToDouble(float8::E4M3 v) { return static_cast<double>(float8::ToFloat(v)); }
+template <> __device__ __forceinline__ double ToDouble(float8::E5M2 v) { return static_cast<double>(float8::ToFloat(v)); }
+template <> __device__ __forceinline__ double ToDouble(float8::E8M0 v) { return static_cast<double>(float8::ToFloat(v)); }
 
 template <size_t kBytes> struct WordOf;
 template <> struct WordOf<1> { using Type = uint8_t; };
@@ -352,7 +369,8 @@ __device__ __forceinline__ void CompareBody(const Layout& layout, const double* 
     mine.max_ulp_bits = Largest(mine.max_ulp_bits, BitsOf(judged.ulps));
     mine.max_small_bits = Largest(mine.max_small_bits, BitsOf(judged.small));
     mine.sum_error2 += judged.error * judged.error;
-    mine.sum_reference2 += IsFinite(expected) ? expected * expected : 0.0;
+    const double held = Saturated(expected, precision);
+    mine.sum_reference2 += IsFinite(expected) ? held * held : 0.0;
     mine.sum_ulp += judged.ulps;
   }
   for (int delta = 16; delta > 0; delta >>= 1) {
@@ -441,6 +459,11 @@ HONE_DRAW(i16, uint16_t, 1)
 HONE_DRAW(i16, uint16_t, 8)
 HONE_DRAW(i8, uint8_t, 1)
 HONE_DRAW(i8, uint8_t, 16)
+HONE_DRAW(e4m3, float8::E4M3, 1)
+HONE_DRAW(e4m3, float8::E4M3, 16)
+HONE_DRAW(e5m2, float8::E5M2, 1)
+HONE_DRAW(e5m2, float8::E5M2, 16)
+HONE_DRAW(e8m0, float8::E8M0, 1)
 HONE_DRAW_NORMAL(f64, double, 1)
 HONE_DRAW_NORMAL(f64, double, 2)
 HONE_DRAW_NORMAL(f32, float, 1)
@@ -449,6 +472,10 @@ HONE_DRAW_NORMAL(f16, __half, 1)
 HONE_DRAW_NORMAL(f16, __half, 8)
 HONE_DRAW_NORMAL(bf16, __nv_bfloat16, 1)
 HONE_DRAW_NORMAL(bf16, __nv_bfloat16, 8)
+HONE_DRAW_NORMAL(e4m3, float8::E4M3, 1)
+HONE_DRAW_NORMAL(e4m3, float8::E4M3, 16)
+HONE_DRAW_NORMAL(e5m2, float8::E5M2, 1)
+HONE_DRAW_NORMAL(e5m2, float8::E5M2, 16)
 
 // table [slices]: see DrawArguments::slice_table.
 extern "C" __global__ void hone_slice_table(const __grid_constant__ DrawArguments arguments, int64_t slices,
@@ -496,13 +523,14 @@ HONE_DIGEST_THREAD(uint64)
 // layout: the output's, used for its rows and slices only. sums [slices] start at zero.
 extern "C" __global__ void __launch_bounds__(256)
     hone_squares(const __grid_constant__ Layout layout, const double* reference, double* sums,
-                 const __grid_constant__ Divisor by_segments, int64_t segment_elements) {
-  WarpRows<1>(layout, by_segments, segment_elements, SquareVisitor{reference, sums, 0.0});
+                 const __grid_constant__ Precision precision, const __grid_constant__ Divisor by_segments,
+                 int64_t segment_elements) {
+  WarpRows<1>(layout, by_segments, segment_elements, SquareVisitor{reference, sums, precision, 0.0});
 }
 extern "C" __global__ void __launch_bounds__(256)
     hone_squares_thread(const __grid_constant__ Layout layout, const double* reference, double* sums,
-                        int64_t rows_per_thread) {
-  ThreadRows(layout, rows_per_thread, SquareVisitor{reference, sums, 0.0});
+                        const __grid_constant__ Precision precision, int64_t rows_per_thread) {
+  ThreadRows(layout, rows_per_thread, SquareVisitor{reference, sums, precision, 0.0});
 }
 // Replaces sums of squares by root mean squares, but at least `floor`, in place.
 extern "C" __global__ void hone_root_mean(double* sums, int64_t slices, double elements_per_slice, double floor) {
@@ -530,6 +558,10 @@ HONE_COMPARE(u32, uint32_t)
 HONE_COMPARE(i16, int16_t)
 HONE_COMPARE(i8, int8_t)
 HONE_COMPARE(u8, uint8_t)
+HONE_COMPARE(u64, uint64_t)
+HONE_COMPARE(e4m3, float8::E4M3)
+HONE_COMPARE(e5m2, float8::E5M2)
+HONE_COMPARE(e8m0, float8::E8M0)
 
 // destination: dense. width: elements per word copied.
 #define HONE_GATHER(bytes, word)                                                                                      \

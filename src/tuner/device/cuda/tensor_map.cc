@@ -31,7 +31,8 @@ std::optional<ElementType> ElementTypeOf(const std::string& name) {
   if (name == "int32") return ElementType{CU_TENSOR_MAP_DATA_TYPE_INT32, 4, false};
   if (name == "uint32") return ElementType{CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, false};
   if (name == "int16" || name == "uint16") return ElementType{CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, false};
-  if (name == "int8" || name == "uint8") return ElementType{CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, false};
+  if (name.starts_with("float8_")) return ElementType{CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, false};
+  if (name == "int8" || name == "uint8" || name == "bool") return ElementType{CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, false};
   return std::nullopt;
 }
 

@@ -137,7 +137,8 @@ def main():
     def draw(spec):
         shape, dtype = spec["shape"], getattr(torch, spec["dtype"])
         if spec["distribution"] == "index":
-            bound, order = max(1, spec["bound"]), spec["order"]  # order: of hone::IndexOrder
+            low, order = int(spec["low"]), spec["order"]  # order: of hone::IndexOrder
+            bound = max(1, spec["bound"] - low)
             if order == 1:  # no value twice in the tensor
                 values = torch.randperm(bound, device=device)[: math.prod(shape)].reshape(shape)
             elif order == 2:  # no value twice along the last axis
@@ -147,6 +148,7 @@ def main():
                 values = torch.randint(0, bound, shape, device=device)
             if order == 3:
                 values = values.flatten().sort().values.reshape(shape)
+            values = values + low
             if spec["padding"] > 0:
                 values[torch.rand(shape, device=device) < spec["padding"]] = -1
             return values.to(dtype)
@@ -156,8 +158,13 @@ def main():
             return torch.cat((ends.new_zeros(1), ends)).to(dtype)
         if spec["distribution"] == "uniform":
             values = torch.rand(shape, device=device) * (spec["high"] - spec["low"]) + spec["low"]
+        elif spec["distribution"] == "log_uniform":
+            low, high = math.log2(spec["low"]), math.log2(spec["high"])
+            values = (torch.rand(shape, device=device) * (high - low) + low).exp2_()
         else:
             values = torch.randn(shape, device=device).mul_(spec["scale"]).add_(spec["offset"])
+        if spec["dtype"].startswith("float8"):
+            values.clamp_(-torch.finfo(dtype).max, torch.finfo(dtype).max)
         return values.to(dtype)
 
     def empty(shape, dtype):

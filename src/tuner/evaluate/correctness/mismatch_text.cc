@@ -42,6 +42,8 @@ bool IsLargestNumber(DType dtype, double value) {
       return std::fabs(value) == 65504.0;
     case DType::kBFloat16:
       return std::fabs(value) == 0x1.fep127;
+    case DType::kFloat8E5M2:
+      return std::fabs(value) == 57344.0;
     case DType::kFloat64:
       return std::fabs(value) == 0x1.fffffffffffffp1023;
     default:

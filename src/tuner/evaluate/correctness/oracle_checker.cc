@@ -54,6 +54,12 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
     return bytes;
   }
   std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(width), uint8_t{0xff});
+  if (dtype == DType::kFloat8E4M3) bytes[0] = 0x7e;
+  if (dtype == DType::kFloat8E5M2) bytes[0] = 0x7b;
+  if (dtype == DType::kFloat8E8M0) {  // there is no sign: the other end of the range
+    bytes[0] = (original[0] & 0x80) != 0 ? 0x00 : 0xfe;
+    return bytes;
+  }
   if (dtype == DType::kFloat16) bytes[1] = 0x7b;
   if (dtype == DType::kBFloat16) {
     bytes[0] = 0x7f;

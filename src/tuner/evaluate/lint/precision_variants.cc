@@ -76,6 +76,8 @@ int MantissaBits(DType dtype) {
     case DType::kFloat32: return 23;
     case DType::kFloat16: return 10;
     case DType::kBFloat16: return 7;
+    case DType::kFloat8E4M3: return 3;
+    case DType::kFloat8E5M2: return 2;
     default: return 0;
   }
 }

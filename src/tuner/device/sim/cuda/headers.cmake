@@ -13,6 +13,8 @@ set(HONE_SIM_CUDA_HEADERS
     cuda_bf16.hpp
     cuda_fp16.h
     cuda_fp16.hpp
+    cuda_fp8.h
+    cuda_fp8.hpp
     cuda_pipeline.h
     cuda_pipeline_primitives.h
     cuda_runtime.h
@@ -29,6 +31,7 @@ set(HONE_SIM_CUDA_HEADERS
     detail/atomics.h
     detail/bits.h
     detail/fast_math.h
+    detail/float8.h
     detail/half_arithmetic.inc
     detail/half_common.h
     detail/math.h

@@ -57,6 +57,27 @@ Status PtxEmitter::Move() {
 }
 
 Status PtxEmitter::Convert() {
+  // cvt.rn.satfinite.e4m3x2.f32 d, hi, lo; cvt.rn.satfinite.e4m3x2.f16x2 d, a; cvt.rn.f16x2.e4m3x2 d, a.
+  const std::string &source = i_.parts.back(), &target = i_.parts[i_.parts.size() - 2];
+  const auto mantissa = [](const std::string& type) { return type == "e4m3x2" ? "3" : type == "e5m2x2" ? "2" : ""; };
+  const bool rounds = i_.parts.size() >= 4 && i_.parts[1] == "rn";
+  if (rounds && *mantissa(target) != '\0' && i_.parts.size() == 5 && i_.parts[2] == "satfinite") {
+    const bool floats = source == "f32";
+    if (!floats && source != "f16x2") return Unsupported();
+    HONE_RETURN_IF_ERROR(Need(floats ? 3 : 2));
+    const std::string call = std::string("hone_ptx::") + (floats ? "FloatsToFloat8<" : "HalvesToFloat8<") + mantissa(target) + ">";
+    if (floats) {
+      Call(0, call, {Value(1), Value(2)});
+    } else {
+      Call(0, call, {Value(1)});
+    }
+    return Status::Ok();
+  }
+  if (rounds && *mantissa(source) != '\0' && i_.parts.size() == 4 && target == "f16x2") {
+    HONE_RETURN_IF_ERROR(Need(2));
+    Call(0, std::string("hone_ptx::Float8ToHalves<") + mantissa(source) + ">", {Value(1)});
+    return Status::Ok();
+  }
   if (Has("pack") || !(OnlyKnown({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna", "ftz", "sat", "relu",
                                   "tf32", "satfinite"}))) {
     return Unsupported();

@@ -359,6 +359,25 @@ HONE_SIM_INLINE uint64_t ConvertPair(uint64_t hi, uint64_t lo) {
   }
   return (static_cast<uint64_t>(hone_sim::Bits(h)) << 16) | hone_sim::Bits(l);
 }
+// cvt.rn.satfinite.e4m3x2.f32 d, hi, lo, and the pairs of halves from and to pairs of 8-bit floats.
+template <int kMantissa>
+HONE_SIM_INLINE uint64_t FloatsToFloat8(uint64_t hi, uint64_t lo) {
+  return (static_cast<uint64_t>(hone_sim::FloatToFloat8<kMantissa>(In<float>(hi), true)) << 8) |
+         hone_sim::FloatToFloat8<kMantissa>(In<float>(lo), true);
+}
+template <int kMantissa>
+HONE_SIM_INLINE uint64_t HalvesToFloat8(uint64_t pair) {
+  const float hi = hone_sim::HalfToFloat(static_cast<unsigned short>(pair >> 16));
+  const float lo = hone_sim::HalfToFloat(static_cast<unsigned short>(pair & 0xffff));
+  return (static_cast<uint64_t>(hone_sim::FloatToFloat8<kMantissa>(hi, true)) << 8) |
+         hone_sim::FloatToFloat8<kMantissa>(lo, true);
+}
+template <int kMantissa>
+HONE_SIM_INLINE uint64_t Float8ToHalves(uint64_t pair) {
+  const __half hi = hone_sim::NarrowFloat<__half>(hone_sim::Float8ToFloat<kMantissa>((pair >> 8) & 0xff));
+  const __half lo = hone_sim::NarrowFloat<__half>(hone_sim::Float8ToFloat<kMantissa>(pair & 0xff));
+  return (static_cast<uint64_t>(hone_sim::Bits(hi)) << 16) | hone_sim::Bits(lo);
+}
 // TF32 keeps 10 fraction bits. .rna rounds ties away from zero, .rn to even.
 HONE_SIM_INLINE uint64_t ToTf32Away(uint64_t a) {
   const uint32_t bits = static_cast<uint32_t>(a);
@@ -610,7 +629,9 @@ HONE_SIM_INLINE void Mma(const Register (&offer)[kRegisters], const C* c, C* d) 
   constexpr int kBytes = hone_sim::FormatTraits<FormatA>::kBytes, kOfA = kM * kK * kBytes / 32;
   static_assert(sizeof(offer) == kOfA + 8 * kK * kBytes / 32, "registers of A and B");
   const hone_sim::Factors<void, void, C> factors = {offer, reinterpret_cast<const char*>(offer) + kOfA, c};
-  hone_sim::Together(0x400000u + kM * 4096u + kK * 16u + kBytes, &factors, d,
+  // 8-bit floats are told from 8-bit integers by what they multiply.
+  constexpr unsigned kWidth = kBytes + (kBytes == 1 && sizeof(typename hone_sim::FormatTraits<FormatA>::Value) == 8 ? 2u : 0u);
+  hone_sim::Together(0x400000u + kM * 4096u + kK * 16u + kWidth, &factors, d,
                      hone_sim::MatrixMultiply<kM, kK, FormatA, FormatB, C>);
   if (hone_sim::Index<HONE_SIM_LANE>() == 0) hone_sim_count_mma(static_cast<uint64_t>(kM) * 8 * kK);
 }

@@ -201,6 +201,10 @@ void add(float* r, float a, float b) { asm("add.rz.f32 %0, %1, %2;" : "=f"(*r) :
 void fma_in_place(float* r, float a, float b) { asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(*r) : "f"(a), "f"(b)); }
 unsigned pack(float hi, float lo) { unsigned r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo)); return r; }
 unsigned pack_bf16(float hi, float lo) { unsigned r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;\n" : "=r"(r) : "f"(hi), "f"(lo)); return r; }
+unsigned short pack_e4m3(float hi, float lo) { unsigned short r; asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(r) : "f"(hi), "f"(lo)); return r; }
+unsigned short pack_e5m2(float hi, float lo) { unsigned short r; asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(r) : "f"(hi), "f"(lo)); return r; }
+unsigned short halves_to_e4m3(unsigned x) { unsigned short r; asm("cvt.rn.satfinite.e4m3x2.f16x2 %0, %1;" : "=h"(r) : "r"(x)); return r; }
+unsigned e4m3_to_halves(unsigned short x) { unsigned r; asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(r) : "h"(x)); return r; }
 unsigned tf32(float x) { unsigned r; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x)); return r; }
 float half_bits(unsigned short h) { float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h)); return f; }
 int to_int(float x) { int r; asm("cvt.rni.s32.f32 %0, %1;" : "=r"(r) : "f"(x)); return r; }
@@ -296,6 +300,14 @@ class PtxArithmetic : public ::testing::Test {
   static testing::DeviceCode* code_;
 };
 testing::DeviceCode* PtxArithmetic::code_ = nullptr;
+
+TEST_F(PtxArithmetic, PairsOfEightBitFloatsSaturate) {
+  EXPECT_EQ(Get<unsigned short(float, float)>("pack_e4m3")(-2.0f, 3.3f), 0xc045);
+  EXPECT_EQ(Get<unsigned short(float, float)>("pack_e4m3")(-1e9f, 1e-9f), 0xfe00);
+  EXPECT_EQ(Get<unsigned short(float, float)>("pack_e5m2")(1e9f, 5.0f), 0x7b45);
+  EXPECT_EQ(Get<unsigned short(unsigned)>("halves_to_e4m3")(0xc0004280u), 0xc045);
+  EXPECT_EQ(Get<unsigned(unsigned short)>("e4m3_to_halves")(0xc045), 0xc0004280u);
+}
 
 TEST_F(PtxArithmetic, FloatsRoundAsWritten) {
   float r = 0;

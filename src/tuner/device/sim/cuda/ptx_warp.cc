@@ -102,6 +102,10 @@ Status PtxEmitter::BarrierOrFence() {
   return Status::Ok();
 }
 
+namespace {
+bool IsFloat8(const std::string& format) { return format == "e4m3" || format == "e5m2"; }
+}  // namespace
+
 Status PtxEmitter::MatrixMultiply() {
   // mma.sync.aligned.SHAPE.row.col.D.A.B.C
   if (i_.parts.size() < 10 || i_.parts[1] != "sync" || i_.parts[2] != "aligned" || i_.parts[4] != "row" ||
@@ -112,7 +116,8 @@ Status PtxEmitter::MatrixMultiply() {
                                                                      {"m8n8k16", {8, 16}},   {"m8n8k4", {8, 4}}};
   static const std::map<std::string, std::pair<std::string, int>> kFormats = {
       {"f16", {"F16", 16}}, {"bf16", {"Bf16", 16}}, {"tf32", {"Tf32", 32}},
-      {"f64", {"F64", 64}}, {"s8", {"S8", 8}},      {"u8", {"U8", 8}}};
+      {"f64", {"F64", 64}}, {"s8", {"S8", 8}},      {"u8", {"U8", 8}},
+      {"e4m3", {"E4m3", 8}}, {"e5m2", {"E5m2", 8}}};
   const auto shape = kShapes.find(i_.parts[3]);
   size_t next = 6;
   const std::string& d_type = i_.parts[next++];
@@ -129,7 +134,8 @@ Status PtxEmitter::MatrixMultiply() {
       (width == 16 && m == 16 && (k == 8 || k == 16) && formats != "f16,bf16" && formats != "bf16,f16" &&
        (d_type == "f32" || (d_type == "f16" && a->first == "f16"))) ||
       (a->first == "tf32" && m == 16 && (k == 4 || k == 8) && d_type == "f32") ||
-      (width == 8 && b->second.second == 8 && d_type == "s32" &&
+      (IsFloat8(a->first) && IsFloat8(b->first) && d_type == "f32" && m == 16 && k == 32) ||
+      (width == 8 && b->second.second == 8 && d_type == "s32" && !IsFloat8(a->first) && !IsFloat8(b->first) &&
        ((m == 16 && (k == 16 || k == 32)) || (m == 8 && k == 16))) ||
       (a->first == "f64" && d_type == "f64" && ((m == 8 && k == 4) || (m == 16 && (k == 4 || k == 8 || k == 16))));
   if (!legal || b->second.second != width) return Unsupported();

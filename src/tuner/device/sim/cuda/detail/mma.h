@@ -13,6 +13,7 @@
 
 #include "../cuda_bf16.h"
 #include "../cuda_fp16.h"
+#include "float8.h"
 #include "half_common.h"
 
 // Older runtimes lack this function.
@@ -50,6 +51,8 @@ struct Tf32 {};
 struct F64 {};
 struct S8 {};
 struct U8 {};
+struct E4m3 {};
+struct E5m2 {};
 
 // Through float explicitly: half to double in one step would be a library call.
 HONE_SIM_HIDDEN_INLINE float HalfToFloat(unsigned short bits) {
@@ -112,6 +115,19 @@ struct FormatTraits<U8> {
   static constexpr int kBytes = 1;
   typedef int Value;
   HONE_SIM_HIDDEN_INLINE static int Load(const unsigned char* p) { return *p; }
+};
+
+template <>
+struct FormatTraits<E4m3> {
+  static constexpr int kBytes = 1;
+  typedef double Value;
+  HONE_SIM_HIDDEN_INLINE static double Load(const unsigned char* p) { return Float8ToFloat<3>(*p); }
+};
+template <>
+struct FormatTraits<E5m2> {
+  static constexpr int kBytes = 1;
+  typedef double Value;
+  HONE_SIM_HIDDEN_INLINE static double Load(const unsigned char* p) { return Float8ToFloat<2>(*p); }
 };
 
 HONE_SIM_HIDDEN_INLINE float TruncateToFloat(double exact) {
