@@ -19,6 +19,8 @@ namespace {
 // A batch system that ends a job (Slurm's preemption, say) signals all its processes, the compiler and the simulated
 // GPU's among them. Their deaths look like a candidate's fault, and a moment passes until this process has its signal.
 constexpr double kSignalSeconds = 0.1;
+// A busy machine may take this long where a compiler is known to have been signalled.
+constexpr double kSignalledSeconds = 2;
 
 bool MayComeOfASignal(Verdict verdict) {
   switch (verdict) {
@@ -39,10 +41,12 @@ bool MayComeOfASignal(Verdict verdict) {
 }  // namespace
 
 Status CheckNotSignalled(const Evaluation& evaluation, const std::stop_token& stop) {
-  if (!MayComeOfASignal(evaluation.verdict) || StoppableSleep(kSignalSeconds, stop)) return Status::Ok();
-  return Status::Unavailable(
-      fmt::format("the worker was told to end while it judged, and '{}' may have come of that: another worker judges anew",
-                  VerdictName(evaluation.verdict)));
+  if (!MayComeOfASignal(evaluation.verdict)) return Status::Ok();
+  const bool known = evaluation.detail.find("by a signal from outside") != std::string::npos;
+  if (StoppableSleep(known ? kSignalledSeconds : kSignalSeconds, stop)) return Status::Ok();
+  return Status::Unavailable(fmt::format(
+      "the worker was told to end while it judged, and '{}' may have come of that: another worker judges anew",
+      VerdictName(evaluation.verdict)));
 }
 
 Result<Evaluation> JudgeBundle(Evaluator& evaluator, const SpoolBundle& bundle, const ServeOptions& options,
@@ -79,7 +83,8 @@ Result<Served> SpoolServer::Look() {
       if (i >= claimed.size()) break;
       const std::string& id = claimed[i];
       const Result<SpoolBundle> bundle = spool_.Load(id);
-      const Result<Evaluation> evaluation = bundle.ok() ? JudgeBundle(evaluator_, *bundle, options_) : Result<Evaluation>(bundle.status());
+      const Result<Evaluation> evaluation =
+          bundle.ok() ? JudgeBundle(evaluator_, *bundle, options_) : Result<Evaluation>(bundle.status());
       // A bundle that this program cannot read now will be unreadable in a later look too.
       const bool unreadable = !bundle.ok() && bundle.status().code() == StatusCode::kInvalidArgument;
       const bool answer = evaluation.ok() || unreadable;

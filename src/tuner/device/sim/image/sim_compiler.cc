@@ -127,6 +127,17 @@ bool TookTooLong(const SubprocessResult& result) {
          result.err.find("Killed signal terminated program") != std::string::npos;
 }
 
+// Returns whether a compiler was ended by somebody else: a batch system that requeues a job signals all its processes.
+// That says nothing of the source. The driver may survive the compiler proper and report its end.
+bool EndedFromOutside(const SubprocessResult& result) {
+  const int signal = result.exit.signal;
+  if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT) return true;
+  for (const char* name : {"Terminated", "Interrupt", "Hangup", "Quit"}) {
+    if (result.err.find(fmt::format("{} signal terminated program", name)) != std::string::npos) return true;
+  }
+  return false;
+}
+
 // Returns the first errors with the source line that the compiler shows below each, and with the reader's paths.
 std::string DigestOf(const std::string& log, const std::string& scratch) {
   std::istringstream lines(log);
@@ -612,8 +623,10 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
   HONE_RETURN_IF_ERROR(Precompile(variant));
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(options_.scratch_directory, "hone-sim-"));
   const auto failed = [&](SubprocessResult result) -> Result<CompiledModule> {
-    const bool slow = TookTooLong(result);
+    const bool slow = TookTooLong(result), signalled = EndedFromOutside(result);
     module.log = std::move(result.err);
+    // No compile error, which would be remembered. Nor a failure of this machine: a source can print such words itself.
+    if (signalled) return finish(Verdict::kTimedOut, "the compiler was ended by a signal from outside before it was through");
     if (slow) {
       return finish(Verdict::kTimedOut, fmt::format("the compiler did not finish in {} s of processor time", options_.limit_seconds));
     }
@@ -703,6 +716,7 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
                   folder.path()));
   if (linked.timed_out || !linked.exit.success()) {
     module.log += linked.err;
+    if (EndedFromOutside(linked)) return failed(std::move(linked));
     const bool slow = TookTooLong(linked);
     return finish(slow ? Verdict::kTimedOut : Verdict::kCompileError,
                   slow ? "the linker did not finish in time" : DigestOf(linked.err, folder.path()));
