@@ -184,9 +184,9 @@ TEST_F(FullDisk, AFileSystemWithoutRoomIsToldLikewise) {
 }
 
 TEST_F(FullDisk, StandardOutputThatCannotBeWrittenIsNoSuccess) {
-  for (const std::string json : {"", "--json"}) {
+  for (const std::string as : {"", "--json"}) {
     std::vector<std::string> arguments = {"info", kGraph, "--quiet"};
-    if (!json.empty()) arguments.push_back(json);
+    if (!as.empty()) arguments.push_back(as);
     const Outcome outcome = RunIn("exec \"$@\" > /dev/full", arguments);
     EXPECT_EQ(outcome.status, 3);
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("standard output"), HasSubstr("No space left on device")));
