@@ -88,6 +88,13 @@ void AddPipelineFlag(CLI::App& command, DeviceFlags& flags) {
       ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"gpu", "cpu"}));
+  command.add_option("--pipeline-without", flags.pipeline_without,
+                     "parts that --pipeline cpu leaves out, to measure what each is worth: sampler, batches, overlap")
+      ->group(kOfGpu)
+      ->check([](const std::string& text) {
+        const Result<HostBatchCuts> cuts = ParseHostBatchCuts(text);
+        return cuts.ok() ? std::string() : cuts.status().message();
+      });
 }
 
 std::string DeviceChoice::name() const { return cuda ? fmt::format("cuda:{}", gpu.ordinal) : "cpu"; }
@@ -97,7 +104,9 @@ std::string DeviceChoice::Line() const {
                      features.host    ? "; features in the host's memory"
                      : features.peers ? "; features over the ranks' GPUs"
                                       : "",
-                     host_batches ? "; batches from the host's cores" : "");
+                     !host_batches                ? ""
+                     : host_cuts.Text().empty() ? "; batches from the host's cores"
+                                                : "; batches from the host's cores, without " + host_cuts.Text());
 }
 
 void DeviceChoice::AppendTo(nlohmann::json& json) const {
@@ -108,10 +117,15 @@ void DeviceChoice::AppendTo(nlohmann::json& json) const {
   if (!cuda) return;
   json["features"] = features.name();
   json["pipeline"] = host_batches ? "cpu" : "gpu";
+  if (host_batches) json["pipeline_without"] = host_cuts.Text();
 }
 
 Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can) {
   DeviceChoice choice;
+  HONE_ASSIGN_OR_RETURN(const HostBatchCuts cuts, ParseHostBatchCuts(flags.pipeline_without));
+  if (!cuts.Text().empty() && flags.pipeline != "cpu") {
+    return Status::InvalidArgument("--pipeline-without: it leaves parts of --pipeline cpu out; say that too");
+  }
   const bool wants_bf16 = flags.precision == "bf16";
   const std::string of_gpu = flags.command != nullptr ? GivenGpuOptions(*flags.command) : "";
   if (flags.device == "cpu") {
@@ -134,6 +148,7 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
         .fp32 = flags.precision == "fp32",
         .gpu = *gpu,
         .host_batches = flags.pipeline == "cpu",
+        .host_cuts = cuts,
         .why = automatic ? "--device auto found a GPU that can do this" : "as --device says"};
     status = can(on_gpu);
     if (status.ok()) return on_gpu;

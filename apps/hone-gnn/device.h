@@ -23,6 +23,7 @@ struct DeviceFlags {
   std::string device = "auto";
   std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
   std::string pipeline = "gpu";       // or cpu, for training: which side samples and slices a GPU's batches
+  std::string pipeline_without;       // which parts of that are left out (gnn/batch/host_batch_cuts.h)
   const CLI::App* command = nullptr;  // the command that has these options, and maybe others of kOfGpu
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
@@ -30,7 +31,7 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 void AddFeatureFlags(CLI::App& command, FeatureWish& wish);
 // Adds --host-memory to such a command.
 void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish);
-// Adds --pipeline to such a command.
+// Adds --pipeline and --pipeline-without to such a command.
 void AddPipelineFlag(CLI::App& command, DeviceFlags& flags);
 
 struct DeviceChoice {
@@ -39,6 +40,7 @@ struct DeviceChoice {
   GpuFacts gpu;
   FeaturePlace features;      // filled in by `can`
   bool host_batches = false;  // --pipeline cpu, on a GPU
+  HostBatchCuts host_cuts;    // --pipeline-without
   std::string why;
   std::string unheeded;  // "--features and --cache-rows": given, but without meaning on the CPU that `auto` chose
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gnn/batch/host_batch_cuts.h"
 #include "gnn/dist/gradient_exchange.h"
 #include "hone/gnn/communicator.h"
 #include "hone/gnn/predictor.h"
@@ -65,6 +66,7 @@ struct GpuRun {
   bool fp32 = false;
   FeaturePlace features;
   bool host_batches = false;    // for training: the host's cores sample and slice, the GPU computes
+  HostBatchCuts host_cuts;      // what of that is left out
   int64_t most_host_bytes = 0;  // FeatureWish::host_gib
   std::shared_ptr<GradientExchange> exchange;  // between the GPUs of several ranks
   int64_t num_edges = 0;

@@ -82,8 +82,10 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
   const auto plan_memory = [&]() -> Result<cuda::MemoryPlan> {
     HONE_ASSIGN_OR_RETURN(cuda::WorkingMemory working, cuda::CountWorkingMemory(model, options, graph.num_nodes));
     if (wish.host_batches) {
-      working.training += cuda::FedBatchBytes(options.fanouts, options.batch, graph.num_nodes, graph.feature_stride_bytes) +
-                          (cuda::FindsRowsById(model) ? 4 * graph.num_nodes : 0);
+      HONE_ASSIGN_OR_RETURN(const cuda::FeedNeeds needs, cuda::FeedNeedsOf(model));
+      working.training += cuda::FedBatchBytes(options.fanouts, options.batch, graph.num_nodes, graph.feature_stride_bytes,
+                                              needs.numbers_outermost) +
+                          (needs.rows_by_id ? 4 * graph.num_nodes : 0);
     }
     size_t free = 0, total = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
@@ -131,6 +133,7 @@ cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
   return {.fp32 = gpu.fp32,
           .storage = storage,
           .host_batches = gpu.host_batches,
+          .host_cuts = gpu.host_cuts,
           .exchange = gpu.exchange.get()};
 }
 
@@ -218,14 +221,7 @@ Status GpuCanTrain(const ModelOptions&, const TrainOptions& options, const RunOp
   return cuda::CheckForGpu(options, run);
 }
 
-Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options) {
-  if (options.exact && model.bias) return Status::InvalidArgument(cuda::kNoBias);
-  if (options.exact && model.spec != nullptr) {
-    return Status::InvalidArgument(fmt::format(
-        "model '{}': a GPU infers exactly for the published models alone, and none of a file yet; use --device cpu, or leave "
-        "--full out",
-        model.spec->name));
-  }
+Status GpuCanPredict(const ModelOptions&, const PredictOptions& options) {
   if (options.exact) return Status::Ok();
   if (options.frontier != FrontierRule::kAllSoFar) {
     return Status::InvalidArgument("the GPU engine has no frontier rule `new`");

@@ -79,6 +79,7 @@ std::vector<Setting> SettingsOf(const RunFlags& flags, const RunQuestions& quest
                                    {"--features", setup.device.features.name()},
                                    {"--exchange", flags.ranks.exchange},
                                    {"--pipeline", setup.device.host_batches ? "cpu" : "gpu"},
+                                   {"--pipeline-without", setup.device.host_cuts.Text()},
                                    {"a graph with fingerprint", named ? name : GraphFingerprint(*setup.graph)}};
   settings.insert(settings.end(), questions.settings.begin(), questions.settings.end());
   return settings;
@@ -126,6 +127,7 @@ Result<RunSetup> SetUpRun(RunFlags flags, const RunQuestions& questions, RankSes
   gpu.fp32 = device.fp32;
   gpu.features = device.features;
   gpu.host_batches = device.host_batches;
+  gpu.host_cuts = device.host_cuts;
   gpu.most_host_bytes = static_cast<int64_t>(flags.features.host_gib * 1073741824.0);
   if (device.cuda && ranks.size() > 1) {
     HONE_ASSIGN_OR_RETURN(gpu.exchange, ConnectGpus(group, flags.ranks.exchange));

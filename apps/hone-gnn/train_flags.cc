@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "common/command_line.h"
 #include "gnn/train/train_options.h"
+#include "hone-gnn/presets.h"
 
 namespace hone::gnn {
 namespace {
@@ -111,7 +112,12 @@ Status ReadModelFile(ModelFlags& flags) {
 
 std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
   TrainOptions& o = flags.train;
+  flags.command = &command;
   std::vector<CLI::Option*> all = AddModelFlags(command, flags.model);
+  all.push_back(command
+                    .add_option("--preset", flags.preset,
+                                "take the settings of a published experiment, where other options do not say otherwise")
+                    ->check(CLI::IsMember(PresetNames())));
   CLI::Option* plateau = command.add_flag("--plateau", o.plateau, "lower the learning rate when the loss stops falling");
   CLI::Option* schedule =
       command
@@ -185,6 +191,7 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
 
 Status CompleteTrainFlags(TrainFlags& flags) {
   TrainOptions& o = flags.train;
+  ApplyPreset(flags);
   const std::string asked = flags.model.options.kind;
   HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
   int& layers = flags.model.options.layers;

@@ -34,6 +34,8 @@ struct TrainFlags {
   ModelFlags model;
   TrainOptions train;
   std::string fanout, eval_fanout, frontier = "all", class_weights, metric = "accuracy", schedule = "constant";
+  std::string preset;                 // presets.h; empty: none
+  const CLI::App* command = nullptr;  // the command that has these options
 };
 // Returns all of the options: a resumed run must not be given any.
 std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags);

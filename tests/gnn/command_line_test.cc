@@ -158,6 +158,26 @@ TEST_F(HoneGnn, RefusesMoreRanksThanAMachineCanRun) {
   EXPECT_THAT(outcome.err, HasSubstr("--ranks 1000000: at most"));
 }
 
+TEST_F(HoneGnn, APresetIsOneOptionAndOthersSayOtherwise) {
+  const auto start = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train", "synthetic:arxiv?nodes=300&features=8", "--preset", "salient-gin-papers100M",
+                                          "--hidden", "8", "--eval-every", "0", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.status == 0 ? json::parse(outcome.out.substr(0, outcome.out.find('\n'))) : json::object();
+  };
+  const json preset = start({"--fanout", "2,2,2"});
+  EXPECT_EQ(preset.at("model"), "gin");
+  EXPECT_EQ(preset.at("hidden"), 8);  // as the command line says
+  EXPECT_EQ(preset.at("layers"), 3);
+  EXPECT_EQ(preset.at("epochs"), 25);
+  EXPECT_EQ(start({"--fanout", "2,2", "--model", "sage", "--epochs", "1"}).at("model"), "sage");
+  const Outcome unknown = Run({"train", "synthetic:arxiv?nodes=300", "--preset", "salient"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, testing::HasSubstr("salient-sage-papers100M"));
+}
+
 TEST_F(HoneGnn, AllNeighborsAreAskedForInTheSameWayEverywhere) {
   const Outcome words = Run({"bench", "sampler", "synthetic:arxiv?nodes=300", "--batches", "1", "--batch", "32", "--fanout", "all,2", "--json"});
   ASSERT_EQ(words.status, 0) << words.err;

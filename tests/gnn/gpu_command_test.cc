@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -72,7 +73,7 @@ TEST_F(OnEmulatedGpu, TrainsAndTellsEachEpoch) {
   EXPECT_LT(lines[3].at("loss").get<double>(), lines[1].at("loss").get<double>());
 }
 
-// Of examples/gnn_models; what a GPU has no form of is said before anything is made.
+// Of examples/gnn_models.
 TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
   const std::string model = HONE_SOURCE_DIR "/examples/gnn_models/gcn.toml";
   const auto train = [&](const std::string& device, std::vector<std::string> more) {
@@ -96,12 +97,45 @@ TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
   const Outcome predicted = RunEmulated({"infer", kTiny, scratch_ / "spec", "--device", "cuda", "--fanout", "4,4"});
   EXPECT_EQ(predicted.status, 0) << predicted.err;
 
-  const auto refused = [&](const Outcome& outcome, const char* what) {
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_THAT(outcome.err, testing::AllOf(HasSubstr("model 'gcn'"), HasSubstr(what), HasSubstr("--device cpu")));
+  // Exactly, with the host's batches, and in requests too.
+  const auto exact = [&](const std::string& device) {
+    const std::string file = scratch_ / device + ".npy";
+    const Outcome outcome = RunEmulated({"infer", kTiny, scratch_ / "spec", "--device", device, "--full", "--precision", "fp32",
+                                         "--nodes", "all", "--logits", "--output", file, "--quiet"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    std::vector<float> logits(size_t{400} * 5);
+    const std::string bytes = ReadFile(file).value();
+    std::memcpy(logits.data(), bytes.data() + bytes.size() - 4 * logits.size(), 4 * logits.size());
+    return logits;
   };
-  refused(RunEmulated({"infer", kTiny, scratch_ / "spec", "--device", "cuda", "--full"}), "infers exactly");
-  refused(train("cuda", {"--epochs", "1", "--pipeline", "cpu"}), "--pipeline cpu");
+  const std::vector<float> cpu = exact("cpu"), gpu = exact("cuda");
+  for (size_t i = 0; i < cpu.size(); ++i) ASSERT_NEAR(cpu[i], gpu[i], 1e-4) << i;
+  const std::vector<json> fed =
+      Lines(train("cuda", {"--epochs", "3", "--precision", "fp32", "--pipeline", "cpu"}).out);
+  ASSERT_EQ(fed.size(), lines.size());
+  for (size_t e = 1; e <= 3; ++e) EXPECT_EQ(fed[e].at("loss"), lines[e].at("loss")) << e;
+  const Outcome without = train("cuda", {"--epochs", "1", "--precision", "fp32", "--pipeline", "cpu", "--pipeline-without",
+                                         "batches,sampler"});
+  ASSERT_EQ(without.status, 0) << without.err;
+  EXPECT_EQ(Lines(without.out)[0].at("pipeline_without"), "sampler,batches");
+  EXPECT_EQ(Lines(without.out)[1].at("loss"), lines[1].at("loss"));
+  const Outcome alone = train("cuda", {"--epochs", "1", "--pipeline-without", "overlap"});
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_THAT(alone.err, HasSubstr("--pipeline cpu"));
+  const auto serve = [&](const std::string& device) {
+    const Outcome outcome = RunProgram(Emulated({"serve", kTiny, scratch_ / "spec", "--device", device, "--precision", "fp32",
+                                                 "--json", "--probabilities"}),
+                                       {"PATH=/usr/bin:/bin"}, "3 1 4\n");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.status == 0 ? Lines(outcome.out).at(0).at("probabilities") : json::array();
+  };
+  const json by_cpu = serve("cpu"), by_gpu = serve("cuda");
+  ASSERT_EQ(by_gpu.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    for (size_t c = 0; c < 5; ++c) {
+      EXPECT_NEAR(by_cpu.at(i).at(c).get<double>(), by_gpu.at(i).at(c).get<double>(), 1e-4);
+    }
+  }
 }
 
 TEST_F(OnEmulatedGpu, SaysInTheFirstLineWhereItComputesAndWhy) {

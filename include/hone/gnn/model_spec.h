@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -110,8 +111,16 @@ struct HeadSpec {
   bool operator==(const HeadSpec&) const = default;
 };
 
+// An operation that the program registered (op.h). The parameters are NAME.…, as its Layer calls them.
+struct OwnSpec {
+  std::string kind;
+  int64_t width = 0;                      // or kClassWidth; 0: not given
+  std::map<std::string, double> options = {};  // those that are given
+  bool operator==(const OwnSpec&) const = default;
+};
+
 using OperationSpec = std::variant<AggregateSpec, AttentionSpec, LinearSpec, NormSpec, ActivateSpec, DropSpec, AddSpec,
-                                   ConcatSpec, CollectSpec, HeadSpec>;
+                                   ConcatSpec, CollectSpec, HeadSpec, OwnSpec>;
 
 struct ValueSpec {
   std::string name;  // letters, digits, _ and -; unique in the spec
@@ -139,7 +148,7 @@ struct SpecShapes {
   struct DropKey {
     int layer = -1, site = -1;
   };
-  std::vector<DropKey> drop_keys;  // key of each Drop; -1 elsewhere
+  std::vector<DropKey> drop_keys;  // key of each Drop and of each registered operation; -1 elsewhere
   // Returns the layer that a value belongs to: layers - 1 - hop, and 0 for values made before the first aggregation.
   // The layer keys dropout and initial weights unless the spec gives other keys.
   int LayerOf(size_t value) const { return hop[value] == layers ? 0 : layers - 1 - hop[value]; }

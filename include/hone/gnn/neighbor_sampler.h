@@ -32,6 +32,8 @@ enum class FrontierRule : uint8_t {
 struct SamplerOptions {
   std::vector<int32_t> fanouts;  // 1 to kMaxHops, the first next to the seeds; each 1 … kMaxFanout or kAllNeighbors
   FrontierRule frontier = FrontierRule::kAllSoFar;
+  // Row by row, with standard containers, as the definition reads: the same samples, slower. To be compared with.
+  bool plain = false;
 };
 
 // Not thread-safe: use one per thread (each holds a hash table that grows to the largest batch seen and never shrinks).

@@ -48,7 +48,7 @@ hone_gnn_cuda_room(features USES base graph sample kernels
 # What a model becomes: the program that enqueues its kernels for a batch.
 hone_gnn_cuda_room(lower USES base graph kernels
   HOST beside.cc dense.cc gat_program.cc gin_program.cc input_norm.cc norm_between.cc plan_model.cc sage_program.cc
-    sage_ri_program.cc spec_attention.cc spec_layout.cc spec_program.cc
+    sage_ri_program.cc spec_attention.cc spec_layout.cc spec_own.cc spec_program.cc
   APART spec_layout.cc spec_program.cc)
 
 # The end of a step: the loss, gradients added over shards and exchanged between ranks, the update, and copies of the state.
@@ -65,10 +65,16 @@ hone_gnn_cuda_room(engine USES base graph sample kernels features lower update
 
 # Inference that is not a training step without its end: exact, layer by layer, and small requests with little delay.
 hone_gnn_cuda_room(infer USES base graph sample kernels lower
-  HOST exact_inference.cc exact_memory.cc exact_model.cc exact_ranks.cc latency_mode.cc
+  HOST exact_inference.cc exact_layers.cc exact_memory.cc exact_model.cc exact_ranks.cc exact_spec.cc exact_weights.cc
+    latency_mode.cc
   KERNELS exact_kernels.cu latency_kernels.cu
   TESTS exact_inference_test.cc latency_mode_test.cc
-  APART latency_mode.cc exact_inference_test.cc latency_mode_test.cc)
+  APART exact_spec.cc exact_inference_test.cc latency_mode_test.cc)
+
+# The public interface of all that (hone/gnn/device.h), and the check of an operation's form for a GPU.
+hone_gnn_cuda_room(device USES base graph sample features engine infer
+  HOST device.cc op_conformance_device.cc
+  APART op_conformance_device.cc)
 
 # Batches for frameworks of Python: sampled and gathered into memory that those allocate, behind plain C.
 hone_gnn_cuda_room(loader USES base sample

@@ -16,15 +16,12 @@
 #include "gnn/nn/modules.h"
 #include "gnn/nn/operations/operation.h"
 #include "gnn/nn/spec_plan.h"
+#include "gnn/spec/own_operations.h"
 #include "gnn/ops/elementwise.h"
 #include "hone/base/status.h"
 
 namespace hone::gnn {
 namespace {
-
-bool ReadsNeighbors(const OperationSpec& operation) {
-  return std::holds_alternative<AggregateSpec>(operation) || std::holds_alternative<AttentionSpec>(operation);
-}
 
 const std::string& ParameterPrefix(const ValueSpec& value) {
   return value.parameters.empty() ? value.name : value.parameters;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gnn/spec/own_operations.h"
+
 namespace hone::gnn {
 namespace {
 
@@ -36,9 +38,7 @@ class Lowering {
 
  private:
   const OperationSpec& Operation(size_t v) const { return spec_.values[v - 1].operation; }
-  bool Aggregates(size_t v) const {
-    return std::holds_alternative<AggregateSpec>(Operation(v)) || std::holds_alternative<AttentionSpec>(Operation(v));
-  }
+  bool Aggregates(size_t v) const { return ReadsNeighbors(Operation(v)); }
   bool IsDrawn(size_t v) const {
     return std::holds_alternative<AggregateSpec>(Operation(v)) && shapes_.operands[v][0] == 0 &&
            shapes_.hop[v] + 1 == shapes_.layers;
@@ -59,6 +59,7 @@ class Lowering {
     unit.value = v;
     unit.hop = shapes_.hop[v];
     unit.width = shapes_.width[v];
+    unit.reads_hop = Aggregates(v);
     for (const int operand : shapes_.operands[v]) unit.operands.push_back(out_.unit_of[static_cast<size_t>(operand)]);
     out_.units.push_back(std::move(unit));
     out_.unit_of[v] = out_.units.size() - 1;
@@ -122,6 +123,8 @@ class Lowering {
       Put(Kind::kNormaliseRows, v);
     } else if (std::holds_alternative<AddSpec>(operation)) {
       Put(Kind::kAdd, v);
+    } else if (std::holds_alternative<OwnSpec>(operation)) {
+      Put(Kind::kOwn, v);
     } else {
       Put(Kind::kConcat, v);
     }
@@ -169,8 +172,7 @@ class Lowering {
     for (const SpecUnit& unit : out_.units) {
       if (unit.kind == Kind::kDrawn) continue;
       for (const size_t operand : unit.operands) {
-        const bool reads_hop = unit.kind == Kind::kAggregate || unit.kind == Kind::kAttention;
-        if (operand == 0) out_.input_hop = std::max(out_.input_hop, unit.hop + (reads_hop ? 1 : 0));
+        if (operand == 0) out_.input_hop = std::max(out_.input_hop, unit.hop + (unit.reads_hop ? 1 : 0));
       }
       if (unit.kind != Kind::kAggregate) continue;
       const auto& aggregate = std::get<AggregateSpec>(Operation(unit.value));
@@ -191,6 +193,7 @@ class Lowering {
       switch (unit.kind) {
         case Kind::kAttention:
         case Kind::kProduct:
+        case Kind::kOwn:
           of.trains = true;
           break;
         case Kind::kBetween:
@@ -256,6 +259,10 @@ std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& l
         break;
       case Kind::kNormaliseRows:
         lines.push_back(name(unit.value) + ": a pass over the rows");
+        break;
+      case Kind::kOwn:
+        lines.push_back(name(unit.value) + ": " + std::string(OperationName(spec.values[unit.value - 1].operation)) +
+                        ", by the program's own form");
         break;
       case Kind::kAdd:
         lines.push_back(name(unit.value) + ": a sum of rows");

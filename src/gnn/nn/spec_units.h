@@ -31,6 +31,7 @@ struct SpecUnit {
     kNormaliseRows,
     kAdd,
     kConcat,  // also for the seeds' rows alone
+    kOwn,     // a registered operation (hone/gnn/op.h), by its own form
     kLogits,  // a copy to where the loss reads them
   };
   Kind kind = Kind::kInput;
@@ -40,6 +41,7 @@ struct SpecUnit {
   int64_t width = 0;
   // For kBetween: values of the spec; 0: none.
   size_t bias_of = 0, normalise = 0, activate = 0, drop = 0;
+  bool reads_hop = false;     // from rows of the next hop: an aggregation or attention, or an operation of one's own
   bool read_through = false;  // for kBetween: the aggregates that read it apply it; its rows are then the operand's
   // Whether the unit is only a bias, which is added in the operand's memory.
   bool adds_bias_alone() const {

@@ -21,6 +21,7 @@
 
 #include "gnn/sample/draw_rows.h"
 #include "gnn/sample/node_map.h"
+#include "gnn/sample/reference_sampler.h"
 
 namespace hone::gnn {
 namespace {
@@ -277,6 +278,10 @@ Result<std::unique_ptr<NeighborSampler>> MakeFastSampler(const CsrView& graph, c
 }
 
 Result<std::unique_ptr<NeighborSampler>> MakeNeighborSampler(const CsrView& graph, const SamplerOptions& options) {
+  if (options.plain) {
+    HONE_RETURN_IF_ERROR(ValidateSamplerOptions(graph, options));
+    return MakePlainSampler(graph, options);
+  }
   return MakeFastSampler(graph, options, {});
 }
 

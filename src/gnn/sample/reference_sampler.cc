@@ -3,6 +3,7 @@
 #include "gnn/sample/reference_sampler.h"
 
 #include <set>
+#include <string>
 #include <unordered_map>
 
 #include "gnn/sample/draw.h"
@@ -62,6 +63,29 @@ NeighborSample ReferenceSample(const CsrView& graph, const SamplerOptions& optio
     sample.hop_nodes.push_back(sample.num_nodes());
   }
   return sample;
+}
+
+std::unique_ptr<NeighborSampler> MakePlainSampler(const CsrView& graph, const SamplerOptions& options) {
+  class Plain final : public NeighborSampler {
+   public:
+    Plain(const CsrView& graph, const SamplerOptions& options) : graph_(graph), options_(options) {}
+    Status Sample(std::span<const NodeId> seeds, const BatchKey& key, NeighborSample& out) override {
+      out = {};
+      for (const NodeId seed : seeds) {
+        if (seed < 0 || seed >= graph_.num_nodes) {
+          return Status::InvalidArgument("seed " + std::to_string(seed) + " is not in the graph, which has nodes 0 to " +
+                                         std::to_string(graph_.num_nodes - 1));
+        }
+      }
+      out = ReferenceSample(graph_, options_, seeds, key);
+      return Status::Ok();
+    }
+
+   private:
+    const CsrView graph_;
+    const SamplerOptions options_;
+  };
+  return std::make_unique<Plain>(graph, options);
 }
 
 }  // namespace hone::gnn

@@ -5,6 +5,7 @@
 // samplers, on the CPU and on a GPU, are compared with it byte for byte.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "hone/gnn/neighbor_sampler.h"
@@ -14,5 +15,8 @@ namespace hone::gnn {
 // Seeds and options must be valid (ValidateSamplerOptions). Any thread.
 NeighborSample ReferenceSample(const CsrView& graph, const SamplerOptions& options, std::span<const NodeId> seeds,
                                const BatchKey& key);
+
+// A sampler that does this (SamplerOptions::plain). The options must be valid.
+std::unique_ptr<NeighborSampler> MakePlainSampler(const CsrView& graph, const SamplerOptions& options);
 
 }  // namespace hone::gnn

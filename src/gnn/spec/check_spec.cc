@@ -6,12 +6,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "base/nearest_word.h"
+#include "gnn/spec/own_operations.h"
 #include "gnn/spec/spec_words.h"
 #include "hone/gnn/model_spec.h"
+#include "hone/gnn/op.h"
 
 namespace hone::gnn {
 namespace {
@@ -39,9 +42,6 @@ bool IsParameterName(std::string_view name) {
                      [](unsigned char c) { return c == '.' || c == '_' || c == '-' || std::isalnum(c) != 0; });
 }
 
-bool Aggregates(const OperationSpec& operation) {
-  return std::holds_alternative<AggregateSpec>(operation) || std::holds_alternative<AttentionSpec>(operation);
-}
 bool TakesSeveral(const OperationSpec& operation) {
   return std::holds_alternative<AddSpec>(operation) || std::holds_alternative<ConcatSpec>(operation) ||
          std::holds_alternative<CollectSpec>(operation);
@@ -83,6 +83,12 @@ class Checker {
       if (std::holds_alternative<HeadSpec>(value.operation)) width = num_classes;
       if (const auto* attention = std::get_if<AttentionSpec>(&value.operation)) {
         width = asked(attention->width) * (attention->concatenate ? attention->heads : 1);
+      }
+      if (const auto* own = std::get_if<OwnSpec>(&value.operation)) {
+        const Result<int64_t> given =
+            FindOp(own->kind)->Width(width, asked(own->width), AllOptions(*FindOp(own->kind), *own));
+        if (!given.ok()) return RefuseValue(v, given.status().message());
+        width = *given;
       }
       if (std::holds_alternative<AddSpec>(value.operation)) {
         for (const int operand : of) {
@@ -195,6 +201,15 @@ class Checker {
                      return width(o.width);
                    },
                    [&](const LinearSpec& o) -> Status { return width(o.width); },
+                   [&](const OwnSpec& o) -> Status {
+                     const OpKind* const kind = FindOp(o.kind);
+                     if (kind == nullptr) {
+                       return RefuseValue(v, fmt::format("is of kind '{}', which this program does not have: its program "
+                                                         "registers it with RegisterOp (hone/gnn/op.h) before the model is read",
+                                                         o.kind));
+                     }
+                     return CheckOwnOptions(v, *kind, o);
+                   },
                    [&](const DropSpec& o) -> Status {
                      if (!(o.probability >= 0 && o.probability < 1)) {
                        return RefuseValue(v, fmt::format("has probability {}: use 0 up to, but not, 1", o.probability));
@@ -217,6 +232,22 @@ class Checker {
         Value(v).operation);
   }
 
+  Status CheckOwnOptions(size_t v, const OpKind& kind, const OwnSpec& own) const {
+    if (own.width != 0 && own.width != kClassWidth && (own.width < 1 || own.width > kMostColumns)) {
+      return RefuseValue(v, fmt::format("has width {}: use 1 to {}, or \"classes\"", own.width, kMostColumns));
+    }
+    const std::vector<OpOption> options = kind.options();
+    for (const auto& [name, value] : own.options) {
+      const auto option = std::find_if(options.begin(), options.end(), [&](const OpOption& o) { return o.name == name; });
+      if (option == options.end()) return RefuseValue(v, fmt::format("has '{}', which is no option of it", name));
+      if (!(value >= option->least && value <= option->most) || (option->whole && value != std::floor(value))) {
+        return RefuseValue(v, fmt::format("has {} {}: use {}{} to {}", name, value,
+                                          option->whole ? "a whole number from " : "", option->least, option->most));
+      }
+    }
+    return Status::Ok();
+  }
+
   // Every value but the last is read by one after it.
   Status CheckUses() const {
     std::vector<bool> used(spec_.values.size() + 1, false);
@@ -237,7 +268,7 @@ class Checker {
       const OperationSpec& operation = Value(v).operation;
       bool of_sealed = false;
       for (const int operand : shapes_.operands[v]) of_sealed = of_sealed || sealed[static_cast<size_t>(operand)];
-      if (of_sealed && Aggregates(operation)) {
+      if (of_sealed && ReadsNeighbors(operation)) {
         return RefuseValue(
             v,
             "aggregates rows of the seeds, which a collect before it left alone: aggregate first, or use "
@@ -248,7 +279,7 @@ class Checker {
     for (size_t v = spec_.values.size(); v > 0; --v) {
       const OperationSpec& operation = Value(v).operation;
       int wanted = shapes_.hop[v];
-      if (Aggregates(operation)) ++wanted;
+      if (ReadsNeighbors(operation)) ++wanted;
       if (std::holds_alternative<CollectSpec>(operation)) wanted = 0;
       for (const int operand : shapes_.operands[v]) {
         int& hop = shapes_.hop[static_cast<size_t>(operand)];
@@ -331,6 +362,14 @@ class Checker {
       int site = shapes_.hop[v] == shapes_.layers ? kInputSite : kActivationSite;
       while (site <= 255 && taken.contains({layer, site})) site = site < kFirstFreeSite ? kFirstFreeSite : site + 1;
       if (site > 255) return RefuseValue(v, fmt::format("finds no free site: layer {} has too many drops", layer));
+      HONE_RETURN_IF_ERROR(take(v, layer, site));
+    }
+    for (size_t v = 1; v <= spec_.values.size(); ++v) {
+      if (!std::holds_alternative<OwnSpec>(Value(v).operation)) continue;
+      const int layer = shapes_.LayerOf(v);
+      int site = kFirstFreeSite;
+      while (site <= 255 && taken.contains({layer, site})) ++site;
+      if (site > 255) return RefuseValue(v, fmt::format("finds no free site: layer {} has too many masks", layer));
       HONE_RETURN_IF_ERROR(take(v, layer, site));
     }
     for (size_t v = 1; v <= spec_.values.size(); ++v) {

@@ -13,6 +13,7 @@
 #include "base/toml_document.h"
 #include "gnn/spec/spec_words.h"
 #include "hone/gnn/model_spec.h"
+#include "hone/gnn/op.h"
 
 namespace hone::gnn {
 namespace {
@@ -77,8 +78,9 @@ void ReadBool(TableReader& reader, std::string_view key, bool& target) {
 
 // `known`: whether there is such an operation; without one, every other field would be unknown.
 OperationSpec ReadOperation(TableReader& reader, bool& known) {
-  const std::optional<std::string> name = reader.Word(
-      "op", {"aggregate", "attention", "linear", "norm", "activate", "drop", "add", "concat", "collect", "head"});
+  std::vector<std::string> names(kOperationNames.begin(), kOperationNames.end());
+  for (const OpKind* kind : RegisteredOps()) names.emplace_back(kind->name());
+  const std::optional<std::string> name = reader.Word("op", names);
   if (!name) {
     if (!reader.Has("op")) reader.Missing("op", "say which operation makes the value: op = \"linear\" for example");
     return {};
@@ -131,6 +133,14 @@ OperationSpec ReadOperation(TableReader& reader, bool& known) {
   }
   if (*name == "concat") return ConcatSpec{};
   if (*name == "collect") return CollectSpec{};
+  if (const OpKind* const kind = FindOp(*name)) {
+    OwnSpec o{.kind = *name};
+    if (reader.Has("width")) ReadWidth(reader, o.width);
+    for (const OpOption& option : kind->options()) {
+      if (const std::optional<double> number = reader.Number(option.name)) o.options[option.name] = *number;
+    }
+    return o;
+  }
   HeadSpec o;
   ReadBool(reader, "bias", o.bias);
   return o;
@@ -206,6 +216,10 @@ struct FieldsOf {
   void operator()(const ConcatSpec&) {}
   void operator()(const CollectSpec&) {}
   void operator()(const HeadSpec& o) { AddBool("bias", o.bias, true); }
+  void operator()(const OwnSpec& o) {
+    if (o.width != 0) Add("width", WidthText(o.width));
+    for (const auto& [name, value] : o.options) Add(name, fmt::format("{}", value));
+  }
 };
 
 std::vector<std::string> TextFields(const ValueSpec& value) {
@@ -228,16 +242,16 @@ std::vector<std::string> TextFields(const ValueSpec& value) {
 }  // namespace
 
 std::string_view OperationName(const OperationSpec& operation) {
-  static constexpr std::array<std::string_view, 10> kNames = {"aggregate", "attention", "linear", "norm",    "activate",
-                                                              "drop",      "add",       "concat", "collect", "head"};
-  static_assert(std::variant_size_v<OperationSpec> == kNames.size());
-  return kNames.at(operation.index());
+  static_assert(std::variant_size_v<OperationSpec> == kOperationNames.size() + 1);
+  const auto* own = std::get_if<OwnSpec>(&operation);
+  return own != nullptr ? std::string_view(own->kind) : kOperationNames.at(operation.index());
 }
 
 bool HasParameters(const OperationSpec& operation) {
   const auto* add = std::get_if<AddSpec>(&operation);
   return std::holds_alternative<AttentionSpec>(operation) || std::holds_alternative<LinearSpec>(operation) ||
          std::holds_alternative<NormSpec>(operation) || std::holds_alternative<HeadSpec>(operation) ||
+         std::holds_alternative<OwnSpec>(operation) ||
          (add != nullptr && add->eps);
 }
 

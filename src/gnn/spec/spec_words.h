@@ -17,6 +17,8 @@ inline constexpr std::array<std::string_view, 5> kSiteNames = {"activation", "ne
 inline constexpr int kActivationSite = 0, kInputSite = 3, kHeadSite = 4, kFirstFreeSite = 128;
 inline std::string SiteWords() { return "activation, neighbors, self, input, head"; }
 
+inline constexpr std::array<std::string_view, 10> kOperationNames = {
+    "aggregate", "attention", "linear", "norm", "activate", "drop", "add", "concat", "collect", "head"};
 inline constexpr std::array<std::string_view, 3> kHowNames = {"mean", "sum", "max"};
 inline constexpr std::array<std::string_view, 2> kScaleNames = {"none", "symmetric"};
 inline constexpr std::array<std::string_view, 3> kInitNames = {"fan-in", "xavier-relu", "glorot"};

@@ -20,11 +20,6 @@
 
 namespace hone::gnn::cuda {
 
-// Error message for a model whose layers have biases, where only the programs of the published models serve: these have
-// no biases.
-inline constexpr const char* kNoBias =
-    "a GPU infers exactly and answers requests for models without a bias alone: say --device cpu, or train without --bias";
-
 int64_t ElementBytes(Element element);
 
 // Places a block of a tensor: elements [rows, cols] from element `from` on, with rows `tensor_stride` apart, lie at

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "gnn/cuda/base/test_device.h"
+#include "gnn/cuda/base/test_specs.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/ops/convert_rows.h"
 #include "gnn/ops/softmax_loss.h"
@@ -63,78 +64,6 @@ ModelOptions Heads(ModelOptions shape, int heads) {
   shape.heads = heads;
   return shape;
 }
-
-// Models from a file, whose every operation has its own kernels.
-ModelOptions Spec(const char* toml) {
-  auto spec = std::make_shared<const ModelSpec>(ParseModelSpec(toml, "the test's").value());
-  const int layers = LayersOf(*spec).value();
-  ModelOptions shape = SpecOptions(std::move(spec), layers);
-  shape.seed = 5;
-  return shape;
-}
-ModelOptions Leaky(const char* toml) {
-  std::string text = toml;
-  for (size_t at = 0; (at = text.find("\"elu\"", at)) != std::string::npos;) text.replace(at, 5, "\"leaky_relu\"");
-  return Spec(text.c_str());
-}
-// Only sums of features read the outermost hop, so it is drawn and summed at once.
-constexpr const char* kGcn = R"(name = "gcn"
-values = [
-  {name = "a0", op = "aggregate", of = "x", how = "sum", scale = "symmetric"},
-  {name = "h0", op = "linear", of = "a0", width = 13},
-  {name = "r0", op = "activate", of = "h0", function = "elu"},
-  {name = "d0", op = "drop", of = "r0", probability = 0.25},
-  {name = "a1", op = "aggregate", of = "d0", how = "sum", scale = "symmetric"},
-  {name = "h1", op = "linear", of = "a1", width = 16, bias = false},
-  {name = "r1", op = "activate", of = "h1", function = "elu"},
-  {name = "h2", op = "linear", of = "r1", width = "classes"},
-  {name = "a2", op = "aggregate", of = "h2", how = "sum", scale = "symmetric"},
-])";
-// A linear of "x" precedes the first hop, so the outermost nodes have numbers, rows and gradients.
-constexpr const char* kResidualGat = R"(name = "residual-gat"
-values = [
-  {name = "in", op = "linear", of = "x", width = 16},
-  {name = "gat0", op = "attention", of = "in", width = 8, heads = 2},
-  {name = "elu0", op = "activate", of = "gat0", function = "elu"},
-  {name = "h0", op = "add", of = ["elu0", "in"]},
-  {name = "gat1", op = "attention", of = "h0", width = 16, heads = 3, concatenate = false, bias = true},
-  {name = "h1", op = "add", of = ["gat1", "h0"], eps = true},
-  {name = "jump", op = "collect", of = ["in", "h0", "h1"]},
-  {name = "logits", op = "head", of = "jump"},
-])";
-constexpr const char* kMixed = R"(name = "mixed"
-values = [
-  {name = "mean", op = "aggregate", of = "x", how = "mean"},
-  {name = "most", op = "aggregate", of = "x", how = "max"},
-  {name = "left", op = "linear", of = "mean", width = 21, bias = false},
-  {name = "own", op = "linear", of = "x", width = 21, bias = false},
-  {name = "right", op = "linear", of = "most", width = 21, bias = false, init = "glorot"},
-  {name = "sum", op = "add", of = ["left", "own", "right"]},
-  {name = "norm", op = "norm", of = "sum", over = "batch"},
-  {name = "act", op = "activate", of = "norm", function = "leaky_relu"},
-  {name = "max", op = "aggregate", of = "act", how = "max"},
-  {name = "conv", op = "aggregate", of = "act", how = "sum", scale = "symmetric"},
-  {name = "side", op = "concat", of = ["max", "conv", "act"]},
-  {name = "rows", op = "norm", of = "side", over = "layer"},
-  {name = "logits", op = "head", of = "rows"},
-])";
-// Operations in unusual places: masks of features, a mask after a mask, sums of dropped rows, a normalisation at the
-// end.
-constexpr const char* kOdd = R"(name = "odd"
-values = [
-  {name = "dx", op = "drop", of = "x", probability = 0.2},
-  {name = "dn", op = "drop", of = "dx", probability = 0.3, after = "dx"},
-  {name = "all", op = "aggregate", of = "dn", how = "sum"},
-  {name = "both", op = "concat", of = ["all", "dx", "x"]},
-  {name = "gat", op = "attention", of = "x", width = 5, heads = 1},
-  {name = "wide", op = "concat", of = ["gat", "both"]},
-  {name = "n", op = "norm", of = "wide", over = "batch"},
-  {name = "r", op = "activate", of = "n"},
-  {name = "l", op = "linear", of = "r", width = "classes", init = "xavier-relu"},
-  {name = "m", op = "aggregate", of = "l", how = "mean"},
-  {name = "s", op = "add", of = ["m", "l"], eps = true},
-  {name = "end", op = "norm", of = "s", over = "layer"},
-])";
 
 class EngineModels : public testing::TestWithParam<Case> {
  protected:

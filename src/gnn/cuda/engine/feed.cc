@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/clock.h"
 #include "base/rounding.h"
+#include "gnn/batch/slice_rows.h"
 #include "gnn/cuda/engine/feed_kernels.h"
 #include "gnn/cuda/graph/device_graph.h"
 #include "gnn/cuda/graph/staging_kernels.h"
@@ -69,7 +71,8 @@ Status FedBatch::Require(size_t structure_bytes, size_t row_bytes, int64_t outer
   return Status::Ok();
 }
 
-Status FedBatch::EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, int32_t* places, cudaStream_t stream) {
+Status FedBatch::EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, int32_t* places, bool numbers_outermost,
+                               cudaStream_t stream) {
   const NeighborSample& sample = batch.sample;
   const auto hops = static_cast<size_t>(sample.hops());
   BatchHeader header{};
@@ -78,10 +81,11 @@ Status FedBatch::EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, int32
   header.epoch = batch.key.epoch;
   header.first_seed = seeds.first;
   header.weight = static_cast<double>(seeds.of_step);
-  known_.assign(sample.hop_nodes.begin(), sample.hop_nodes.end() - 1);
-  for (size_t h = 0; h < hops; ++h) header.hop_nodes[h] = known_[h];
+  known_.assign(sample.hop_nodes.begin(), sample.hop_nodes.end() - (numbers_outermost ? 0 : 1));
+  for (size_t h = 0; h < known_.size(); ++h) header.hop_nodes[h] = known_[h];
   num_nodes_ = sample.num_nodes();
   places_ = places;
+  numbers_outermost_ = numbers_outermost;
 
   const size_t node_bytes = static_cast<size_t>(places != nullptr ? num_nodes_ : known_.back()) * sizeof(int32_t);
   size_t bytes = nodes_at_ = Aligned(sizeof(header));
@@ -121,7 +125,7 @@ Status FedBatch::EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream) {
   HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(batch.nodes(), from + nodes_at_,
                                             static_cast<size_t>(known_.back()) * sizeof(int32_t),
                                             cudaMemcpyDeviceToDevice, stream));
-  for (size_t h = 0; h + 1 < hops_.size(); ++h) {
+  for (size_t h = 0; h + 1 < known_.size(); ++h) {
     const HopOnDevice& hop = batch.hops()[h];
     HONE_CUDA_RETURN_IF_ERROR(
         EnqueueUnpackHop(words(hops_[h].offsets), words(hops_[h].columns), known_[h], hop, stream));
@@ -131,7 +135,9 @@ Status FedBatch::EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueuePlaces(words(nodes_at_), num_nodes_, places_, stream));
     return Status::Ok();
   }
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueWiden(words(hops_.back().offsets), known_.back() + 1, row_offsets_.get(), stream));
+  if (!numbers_outermost_) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueWiden(words(hops_.back().offsets), known_.back() + 1, row_offsets_.get(), stream));
+  }
   if (ids_known_ == 0) HONE_CUDA_RETURN_IF_ERROR(EnqueueCountUp(ids_.size(), ids_.get(), stream));
   ids_known_ = ids_.size();
   return Status::Ok();
@@ -145,11 +151,12 @@ void FedBatch::Show(BatchOnDevice& batch) const {
   graph.host_features = nullptr;
   graph.staging = {};
   if (places_ != nullptr) return;
+  batch.graph_nodes = ids_.get();
+  if (numbers_outermost_) return;  // nothing is drawn from this graph
   graph.row_offsets = row_offsets_.get();
   graph.columns = reinterpret_cast<const int32_t*>(structure_.get() + hops_.back().columns);
   graph.labels = nullptr;
   graph.num_nodes = num_nodes_;
-  batch.graph_nodes = ids_.get();
 }
 
 Status FedBatch::EnqueueBeginCompute(cudaStream_t stream) const {
@@ -173,7 +180,8 @@ Result<double> FedBatch::Seconds(Moment from, Moment to) const {
   return 1e-3 * static_cast<double>(milliseconds);
 }
 
-int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes, int64_t feature_stride_bytes) {
+int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes, int64_t feature_stride_bytes,
+                      bool numbers_outermost) {
   const int64_t most = std::max(num_nodes, batch);
   int64_t nodes = batch, structure = 0, outer_rows = batch;
   for (const int32_t fanout : fanouts) {
@@ -181,6 +189,7 @@ int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_
     structure += 4 * (nodes + 1) + 4 * nodes * fanout + 2 * static_cast<int64_t>(kAlign);
     nodes = std::min(nodes * (1 + int64_t{fanout}), most);
   }
+  if (numbers_outermost) outer_rows = nodes;
   structure += static_cast<int64_t>(Aligned(sizeof(BatchHeader)) + kAlign);
   structure += 4 * nodes;  // ids of all nodes, where rows are found by id
   const int64_t one = structure + nodes * feature_stride_bytes + 12 * (outer_rows + 1);
@@ -210,6 +219,9 @@ Result<std::unique_ptr<HostFeed>> HostFeed::Make(std::shared_ptr<const Graph> gr
   pipeline.seed = engine.seed;
   pipeline.workers = feed->workers_;
   pipeline.queue = options.queue;
+  feed->cuts_ = options.cuts;
+  pipeline.sampler.plain = options.cuts.sampler;
+  pipeline.features = !options.cuts.batches;
   pipeline.buffer_bytes = options.buffer_bytes;
   if (options.pinned) pipeline.transfer = feed.get();
   HONE_ASSIGN_OR_RETURN(feed->pipeline_, BatchPipeline::Make(std::move(graph), pipeline));
@@ -234,6 +246,7 @@ Status HostFeed::Begin(uint32_t epoch, uint32_t step) {
 Result<BatchLease> HostFeed::Next() {
   HONE_ASSIGN_OR_RETURN(BatchLease lease, pipeline_->Next());
   if (lease) {
+    if (cuts_.batches) HONE_RETURN_IF_ERROR(Slice(*lease));
     ++taken_;
   } else {
     begun_ = false;
@@ -241,13 +254,46 @@ Result<BatchLease> HostFeed::Next() {
   return lease;
 }
 
+// Into memory that the batch three takes before this one had: it was let go of.
+Status HostFeed::Slice(MiniBatch& batch) {
+  const Stopwatch watch;
+  const FeatureView& features = graph_->features();
+  const std::vector<NodeId>& nodes = batch.sample.nodes;
+  Sliced& slice = slices_[static_cast<size_t>(taken_) % slices_.size()];
+  const auto bytes = static_cast<size_t>(static_cast<int64_t>(nodes.size()) * features.stride_bytes);
+  if (slice.bytes < bytes) {
+    slice.bytes = bytes + bytes / 4;
+    HONE_ASSIGN_OR_RETURN(slice.memory, HugeBuffer::Allocate(slice.bytes));
+  }
+  constexpr int64_t kPiece = 1024;
+  const auto count = static_cast<int64_t>(nodes.size());
+  ParallelPieces(workers_, (count + kPiece - 1) / kPiece, [&](int64_t piece) {
+    const int64_t first = piece * kPiece;
+    SliceRows(features, std::span(nodes).subspan(static_cast<size_t>(first), static_cast<size_t>(std::min(kPiece, count - first))),
+              slice.memory.data() + first * features.stride_bytes);
+  });
+  batch.features = {slice.memory.data(), features.dtype, count, features.width, features.stride_bytes};
+  slice_seconds_ += watch.Seconds();
+  return Status::Ok();
+}
+
+PipelineTimes HostFeed::TakeTimes() {
+  PipelineTimes times = pipeline_->TakeTimes();
+  times.slice_seconds += slice_seconds_;
+  times.wait_seconds += slice_seconds_;  // training waits for it
+  slice_seconds_ = 0;
+  return times;
+}
+
 void HostFeed::Stop() {
   pipeline_->Cancel();
   begun_ = false;
 }
 
-Status HostFeed::FindRowsById(int64_t num_nodes) {
-  return rows_by_id_.size() == num_nodes ? Status::Ok() : rows_by_id_.Allocate(num_nodes);
+Status HostFeed::FitTo(const FeedNeeds& needs, int64_t num_nodes) {
+  numbers_outermost_ = needs.numbers_outermost;
+  if (!needs.rows_by_id || rows_by_id_.size() == num_nodes) return Status::Ok();
+  return rows_by_id_.Allocate(num_nodes);
 }
 
 Status HostFeed::EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const {
@@ -255,8 +301,8 @@ Status HostFeed::EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_
   const int64_t most = int64_t{batch_} * shards_;
   const int64_t first = batch.key.step * most;  // as the sampler deals seeds (sample_kernels.cu)
   const int64_t of_step = std::min(most, all - first);
-  HONE_RETURN_IF_ERROR(to.EnqueueCopies(
-      batch, {.first = first + of_step * batch.key.shard / shards_, .of_step = of_step}, rows_by_id_.get(), copies_.handle));
+  const FedBatch::Seeds seeds{.first = first + of_step * batch.key.shard / shards_, .of_step = of_step};
+  HONE_RETURN_IF_ERROR(to.EnqueueCopies(batch, seeds, rows_by_id_.get(), numbers_outermost_, copies_.handle));
   return to.EnqueueWait(stream);
 }
 

@@ -14,9 +14,11 @@
 #include <array>
 #include <memory>
 
+#include "gnn/batch/host_batch_cuts.h"
 #include "gnn/cuda/base/cuda_handles.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/cuda/sample/batch_buffers.h"
+#include "gnn/sample/huge_buffer.h"
 #include "hone/gnn/batch_pipeline.h"
 
 namespace hone::gnn::cuda {
@@ -34,15 +36,17 @@ class FedBatch {
     int64_t first = 0, of_step = 0;
   };
   // Enqueues the copies on `stream`. The caller must not touch this object or the batch's buffers until the copies are
-  // done. `places`: see HostFeed; null: rows are found by local id.
-  Status EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, int32_t* places, cudaStream_t stream);
+  // done. `places`: see HostFeed; null: rows are found by local id. `numbers_outermost`: see FeedNeeds (gpu_engine.h).
+  Status EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, int32_t* places, bool numbers_outermost,
+                       cudaStream_t stream);
   Status EnqueueWait(cudaStream_t stream) const;
   // Fills `batch`, whose envelope must hold this batch, on the stream that waited.
   Status EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream);
   // Sets in `batch` the graph that the outermost hop reads, and the batch's node ids in that graph: a private graph of
   // this batch, in which a full draw gives the sampled edges; or, with HostFeed::FindRowsById, the whole graph.
   void Show(BatchOnDevice& batch) const;
-  const std::vector<int32_t>& known() const { return known_; }  // nodes after each hop but the outermost
+  // Nodes after each hop; the outermost hop's only where they are numbered.
+  const std::vector<int32_t>& known() const { return known_; }
   // Mark the beginning and end of the batch's work on the stream that waited, for compute_seconds.
   Status EnqueueBeginCompute(cudaStream_t stream) const;
   Status EnqueueEndCompute(cudaStream_t stream) const;
@@ -62,6 +66,7 @@ class FedBatch {
   size_t nodes_at_ = 0;
   int64_t num_nodes_ = 0;
   int32_t* places_ = nullptr;
+  bool numbers_outermost_ = false;
   std::unique_ptr<PinnedBytes> pack_;
   size_t pack_bytes_ = 0;
   DeviceArray<unsigned char> structure_, rows_;
@@ -80,10 +85,12 @@ struct HostFeedOptions {
   // Slices go to pinned memory, which worker threads get from the CUDA runtime. false: pageable memory; copies are
   // slower, but only the consumer's thread calls the runtime, which the emulated runtime requires.
   bool pinned = true;
+  HostBatchCuts cuts = {};
 };
 
 // Upper bound of the device memory that batches in flight take.
-int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes, int64_t feature_stride_bytes);
+int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes, int64_t feature_stride_bytes,
+                      bool numbers_outermost = false);
 
 class HostFeed final : public TransferStage {
  public:
@@ -105,10 +112,12 @@ class HostFeed final : public TransferStage {
   Status EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const;
   // Discards prepared batches; no lease may be outstanding.
   void Stop();
-  // Call before Begin for models whose masks of input rows depend on the node's global id: the outermost hop is then
-  // drawn again from the whole graph on the device, of `num_nodes`, and a map gives the place of each node's row.
-  Status FindRowsById(int64_t num_nodes);
-  PipelineTimes TakeTimes() { return pipeline_->TakeTimes(); }
+  // Call before Begin with what the model needs. Where rows are found by id, the outermost hop is drawn again from the
+  // whole graph on the device, of `num_nodes`, and a map gives the place of each node's row.
+  Status FitTo(const FeedNeeds& needs, int64_t num_nodes);
+  PipelineTimes TakeTimes();
+  // Batches that may wait or be under way behind the one that is taken: kHeld, or none where overlap is left out.
+  size_t held() const { return cuts_.overlap ? 0 : kHeld; }
   int workers() const { return workers_; }
 
   // The pipeline's interface: the buffers for slices. The consumer enqueues copies, because it runs ahead of the
@@ -120,12 +129,22 @@ class HostFeed final : public TransferStage {
 
  private:
   HostFeed() = default;
+  Status Slice(MiniBatch& batch);
   std::shared_ptr<const Graph> graph_;
   std::unique_ptr<BufferAllocator> allocator_;
   Stream copies_;
   int32_t batch_ = 0, shards_ = 1, local_shards_ = 1;
   int workers_ = 0;
   bool begun_ = false;
+  bool numbers_outermost_ = false;
+  HostBatchCuts cuts_;
+  // Of slices that this feed makes itself: those of the batches held, and what they took.
+  struct Sliced {
+    HugeBuffer memory;
+    size_t bytes = 0;
+  };
+  std::array<Sliced, kHeld + 1> slices_;
+  double slice_seconds_ = 0;
   uint32_t epoch_ = 0;   // the epoch of the prepared batches,
   int64_t taken_ = 0;    // and how many of its batches are consumed, including those before the first step
   std::array<FedBatch, kHeld + 1> places_;

@@ -3,6 +3,7 @@
 //
 // Tests that batches which the host sampled and sliced train to the same bits as batches that the device samples.
 #include "gnn/cuda/base/test_device.h"
+#include "gnn/cuda/base/test_specs.h"
 #include "gnn/cuda/engine/feed.h"
 
 #include <cuda_runtime_api.h>
@@ -49,7 +50,7 @@ class Feed : public testing::Test {
     auto model = MakeModel(shape).value();
     Outcome outcome;
     const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
-    const auto feed = HostFeed::Make(graph_, options_, {.workers = 3, .pinned = false}).value();
+    const auto feed = HostFeed::Make(graph_, options_, {.workers = 3, .pinned = false, .cuts = cuts_}).value();
     for (uint32_t epoch = 0; epoch < 2; ++epoch) {
       EpochOnDevice ran;
       if (epoch == 0 ? first_fed : second_fed) {
@@ -76,6 +77,7 @@ class Feed : public testing::Test {
 
   std::shared_ptr<const Graph> graph_;
   GpuEngineOptions options_;
+  HostBatchCuts cuts_;
 };
 
 TEST_F(Feed, EpochsOfTheHostsBatchesHaveTheBitsOfTheDevices) {
@@ -93,6 +95,30 @@ TEST_F(Feed, EpochsOfTheHostsBatchesHaveTheBitsOfTheDevices) {
     EXPECT_EQ(Run(shape, true, false), expected);
     EXPECT_EQ(Run(shape, false, true), expected);
   }
+}
+
+TEST_F(Feed, ModelsOfFilesToo) {
+  for (const char* toml : {kGcn, kResidualGat, kMixed, kOdd}) {
+    ModelOptions shape = Spec(toml);
+    SCOPED_TRACE(shape.spec->name);
+    shape.in_width = graph_->features().width;
+    shape.num_classes = graph_->num_classes();
+    options_.fanouts = options_.eval_fanouts = {4, 3, 2};
+    options_.fanouts.resize(static_cast<size_t>(shape.layers));
+    options_.eval_fanouts.resize(static_cast<size_t>(shape.layers));
+    EXPECT_EQ(Run(shape, true, true), Run(shape, false, false));
+  }
+}
+
+TEST_F(Feed, WhateverIsLeftOutOfThePipeline) {
+  const Outcome expected = Run(Shape("sage"), false, false);
+  for (const char* without : {"sampler", "batches", "overlap", "sampler,batches,overlap"}) {
+    SCOPED_TRACE(without);
+    cuts_ = ParseHostBatchCuts(without).value();
+    EXPECT_EQ(Run(Shape("sage"), true, true), expected);
+  }
+  EXPECT_EQ(cuts_.Text(), "sampler,batches,overlap");
+  EXPECT_NE(ParseHostBatchCuts("sampler,shlices").status().message().find("'shlices'"), std::string::npos);
 }
 
 TEST_F(Feed, StepsOfSeveralShardsToo) {

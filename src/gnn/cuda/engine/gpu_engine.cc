@@ -76,7 +76,6 @@ class Engine final : public GpuEngine {
   Status Make(const Graph& graph, Model<float>& model, const GpuEngineOptions& options) {
     options_ = options;
     classes_ = static_cast<int32_t>(model.options().num_classes);
-    finds_rows_by_id_ = FindsRowsById(model.options());
     HONE_RETURN_IF_ERROR(CheckOptions(graph, model.options(), options));
     if (AsksForAll(options.fanouts) || AsksForAll(options.eval_fanouts)) {
       if (IsOutline(graph)) {
@@ -87,6 +86,7 @@ class Engine final : public GpuEngine {
       TakeAllNeighbors(options);
     }
     HONE_ASSIGN_OR_RETURN(plan_, PlanModel(model.options()));
+    HONE_ASSIGN_OR_RETURN(feed_needs_, FeedNeedsOf(model.options()));
     size_t free_before = 0, total = 0, free_after = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_before, &total));
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
@@ -138,12 +138,12 @@ class Engine final : public GpuEngine {
   }
 
   Result<FedEpoch> TrainFedEpoch(uint32_t epoch, HostFeed& feed) override {
-    if (finds_rows_by_id_) HONE_RETURN_IF_ERROR(feed.FindRowsById(graph_.view().num_nodes));
+    HONE_RETURN_IF_ERROR(feed.FitTo(feed_needs_, graph_.view().num_nodes));
     return train_->RunFed(epoch, feed);
   }
   Result<FedSteps> TrainFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch& watch,
                                  HostFeed& feed) override {
-    if (finds_rows_by_id_) HONE_RETURN_IF_ERROR(feed.FindRowsById(graph_.view().num_nodes));
+    HONE_RETURN_IF_ERROR(feed.FitTo(feed_needs_, graph_.view().num_nodes));
     return train_->RunFedSteps(epoch, from, until, &watch, feed);
   }
   Result<std::shared_ptr<const Graph>> HostGraph(const Graph& graph) override { return graph_.Download(graph); }
@@ -218,7 +218,7 @@ class Engine final : public GpuEngine {
   }
 
   GpuEngineOptions options_;
-  bool finds_rows_by_id_ = false;
+  FeedNeeds feed_needs_;
   StorageFacts facts_;
   int32_t classes_ = 0;
   int32_t largest_degree_ = 0;  // used where all neighbors are asked for
@@ -234,7 +234,10 @@ class Engine final : public GpuEngine {
 
 }  // namespace
 
-bool FindsRowsById(const ModelOptions& model) { return model.kind == "sage-ri" && model.dropout != 0; }
+Result<FeedNeeds> FeedNeedsOf(const ModelOptions& model) {
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<ModelPlan> plan, PlanModel(model));
+  return FeedNeeds{.rows_by_id = plan->finds_rows_by_id(), .numbers_outermost = plan->numbers_outermost()};
+}
 
 Result<std::unique_ptr<GpuEngine>> MakeGpuEngine(const Graph& graph, Model<float>& model,
                                                  const GpuEngineOptions& options) {

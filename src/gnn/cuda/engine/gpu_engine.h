@@ -175,9 +175,15 @@ class GpuEngine {
   virtual Result<std::string> Fingerprint(const Graph& graph) const = 0;
 };
 
-// Whether this model finds the rows of host-prepared batches by global node id (feed.h): it draws a mask for every
-// input row, keyed by the row's node.
-bool FindsRowsById(const ModelOptions& model);
+// What a model needs of batches that the host prepared (feed.h).
+struct FeedNeeds {
+  // Rows are found by the node's global id: a mask of every input row is keyed by it, or the outermost hop's sum reads
+  // degrees of the whole graph.
+  bool rows_by_id = false;
+  bool numbers_outermost = false;  // as ModelPlan's: the outermost hop comes like the others
+};
+// kInvalidArgument for a model that the engine does not know.
+Result<FeedNeeds> FeedNeedsOf(const ModelOptions& model);
 
 // Makes an engine. `model` gives the kind, shape, dropout and initial weights; it is not kept. The graph is copied to
 // the device; the outline of a synthetic graph is generated there and never exists on the host. Errors:

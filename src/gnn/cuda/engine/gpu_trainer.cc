@@ -57,12 +57,6 @@ class GpuTrainer final : public Trainer {
 
   // `file`: a checkpoint whose moments are loaded; null: none.
   Status Make(const TensorFile* file, std::string_view what, const CheckpointHeader& header) {
-    if (gpu_.host_batches && (model_->options().spec != nullptr || model_->options().bias)) {
-      return Status::InvalidArgument(
-          fmt::format("model '{}': the host's cores make batches for the published models alone, and those without a "
-                      "bias: leave --pipeline cpu out, or use --device cpu",
-                      ModelName(model_->options())));
-    }
     if (file != nullptr) HONE_RETURN_IF_ERROR(RestoreCheckpoint(*file, what, header, *model_, optimizer_));
     GpuEngineOptions engine;
     engine.fanouts = options_.fanouts;
@@ -116,6 +110,7 @@ class GpuTrainer final : public Trainer {
     options.workers = run_.workers > 0 ? run_.workers : run_.threads;
     options.queue = run_.queue;
     options.pinned = gpu_.pinned_batches;
+    options.cuts = gpu_.host_cuts;
     if (const int64_t available = AvailableMemoryBytes(); available > 0) {
       options.buffer_bytes = std::min(options.buffer_bytes, available / 4 / ranks_.size());
     }

@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 
+#include "gnn/batch/host_batch_cuts.h"
 #include "gnn/cuda/features/feature_storage.h"
 #include "hone/gnn/trainer.h"
 
@@ -37,6 +38,7 @@ struct GpuTrainerOptions {
   // memory too; an outline is copied there. RunOptions sets the number of cores; no bit of the result depends on it.
   bool host_batches = false;
   bool pinned_batches = true;  // see HostFeedOptions
+  HostBatchCuts host_cuts = {};  // likewise
   // Gradient exchange between the GPUs of the ranks in RunOptions::communicator, if there are several; borrowed.
   // Neither the number of ranks nor the shards' distribution changes a bit of the result.
   GradientExchange* exchange = nullptr;

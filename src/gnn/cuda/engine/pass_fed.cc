@@ -85,7 +85,7 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
       HONE_RETURN_IF_ERROR(batch.EnqueueBeginCompute(main_.handle));
       HONE_RETURN_IF_ERROR(EnqueueFed(small ? small_ : large_, batch, shard));
       HONE_RETURN_IF_ERROR(batch.EnqueueEndCompute(main_.handle));
-      if (held.size() > HostFeed::kHeld) HONE_RETURN_IF_ERROR(let_go());
+      while (held.size() > feed.held()) HONE_RETURN_IF_ERROR(let_go());
     }
     return Status::Ok();
   };

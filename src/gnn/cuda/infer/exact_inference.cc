@@ -1,28 +1,25 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the loop over layers and blocks of exact_inference.h: what is computed for which nodes, and which stream waits
-// for which.
+// Runs the loop over passes and blocks of exact_inference.h: what is computed for which nodes, and which stream waits for
+// which. What a pass computes is the model's form (exact_form.h).
 #include "gnn/cuda/infer/exact_inference.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
-#include <map>
 #include <memory>
-#include <tuple>
 
 #include "base/clock.h"
 #include "gnn/cuda/base/cuda_handles.h"
 #include "gnn/cuda/base/device_parameters.h"
 #include "gnn/cuda/graph/device_graph.h"
+#include "gnn/cuda/infer/exact_layers.h"
 #include "gnn/cuda/infer/exact_memory.h"
-#include "gnn/cuda/infer/exact_model.h"
 #include "gnn/cuda/infer/exact_ranks.h"
-#include "gnn/cuda/kernels/matmul.h"
+#include "gnn/cuda/infer/exact_spec.h"
 #include "gnn/graph/memory_region.h"
 
 namespace hone::gnn::cuda {
@@ -48,17 +45,29 @@ Status Check(const Graph& graph, const ModelOptions& model, std::span<const Node
   return Status::Ok();
 }
 
-// Returns the nodes that each layer must compute, for the last layer in the requested order; an empty list means all.
-// If only the device has the edges, the layers before the last compute all.
-std::vector<std::vector<NodeId>> RowsOfLayers(const CsrView& graph, std::span<const NodeId> wanted, size_t layers,
+// The form of a model, for activations of `element`. A published model with biases has its spec's.
+Result<std::unique_ptr<ExactForm>> FormOf(Model<float>& model, Element element) {
+  const ModelOptions& options = model.options();
+  if (options.spec != nullptr) return MakeExactSpec(model, *options.spec, element);
+  if (options.bias) {
+    HONE_ASSIGN_OR_RETURN(const ModelSpec spec, PublishedSpec(options));
+    return MakeExactSpec(model, spec, element);
+  }
+  HONE_ASSIGN_OR_RETURN(ExactModel planned, PlanExactModel(model));
+  return MakeExactLayers(std::move(planned), element);
+}
+
+// Returns the nodes that each pass must compute, for the last pass in the requested order; an empty list means all. If
+// only the device has the edges, the passes before the last compute all.
+std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<const NodeId> wanted, size_t passes,
                                               bool without_edges) {
-  std::vector<std::vector<NodeId>> rows(layers);
+  std::vector<std::vector<NodeId>> rows(passes);
   if (wanted.empty()) return rows;
   rows.back().assign(wanted.begin(), wanted.end());
   if (without_edges) return rows;
   std::vector<uint8_t> mark(static_cast<size_t>(graph.num_nodes), 0);
   for (const NodeId v : wanted) mark[static_cast<size_t>(v)] = 1;
-  for (size_t l = layers; l-- > 1;) {
+  for (size_t l = passes; l-- > 1;) {
     for (const NodeId v : rows[l]) {
       for (const NodeId u : graph.Neighbors(v)) mark[static_cast<size_t>(u)] = 1;
     }
@@ -66,14 +75,14 @@ std::vector<std::vector<NodeId>> RowsOfLayers(const CsrView& graph, std::span<co
       if (mark[v] != 0) rows[l - 1].push_back(static_cast<NodeId>(v));
     }
     if (rows[l - 1].size() * 2 >= mark.size()) {
-      rows[l - 1].clear();  // all nodes, and so for every earlier layer
+      rows[l - 1].clear();  // all nodes, and so for every earlier pass
       break;
     }
   }
   return rows;
 }
 
-// What a layer's loop needs to know of its rows, on the device.
+// What a pass's loop needs to know of its rows, on the device.
 struct PassRows {
   std::span<const NodeId> ids;  // empty: all nodes
   int64_t count = 0;
@@ -123,13 +132,13 @@ class ExactRun {
   }
 
   Status Make(Model<float>& model) {
-    HONE_ASSIGN_OR_RETURN(model_, PlanExactModel(model));
+    element_ = options_.fp32 ? Element::kFloat32 : Element::kBFloat16;
+    classes_ = model.options().num_classes;
+    HONE_ASSIGN_OR_RETURN(form_, FormOf(model, element_));
     num_edges_ = csr_.num_edges();
     if (IsOutline(graph_)) HONE_RETURN_IF_ERROR(Generate());
-    element_ = options_.fp32 ? Element::kFloat32 : Element::kBFloat16;
-    size_ = ElementBytes(element_);
-    HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
-    rows_ = RowsOfLayers(csr_, nodes_, model_.layers.size(), IsOutline(graph_));
+    HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());  // before the plan, for its workspace takes memory
+    rows_ = RowsOfPasses(csr_, nodes_, form_->passes(), IsOutline(graph_));
     for (const auto& rows : rows_) {
       if (!rows.empty()) long_rows_.push_back(LongRowList::Of(csr_, rows));
       else if (all_long_rows_.first_pieces.empty()) all_long_rows_ = LongRowList::Of(csr_, {});
@@ -151,26 +160,26 @@ class ExactRun {
     result.num_edges = num_edges_;
     Predictions& predictions = result.predictions;
     predictions.num_nodes = nodes_.empty() ? csr_.num_nodes : static_cast<int64_t>(nodes_.size());
-    predictions.num_classes = model_.classes;
+    predictions.num_classes = classes_;
     result.classes.resize(static_cast<size_t>(predictions.num_nodes));
     if (options_.logits) {
       predictions.logits.resize(static_cast<size_t>(predictions.num_nodes * predictions.num_classes));
     }
     const Stopwatch compute;
     size_t list = 0;
-    for (size_t l = 0; l < model_.layers.size(); ++l) {
+    for (size_t l = 0; l < form_->passes(); ++l) {
       PassRows pass;
       pass.ids = rows_[l];
       pass.count = rows_[l].empty() ? csr_.num_nodes : static_cast<int64_t>(rows_[l].size());
       pass.long_rows = rows_[l].empty() ? &all_long_rows_ : &long_rows_[list++];
       HONE_RETURN_IF_ERROR(pass.Upload());
-      if (l + 1 < model_.layers.size()) {
-        HONE_RETURN_IF_ERROR(output_->Make(csr_.num_nodes, model_.layers[l].out() * size_, memory_.on_device[l + 1], order_,
+      if (l + 1 < form_->passes()) {
+        HONE_RETURN_IF_ERROR(output_->Make(csr_.num_nodes, form_->RowBytes(l + 1), memory_.on_device[l + 1], order_,
                                            "a layer's activations"));
       }
       // New memory is cleared on another stream than the stream that fills it.
       HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
-      const Status status = RunLayer(l, pass, result);
+      const Status status = RunPass(l, pass, result);
       // Also after an error: `pass` must outlive the work.
       const cudaError_t error = cudaStreamSynchronize(main_.handle), copy_error = cudaStreamSynchronize(copies_.handle);
       HONE_RETURN_IF_ERROR(status);
@@ -191,21 +200,6 @@ class ExactRun {
     MappedBytes host;              // logits, then classes, of one block
     int64_t first = 0, count = 0;  // rows of the block
   };
-  struct Sizes {
-    int64_t gathered = 0, out = 0, own = 0, heads = 0, partial = 0;
-  };
-  Sizes Most() const {
-    Sizes most;
-    most.out = model_.padded_classes * (4 / size_);  // fp32 logits in the same buffer
-    for (const ExactLayer& layer : model_.layers) {
-      most.gathered = std::max(most.gathered, layer.gathered());
-      for (const ExactStep& step : layer.steps) most.out = std::max(most.out, step.out);
-      if (layer.own_weight != kNowhere) most.own = std::max(most.own, layer.out());
-      if (layer.attends) most.heads = std::max<int64_t>(most.heads, layer.heads);
-      most.partial = std::max(most.partial, layer.attends ? layer.heads * (layer.in + 2) : layer.in);
-    }
-    return most;
-  }
   int64_t MostPieces() const {
     int64_t pieces = all_long_rows_.MostPieces(block_);
     for (const LongRowList& list : long_rows_) pieces = std::max(pieces, list.MostPieces(block_));
@@ -238,18 +232,17 @@ class ExactRun {
     }
     ExactSizes sizes;
     sizes.nodes = csr_.num_nodes;
-    for (size_t l = 0; l < model_.layers.size(); ++l) {
-      sizes.row_bytes.push_back(l == 0 ? graph_.features().stride_bytes : model_.layers[l].in * size_);
+    for (size_t l = 0; l < form_->passes(); ++l) {
+      sizes.row_bytes.push_back(l == 0 ? graph_.features().stride_bytes : form_->RowBytes(l));
     }
-    if (model_.contributes) sizes.sums_row_bytes = model_.padded_classes * 4;
-    const Sizes most = Most();
+    sizes.sums_row_bytes = form_->SumsRowBytes();
     sizes.ranks_bytes = csr_.num_nodes * 4;
+    const ExactRoom room = form_->Room();
     const auto fixed = [&] {
-      const int64_t a_row = (most.gathered + 2 * most.out + most.own) * size_ + 2 * (model_.classes + 1) * 4;
+      const int64_t a_row = room.a_block_row + 2 * (classes_ + 1) * 4;
       // 512 bytes: the most by which an allocation may be rounded up; there are some twenty.
-      return (csr_.num_nodes + 1) * 8 + num_edges_ * 4 + static_cast<int64_t>(model_.weights.size()) * size_ +
-             static_cast<int64_t>(model_.vectors.size()) * 4 + csr_.num_nodes * 2 * most.heads * 4 + pass_bytes +
-             block_ * a_row + MostPieces() * most.partial * 4 + 32 * 512;
+      return (csr_.num_nodes + 1) * 8 + num_edges_ * 4 + room.fixed + csr_.num_nodes * room.a_node + pass_bytes +
+             block_ * a_row + MostPieces() * room.a_piece + 32 * 512;
     };
     block_ = RoundUp(std::clamp<int64_t>(options_.block_rows, 1, RoundUp(csr_.num_nodes, product_rows_)), product_rows_);
     // A smaller block is only slower.
@@ -288,7 +281,6 @@ class ExactRun {
   }
 
   Status Allocate() {
-    const Sizes most = Most();
     if (!IsOutline(graph_)) {
       HONE_RETURN_IF_ERROR(row_offsets_.Upload(csr_.row_offsets.data(), csr_.num_nodes + 1));
       HONE_RETURN_IF_ERROR(columns_.Upload(csr_.columns.data(), num_edges_));
@@ -296,21 +288,18 @@ class ExactRun {
     // Before the buffers, because counting readers and making host rows temporarily take device memory.
     HONE_RETURN_IF_ERROR(RankRows());
     HONE_RETURN_IF_ERROR(IsOutline(graph_) ? GenerateFeatures() : OpenFeatures());
-    HONE_RETURN_IF_ERROR(UploadWeights());
-    HONE_RETURN_IF_ERROR(vectors_.Upload(model_.vectors.data(), static_cast<int64_t>(model_.vectors.size())));
-    HONE_RETURN_IF_ERROR(gathered_.Allocate(block_ * most.gathered * size_));
-    HONE_RETURN_IF_ERROR(plain_.Allocate(block_ * most.out * size_));
-    HONE_RETURN_IF_ERROR(finished_.Allocate(block_ * most.out * size_));
-    HONE_RETURN_IF_ERROR(own_.Allocate(block_ * most.own * size_));
-    HONE_RETURN_IF_ERROR(partials_.Allocate(MostPieces() * most.partial));
-    HONE_RETURN_IF_ERROR(scores_.Allocate(csr_.num_nodes * 2 * most.heads));
+    HONE_RETURN_IF_ERROR(form_->Allocate({.nodes = csr_.num_nodes,
+                                          .block_rows = block_,
+                                          .product_rows = product_rows_,
+                                          .pieces = MostPieces(),
+                                          .matmuls = matmuls_.get()}));
     for (Staging& staging : staging_) {
-      HONE_RETURN_IF_ERROR(staging.logits.Allocate(block_ * model_.classes));
+      HONE_RETURN_IF_ERROR(staging.logits.Allocate(block_ * classes_));
       HONE_RETURN_IF_ERROR(staging.predicted.Allocate(block_));
-      HONE_RETURN_IF_ERROR(staging.host.Allocate(block_ * (model_.classes + 1) * 4, "blocks of logits"));
+      HONE_RETURN_IF_ERROR(staging.host.Allocate(block_ * (classes_ + 1) * 4, "blocks of logits"));
     }
-    if (model_.contributes) {
-      HONE_RETURN_IF_ERROR(sums_.Make(csr_.num_nodes, model_.padded_classes * 4, memory_.sums_on_device, order_,
+    if (form_->SumsRowBytes() > 0) {
+      HONE_RETURN_IF_ERROR(sums_.Make(csr_.num_nodes, form_->SumsRowBytes(), memory_.sums_on_device, order_,
                                       "the partial logits of all nodes"));
     }
     return Status::Ok();
@@ -330,50 +319,18 @@ class ExactRun {
     return options_.check_outline(reader);
   }
 
-  Status UploadWeights() {
-    const auto count = static_cast<int64_t>(model_.weights.size());
-    if (options_.fp32) {
-      return weights_.Upload(reinterpret_cast<const unsigned char*>(model_.weights.data()), count * 4);
-    }
-    std::vector<uint16_t> half(model_.weights.size());
-    for (size_t i = 0; i < half.size(); ++i) {  // rounds to nearest, ties to even
-      const auto bits = std::bit_cast<uint32_t>(model_.weights[i]);
-      half[i] = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-    }
-    return weights_.Upload(reinterpret_cast<const unsigned char*>(half.data()), count * 2);
-  }
-
-  const float* Vector(int64_t at) const { return at == kNowhere ? nullptr : vectors_.get() + at; }
-
-  // to [rows, out] = from [rows, in] times weight^T, in products of product_rows_ rows; the last product reaches past
-  // the end.
-  Status Product(int64_t rows, int64_t in, int64_t out, int64_t weight, Element result, const void* from, void* to) {
-    std::unique_ptr<Matmul>& plan = products_[{in, out, result}];
-    if (plan == nullptr) {
-      HONE_ASSIGN_OR_RETURN(plan, matmuls_->Plan({product_rows_, out, in, false, true, element_, result}));
-    }
-    for (int64_t row = 0; row < rows; row += product_rows_) {
-      HONE_RETURN_IF_ERROR(plan->Enqueue(static_cast<const unsigned char*>(from) + row * in * size_,
-                                         weights_.get() + weight * size_,
-                                         static_cast<unsigned char*>(to) + row * out * ElementBytes(result),
-                                         main_.handle));
-    }
-    return Status::Ok();
-  }
-
-  Status RunLayer(size_t l, const PassRows& pass, ExactOnDevice& result) {
-    const ExactLayer& layer = model_.layers[l];
-    const Element in_element = l > 0 ? element_ : FeatureElement();
-    if (layer.attends) {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueScores(Attention(layer), csr_.num_nodes, input_->view(), in_element,
-                                              static_cast<int32_t>(layer.in), scores_.get(), main_.handle));
-    }
-    const bool last = l + 1 == model_.layers.size();
+  Status RunPass(size_t l, const PassRows& pass, ExactOnDevice& result) {
+    const ExactInput input{.rows = input_->view(),
+                           .element = l > 0 ? element_ : FeatureElement(),
+                           .row_offsets = RowOffsets(),
+                           .num_nodes = csr_.num_nodes};
+    HONE_RETURN_IF_ERROR(form_->BeginPass(l, input, main_.handle));
+    const bool last = l + 1 == form_->passes();
     int64_t done = 0;
     int turn = 0;
     for (int64_t first = 0; first < pass.count; first += block_, turn = 1 - turn) {
       // The block's staging buffer is free: the block before the previous one has been collected.
-      HONE_RETURN_IF_ERROR(EnqueueBlock(l, pass, first, std::min(block_, pass.count - first), turn, in_element));
+      HONE_RETURN_IF_ERROR(EnqueueBlock(l, pass, first, std::min(block_, pass.count - first), turn, input));
       HONE_RETURN_IF_ERROR(EnqueueLeaving(turn, last));
       if (first > 0) HONE_RETURN_IF_ERROR(Collect(l, 1 - turn, pass.count, &done, result));
       if (options_.stop && options_.stop()) return Status::Cancelled("inference was stopped");
@@ -381,89 +338,20 @@ class ExactRun {
     return Collect(l, 1 - turn, pass.count, &done, result);
   }
 
-  Status EnqueueBlock(size_t l, const PassRows& pass, int64_t first, int64_t rows, int turn, Element in_element) {
-    const ExactLayer& layer = model_.layers[l];
-    const bool last = l + 1 == model_.layers.size();
+  Status EnqueueBlock(size_t l, const PassRows& pass, int64_t first, int64_t rows, int turn, const ExactInput& input) {
     Staging& staging = staging_[static_cast<size_t>(turn)];
-    const BlockRows block = pass.Block(RowOffsets(), Columns(), first, rows);
-    const LongRows long_rows = pass.Long(first, rows);
-    const auto in = static_cast<int32_t>(layer.in);
-    if (layer.attends) {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueFullAttention(Attention(layer), block, long_rows, scores_.get(), input_->view(),
-                                                     in_element, in, element_, gathered_.get(), partials_.get(),
-                                                     main_.handle));
-    } else {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueFullAggregate(layer.aggregate, block, long_rows, input_->view(), in_element, in,
-                                                     element_, gathered_.get(), partials_.get(), main_.handle));
-    }
-    const void* from = gathered_.get();
     staging.first = first;
     staging.count = rows;
-    for (size_t s = 0; s < layer.steps.size(); ++s) {
-      const ExactStep& step = layer.steps[s];
-      const bool ends = s + 1 == layer.steps.size();
-      const bool gives_logits = last && ends && !model_.contributes;
-      HONE_RETURN_IF_ERROR(Product(rows, step.in, step.out, step.weight, gives_logits ? Element::kFloat32 : element_,
-                                   from, plain_.get()));
-      if (gives_logits) return FinishLogits(block, nullptr, Vector(step.shift), staging);
-      FinishRows finish{.mean = Vector(step.mean),
-                        .scale = Vector(step.scale),
-                        .shift = Vector(step.shift),
-                        .activation = step.activation};
-      RowsOut out;
-      void* also = nullptr;
-      if (!ends || last) {
-        out = {.block = finished_.get(), .table = {}, .block_stride_bytes = step.out * size_};
-      } else {
-        out = NextRows(pass, first, step.out * size_);
-        if (!layer.contributions.empty()) also = finished_.get();
-      }
-      if (ends && layer.adds_own) {
-        finish.residual = gathered_.get() + layer.in * size_;
-        finish.residual_stride = layer.gathered();
-        finish.residual_bias = Vector(layer.own_bias);
-        if (layer.own_weight != kNowhere) {
-          HONE_RETURN_IF_ERROR(Product(rows, layer.gathered(), step.out, layer.own_weight, element_, gathered_.get(),
-                                       own_.get()));
-          finish.residual = own_.get();
-          finish.residual_stride = step.out;
-        }
-      }
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueFinishRows(finish, block, element_, plain_.get(),
-                                                  static_cast<int32_t>(step.out), out, also, main_.handle));
-      from = finished_.get();
+    ExactBlock block{.rows = pass.Block(RowOffsets(), Columns(), first, rows), .long_rows = pass.Long(first, rows)};
+    if (l + 1 < form_->passes()) {
+      block.out = output_->view();
+      if (pass.ids.empty() && output_->whole()) block.first = block.out.device + first * block.out.stride_bytes;
+    } else {
+      block.logits = staging.logits.get();
+      block.predicted = staging.predicted.get();
     }
-    for (size_t c = 0; c < layer.contributions.size(); ++c) {
-      const ExactContribution& part = layer.contributions[c];
-      HONE_RETURN_IF_ERROR(Product(rows, part.in, model_.padded_classes, part.weight, Element::kFloat32,
-                                   part.of_gathered ? gathered_.get() : finished_.get(), plain_.get()));
-      if (last && c + 1 == layer.contributions.size()) {
-        const RowTable sums = sums_.view();
-        return FinishLogits(block, &sums, Vector(model_.logits_bias), staging);
-      }
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueAddToTable(l == 0 && c == 0, block, reinterpret_cast<const float*>(plain_.get()),
-                                                  static_cast<int32_t>(model_.padded_classes), sums_.view(),
-                                                  main_.handle));
-    }
-    return Status::Ok();
-  }
-
-  // Destination of the block's rows: contiguous in device memory or, if they are not neighbors there, row by row by
-  // node.
-  RowsOut NextRows(const PassRows& pass, int64_t first, int64_t row_bytes) const {
-    RowsOut out;
-    out.block_stride_bytes = row_bytes;
-    out.table = output_->view();
-    if (pass.ids.empty() && output_->whole()) out.block = out.table.device + first * row_bytes;
-    return out;
-  }
-
-  Status FinishLogits(const BlockRows& block, const RowTable* sums, const float* bias, Staging& staging) {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueFinishLogits(
-        block, reinterpret_cast<const float*>(plain_.get()), static_cast<int32_t>(model_.padded_classes),
-        static_cast<int32_t>(model_.classes), sums, bias, staging.logits.get(), staging.predicted.get(),
-        main_.handle));
-    return Status::Ok();
+    if (form_->SumsRowBytes() > 0) block.sums = sums_.view();
+    return form_->EnqueueBlock(l, input, block, main_.handle);
   }
 
   // Copies a block of logits to host memory on a separate stream.
@@ -476,7 +364,7 @@ class ExactRun {
       return cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost, copies_.handle);
     };
     if (last) {
-      const int64_t bytes = staging.count * model_.classes * 4;
+      const int64_t bytes = staging.count * classes_ * 4;
       if (options_.logits) HONE_CUDA_RETURN_IF_ERROR(copy(staging.host.host(), staging.logits.get(), bytes));
       HONE_CUDA_RETURN_IF_ERROR(copy(staging.host.host() + bytes, staging.predicted.get(), staging.count * 4));
     }
@@ -488,16 +376,16 @@ class ExactRun {
   Status Collect(size_t l, int turn, int64_t total, int64_t* done, ExactOnDevice& result) {
     const Staging& staging = staging_[static_cast<size_t>(turn)];
     HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(copied_[static_cast<size_t>(turn)].handle));
-    if (l + 1 == model_.layers.size()) {
-      const auto bytes = static_cast<size_t>(staging.count * model_.classes * 4);
+    if (l + 1 == form_->passes()) {
+      const auto bytes = static_cast<size_t>(staging.count * classes_ * 4);
       if (options_.logits) {
-        std::memcpy(result.predictions.logits.data() + staging.first * model_.classes, staging.host.host(), bytes);
+        std::memcpy(result.predictions.logits.data() + staging.first * classes_, staging.host.host(), bytes);
       }
       std::memcpy(result.classes.data() + staging.first, staging.host.host() + bytes,
                   static_cast<size_t>(staging.count) * 4);
     }
     *done += staging.count;
-    if (options_.progress) options_.progress(fmt::format("layer {}", l + 1), *done, total);
+    if (options_.progress) options_.progress(form_->NameOf(l), *done, total);
     return Status::Ok();
   }
 
@@ -505,9 +393,6 @@ class ExactRun {
     return IsOutline(graph_) ? made_.row_offsets().get() : row_offsets_.get();
   }
   const int32_t* Columns() const { return IsOutline(graph_) ? made_.columns().get() : columns_.get(); }
-  FullAttention Attention(const ExactLayer& layer) const {
-    return {.heads = layer.heads, .negative_slope = layer.negative_slope, .folded = Vector(layer.folded)};
-  }
   Element FeatureElement() const {
     switch (graph_.features().dtype) {
       case FeatureDtype::kFloat16:
@@ -529,22 +414,20 @@ class ExactRun {
   int64_t made_bytes_ = 0;
   const std::span<const NodeId> nodes_;
   const ExactOptions& options_;
-  ExactModel model_;
+  std::unique_ptr<MatmulLibrary> matmuls_;
+  std::unique_ptr<ExactForm> form_;
+  int64_t classes_ = 0;
   Element element_ = Element::kBFloat16;
-  int64_t size_ = 2, block_ = 0, product_rows_ = 0;
+  int64_t block_ = 0, product_rows_ = 0;
   ExactMemory memory_;
   std::vector<int32_t> places_;  // used where a table is not completely on the device
   DeviceArray<int32_t> ranks_;
   SplitTable::Order order_;
   std::vector<std::vector<NodeId>> rows_;
   LongRowList all_long_rows_;
-  std::vector<LongRowList> long_rows_;  // for the layers that do not compute all rows
-  std::unique_ptr<MatmulLibrary> matmuls_;
-  std::map<std::tuple<int64_t, int64_t, Element>, std::unique_ptr<Matmul>> products_;
+  std::vector<LongRowList> long_rows_;  // for the passes that do not compute all rows
   DeviceArray<int64_t> row_offsets_;
   DeviceArray<int32_t> columns_;
-  DeviceArray<unsigned char> weights_, gathered_, plain_, finished_, own_;
-  DeviceArray<float> vectors_, partials_, scores_;
   std::unique_ptr<SplitTable> input_ = std::make_unique<SplitTable>(), output_ = std::make_unique<SplitTable>();
   SplitTable sums_;
   std::array<Staging, 2> staging_;

@@ -18,6 +18,7 @@
 
 #include "base/random.h"
 #include "gnn/cuda/base/test_device.h"
+#include "gnn/cuda/base/test_specs.h"
 #include "gnn/cuda/infer/exact_memory.h"
 #include "gnn/cuda/infer/exact_ranks.h"
 #include "gnn/graph/array_graph.h"
@@ -83,6 +84,7 @@ struct Say {
   int64_t classes = 5;
   std::string aggregation = "mean", activation = "", norm = "";
   int heads = 1;
+  bool bias = false;
 };
 ModelOptions Shape(const Say& say) {
   ModelOptions shape;
@@ -94,9 +96,33 @@ ModelOptions Shape(const Say& say) {
   shape.activation = say.activation;
   shape.norm = say.norm;
   shape.heads = say.heads;
+  shape.bias = say.bias;
   shape.seed = 5;
   return shape;
 }
+ModelOptions OfFile(const char* toml) {
+  ModelOptions shape = Spec(toml);
+  shape.num_classes = 5;
+  return shape;
+}
+// The features are read by an aggregation, by the rows of every hop, and beside both; what is read twice is an identity
+// in evaluation.
+constexpr const char* kFeaturesEverywhere = R"(name = "features-everywhere"
+values = [
+  {name = "dx", op = "drop", of = "x", probability = 0.5},
+  {name = "mean", op = "aggregate", of = "dx"},
+  {name = "h0", op = "linear", of = "mean", width = 11},
+  {name = "own", op = "linear", of = "dx", width = 11, bias = false},
+  {name = "s0", op = "add", of = ["h0", "own", "h0"]},
+  {name = "a1", op = "aggregate", of = "s0", how = "max"},
+  {name = "side", op = "concat", of = ["a1", "x", "s0"]},
+  {name = "n", op = "norm", of = "side", over = "batch"},
+  {name = "d", op = "drop", of = "n"},
+  {name = "a2", op = "aggregate", of = "d", how = "sum"},
+  {name = "all", op = "collect", of = ["x", "a2", "s0"]},
+  {name = "out", op = "linear", of = "all", width = "classes"},
+  {name = "end", op = "activate", of = "out", function = "leaky_relu"},
+])";
 
 class ExactOnGpu : public testing::TestWithParam<Case> {
  protected:
@@ -137,7 +163,8 @@ class ExactOnGpu : public testing::TestWithParam<Case> {
     for (int pass = 0; pass < model->num_passes(); ++pass) {
       const int64_t in = model->PassWidth(pass), out = model->PassWidth(pass + 1);
       std::vector<double> y(static_cast<size_t>(kNodes * out));
-      model->RunPass(pass, block, {x.data(), kNodes, in, in}, {y.data(), kNodes, out, out}, {.nodes = all});
+      model->RunPass(pass, block, {x.data(), kNodes, in, in}, {y.data(), kNodes, out, out},
+                     {.nodes = all, .graph = &csr});
       x = std::move(y);
     }
     return x;
@@ -188,7 +215,7 @@ TEST_P(ExactOnGpu, BlocksAndMemoryDoNotChangeABit) {
   options_.block_rows = 64;
   const int64_t roomy = Infer().device_bytes;
   int streamed = 0;
-  for (const int64_t share : {12, 9}) {
+  for (const int64_t share : {14, 12, 9}) {
     options_.device_bytes = roomy * share / 16;
     const Result<ExactOnDevice> tight = InferExactly(*graph_, *model_, {}, options_);
     if (!tight.ok()) {
@@ -256,7 +283,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"GinOneLayer", Shape({.kind = "gin", .layers = 1, .classes = 1})},
         Case{"SageRi", Shape({.kind = "sage-ri"})},
         Case{"SageRiOddHidden", Shape({.kind = "sage-ri", .layers = 2, .hidden = 21, .activation = "elu", .norm = "none"}), 7},
-        Case{"SageRiOneLayer", Shape({.kind = "sage-ri", .layers = 1, .classes = 1})}),
+        Case{"SageRiOneLayer", Shape({.kind = "sage-ri", .layers = 1, .classes = 1})},
+        Case{"SageBiased", Shape({.kind = "sage", .bias = true})},
+        Case{"GatBiasedThreeHeads", Shape({.kind = "gat", .layers = 2, .hidden = 15, .activation = "elu", .heads = 3, .bias = true})},
+        Case{"SpecGcn", OfFile(kGcn)},
+        Case{"SpecGcnHalfFeatures", OfFile(kGcn), 40, FeatureDtype::kFloat16},
+        Case{"SpecResidualGat", OfFile(kResidualGat)},
+        Case{"SpecMixed", OfFile(kMixed), 9},
+        Case{"SpecOdd", OfFile(kOdd)},
+        Case{"SpecFeaturesEverywhere", OfFile(kFeaturesEverywhere), 13}),
     [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 class ExactInference : public testing::Test {

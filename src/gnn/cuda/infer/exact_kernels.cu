@@ -6,6 +6,7 @@
 #include "gnn/cuda/base/row_math.cuh"
 #include "gnn/cuda/infer/exact_kernels.h"
 #include "gnn/cuda/kernels/attention_rows.cuh"
+#include "gnn/ops/layer_norm.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -65,11 +66,11 @@ struct Lanes {
 
 constexpr int kInFlight = 8;  // rows that a part of a warp loads before it adds the first
 
-// Sums column vector `vector` over slots begin … end - 1; the result is the same in all lanes of one part. Whole warps
-// call this.
-template <typename In>
-__device__ Float8 ReduceSlots(Reduction reduction, const int32_t* columns, int64_t begin, int64_t end,
-                              const RowTable& x, const Lanes& lanes, int32_t vector, bool reads) {
+// Sums column vector `vector` over slots begin … end - 1, with kScaled each row times its scale; the result is the same
+// in all lanes of one part. Whole warps call this.
+template <typename In, bool kScaled>
+__device__ Float8 ReduceSlots(Reduction reduction, const float* scales, const int32_t* columns, int64_t begin,
+                              int64_t end, const RowTable& x, const Lanes& lanes, int32_t vector, bool reads) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   Float8 sum = Filled8(reduction == Reduction::kMax ? -INFINITY : 0.0f);
   int32_t next = begin + lane < end ? __ldg(columns + begin + lane) : 0;
@@ -77,18 +78,24 @@ __device__ Float8 ReduceSlots(Reduction reduction, const int32_t* columns, int64
     const int64_t left = end - from;
     const int count = left < 32 ? static_cast<int>(left) : 32;
     const int32_t mine = PlaceOf(x, next);
+    const float my_scale = kScaled ? __ldg(scales + next) : 1.0f;
     next = from + 32 + lane < end ? __ldg(columns + from + 32 + lane) : 0;
     for (int j = 0; j < count; j += kInFlight * lanes.sides) {
       Raw8<In> rows[kInFlight];
+      float factors[kScaled ? kInFlight : 1];
 #pragma unroll
       for (int u = 0; u < kInFlight; ++u) {
         const int which = j + u * lanes.sides + lanes.side;
         const int32_t place = __shfl_sync(kFullWarp, mine, which & 31);
+        if (kScaled) factors[kScaled ? u : 0] = __shfl_sync(kFullWarp, my_scale, which & 31);
         if (reads && which < count) rows[u] = LoadRaw8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
       }
 #pragma unroll
       for (int u = 0; u < kInFlight; ++u) {
-        if (reads && j + u * lanes.sides + lanes.side < count) Join8(reduction, Widened(rows[u]), sum);
+        if (!reads || j + u * lanes.sides + lanes.side >= count) continue;
+        Float8 row = Widened(rows[u]);
+        if (kScaled) Scale8(factors[kScaled ? u : 0], row);
+        Join8(reduction, row, sum);
       }
     }
   }
@@ -103,22 +110,26 @@ __device__ Float8 ReduceSlots(Reduction reduction, const int32_t* columns, int64
 
 // Writes a row from its reduced neighbors and the row itself.
 template <typename In, typename Out>
-__device__ void PutAggregate(const FullAggregate& what, int64_t degree, Float8 sum, const In* self, const Lanes& lanes,
-                             int32_t vector, int32_t vectors, Out* to) {
+__device__ void PutAggregate(const FullAggregate& what, int64_t node, int64_t degree, Float8 sum, const In* self,
+                             const Lanes& lanes, int32_t vector, int32_t vectors, Out* to) {
   if (lanes.side != 0) return;
   if (degree == 0) sum = Float8{};
   if (what.reduction == Reduction::kMean && degree > 0) Scale8(1.0f / static_cast<float>(degree), sum);
-  Float8 own = Load8(self + vector * 8);
-  if (what.adds_self) {
-    Scale8(what.own_factor, own);
-    Add8(own, sum);
-  } else {
-    Store8(to + (vectors + vector) * 8, own);
+  const float scale = what.scales == nullptr ? 1.0f : __ldg(what.scales + node);
+  if (what.scales != nullptr) Scale8(scale, sum);
+  if (what.self != FullAggregate::Self::kLeftOut) {
+    Float8 own = Load8(self + vector * 8);
+    if (what.self == FullAggregate::Self::kAdded) {
+      Scale8(what.scales == nullptr ? what.own_factor : what.own_factor * scale * scale, own);
+      Add8(own, sum);
+    } else {
+      Store8(to + (vectors + vector) * 8, own);
+    }
   }
   Store8(to + vector * 8, sum);
 }
 
-template <typename In, typename Out>
+template <typename In, typename Out, bool kScaled>
 __global__ void __launch_bounds__(kBlock)
     FullAggregateKernel(FullAggregate what, BlockRows rows, RowTable x, int32_t vectors, Out* out) {
   const int64_t row = WarpOfGrid();
@@ -127,13 +138,14 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t begin = __ldg(rows.row_offsets + node), degree = __ldg(rows.row_offsets + node + 1) - begin;
   if (degree > kPieceNeighbors) return;
   const Lanes lanes(vectors);
-  Out* to = out + row * vectors * (what.adds_self ? 8 : 16);
+  Out* to = out + row * vectors * (what.self == FullAggregate::Self::kBeside ? 16 : 8);
   for (int32_t first = 0; first < vectors; first += lanes.parts) {
     const int32_t vector = first + lanes.part;
     const bool reads = vector < vectors;
-    const Float8 sum =
-        ReduceSlots<In>(what.reduction, rows.columns, begin, begin + degree, x, lanes, vector, reads);
-    if (reads) PutAggregate(what, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
+    const Float8 sum = ReduceSlots<In, kScaled>(what.reduction, what.scales, rows.columns, begin, begin + degree, x, lanes,
+                                                vector, reads);
+    if (!reads) continue;
+    PutAggregate(what, node, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
   }
 }
 
@@ -152,7 +164,7 @@ __device__ Piece PieceAt(const BlockRows& rows, const LongRows& long_rows, int64
   return at;
 }
 
-template <typename In>
+template <typename In, bool kScaled>
 __global__ void __launch_bounds__(kBlock) AggregatePiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows,
                                                                 RowTable x, int32_t vectors, float* partials) {
   const int64_t piece = WarpOfGrid();
@@ -162,7 +174,8 @@ __global__ void __launch_bounds__(kBlock) AggregatePiecesKernel(FullAggregate wh
   for (int32_t first = 0; first < vectors; first += lanes.parts) {
     const int32_t vector = first + lanes.part;
     const bool reads = vector < vectors;
-    const Float8 sum = ReduceSlots<In>(what.reduction, rows.columns, at.begin, at.end, x, lanes, vector, reads);
+    const Float8 sum = ReduceSlots<In, kScaled>(what.reduction, what.scales, rows.columns, at.begin, at.end, x, lanes,
+                                                vector, reads);
     if (reads && lanes.side == 0) Store8(partials + (piece * vectors + vector) * 8, sum);
   }
 }
@@ -179,14 +192,22 @@ __global__ void __launch_bounds__(kBlock) JoinPiecesKernel(FullAggregate what, B
   const int64_t begin = long_rows.first_pieces[at] - long_rows.first_piece;
   const int64_t end = long_rows.first_pieces[at + 1] - long_rows.first_piece;
   const Lanes lanes(vectors);
-  Out* to = out + row * vectors * (what.adds_self ? 8 : 16);
+  Out* to = out + row * vectors * (what.self == FullAggregate::Self::kBeside ? 16 : 8);
   for (int32_t vector = lanes.part; vector < vectors; vector += lanes.parts) {
     Float8 sum = Load8(partials + (begin * vectors + vector) * 8);
     for (int64_t piece = begin + 1; piece < end; ++piece) {
       Join8(what.reduction, Load8(partials + (piece * vectors + vector) * 8), sum);
     }
-    PutAggregate(what, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
+    PutAggregate(what, node, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
   }
+}
+
+__global__ void __launch_bounds__(kBlock)
+    SymmetricScalesKernel(const int64_t* row_offsets, int64_t num_nodes, float* scales) {
+  const int64_t node = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (node >= num_nodes) return;
+  const int64_t degree = __ldg(row_offsets + node + 1) - __ldg(row_offsets + node);
+  scales[node] = static_cast<float>(1.0 / sqrt(static_cast<double>(degree) + 1.0));
 }
 
 // ---- attention ----
@@ -392,12 +413,73 @@ __global__ void __launch_bounds__(kBlock)
   }
   Activate8(what.activation, what.shift, vector, value);
   if (what.residual != nullptr) {
-    Add8(Load8(static_cast<const T*>(what.residual) + row * what.residual_stride + vector * 8), value);
+    const Float8 residual = Load8(static_cast<const T*>(what.residual) + row * what.residual_stride + vector * 8);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) value.v[i] += what.residual_factor * residual.v[i];
   }
   if (what.residual_bias != nullptr) Add8(Load8(what.residual_bias + vector * 8), value);
   unsigned char* to = y.block != nullptr ? y.block + row * y.block_stride_bytes : RowAt(y.table, NodeOf(rows, row));
   if (to != nullptr) Store8(reinterpret_cast<T*>(to) + vector * 8, value);
   if (also != nullptr) Store8(also + at * 8, value);
+}
+
+// One warp per row.
+template <typename T>
+__global__ void __launch_bounds__(kBlock) NormaliseRowsKernel(BlockRows rows, const T* x, int32_t columns, int32_t vectors,
+                                                              const float* weight, const float* bias, T* y) {
+  const int64_t row = WarpOfGrid();
+  if (row >= rows.count) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const T* from = x + row * vectors * 8;
+  const auto over = [&](float mean, bool squares) {
+    float sum = 0;
+    for (int32_t vector = lane; vector < vectors; vector += 32) {
+      const Float8 v = Load8(from + vector * 8);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d = vector * 8 + i < columns ? v.v[i] - mean : 0.0f;
+        sum += squares ? d * d : d;
+      }
+    }
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kFullWarp, sum, offset);
+    return sum / static_cast<float>(columns);
+  };
+  const float mean = over(0.0f, false);
+  const float inverse = 1.0f / sqrtf(over(mean, true) + static_cast<float>(kLayerNormEpsilon));
+  for (int32_t vector = lane; vector < vectors; vector += 32) {
+    Float8 v = Load8(from + vector * 8);
+    const Float8 w = Load8(weight + vector * 8), b = Load8(bias + vector * 8);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) v.v[i] = (v.v[i] - mean) * inverse * w.v[i] + b.v[i];
+    Store8(y + (row * vectors + vector) * 8, v);
+  }
+}
+
+__device__ inline void StoreOne(float* p, float x) { *p = x; }
+__device__ inline void StoreOne(__nv_bfloat16* p, float x) { *p = __float2bfloat16_rn(x); }
+__device__ inline float LoadOne(const float* p) { return __ldg(p); }
+__device__ inline float LoadOne(const __half* p) { return __half2float(*p); }
+__device__ inline float LoadOne(const __nv_bfloat16* p) { return __bfloat162float(*p); }
+
+// One thread for a vector of a row where all lie on boundaries of vectors, otherwise for an element.
+template <typename In, typename Out>
+__global__ void __launch_bounds__(kBlock) CopyColumnsKernel(BlockRows rows, RowsIn from, int32_t width, RowsOut to,
+                                                            int32_t fill, bool by_vectors) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int32_t parts = by_vectors ? fill / 8 : fill;
+  const int64_t row = at / parts;
+  const auto part = static_cast<int32_t>(at % parts);
+  if (row >= rows.count) return;
+  const int64_t node = NodeOf(rows, row);
+  const auto* source = reinterpret_cast<const In*>(from.block != nullptr ? from.block + row * from.block_stride_bytes
+                                                                         : RowAt(from.table, node));
+  auto* target =
+      reinterpret_cast<Out*>(to.block != nullptr ? to.block + row * to.block_stride_bytes : RowAt(to.table, node));
+  if (by_vectors) {
+    Store8(target + part * 8, part * 8 < width ? Load8(source + part * 8) : Float8{});
+  } else {
+    StoreOne(target + part, part < width ? LoadOne(source + part) : 0.0f);
+  }
 }
 
 __global__ void __launch_bounds__(kBlock)
@@ -453,13 +535,13 @@ __global__ void __launch_bounds__(kBlock) CountReadersKernel(const int32_t* colu
 
 unsigned ThreadBlocks(int64_t threads) { return static_cast<unsigned>((threads + kBlock - 1) / kBlock); }
 
-template <typename In, typename Out>
+template <typename In, typename Out, bool kScaled>
 cudaError_t LaunchAggregate(const FullAggregate& what, const BlockRows& rows, const LongRows& long_rows,
                             const RowTable& x, int32_t vectors, void* out, float* partials, cudaStream_t stream) {
-  Launch(FullAggregateKernel<In, Out>, Blocks(rows.count), kBlock, 0, stream, what, rows, x, vectors,
+  Launch(FullAggregateKernel<In, Out, kScaled>, Blocks(rows.count), kBlock, 0, stream, what, rows, x, vectors,
          static_cast<Out*>(out));
   if (long_rows.count > 0) {
-    Launch(AggregatePiecesKernel<In>, Blocks(long_rows.pieces), kBlock, 0, stream, what, rows, long_rows, x, vectors,
+    Launch(AggregatePiecesKernel<In, kScaled>, Blocks(long_rows.pieces), kBlock, 0, stream, what, rows, long_rows, x, vectors,
            partials);
     Launch(JoinPiecesKernel<In, Out>, Blocks(long_rows.count), kBlock, 0, stream, what, rows, long_rows, x, vectors,
            partials, static_cast<Out*>(out));
@@ -504,7 +586,10 @@ cudaError_t EnqueueFullAggregate(const FullAggregate& what, const BlockRows& row
                                  const RowTable& x, Element in_element, int32_t width, Element element, void* out,
                                  float* partials, cudaStream_t stream) {
   return ForElements(in_element, element, [&]<typename In, typename Out>() {
-    return LaunchAggregate<In, Out>(what, rows, long_rows, x, width / 8, out, partials, stream);
+    if (what.scales != nullptr) {
+      return LaunchAggregate<In, Out, true>(what, rows, long_rows, x, width / 8, out, partials, stream);
+    }
+    return LaunchAggregate<In, Out, false>(what, rows, long_rows, x, width / 8, out, partials, stream);
   });
 }
 
@@ -535,6 +620,42 @@ cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Ele
            static_cast<const __nv_bfloat16*>(x), width / 8, y, static_cast<__nv_bfloat16*>(also));
   }
   return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueSymmetricScales(const int64_t* row_offsets, int64_t num_nodes, float* scales, cudaStream_t stream) {
+  Launch(SymmetricScalesKernel, ThreadBlocks(num_nodes), kBlock, 0, stream, row_offsets, num_nodes, scales);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueNormaliseRows(const BlockRows& rows, Element element, const void* x, int32_t columns, int32_t width,
+                                 const float* weight, const float* bias, void* y, cudaStream_t stream) {
+  if (element == Element::kFloat32) {
+    Launch(NormaliseRowsKernel<float>, Blocks(rows.count), kBlock, 0, stream, rows, static_cast<const float*>(x), columns,
+           width / 8, weight, bias, static_cast<float*>(y));
+  } else {
+    Launch(NormaliseRowsKernel<__nv_bfloat16>, Blocks(rows.count), kBlock, 0, stream, rows,
+           static_cast<const __nv_bfloat16*>(x), columns, width / 8, weight, bias, static_cast<__nv_bfloat16*>(y));
+  }
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueCopyColumns(const BlockRows& rows, const RowsIn& from, Element from_element, int32_t width,
+                               const RowsOut& to, Element to_element, int32_t fill, cudaStream_t stream) {
+  const auto on_boundary = [](const unsigned char* p, int64_t stride) {
+    return reinterpret_cast<uintptr_t>(p) % 16 == 0 && stride % 16 == 0;
+  };
+  const auto table_is = [&](const RowTable& table) {
+    return on_boundary(table.device, table.stride_bytes) && on_boundary(table.host, table.stride_bytes);
+  };
+  const bool by_vectors =
+      width % 8 == 0 && fill % 8 == 0 &&
+      (from.block != nullptr ? on_boundary(from.block, from.block_stride_bytes) : table_is(from.table)) &&
+      (to.block != nullptr ? on_boundary(to.block, to.block_stride_bytes) : table_is(to.table));
+  const unsigned blocks = ThreadBlocks(static_cast<int64_t>(rows.count) * (by_vectors ? fill / 8 : fill));
+  return ForElements(from_element, to_element, [&]<typename In, typename Out>() {
+    Launch(CopyColumnsKernel<In, Out>, blocks, kBlock, 0, stream, rows, from, width, to, fill, by_vectors);
+    return cudaPeekAtLastError();
+  });
 }
 
 cudaError_t EnqueueCountReaders(const int32_t* columns, int64_t num_edges, uint32_t* counts, cudaStream_t stream) {

@@ -57,12 +57,22 @@ struct LongRows {
 
 enum class Reduction : uint8_t { kMean, kSum, kMax };
 struct FullAggregate {
+  // What becomes of the node's own row: a second block of columns, [neighbors | self]; a term, neighbors + own_factor *
+  // self; or nothing.
+  enum class Self : uint8_t { kBeside, kAdded, kLeftOut };
   Reduction reduction = Reduction::kMean;
-  bool adds_self = false;   // true: one block of columns, neighbors + own_factor * self; false: [neighbors | self]
+  Self self = Self::kBeside;
   float own_factor = 1.0f;
+  // [nodes], with kSum: neighbor u of v counts scales[u] * scales[v] and, with kAdded, v itself own_factor *
+  // scales[v]^2. Null: all count 1.
+  const float* scales = nullptr;
+  int blocks() const { return self == Self::kBeside ? 2 : 1; }
 };
 
-// Writes out [rows.count, width] or [rows.count, 2 * width] of `element`, from rows of `in_element`.
+// Writes scales [num_nodes] for graph convolution (AggregateSpec): 1 / sqrt(degree + 1).
+cudaError_t EnqueueSymmetricScales(const int64_t* row_offsets, int64_t num_nodes, float* scales, cudaStream_t stream);
+
+// Writes out [rows.count, what.blocks() * width] of `element`, from rows of `in_element`.
 //   partials  [long_rows.pieces, width] floats
 cudaError_t EnqueueFullAggregate(const FullAggregate& what, const BlockRows& rows, const LongRows& long_rows,
                                  const RowTable& x, Element in_element, int32_t width, Element element, void* out,
@@ -87,11 +97,11 @@ cudaError_t EnqueueFullAttention(const FullAttention& what, const BlockRows& row
 // node.
 struct RowsOut {
   unsigned char* block = nullptr;
-  RowTable table;
+  RowTable table = {};
   int64_t block_stride_bytes = 0;
 };
 
-// y = activation((x - mean) * scale + shift) + residual + residual_bias; null terms are left out.
+// y = activation((x - mean) * scale + shift) + residual_factor * residual + residual_bias; null terms are left out.
 struct FinishRows {
   const float* mean = nullptr;   // with scale
   const float* scale = nullptr;
@@ -99,11 +109,36 @@ struct FinishRows {
   Activation activation = Activation::kIdentity;
   const void* residual = nullptr;
   int64_t residual_stride = 0;  // elements
+  float residual_factor = 1.0f;
   const float* residual_bias = nullptr;
 };
 //   x, residual and y of `element`; also [rows.count, width]: a second copy of the rows, or null
 cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Element element, const void* x,
                               int32_t width, const RowsOut& y, void* also, cudaStream_t stream);
+
+// Writes y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with moments over the `columns` of each row
+// (ops/layer_norm.h); x and y [rows.count, width], padding of y zero where weight and bias are.
+cudaError_t EnqueueNormaliseRows(const BlockRows& rows, Element element, const void* x, int32_t columns, int32_t width,
+                                 const float* weight, const float* bias, void* y, cudaStream_t stream);
+
+// Rows to copy: row i of the block lies at block + i * block_stride_bytes or, if `block` is null, in the table at the
+// row's node.
+struct RowsIn {
+  const unsigned char* block = nullptr;
+  RowTable table = {};
+  int64_t block_stride_bytes = 0;
+};
+// Copies columns 0 … width - 1 of each row, converted to `to_element` (fp32 or bf16; `from` may be fp16 too), and zeroes
+// columns width … fill - 1. Both may begin at any column of wider rows.
+cudaError_t EnqueueCopyColumns(const BlockRows& rows, const RowsIn& from, Element from_element, int32_t width,
+                               const RowsOut& to, Element to_element, int32_t fill, cudaStream_t stream);
+
+// Returns a table's columns from `bytes` on, as a table of its own.
+inline RowTable ColumnsFrom(RowTable table, int64_t bytes) {
+  if (table.device != nullptr) table.device += bytes;
+  if (table.host != nullptr) table.host += bytes;
+  return table;
+}
 
 // Adds 1 to counts[columns[slot]] for all slots; counts [nodes].
 cudaError_t EnqueueCountReaders(const int32_t* columns, int64_t num_edges, uint32_t* counts, cudaStream_t stream);

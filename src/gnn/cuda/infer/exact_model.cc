@@ -2,27 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Converts PyTorch's tensors to the padded, stacked and folded tensors of exact_model.h. Whatever is folded is computed
-// in double and rounded once.
+// in double and rounded once (exact_weights.h).
 #include "gnn/cuda/infer/exact_model.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
 #include <string>
 
 #include "gnn/cuda/base/device_parameters.h"
 #include "gnn/nn/stack_model.h"
-#include "gnn/ops/batch_norm.h"
 
 namespace hone::gnn::cuda {
 namespace {
 
 class Planner {
  public:
-  explicit Planner(Model<float>& model) : options_(model.options()) {
-    for (const Parameter<float>* parameter : model.parameters()) tensors_[parameter->name] = &parameter->value;
+  explicit Planner(Model<float>& model) : options_(model.options()), packer_(model, plan_.packed) {
     plan_.classes = options_.num_classes;
     plan_.padded_classes = RoundUp(options_.num_classes, 8);
   }
@@ -38,7 +33,7 @@ class Planner {
       ExactStep step = BesideSelf(l, last ? options_.num_classes : options_.hidden, layer);
       if (!last) {
         step.activation = activation;
-        if (options_.norm == "batch") Normalise(fmt::format("bns.{}.", l), "", options_.hidden, step);
+        if (options_.norm == "batch") step.norm = packer_.Normalisation(fmt::format("bns.{}.", l), "", options_.hidden);
       }
       layer.steps.push_back(step);
       plan_.layers.push_back(layer);
@@ -58,38 +53,15 @@ class Planner {
       layer.attends = true;
       layer.heads = options_.heads;
       layer.negative_slope = static_cast<float>(options_.negative_slope);
-      const std::vector<float>& weight = Tensor(name + "lin.weight", heads * width * in);
-      layer.folded = Reserve(plan_.vectors, 2 * heads * layer.in);
-      for (int side = 0; side < 2; ++side) {
-        const std::vector<float>& attention = Tensor(name + (side == 0 ? "att_src" : "att_dst"), heads * width);
-        for (int64_t h = 0; h < heads && Fine(); ++h) {
-          for (int64_t f = 0; f < in; ++f) {
-            double sum = 0;
-            for (int64_t c = h * width; c < (h + 1) * width; ++c) {
-              sum += static_cast<double>(attention[At(c)]) * static_cast<double>(weight[At(c * in + f)]);
-            }
-            plan_.vectors[At(layer.folded + (side * heads + h) * layer.in + f)] = static_cast<float>(sum);
-          }
-        }
-      }
-      // One product for all heads: blocks on a diagonal if heads are concatenated, side by side if averaged.
+      const ExactAttention attention = packer_.Attention(name, in, width, heads, !last);
+      layer.folded = attention.folded;
       ExactStep step;
-      step.in = heads * layer.in;
-      step.out = RoundUp(last ? width : heads * width, 8);
-      step.weight = Reserve(plan_.weights, step.out * step.in);
-      for (int64_t h = 0; h < heads && Fine(); ++h) {
-        for (int64_t c = 0; c < width; ++c) {
-          for (int64_t f = 0; f < in; ++f) {
-            const float value = weight[At((h * width + c) * in + f)];
-            const int64_t row = last ? c : h * width + c;
-            plan_.weights[At(step.weight + row * step.in + h * layer.in + f)] =
-                last ? value / static_cast<float>(heads) : value;
-          }
-        }
-      }
+      step.in = heads * attention.in;
+      step.out = attention.out;
+      step.weight = attention.weight;
       if (!last) {
         step.activation = activation;
-        if (options_.norm == "batch") Normalise(fmt::format("bns.{}.", l), "", options_.hidden, step);
+        if (options_.norm == "batch") step.norm = packer_.Normalisation(fmt::format("bns.{}.", l), "", options_.hidden);
       }
       layer.steps.push_back(step);
       plan_.layers.push_back(layer);
@@ -105,11 +77,11 @@ class Planner {
       const std::string name = fmt::format("convs.{}.", l);
       ExactLayer layer;
       layer.in = RoundUp(Width(l), 8);
-      layer.aggregate = {.reduction = Reduction::kSum, .adds_self = true};
-      const std::vector<float>& eps = Tensor(name + "eps", 1);
+      layer.aggregate = {.reduction = Reduction::kSum, .self = FullAggregate::Self::kAdded};
+      const std::vector<float>& eps = packer_.Tensor(name + "eps", 1);
       if (Fine()) layer.aggregate.own_factor = 1.0f + eps[0];
       ExactStep first = Linear(name + "nn.0", Width(l), hidden, !normalises);
-      if (normalises) Normalise(name + "nn.1.", name + "nn.0.bias", hidden, first);
+      if (normalises) first.norm = packer_.Normalisation(name + "nn.1.", name + "nn.0.bias", hidden);
       first.activation = activation;
       ExactStep second = Linear(name + (normalises ? "nn.3" : "nn.2"), hidden, hidden, true);
       second.activation = activation;
@@ -134,13 +106,13 @@ class Planner {
       ExactLayer layer;
       ExactStep step = BesideSelf(l, hidden, layer);
       step.activation = activation;
-      if (options_.norm != "none") Normalise(fmt::format("bns.{}.", l), "", hidden, step);
+      if (options_.norm != "none") step.norm = packer_.Normalisation(fmt::format("bns.{}.", l), "", hidden);
       layer.steps.push_back(step);
       layer.adds_own = true;
       if (l == 0) {  // a product of [mean | self] whose left half is zero
-        layer.own_weight = Reserve(plan_.weights, step.out * layer.gathered());
-        Put(Tensor("res_linears.0.weight", hidden * in), hidden, in, in, layer.own_weight + layer.in, layer.gathered());
-        layer.own_bias = Vector("res_linears.0.bias", hidden);
+        layer.own_weight = packer_.ReserveWeights(step.out * layer.gathered());
+        packer_.Put(packer_.Tensor("res_linears.0.weight", hidden * in), hidden, in, in, layer.own_weight + layer.in, layer.gathered());
+        layer.own_bias = packer_.Vector("res_linears.0.bias", hidden);
         layer.contributions.push_back(
             {.of_gathered = true, .in = layer.gathered(), .weight = Part(0, in, layer.gathered(), layer.in)});
       }
@@ -153,51 +125,19 @@ class Planner {
 
  private:
   static size_t At(int64_t i) { return static_cast<size_t>(i); }
-  bool Fine() const { return status_.ok(); }
+  bool Fine() const { return packer_.status().ok(); }
   int64_t Width(int layer) const { return layer == 0 ? options_.in_width : options_.hidden; }
   Result<ExactModel> Done() {
-    HONE_RETURN_IF_ERROR(status_);
+    HONE_RETURN_IF_ERROR(packer_.status());
     return std::move(plan_);
   }
 
-  // Returns an empty vector, and sets status_, if the model has no such tensor.
-  const std::vector<float>& Tensor(const std::string& name, int64_t size) {
-    static const std::vector<float> none;
-    const auto found = tensors_.find(name);
-    if (found != tensors_.end() && static_cast<int64_t>(found->second->size()) == size) return *found->second;
-    if (status_.ok()) {
-      status_ = Status::InvalidArgument(
-          found == tensors_.end()
-              ? "the model has no tensor '" + name + "'"
-              : fmt::format("tensor '{}' has {} values where {} are expected", name, found->second->size(), size));
-    }
-    return none;
-  }
-  static int64_t Reserve(std::vector<float>& pool, int64_t count) {
-    const auto at = static_cast<int64_t>(pool.size());
-    pool.resize(At(at + RoundUp(count, 64)), 0.0f);
-    return at;
-  }
-  // Copies a matrix to rows `stride` apart.
-  void Put(const std::vector<float>& tensor, int64_t rows, int64_t cols, int64_t tensor_stride, int64_t at,
-           int64_t stride) {
-    for (int64_t r = 0; r < rows && Fine(); ++r) {
-      std::copy_n(tensor.begin() + r * tensor_stride, cols, plan_.weights.begin() + at + r * stride);
-    }
-  }
-  int64_t Vector(const std::string& name, int64_t size) {
-    const std::vector<float>& tensor = Tensor(name, size);
-    const int64_t at = Reserve(plan_.vectors, RoundUp(size, 8));
-    if (Fine()) std::copy(tensor.begin(), tensor.end(), plan_.vectors.begin() + at);
-    return at;
-  }
   ExactStep Linear(const std::string& name, int64_t in, int64_t out, bool bias) {
     ExactStep step;
     step.in = RoundUp(in, 8);
     step.out = RoundUp(out, 8);
-    step.weight = Reserve(plan_.weights, step.out * step.in);
-    Put(Tensor(name + ".weight", out * in), out, in, in, step.weight, step.in);
-    if (bias) step.shift = Vector(name + ".bias", out);
+    step.weight = packer_.Matrix(name + ".weight", out, in);
+    if (bias) step.norm.shift = packer_.Vector(name + ".bias", out);
     return step;
   }
   // SAGEConv's step: [lin_l | lin_r].
@@ -207,64 +147,49 @@ class Planner {
     ExactStep step;
     step.in = 2 * layer.in;
     step.out = RoundUp(out, 8);
-    step.weight = Reserve(plan_.weights, step.out * step.in);
+    step.weight = packer_.ReserveWeights(step.out * step.in);
     for (int half = 0; half < 2; ++half) {
       const std::string name = fmt::format("convs.{}.lin_{}.weight", l, half == 0 ? 'l' : 'r');
-      Put(Tensor(name, out * in), out, in, in, step.weight + half * layer.in, step.in);
+      packer_.Put(packer_.Tensor(name, out * in), out, in, in, step.weight + half * layer.in, step.in);
     }
     return step;
-  }
-  // `linear_bias`: bias of the preceding Linear, which only shifts the mean; empty: none.
-  void Normalise(const std::string& name, const std::string& linear_bias, int64_t width, ExactStep& step) {
-    step.shift = Vector(name + "bias", width);
-    step.mean = Vector(name + "running_mean", width);
-    step.scale = Vector(name + "weight", width);
-    const std::vector<float>& variance = Tensor(name + "running_var", width);
-    const std::vector<float>* bias = linear_bias.empty() ? nullptr : &Tensor(linear_bias, width);
-    for (int64_t c = 0; c < width && Fine(); ++c) {
-      float& scale = plan_.vectors[At(step.scale + c)];
-      scale = static_cast<float>(static_cast<double>(scale) /
-                                 std::sqrt(static_cast<double>(variance[At(c)]) + kBatchNormEpsilon));
-      if (bias != nullptr) plan_.vectors[At(step.mean + c)] -= (*bias)[At(c)];
-    }
   }
   // Computes head_ = V1 V0 [classes, collected] and the bias V1 c0 + c1.
   void FoldHead(int64_t collected, int64_t middle) {
     const std::string name = "mlp.module_list.";
-    const std::vector<float>& v0 = Tensor(name + "0.weight", middle * collected);
-    const std::vector<float>& c0 = Tensor(name + "0.bias", middle);
-    const std::vector<float>& v1 = Tensor(name + "1.weight", plan_.classes * middle);
-    plan_.logits_bias = Vector(name + "1.bias", plan_.classes);
+    const std::vector<float>& v0 = packer_.Tensor(name + "0.weight", middle * collected);
+    const std::vector<float>& c0 = packer_.Tensor(name + "0.bias", middle);
+    const std::vector<float>& v1 = packer_.Tensor(name + "1.weight", plan_.classes * middle);
+    plan_.logits_bias = packer_.Vector(name + "1.bias", plan_.classes);
     collected_ = collected;
     if (!Fine()) return;
     head_.assign(At(plan_.classes * collected), 0.0);
     for (int64_t c = 0; c < plan_.classes; ++c) {
       double* row = head_.data() + c * collected;
-      auto bias = static_cast<double>(plan_.vectors[At(plan_.logits_bias + c)]);
+      auto bias = static_cast<double>(plan_.packed.vectors[At(plan_.logits_bias + c)]);
       for (int64_t m = 0; m < middle; ++m) {
         const auto factor = static_cast<double>(v1[At(c * middle + m)]);
         bias += factor * static_cast<double>(c0[At(m)]);
         const float* from = v0.data() + m * collected;
         for (int64_t f = 0; f < collected; ++f) row[f] += factor * static_cast<double>(from[f]);
       }
-      plan_.vectors[At(plan_.logits_bias + c)] = static_cast<float>(bias);
+      plan_.packed.vectors[At(plan_.logits_bias + c)] = static_cast<float>(bias);
     }
   }
   // Copies columns from … from + count - 1 of the head as a weight with rows `stride` wide, from column `at` on.
   int64_t Part(int64_t from, int64_t count, int64_t stride, int64_t at) {
-    const int64_t place = Reserve(plan_.weights, plan_.padded_classes * stride);
+    const int64_t place = packer_.ReserveWeights(plan_.padded_classes * stride);
     for (int64_t c = 0; c < plan_.classes && Fine(); ++c) {
       for (int64_t f = 0; f < count; ++f) {
-        plan_.weights[At(place + c * stride + at + f)] = static_cast<float>(head_[At(c * collected_ + from + f)]);
+        plan_.packed.weights[At(place + c * stride + at + f)] = static_cast<float>(head_[At(c * collected_ + from + f)]);
       }
     }
     return place;
   }
 
   const ModelOptions options_;
-  std::map<std::string, const std::vector<float>*> tensors_;
   ExactModel plan_;
-  Status status_;
+  ExactPacker packer_;
   std::vector<double> head_;
   int64_t collected_ = 0;
 };
@@ -274,7 +199,6 @@ class Planner {
 Result<ExactModel> PlanExactModel(Model<float>& model) {
   Planner planner(model);
   const std::string& kind = model.options().kind;
-  if (model.options().bias) return Status::InvalidArgument(kNoBias);
   if (kind == "sage") return planner.Sage();
   if (kind == "gat") return planner.Gat();
   if (kind == "gin") return planner.Gin();

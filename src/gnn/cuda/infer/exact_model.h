@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts a trained model to the form that exact inference runs: layers over the whole graph, each a gather followed
-// by products.
+// Converts a trained model, one of the four published ones, to layers over the whole graph, each a gather followed by
+// products.
 //
-// Every model's layer has one form, so that one loop serves all of them:
+// Every model's layer has one form, so that one loop (exact_layers.h) serves all of them:
 //
 //   A = what a node gathers from all of its neighbors     [mean | self], sum + (1 + eps) self, or attention
 //   for each step:  X = activation(((X W^T) - mean) * scale + shift), beginning with X = A
@@ -22,19 +22,17 @@
 #include <vector>
 
 #include "gnn/cuda/infer/exact_kernels.h"
+#include "gnn/cuda/infer/exact_weights.h"
 #include "hone/base/status.h"
 #include "hone/gnn/model.h"
 
 namespace hone::gnn::cuda {
 
-inline constexpr int64_t kNowhere = -1;
-
-// Maps X (of `in` columns) to activation(normalised X W^T). Offsets refer to ExactModel::weights and ::vectors.
+// Maps X (of `in` columns) to activation(normalised X W^T). Offsets refer to ExactModel::packed.
 struct ExactStep {
   int64_t in = 0, out = 0;
   int64_t weight = kNowhere;                  // [out, in]
-  int64_t mean = kNowhere, scale = kNowhere;  // [out] each, both or neither
-  int64_t shift = kNowhere;                   // [out]
+  ExactNorm norm;  // [out] each; mean and scale both or neither
   Activation activation = Activation::kIdentity;
 };
 
@@ -59,7 +57,7 @@ struct ExactLayer {
   int64_t own_bias = kNowhere;
   std::vector<ExactContribution> contributions;
 
-  int64_t gathered() const { return attends ? heads * in : aggregate.adds_self ? in : 2 * in; }
+  int64_t gathered() const { return attends ? heads * in : aggregate.blocks() * in; }
   int64_t out() const { return steps.back().out; }
 };
 
@@ -69,8 +67,7 @@ struct ExactModel {
   // The logits are the last layer's rows; or, if layers contribute, the sum of contributions and this bias.
   bool contributes = false;
   int64_t logits_bias = kNowhere;
-  std::vector<float> weights;  // converted to the products' dtype on the device
-  std::vector<float> vectors;  // in fp32
+  ExactWeights packed;
 };
 
 // Plans the model. kInvalidArgument for a kind that is not one of the four, or a missing tensor, naming it.

@@ -16,7 +16,7 @@
 #include "gnn/cuda/base/fanouts.h"
 #include "gnn/cuda/graph/device_graph.h"
 #include "gnn/cuda/infer/latency_kernels.h"
-#include "gnn/cuda/lower/program.h"
+#include "gnn/cuda/lower/plan_model.h"
 #include "gnn/cuda/sample/all_neighbors.h"
 #include "hone/gnn/neighbor_sampler.h"
 
@@ -25,19 +25,6 @@ namespace {
 
 constexpr std::array<int32_t, 7> kSizes = {1, 2, 4, 8, 16, 32, 64};
 static_assert(kSizes.back() == kMostSeeds && LatencyPredictor::kMostSeeds == kMostSeeds);
-
-Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& shape) {
-  if (shape.spec != nullptr) {
-    return Status::InvalidArgument("model '" + shape.spec->name +
-                                   "': a GPU answers requests for the published models alone, and none of a file yet; use "
-                                   "--device cpu");
-  }
-  if (shape.kind == "sage") return PlanSage(shape);
-  if (shape.kind == "gat") return PlanGat(shape);
-  if (shape.kind == "gin") return PlanGin(shape);
-  if (shape.kind == "sage-ri") return PlanSageRi(shape);
-  return Status::InvalidArgument("latency mode knows sage, gat, gin and sage-ri, not '" + shape.kind + "'");
-}
 
 Status Check(const Graph& graph, const ModelOptions& model, const LatencyOptions& options) {
   if (static_cast<int>(options.fanouts.size()) != model.layers || model.layers > kMaxHops) {
@@ -151,6 +138,7 @@ class Predictor final : public LatencyPredictor {
       HONE_ASSIGN_OR_RETURN(const int32_t largest, LargestDegree(graph_.view()));
       options_.fanouts = WithAllNeighbors(options.fanouts, largest);
     }
+    hops_ = EnvelopeFanouts(*plan_, options_.fanouts);
     context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
     HONE_RETURN_IF_ERROR(parameters_.Make(plan_->Layout(), context_.element));
     HONE_RETURN_IF_ERROR(parameters_.ImportValues(model.parameters()));
@@ -231,7 +219,7 @@ class Predictor final : public LatencyPredictor {
     std::vector<int32_t> known;
     int64_t nodes = seeds;
     *slots = 0;
-    for (const int32_t fanout : options_.fanouts) {
+    for (const int32_t fanout : hops_) {
       *slots = std::max(*slots, nodes * fanout);
       if (*slots >= kNewRank) break;
       known.push_back(static_cast<int32_t>(nodes));
@@ -252,7 +240,7 @@ class Predictor final : public LatencyPredictor {
     std::vector<int32_t> usual;
     if (s == 0 || slots < std::min<int64_t>(options_.most_slots, kNewRank)) {
       size.worst = std::make_unique<Lane>();
-      HONE_RETURN_IF_ERROR(size.worst->Make(context_, *plan_, options_.fanouts, worst));
+      HONE_RETURN_IF_ERROR(size.worst->Make(context_, *plan_, hops_, worst));
       HONE_ASSIGN_OR_RETURN(const Observed observed, Observe(*size.worst));
       if (s == 0) of_one_ = observed;
       usual = Usual(observed, 1, worst);
@@ -267,11 +255,11 @@ class Predictor final : public LatencyPredictor {
       usual = Usual(of_one_, kSizes[s], {});
       for (size_t h = 0; h < usual.size(); ++h) {
         const int64_t most = std::min<int64_t>(4 * options_.most_slots, kNewRank);
-        if (int64_t{usual[h]} * options_.fanouts[h] >= most) return Status::Ok();  // always answered in halves
+        if (int64_t{usual[h]} * hops_[h] >= most) return Status::Ok();  // always answered in halves
       }
     }
     size.usual = std::make_unique<Lane>();
-    HONE_RETURN_IF_ERROR(size.usual->Make(context_, *plan_, options_.fanouts, usual));
+    HONE_RETURN_IF_ERROR(size.usual->Make(context_, *plan_, hops_, usual));
     return Capture(*size.usual);
   }
 
@@ -387,6 +375,7 @@ class Predictor final : public LatencyPredictor {
   }
 
   LatencyOptions options_;
+  std::vector<int32_t> hops_;  // fanouts of the envelopes: one more than the model's layers where the outermost nodes get ids
   int64_t classes_ = 0, device_bytes_ = 0;
   DeviceGraph graph_;
   DeviceParameters parameters_;

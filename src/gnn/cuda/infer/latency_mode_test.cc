@@ -4,6 +4,7 @@
 // Compares latency mode with the CPU path with the same draws, for every model and every request size; tests that
 // buffers that are too small lose nothing, and that threads may call at once.
 #include "gnn/cuda/base/test_device.h"
+#include "gnn/cuda/base/test_specs.h"
 #include "gnn/cuda/infer/latency_mode.h"
 
 #include <cuda_runtime_api.h>
@@ -38,6 +39,11 @@ ModelOptions Shape(const std::string& kind, int layers, int64_t hidden, int head
   return shape;
 }
 
+ModelOptions Biased(ModelOptions shape) {
+  shape.bias = true;
+  return shape;
+}
+
 class LatencyMode : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
@@ -68,8 +74,9 @@ class LatencyMode : public testing::TestWithParam<Case> {
     GatherRows(graph_->features(), sample.nodes, {x.data(), sample.num_nodes(), width, width}, 1);
     std::vector<float> logits(static_cast<size_t>(sample.num_seeds() * classes));
     const auto state = model_->MakeState();
+    const CsrView csr = graph_->structure();
     model_->Forward(sample, {x.data(), sample.num_nodes(), width, width},
-                    {logits.data(), sample.num_seeds(), classes, classes}, *state, {.nodes = sample.nodes});
+                    {logits.data(), sample.num_seeds(), classes, classes}, *state, {.nodes = sample.nodes, .graph = &csr});
     return logits;
   }
   // Returns distinct nodes, all over the graph.
@@ -123,7 +130,9 @@ TEST_P(LatencyMode, EveryRequestIsTheCpusWithTheSameDraws) {
 INSTANTIATE_TEST_SUITE_P(Models, LatencyMode,
                          testing::Values(Case{"Sage", Shape("sage", 3, 16)}, Case{"SageOneLayer", Shape("sage", 1, 16)},
                                          Case{"Gat", Shape("gat", 3, 16)}, Case{"GatTwoHeads", Shape("gat", 2, 14, 2)},
-                                         Case{"Gin", Shape("gin", 3, 13)}, Case{"SageRi", Shape("sage-ri", 3, 16)}),
+                                         Case{"Gin", Shape("gin", 3, 13)}, Case{"SageRi", Shape("sage-ri", 3, 16)},
+                                         Case{"SageBiased", Biased(Shape("sage", 2, 16))}, Case{"SpecGcn", Spec(kGcn)},
+                                         Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)}),
                          [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 // Fanouts above a warp's lanes, for nodes that have more neighbors and for nodes that have fewer.

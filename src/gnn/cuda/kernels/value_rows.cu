@@ -49,6 +49,20 @@ __device__ inline void StoreOne(float* to, float x) { *to = x; }
 __device__ inline void StoreOne(__nv_bfloat16* to, float x) { *to = __float2bfloat16(x); }
 
 template <typename T>
+__global__ void __launch_bounds__(kBlock) ClearPaddingKernel(int number, const BatchHeader* header, int32_t padded_rows,
+                                                             int32_t columns, int32_t vectors, T* rows) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t row = at / vectors;
+  const auto column = static_cast<int32_t>(at % vectors) * 8;
+  if (row >= padded_rows) return;
+  if (row >= RowsAfter(header, number)) {
+    Store8(rows + at * 8, Float8{});
+    return;
+  }
+  for (int32_t c = max(column, columns); c < column + 8; ++c) StoreOne(rows + at * 8 + (c - column), 0.0f);
+}
+
+template <typename T>
 __global__ void __launch_bounds__(kBlock)
     PutColumnsKernel(ColumnsBeside columns, const BatchHeader* header, const T* narrow, T* wide) {
   const int32_t vectors = (columns.width + 7) / 8;
@@ -118,6 +132,20 @@ cudaError_t EnqueueGatherRows(const GraphOnDevice& graph, Element feature_elemen
       return launch(__nv_bfloat16{});
   }
   return cudaErrorInvalidValue;
+}
+
+cudaError_t EnqueueClearPadding(int number, const BatchHeader* header, int32_t padded_rows, int32_t columns, int32_t width,
+                                Element element, void* rows, cudaStream_t stream) {
+  const int32_t vectors = width / 8;
+  const unsigned blocks = Blocks(static_cast<int64_t>(padded_rows) * vectors);
+  if (element == Element::kFloat32) {
+    Launch(ClearPaddingKernel<float>, blocks, kBlock, 0, stream, number, header, padded_rows, columns, vectors,
+           static_cast<float*>(rows));
+  } else {
+    Launch(ClearPaddingKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, number, header, padded_rows, columns, vectors,
+           static_cast<__nv_bfloat16*>(rows));
+  }
+  return cudaPeekAtLastError();
 }
 
 cudaError_t EnqueueAddRows(const RowsAdded& rows, Element element, const BatchHeader* header, Element to_element,

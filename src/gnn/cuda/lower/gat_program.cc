@@ -315,7 +315,7 @@ class GatPlan final : public ModelPlan {
 }  // namespace
 
 Result<std::unique_ptr<ModelPlan>> PlanGat(const ModelOptions& model) {
-  if (model.bias) return Status::InvalidArgument(kNoBias);
+  HONE_CHECK(!model.bias, "a model with biases is planned as a spec (plan_model.h)");
   HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(model.activation, Activation::kRelu));
   return std::unique_ptr<ModelPlan>(std::make_unique<GatPlan>(model, activation));
 }

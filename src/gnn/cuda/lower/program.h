@@ -76,6 +76,9 @@ class ModelPlan {
   // Whether the nodes of the outermost hop get numbers, as those of the others do: the batch's envelope then has one hop
   // more, which draws nobody (plan_model.h).
   virtual bool numbers_outermost() const { return false; }
+  // Whether what is drawn beside the sampling needs global ids and the whole graph, in a batch that the host prepared
+  // too: a mask keyed by the node of every input row, or degrees of the whole graph.
+  virtual bool finds_rows_by_id() const { return false; }
   // `context` must outlive the program.
   virtual Result<std::unique_ptr<Program>> Build(const ProgramContext& context, const Envelope& envelope) const = 0;
 };

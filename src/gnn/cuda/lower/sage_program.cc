@@ -328,7 +328,7 @@ class SagePlan final : public ModelPlan {
 }  // namespace
 
 Result<std::unique_ptr<ModelPlan>> PlanSage(const ModelOptions& model) {
-  if (model.bias) return Status::InvalidArgument(kNoBias);
+  HONE_CHECK(!model.bias, "a model with biases is planned as a spec (plan_model.h)");
   HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(model.activation, Activation::kRelu));
   return std::unique_ptr<ModelPlan>(std::make_unique<SagePlan>(model, activation));
 }

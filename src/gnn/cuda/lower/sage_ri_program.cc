@@ -413,6 +413,7 @@ class SageRiProgram final : public Program {
 
 class SageRiPlan final : public ModelPlan {
  public:
+  bool finds_rows_by_id() const override { return shape_.rate.active(); }  // a mask of input rows
   SageRiPlan(const ModelOptions& model, Activation activation) {
     const int64_t hidden = model.hidden, middle = 2 * model.num_classes;
     shape_.hidden = RoundUp(hidden, 8);

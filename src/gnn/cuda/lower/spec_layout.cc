@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "gnn/spec/own_operations.h"
 #include "gnn/spec/spec_words.h"
 
 namespace hone::gnn::cuda {
@@ -40,6 +41,18 @@ void PlaceUnit(size_t u, LoweredSpec& model, ParameterLayout& layout) {
       at.norm.weight = layout.ReserveVector(prefix(unit.value) + ".weight", unit.width);
       at.norm.bias = layout.ReserveVector(prefix(unit.value) + ".bias", unit.width);
       break;
+    case Kind::kOwn: {
+      // The Layer says which parameters there are; it is not kept.
+      const OpPlace place = model.OwnPlace(u);
+      const auto& kind = std::get<OwnSpec>(model.Operation(unit.value)).kind;
+      const std::unique_ptr<Layer<float>> layer = FindOp(kind)->MakeLayer(place);
+      for (const Parameter<float>* parameter : layer->parameters()) {
+        const auto size = static_cast<int64_t>(parameter->value.size());
+        const bool buffer = !parameter->trainable();
+        at.own.push_back({layout.ReserveVector(parameter->name, size, buffer), buffer});
+      }
+      break;
+    }
     case Kind::kAdd:
       if (std::get<AddSpec>(model.Operation(unit.value)).eps) {
         at.eps = layout.ReserveVector(prefix(unit.value) + ".eps", 1, true);
@@ -51,6 +64,12 @@ void PlaceUnit(size_t u, LoweredSpec& model, ParameterLayout& layout) {
 }
 
 }  // namespace
+
+OpPlace LoweredSpec::OwnPlace(size_t u) const {
+  const SpecUnit& unit = Unit(u);
+  return PlaceOf(std::get<OwnSpec>(Operation(unit.value)), ParametersOf(spec->values[unit.value - 1]),
+                 Unit(unit.operands[0]).width, unit.width, shapes.drop_keys[unit.value], 0);
+}
 
 ParameterLayout LayOutParameters(LoweredSpec& model) {
   ParameterLayout layout;

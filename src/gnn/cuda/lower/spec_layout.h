@@ -11,8 +11,15 @@
 #include "gnn/cuda/base/device_parameters.h"
 #include "gnn/cuda/lower/norm_between.h"
 #include "gnn/nn/spec_units.h"
+#include "hone/gnn/op.h"
 
 namespace hone::gnn::cuda {
+
+// A parameter of a registered operation, in the flat parameters or, if `buffer`, the buffers.
+struct OwnParameter {
+  int64_t at = 0;
+  bool buffer = false;
+};
 
 // Where a unit's parameters lie, in the flat parameters and, where it says so, buffers.
 struct UnitPlaces {
@@ -20,6 +27,7 @@ struct UnitPlaces {
   int64_t att_src = 0, att_dst = 0;
   NormPlaces norm;   // running statistics: buffers
   int64_t eps = -1;  // a buffer; below zero: none
+  std::vector<OwnParameter> own;  // in the order of the operation's Layer
 };
 
 // Indices `u` are units', `value` the spec's (SpecShapes).
@@ -33,6 +41,8 @@ struct LoweredSpec {
   const SpecUnit& Unit(size_t u) const { return lowered.units[u]; }
   int64_t Padded(size_t u) const { return RoundUp<int64_t>(Unit(u).width, 8); }
   const AttentionSpec& Attention(size_t u) const { return std::get<AttentionSpec>(Operation(Unit(u).value)); }
+  // What a kOwn unit's operation is made for.
+  OpPlace OwnPlace(size_t u) const;
   // Whether somebody needs the gradient of the unit's rows; of "x" nobody does.
   bool Wants(size_t u) const { return u != 0 && lowered.plan.values[u].wants_gradient; }
 };

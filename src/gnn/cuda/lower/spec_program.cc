@@ -27,6 +27,7 @@
 #include "gnn/cuda/lower/norm_between.h"
 #include "gnn/cuda/lower/spec_attention.h"
 #include "gnn/cuda/lower/spec_layout.h"
+#include "gnn/cuda/lower/spec_own.h"
 #include "gnn/ops/dropout.h"
 
 namespace hone::gnn::cuda {
@@ -91,6 +92,9 @@ class SpecProgram final : public Program {
           if (!Wants(unit.operands[0])) {  // its gradient is made all the same, by who makes that of the scores
             apart = std::max(apart, Rows(unit.operands[0]) * Padded(unit.operands[0]));
           }
+          break;
+        case Kind::kOwn:
+          HONE_RETURN_IF_ERROR(step.own.Make(context_, envelope_, model_, u));
           break;
         case Kind::kBetween:
           if (unit.read_through && NotesMarks(u)) HONE_RETURN_IF_ERROR(step.marks.Allocate(Rows(u) * Padded(u) / 8));
@@ -196,6 +200,7 @@ class SpecProgram final : public Program {
     DeviceArray<float> coefficients, moments;
     DeviceArray<int32_t> winners;
     SpecAttention attention;
+    SpecOwn own;
   };
 
   int64_t Known(int hop) const { return envelope_.known[static_cast<size_t>(hop)]; }
@@ -345,6 +350,8 @@ class SpecProgram final : public Program {
         return step.attention.EnqueueForward(batch, operand(0), RowsOf(batch, u), stream);
       case Kind::kProduct:
         return step.dense.Forward(operand(0), RowsOf(batch, u), stream);
+      case Kind::kOwn:
+        return step.own.EnqueueForward(batch, operand(0), RowsOf(batch, u), stream);
       case Kind::kBetween: {
         if (unit.read_through) return Status::Ok();
         const RowsOnDevice rows = OnDevice(batch, u);
@@ -457,6 +464,11 @@ class SpecProgram final : public Program {
         HONE_RETURN_IF_ERROR(from.dense.InputGradient(from.grad, direct, stream));
         return whole ? Status::Ok() : add_rows(direct, user.hop, nullptr);
       }
+      case Kind::kOwn: {
+        void* const direct = adds ? apart_.get() : to;
+        HONE_RETURN_IF_ERROR(from.own.EnqueueBackward(batch, RowsOf(batch, u), from.grad, PaddedRows(u), direct, stream));
+        return adds ? add_rows(direct, user.hop + (user.reads_hop ? 1 : 0), nullptr) : Status::Ok();
+      }
       case Kind::kConcat:
         HONE_CUDA_RETURN_IF_ERROR(EnqueueTakeColumns(ColumnsOf(use.value, use.operand, PaddedRows(u)), element,
                                                      batch.header, from.grad, adds, to, stream));
@@ -487,6 +499,9 @@ class SpecProgram final : public Program {
         if (Wants(unit.operands[0])) return Status::Ok();  // the rest comes when the operand does
         return step.attention.EnqueueRowGradients(batch, operand(), attention_scratch_, PaddedRows(unit.operands[0]),
                                                   apart_.get(), stream);
+      case Kind::kOwn:
+        if (Wants(unit.operands[0])) return Status::Ok();  // with the operand's
+        return step.own.EnqueueBackward(batch, operand(), step.grad, 0, nullptr, stream);
       case Kind::kBetween:
         if (unit.adds_bias_alone() || unit.read_through) {
           if (unit.bias_of == 0) return Status::Ok();
@@ -554,6 +569,11 @@ class SpecModelPlan final : public ModelPlan {
   ParameterLayout Layout() const override { return layout_; }
   int64_t padded_classes() const override { return model_.Padded(model_.lowered.units.size() - 1); }
   bool numbers_outermost() const override { return !model_.lowered.draws_outermost; }
+  bool finds_rows_by_id() const override {
+    return std::any_of(model_.lowered.units.begin(), model_.lowered.units.end(), [&](const SpecUnit& unit) {
+      return unit.kind == Kind::kDrawn && KindOf(std::get<AggregateSpec>(model_.Operation(unit.value))) == HopSum::kSymmetric;
+    });
+  }
   Result<std::unique_ptr<Program>> Build(const ProgramContext& context, const Envelope& envelope) const override {
     auto program = std::make_unique<SpecProgram>(context, envelope, model_);
     HONE_RETURN_IF_ERROR(program->Make());
@@ -572,6 +592,9 @@ Result<std::unique_ptr<ModelPlan>> PlanSpecModel(const ModelOptions& model) {
   lowered.spec = model.spec;
   HONE_ASSIGN_OR_RETURN(lowered.shapes, CheckModelSpec(*model.spec, model.in_width, model.num_classes));
   lowered.lowered = LowerToUnits(*model.spec, lowered.shapes);
+  for (size_t u = 1; u < lowered.lowered.units.size(); ++u) {
+    if (lowered.Unit(u).kind == Kind::kOwn) HONE_RETURN_IF_ERROR(SpecOwn::Check(lowered, u));
+  }
   if (!lowered.lowered.plan.values.back().wants_gradient) {
     return Status::InvalidArgument(
         fmt::format("model '{}' has no weights, and the GPU engine trains some: add a linear, or use --device cpu",

@@ -148,6 +148,7 @@ std::unique_ptr<Operation<T>> MakeOperation(const OperationSpec& spec, const Ope
   if (const auto* o = std::get_if<ActivateSpec>(&spec)) return MakeActivate<T>(*o);
   if (const auto* o = std::get_if<DropSpec>(&spec)) return MakeDrop<T>(*o, place);
   if (const auto* o = std::get_if<AddSpec>(&spec)) return MakeAdd<T>(*o, place);
+  if (const auto* o = std::get_if<OwnSpec>(&spec)) return MakeOwn<T>(*o, place);
   return MakeConcat<T>(place);
 }
 

@@ -122,7 +122,7 @@ struct OperationPlace {
   std::string parameters;        // prefix of the parameters' names
   std::vector<int64_t> in;       // columns of the operands
   int64_t out = 0;               // columns of the value
-  SpecShapes::DropKey drop_key;  // for a Drop
+  SpecShapes::DropKey drop_key;  // for a Drop, and an operation of one's own
   double dropped_before = 0;     // for a Drop after another Drop: the other's probability
   WeightStream* stream = nullptr;
 };
@@ -143,6 +143,8 @@ template <typename T>
 std::unique_ptr<Operation<T>> MakeAdd(const AddSpec& spec, const OperationPlace& place);
 template <typename T>
 std::unique_ptr<Operation<T>> MakeConcat(const OperationPlace& place);
+template <typename T>
+std::unique_ptr<Operation<T>> MakeOwn(const OwnSpec& spec, const OperationPlace& place);
 
 // Makes an operation of any kind.
 template <typename T>

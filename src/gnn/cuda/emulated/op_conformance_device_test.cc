@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests that the check of an operation's form for a GPU finds what is planted in one, and nothing in one that is right;
+// and that a model with it trains on the device as on the CPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "gnn/cuda/emulated/op_plants_device.h"
+#include "gnn/cuda/emulated/runtime.h"
+#include "gnn/train/test_graph.h"
+#include "hone/gnn/device.h"
+#include "hone/gnn/op_conformance.h"
+
+namespace hone::gnn {
+namespace {
+
+std::set<std::string> RulesBroken(Plant plant) {
+  const PlantedKind kind(Plant::kNone, [plant](const OpPlace& place) { return MakePlantedSumOnDevice(place, plant); });
+  const Result<std::vector<OpFinding>> found = CheckOpOnDevice(kind, {.in = 13});
+  EXPECT_TRUE(found.ok()) << found.status().message();
+  std::set<std::string> rules;
+  if (found.ok()) {
+    for (const OpFinding& finding : *found) rules.insert(finding.rule);
+  }
+  return rules;
+}
+
+TEST(OpConformanceOnDevice, AnOperationThatIsRightHasNoFindings) {
+  EXPECT_EQ(RulesBroken(Plant::kNone), std::set<std::string>());
+}
+
+TEST(OpConformanceOnDevice, EachPlantedViolationIsFoundAndNamed) {
+  EXPECT_TRUE(RulesBroken(Plant::kWritesPaddedRows).contains("padded-rows"));
+  EXPECT_EQ(RulesBroken(Plant::kReadsSizes), std::set<std::string>{"device-sizes"});
+  EXPECT_EQ(RulesBroken(Plant::kAddsGradient), std::set<std::string>{"overwrites"});
+  EXPECT_EQ(RulesBroken(Plant::kKeepsState), std::set<std::string>{"no-state"});
+  cuda::emulated::SetOrder(7);  // blocks come in another order every time
+  EXPECT_EQ(RulesBroken(Plant::kSumsByThread), std::set<std::string>{"one-order"});
+  cuda::emulated::SetOrder(0);
+}
+
+TEST(OpConformanceOnDevice, WithoutAFormForAGpuThereIsAnError) {
+  EXPECT_EQ(CheckOpOnDevice(PlantedKind(Plant::kNone), {.in = 13}).status().code(), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace hone::gnn

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The published models in exact inference: each pass is a layer of exact_model.h.
+#pragma once
+
+#include <memory>
+
+#include "gnn/cuda/infer/exact_form.h"
+#include "gnn/cuda/infer/exact_model.h"
+
+namespace hone::gnn::cuda {
+
+// `element`: of activations and products, fp32 or bf16.
+std::unique_ptr<ExactForm> MakeExactLayers(ExactModel model, Element element);
+
+}  // namespace hone::gnn::cuda

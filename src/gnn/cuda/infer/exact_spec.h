@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any spec in exact inference: pass p computes the values of one row set, from the units of the spec (nn/spec_units.h).
+//
+// A pass's table holds, side by side, the values made earlier that this pass or a later one reads; "x" is among them
+// where it is read after the first pass. Values that are made before the first aggregation have a pass of their own,
+// which gathers nothing.
+#pragma once
+
+#include <memory>
+
+#include "gnn/cuda/infer/exact_form.h"
+#include "hone/base/status.h"
+#include "hone/gnn/model.h"
+
+namespace hone::gnn::cuda {
+
+// `model` has the parameters that `spec` names, and the widths; neither is kept. `element`: of activations and
+// products, fp32 or bf16. kInvalidArgument for a spec that does not fit the widths, or a missing tensor, naming it.
+Result<std::unique_ptr<ExactForm>> MakeExactSpec(Model<float>& model, const ModelSpec& spec, Element element);
+
+}  // namespace hone::gnn::cuda

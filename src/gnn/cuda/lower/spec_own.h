@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A registered operation of a spec on the GPU: memory for its DeviceOp, and its calls (hone/gnn/op.h).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gnn/cuda/lower/program.h"
+#include "gnn/cuda/lower/spec_layout.h"
+#include "hone/gnn/op.h"
+
+namespace hone::gnn::cuda {
+
+class SpecOwn {
+ public:
+  // Errors say which operation has no form for a GPU, with the remedy; nothing is allocated by then.
+  static Status Check(const LoweredSpec& model, size_t u);
+
+  // All borrowed.
+  Status Make(const ProgramContext& context, const Envelope& envelope, const LoweredSpec& model, size_t u);
+  // out [rows of the unit, its columns] from the operand's rows.
+  Status EnqueueForward(const BatchOnDevice& batch, const void* rows, void* out, cudaStream_t stream) const;
+  // From grad_out: the parameters' gradients and, unless it is null, grad_rows; `padded_rows` of these, which are zero
+  // from the batch's on.
+  Status EnqueueBackward(const BatchOnDevice& batch, const void* rows, const void* grad_out, int32_t padded_rows,
+                         void* grad_rows, cudaStream_t stream) const;
+
+ private:
+  const SpecUnit& unit() const { return model_->Unit(u_); }
+  int operand_hop() const { return unit().hop + (unit().reads_hop ? 1 : 0); }
+  DeviceOpCall Call(const BatchOnDevice& batch, cudaStream_t stream) const;
+  DeviceRows Rows(const void* data, size_t u) const;
+
+  const ProgramContext* context_ = nullptr;
+  const LoweredSpec* model_ = nullptr;
+  size_t u_ = 0;
+  OpPlace place_;
+  DeviceOpShape shape_;
+  std::unique_ptr<DeviceOp> op_;
+  std::vector<const float*> parameters_;
+  std::vector<float*> gradients_;
+  DeviceArray<unsigned char> saved_, workspace_;
+};
+
+}  // namespace hone::gnn::cuda
