@@ -116,7 +116,4 @@ void RegisterVerifyCommand(CLI::App& app, CommandContext& context);
 void RegisterWorkerCommand(CLI::App& app, CommandContext& context);
 void RegisterWorkersCommand(CLI::App& app, CommandContext& context);
 
-// Runs `hone __NAME …`, the program's own child processes; nullopt when argv is none of them.
-std::optional<int> RunHiddenCommand(int argc, char** argv);
-
 }  // namespace hone

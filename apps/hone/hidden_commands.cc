@@ -3,11 +3,13 @@
 //
 // These commands are the program's own child processes. They are not for people: their arguments may change with any
 // version.
+#include "hone/hidden_commands.h"
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
-#include "hone/commands.h"
 #include "tuner/device/sim/sim_child.h"
 #include "tuner/evaluate/worker/worker_main.h"
 #ifdef HONE_WITH_CUDA
@@ -28,7 +30,7 @@ std::string FlagValue(int argc, char** argv, const char* flag, const char* fallb
   return fallback;
 }
 
-bool HasFlag(int argc, char** argv, const char* flag) {
+[[maybe_unused]] bool HasFlag(int argc, char** argv, const char* flag) {
   for (int i = 2; i < argc; ++i) {
     if (std::strcmp(argv[i], flag) == 0) return true;
   }

@@ -11,6 +11,7 @@
 #include "common/shell_commands.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
+#include "hone/hidden_commands.h"
 #include "hone/guide.h"
 #include "hone/signal_stop.h"
 

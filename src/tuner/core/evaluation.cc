@@ -19,7 +19,7 @@ namespace hone {
 namespace {
 
 using nlohmann::json;
-using ordered = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kVerdicts[] = {
     "ok",        "parse_error",  "compile_error",  "resource_limit", "launch_error", "crashed",
@@ -31,8 +31,8 @@ constexpr std::string_view kCaseRoles[] = {"time", "check", "hidden"};
 std::span<const std::string_view> NamesOf(Verdict) { return kVerdicts; }
 std::span<const std::string_view> NamesOf(CaseRole) { return kCaseRoles; }
 
-ordered IntervalToJson(const Interval& interval) {
-  const auto number = [](double value) { return ordered(NumberToJson(value)); };
+OrderedJson IntervalToJson(const Interval& interval) {
+  const auto number = [](double value) { return OrderedJson(NumberToJson(value)); };
   return {{"median", number(interval.median)}, {"ci95", {number(interval.low), number(interval.high)}}};
 }
 
@@ -83,7 +83,7 @@ std::optional<double> GeomeanSpeedup(const std::vector<CaseResult>& cases) {
 }
 
 std::string EvaluationToJson(const Evaluation& evaluation, int indent) {
-  ordered object = {{"schema", "hone-evaluation-1"}};
+  OrderedJson object = {{"schema", "hone-evaluation-1"}};
   // A time is meaningless unless the verdict is ok, so it is not written with another one.
   VisitFields(evaluation, FieldWriter(object, evaluation.verdict == Verdict::kOk));
   return DumpJson(object, indent);

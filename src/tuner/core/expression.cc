@@ -18,10 +18,8 @@
 
 namespace hone {
 
-namespace {
-
-constexpr size_t kMaxTextBytes = 4096;
-constexpr int kMaxDepth = 128;
+// Named, because Expression::Node, which has a name outside this file, holds one.
+namespace expression {
 
 enum class Operation {
   kConstant,
@@ -49,6 +47,15 @@ enum class Operation {
   kRoundUp,
   kLog2,
 };
+
+}  // namespace expression
+
+namespace {
+
+using expression::Operation;
+
+constexpr size_t kMaxTextBytes = 4096;
+constexpr int kMaxDepth = 128;
 
 std::string_view OperationText(Operation operation) {
   switch (operation) {
@@ -89,7 +96,7 @@ std::string Trimmed(std::string_view text) {
 }  // namespace
 
 struct Expression::Node {
-  Operation operation = Operation::kConstant;
+  expression::Operation operation = expression::Operation::kConstant;
   int64_t constant = 0;
   std::string name;                // kName, kCall
   std::vector<std::string> texts;  // kCall: source texts of the arguments

@@ -18,7 +18,7 @@
 namespace hone {
 namespace {
 
-CheckGroup GpuChecks(const TunerSurroundings& surroundings) {
+CheckGroup GpuChecks([[maybe_unused]] const TunerSurroundings& surroundings) {
   CheckGroup group{"A GPU", {}};
   Check built{.name = "cuda_build", .title = "CUDA support", .brings = "judges candidates on a GPU"};
 #ifdef HONE_WITH_CUDA

@@ -17,9 +17,9 @@
 namespace hone {
 namespace {
 
-class Reader {
+class PlanReader {
  public:
-  Reader(std::string_view file, GivenPlan& plan) : file_(file), plan_(plan) {}
+  PlanReader(std::string_view file, GivenPlan& plan) : file_(file), plan_(plan) {}
 
   Status Run(const TomlNode& root) {
     for (const auto& [key, node] : root.entries) {
@@ -167,7 +167,7 @@ Result<std::optional<GivenPlan>> ReadGivenPlan(std::string_view source, std::str
   plan.begin = begin;
   plan.end = source.find("*/", begin) + 2;
   plan.line = text.line_offset + 1;
-  HONE_RETURN_IF_ERROR(Reader(file, plan).Run(root));
+  HONE_RETURN_IF_ERROR(PlanReader(file, plan).Run(root));
   return std::optional<GivenPlan>(std::move(plan));
 }
 

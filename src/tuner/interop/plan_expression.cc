@@ -17,9 +17,9 @@ namespace {
 
 using std::string_view;
 
-constexpr int kMaxDepth = 24;
+constexpr int kMaxPlanDepth = 24;
 
-const std::map<string_view, string_view>& Functions() {
+const std::map<string_view, string_view>& PlanFunctions() {
   static const std::map<string_view, string_view> kKnown = {
       {"min", "min"},           {"max", "max"},          {"ceil_div", "ceil_div"}, {"cdiv", "ceil_div"},
       {"ceilDiv", "ceil_div"},  {"CeilDiv", "ceil_div"}, {"CEIL_DIV", "ceil_div"}, {"div_up", "ceil_div"},
@@ -110,7 +110,7 @@ std::string Folded(const std::string& text) {
   const std::vector<Token> tokens = LexCuda(text);
   if (tokens.size() < 2) return text;
   for (const Token& t : tokens) {
-    if (t.kind == TokenKind::kIdentifier && Functions().count(t.text) == 0) return text;
+    if (t.kind == TokenKind::kIdentifier && PlanFunctions().count(t.text) == 0) return text;
   }
   const Result<Expression> expression = Expression::Parse(text);
   if (!expression.ok()) return text;
@@ -160,7 +160,7 @@ std::optional<std::string> PlanExpressions::Component(const std::string& name, s
 }
 
 Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const {
-  if (depth > kMaxDepth) return Status::InvalidArgument(fmt::format("'{}' refers to itself", text));
+  if (depth > kMaxPlanDepth) return Status::InvalidArgument(fmt::format("'{}' refers to itself", text));
   const std::vector<Token> tokens = LexCuda(text);
   if (tokens.empty()) return Status::InvalidArgument("an expression is empty");
   std::string out;
@@ -226,7 +226,7 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
       if (open < tokens.size() && tokens[open].text == "<") {  // min<int>(a, b)
         size_t k = open;
         while (k < tokens.size() && tokens[k].text != ">") ++k;
-        if (k + 1 < tokens.size() && tokens[k + 1].text == "(" && Functions().count(t.text) != 0) open = k + 1;
+        if (k + 1 < tokens.size() && tokens[k + 1].text == "(" && PlanFunctions().count(t.text) != 0) open = k + 1;
       }
       const bool called = open < tokens.size() && tokens[open].text == "(" && tokens[open].match > 0;
       if (i + 2 < tokens.size() && tokens[i + 1].text == ".") {
@@ -277,7 +277,7 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
         if (!value.ok()) return value;
         values.push_back(*value);
       }
-      if (const auto known = Functions().find(t.text); known != Functions().end() && values.size() >= 2) {
+      if (const auto known = PlanFunctions().find(t.text); known != PlanFunctions().end() && values.size() >= 2) {
         put(fmt::format("{}({})", known->second, fmt::join(values, ", ")));
         i = close;
         continue;

@@ -11,7 +11,7 @@ namespace {
 bool Is(const CuSource& source, int i, std::string_view text) {
   return i >= 0 && i < static_cast<int>(source.tokens.size()) && source.token(i).text == text;
 }
-bool Identifier(const CuSource& source, int i) {
+bool IsIdentifierAt(const CuSource& source, int i) {
   return i >= 0 && i < static_cast<int>(source.tokens.size()) && source.token(i).kind == TokenKind::kIdentifier;
 }
 
@@ -30,7 +30,7 @@ int EndOfValue(const CuSource& source, int i, int limit) {
 // Returns whether the * at token `i` follows a type: `float* p`, `Pack<4>* p`, `float *a = x, *b = y`.
 bool BehindAType(const CuSource& source, int i) {
   if (Is(source, i - 1, ">") || Is(source, i - 1, "*") || Is(source, i - 1, ",")) return true;
-  return Identifier(source, i - 1) && !Is(source, i - 1, "else") && !Is(source, i - 1, "return") &&
+  return IsIdentifierAt(source, i - 1) && !Is(source, i - 1, "else") && !Is(source, i - 1, "return") &&
          !Is(source, i - 1, "do");
 }
 
@@ -39,12 +39,12 @@ bool BehindAType(const CuSource& source, int i) {
 int PointerOfAuto(const CuSource& source, int value, int end, const std::function<bool(int)>& is_pointer) {
   for (int k = value; k < end; ++k) {
     const bool cast = Is(source, k, "(") && Is(source, k - 1, ">");
-    const bool call = Is(source, k, "(") && Identifier(source, k - 1);
+    const bool call = Is(source, k, "(") && IsIdentifierAt(source, k - 1);
     if ((call && !cast) || Is(source, k, "[")) {
       if (source.token(k).match > k) k = source.token(k).match;
       continue;
     }
-    if (!Identifier(source, k) || !is_pointer(k)) continue;
+    if (!IsIdentifierAt(source, k) || !is_pointer(k)) continue;
     if (Is(source, k - 1, "*") || (Is(source, k + 1, "[") && !Is(source, k - 1, "&"))) return -1;
     return k;
   }
@@ -61,13 +61,13 @@ std::optional<PointerDeclaration> PointerDeclarationAt(const CuSource& source, i
   while (Is(source, name, "__restrict__") || Is(source, name, "__restrict") || Is(source, name, "const") ||
          (!automatic && Is(source, name, "*")))
     ++name;
-  if (name >= limit || !Identifier(source, name) || !Is(source, name + 1, "=")) return std::nullopt;
+  if (name >= limit || !IsIdentifierAt(source, name) || !Is(source, name + 1, "=")) return std::nullopt;
   PointerDeclaration found{name, name + 2, EndOfValue(source, name + 2, limit), -1};
   if (automatic) {
     found.base = PointerOfAuto(source, found.value, found.end, is_pointer);
   } else {
     for (int k = found.value; k < found.end && found.base < 0; ++k) {
-      if (Identifier(source, k) && is_pointer(k)) found.base = k;
+      if (IsIdentifierAt(source, k) && is_pointer(k)) found.base = k;
     }
   }
   if (found.base < 0) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<PointerMove> PointerMoveAt(const CuSource& source, int i, int limi
     if (Is(source, i + 1, "+=")) move.value = i + 2;
   } else if (Is(source, i + 1, "=") && Is(source, i + 2, source.token(i).text) &&
              (Is(source, i + 3, "+") || Is(source, i + 3, "-"))) {
-    if (Is(source, i - 1, "*") || Identifier(source, i - 1)) return std::nullopt;
+    if (Is(source, i - 1, "*") || IsIdentifierAt(source, i - 1)) return std::nullopt;
     move.end = EndOfValue(source, i + 4, limit);
     if (Is(source, i + 3, "+")) move.value = i + 4;
   } else if (!Is(source, i + 1, "++") && !Is(source, i + 1, "--") && !Is(source, i - 1, "++") &&

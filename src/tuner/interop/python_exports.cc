@@ -75,7 +75,7 @@ std::string DimsText(const Task& task, const std::string& indent, const Dims& si
 }
 
 // Helpers of expressions that Python does not have.
-constexpr std::string_view kHelpers =
+constexpr std::string_view kExportHelpers =
     "def ceil_div(a, b):\n    return (a + b - 1) // b\n\n\n"
     "def round_up(a, b):\n    return (a + b - 1) // b * b\n";
 
@@ -93,11 +93,11 @@ Result<std::string> ShapeText(const TensorSpec& tensor) {
 }
 
 // Arguments of the extension's function, in its order: in and inout tensors, scalars, sizes that no tensor has.
-struct Call {
+struct ExportedCall {
   std::vector<std::string> tensors, scalars, sizes;
 };
-Call CallOf(const Task& task) {
-  Call call;
+ExportedCall CallOf(const Task& task) {
+  ExportedCall call;
   for (const TensorSpec& tensor : task.tensors) {
     if (tensor.role != TensorRole::kOut) call.tensors.push_back(tensor.name);
   }
@@ -203,7 +203,7 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
 
 Result<GeneratedFile> TorchOperator(const KernelPackage& package) {
   const Task& task = package.task;
-  const Call call = CallOf(task);
+  const ExportedCall call = CallOf(task);
   std::vector<std::string> parameters, arguments, in_place, outputs;
   for (const TensorSpec& tensor : task.tensors) {
     if (tensor.role == TensorRole::kOut) {
@@ -255,7 +255,7 @@ Result<GeneratedFile> TorchOperator(const KernelPackage& package) {
       "def _no_backward(*_):\n    raise NotImplementedError(\n"
       "        \"hone::{0} has no backward: call it under torch.no_grad(), or wrap it in an autograd.Function of yours\")\n\n\n"
       "{0}.register_autograd(_no_backward)\n",
-      task.name, PackageOrigin(package), returned, Joined(arguments), kHelpers,
+      task.name, PackageOrigin(package), returned, Joined(arguments), kExportHelpers,
       in_place.empty() ? "" : Joined(in_place) + ",", Joined(parameters), type, outputs.empty() ? "" : "return ",
       outputs.empty() ? "" : DimsText(task, "    ", {}), made);
   if (!in_place.empty()) {

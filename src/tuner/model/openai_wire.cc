@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-FinishReason FinishOf(const std::string& reason) {
+FinishReason OpenAiFinish(const std::string& reason) {
   if (reason == "length" || reason == "max_tokens" || reason == "model_length") return FinishReason::kLength;
   if (reason == "content_filter" || reason == "refusal" || reason == "safety" || reason == "SAFETY") {
     return FinishReason::kRefused;
@@ -31,7 +31,7 @@ std::string ContentText(const Json& content) {
   return text;
 }
 
-void ReadUsage(const Json& usage, StreamedReply& reply) {
+void ReadOpenAiUsage(const Json& usage, StreamedReply& reply) {
   if (!usage.is_object()) return;
   if (const auto count = CountOf(usage, "prompt_tokens")) reply.input_tokens = count;
   if (const auto count = CountOf(usage, "completion_tokens")) reply.output_tokens = count;
@@ -51,7 +51,7 @@ void ReadObject(const Json& json, const char* part, StreamedReply& reply) {
     return;
   }
   if (const std::string model = TextOf(json, "model"); !model.empty()) reply.model = model;
-  ReadUsage(Member(json, "usage"), reply);
+  ReadOpenAiUsage(Member(json, "usage"), reply);
   const Json& choices = Member(json, "choices");
   if (!choices.is_array() || choices.empty()) return;  // a chunk of usage alone
   const Json& choice = choices[0];
@@ -67,7 +67,7 @@ void ReadObject(const Json& json, const char* part, StreamedReply& reply) {
   if (reason == "error") {
     reply.error = WireError{0, "server_error", "", "the service ended the reply with finish_reason \"error\""};
   } else if (!reason.empty() && reply.finish != FinishReason::kRefused) {
-    reply.finish = FinishOf(reason);
+    reply.finish = OpenAiFinish(reason);
   }
 }
 

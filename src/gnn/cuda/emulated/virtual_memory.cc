@@ -24,7 +24,7 @@ using namespace hone::gnn::cuda::emulated;
 
 namespace {
 
-constexpr size_t kGranularity = 4096;
+constexpr size_t kPageGranularity = 4096;
 
 struct Physical {
   int descriptor = -1;
@@ -49,7 +49,7 @@ VirtualMemory& Memory() {
   return memory;
 }
 
-bool Whole(size_t bytes) { return bytes > 0 && bytes % kGranularity == 0; }
+bool Whole(size_t bytes) { return bytes > 0 && bytes % kPageGranularity == 0; }
 
 void Release(CUmemGenericAllocationHandle handle) {
   VirtualMemory& memory = Memory();
@@ -103,7 +103,7 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
 CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* properties,
                                        CUmemAllocationGranularity_flags) {
   if (properties->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
-  *granularity = kGranularity;
+  *granularity = kPageGranularity;
   return CUDA_SUCCESS;
 }
 
@@ -180,7 +180,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGeneric
                   unsigned long long) {
   VirtualMemory& memory = Memory();
   const auto found = memory.physical.find(handle);
-  if (found == memory.physical.end() || offset != 0 || bytes != found->second.bytes || address % kGranularity != 0 ||
+  if (found == memory.physical.end() || offset != 0 || bytes != found->second.bytes || address % kPageGranularity != 0 ||
       !Reserved(address, bytes)) {
     return CUDA_ERROR_INVALID_VALUE;
   }

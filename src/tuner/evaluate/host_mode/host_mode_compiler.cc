@@ -21,7 +21,7 @@ namespace hone {
 namespace {
 
 constexpr int kMaxProcesses = 64;
-constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
+constexpr int64_t kMaxWrittenBytes = int64_t{1} << 30;
 constexpr int64_t kMaxLogBytes = 4 << 20;
 
 // Adds a path and, where it is a link, its target: nvcc finds its folders from either.
@@ -61,7 +61,7 @@ class HostModeCompiler final : public Compiler {
     policy.write_paths = {directory.path(), "/dev/null"};
     policy.cpu_seconds = static_cast<int64_t>(std::ceil(options_.limit_seconds)) + 1;
     policy.memory_bytes = options_.memory_bytes;
-    policy.file_bytes = kMaxFileBytes;
+    policy.file_bytes = kMaxWrittenBytes;
     policy.processes = kMaxProcesses;
     run.sandbox = policy;
     HONE_ASSIGN_OR_RETURN(const SubprocessResult result, RunSubprocess(run));

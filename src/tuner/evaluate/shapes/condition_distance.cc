@@ -9,9 +9,14 @@
 #include <utility>
 
 namespace hone {
+// Named, because ConditionDistance::Part, which has a name outside this file, holds one.
+namespace condition {
+enum class Kind { kAnd, kOr, kNot, kCompare, kUnknown };
+}  // namespace condition
+
 namespace {
 
-enum class Kind { kAnd, kOr, kNot, kCompare, kUnknown };
+using condition::Kind;
 
 std::string_view Trimmed(std::string_view text) {
   const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
@@ -112,7 +117,7 @@ double Scaled(double apart) {
 }  // namespace
 
 struct ConditionDistance::Part {
-  Kind kind = Kind::kUnknown;
+  condition::Kind kind = condition::Kind::kUnknown;
   std::vector<std::unique_ptr<Part>> parts;  // kAnd, kOr, kNot
   std::optional<Expression> left, right;     // kCompare
   std::string comparison;

@@ -8,11 +8,12 @@
 #include <cctype>
 #include <optional>
 
+#include "tuner/device/sim/cuda/name_part.h"
+
 namespace hone {
 namespace {
 
 bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 Status At(int line, std::string message) {
   return Status::InvalidArgument("line " + std::to_string(line) + ": " + std::move(message));

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "tuner/device/sim/cuda/asm_statement.h"
+#include "tuner/device/sim/cuda/name_part.h"
 
 namespace hone {
 namespace {
-
-bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // Limit on the length of a declaration, and on the text before it, that is scanned: every `__shared__` is scanned, and
 // a text may hold nothing else.

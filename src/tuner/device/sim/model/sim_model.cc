@@ -196,8 +196,8 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   const double batch_bytes = c.load_batches > 0 ? c.load_batch_bytes / c.load_batches : 0;
   if (batch_bytes > 0 && l2_reads > 0) {
     const double in_flight = busy_sms * resident_warps * batch_bytes;
-    const double rate = in_flight / std::max(load_latency, 1e-9);
-    time.latency = std::max(time.latency, c.load_sectors * kSector / rate);
+    const double arrival_rate = in_flight / std::max(load_latency, 1e-9);
+    time.latency = std::max(time.latency, c.load_sectors * kSector / arrival_rate);
   }
 
   time.seconds = gpu.launch_seconds + Mean({time.dram, time.l2, time.atomics, time.sm, time.issue, time.tensor, time.dispatch,

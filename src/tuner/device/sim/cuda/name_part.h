@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Says which characters C++ names consist of, for what reads device code.
+#pragma once
+
+#include <cctype>
+
+namespace hone {
+
+inline bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+}  // namespace hone
