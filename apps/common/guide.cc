@@ -5,11 +5,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 
 namespace hone {
 namespace {
+
+// Where an installed program has its documents beside it (cmake/Install.cmake), a reader needs the whole path; elsewhere they are
+// those of the source tree.
+std::string PlaceOfDocument(const std::string& document) {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path installed = program.parent_path().parent_path() / "share/doc/hone" / document;
+  return !error && std::filesystem::exists(installed, error) ? installed.string() : document;
+}
 
 constexpr size_t kWidth = 100;  // columns of help
 constexpr size_t kColumn = 26;  // column where descriptions begin
@@ -67,7 +77,7 @@ class HelpLayout : public CLI::Formatter {
     }
     if (!page->exit_statuses.empty()) out += "\nExit status:\n";
     for (const auto& [status, meaning] : page->exit_statuses) out += fmt::format("  {}  {}\n", status, Wrapped(meaning, 5, kWidth));
-    if (!page->document.empty()) out += fmt::format("\nMore: {}\n", page->document);
+    if (!page->document.empty()) out += fmt::format("\nMore: {}\n", PlaceOfDocument(page->document));
     return out;
   }
 
