@@ -60,6 +60,7 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
                                                                              flags.as == "torch"         ? PackageForm::kTorch
                                                                              : flags.as == "kernelbench" ? PackageForm::kKernelBench
                                                                              : flags.as == "flashinfer"  ? PackageForm::kFlashInfer
+                                                                             : flags.as == "sgl-kernel"  ? PackageForm::kSglKernel
                                                                                                          : PackageForm::kExtension));
   if (flags.json) {
     Print("{}\n", DumpJson(PackageJson(package, files, out), 2));
@@ -97,8 +98,8 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
       ->add_option("run", flags->run, "id of a run, a part of one, 'last', an exported file, or a task before FILE.cu")
       ->required();
   command->add_option("file", flags->file, "a candidate of that task, such as one that hone tune wrote");
-  command->add_option("--as", flags->as, "extension: a header and a PyTorch extension; torch: with an operator of torch.library; kernelbench: one file with a ModelNew; flashinfer: a Solution of FlashInfer-Bench")
-      ->check(CLI::IsMember({"extension", "torch", "kernelbench", "flashinfer"}))
+  command->add_option("--as", flags->as, "extension: a header and a PyTorch extension; torch: with an operator of torch.library; kernelbench: one file with a ModelNew; flashinfer: a Solution of FlashInfer-Bench; sgl-kernel: with the schema of the serving engine's own operator")
+      ->check(CLI::IsMember({"extension", "torch", "kernelbench", "flashinfer", "sgl-kernel"}))
       ->capture_default_str();
   command->add_option("--node", flags->node, "take this node instead of the best")->check(kZeroOrMore);
   command->add_option("--out", flags->out, "folder to write to; by default hone_TASK");

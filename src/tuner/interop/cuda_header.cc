@@ -26,7 +26,8 @@ namespace {
 const std::vector<std::string> kTaken = {
     "Int",   "Launch", "min",   "max",    "ceil_div",  "round_up",    "Log2",   "Holds",     "Checked", "Divides",
     "error", "launch", "args",  "stream", "workspace", "Winner",      "Seed",   "UseSeed",   "ok",      "sm_count",
-    "cc",    "hone",   "Valid", "Call",   "launched",  "AlignmentOf", "Offset", "TensorMap", "bytes",   "memset"};
+    "cc",    "hone",   "Valid", "Call",   "launched",  "AlignmentOf", "Offset", "TensorMap", "bytes",   "memset",
+    "library", "MatmulCall", "ConvolutionCall", "LibraryMatmul", "LibraryConvolution", "CallType", "CallEpilogue"};
 
 std::string AliasOf(const Task& task, const std::string& tensor) {
   const TensorSpec* spec = task.FindTensor(tensor);
@@ -210,7 +211,9 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
   out += winner.Kernels(winner_source) + seed.Kernels(seed_source);
   out += fmt::format("\n}}  // namespace hone_kernels_{}\n}}  // namespace\n#pragma nv_diagnostic pop\n", task.name);
 
-  out += fmt::format("\nnamespace hone {{\nnamespace {}_detail {{\nnamespace {{\n", task.name);
+  out += fmt::format("\nnamespace hone {{\nnamespace {}_detail {{\n", task.name);
+  if (LineOfCall(package.winner.plan) > 0 || LineOfCall(package.seed.plan) > 0) out += LibraryCallSupport();
+  out += "namespace {\n";
   out += HeaderSupport();
   if (!package.winner.plan.tensor_maps.empty() || !package.seed.plan.tensor_maps.empty()) out += TensorMapSupport();
 

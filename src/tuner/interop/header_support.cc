@@ -212,8 +212,109 @@ constexpr std::string_view kTensorMaps = R"cpp(
   };
 )cpp";
 
+constexpr std::string_view kLibraryCalls = R"cpp(
+  // Calls of libraries between the kernels. Who includes this header defines LibraryMatmul and LibraryConvolution in this
+  // namespace, to be enqueued on `stream`; the PyTorch binding does so. Everything is dense and row-major, and sums are
+  // taken in float32 or better (no TF32). Where a size but `k` is 0 there is nothing to do.
+  enum class CallType { kFloat32, kFloat16, kBFloat16 };
+  enum class CallEpilogue { kNone, kRelu, kGeluTanh };
+  // out[batch, m, n] = epilogue(a[batch, m, k] * b[batch, k, n] + bias[n]); transposed factors are stored [k, m], [n, k].
+  struct MatmulCall {
+    const void *a = nullptr, *b = nullptr, *bias = nullptr;
+    void* out = nullptr;
+    long long batch = 1, m = 0, n = 0, k = 0;
+    bool transpose_a = false, transpose_b = false;
+    CallEpilogue epilogue = CallEpilogue::kNone;
+    CallType type = CallType::kFloat32;
+  };
+  // As torch.nn.functional.conv1d to conv3d and conv_transpose1d to conv_transpose3d define it.
+  struct ConvolutionCall {
+    const void *input = nullptr, *weight = nullptr, *bias = nullptr;
+    void* out = nullptr;
+    int axes = 0;
+    long long batch = 0, in_channels = 0, out_channels = 0, groups = 1;
+    long long size[3] = {0, 0, 0}, kernel[3] = {0, 0, 0}, stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0};
+    long long dilation[3] = {1, 1, 1}, output_padding[3] = {0, 0, 0};
+    bool transposed = false;
+    CallType type = CallType::kFloat32;
+  };
+  static cudaError_t LibraryMatmul(const MatmulCall& call, cudaStream_t stream);
+  static cudaError_t LibraryConvolution(const ConvolutionCall& call, cudaStream_t stream);
+
+)cpp";
+
+constexpr std::string_view kTorchCalls = R"cpp(
+  static at::Tensor CallView(const void* memory, const std::vector<int64_t>& shape, CallType type) {
+    const at::ScalarType types[] = {at::kFloat, at::kHalf, at::kBFloat16};
+    return at::from_blob(const_cast<void*>(memory), shape,
+                         at::TensorOptions().dtype(types[static_cast<int>(type)]).device(at::kCUDA, c10::cuda::current_device()));
+  }
+
+  [[maybe_unused]] static cudaError_t LibraryMatmul(const MatmulCall& call, cudaStream_t) {
+    if (call.batch == 0 || call.m == 0 || call.n == 0) return cudaSuccess;
+    const at::NoTF32Guard exact;
+    const bool one = call.batch == 1;
+    const auto view = [&](const void* memory, int64_t rows, int64_t columns) {
+      return one ? CallView(memory, {rows, columns}, call.type) : CallView(memory, {call.batch, rows, columns}, call.type);
+    };
+    const at::Tensor a = call.transpose_a ? view(call.a, call.k, call.m).transpose(-2, -1) : view(call.a, call.m, call.k);
+    const at::Tensor b = call.transpose_b ? view(call.b, call.n, call.k).transpose(-2, -1) : view(call.b, call.k, call.n);
+    at::Tensor out = view(call.out, call.m, call.n);
+    const bool activation = call.epilogue != CallEpilogue::kNone;
+    if (call.bias != nullptr) {
+      const at::Tensor bias = CallView(call.bias, {call.n}, call.type);
+      if (one && activation) {
+        at::_addmm_activation_out(out, bias, a, b, 1, 1, call.epilogue == CallEpilogue::kGeluTanh);
+        return cudaSuccess;
+      }
+      if (one) {
+        at::addmm_out(out, bias, a, b);
+      } else {
+        at::baddbmm_out(out, bias.expand({call.batch, call.m, call.n}), a, b);
+      }
+    } else if (one) {
+      at::mm_out(out, a, b);
+    } else {
+      at::bmm_out(out, a, b);
+    }
+    if (call.epilogue == CallEpilogue::kRelu) at::relu_(out);
+    if (call.epilogue == CallEpilogue::kGeluTanh) at::gelu_(out, "tanh");
+    return cudaSuccess;
+  }
+
+  [[maybe_unused]] static cudaError_t LibraryConvolution(const ConvolutionCall& call, cudaStream_t) {
+    const at::NoTF32Guard exact;
+    std::vector<int64_t> input = {call.batch, call.in_channels}, weight = {call.out_channels, call.in_channels / call.groups};
+    if (call.transposed) weight = {call.in_channels, call.out_channels / call.groups};
+    std::vector<int64_t> out = {call.batch, call.out_channels}, stride, padding, dilation, output_padding;
+    for (int i = 0; i < call.axes; ++i) {
+      input.push_back(call.size[i]);
+      weight.push_back(call.kernel[i]);
+      stride.push_back(call.stride[i]);
+      padding.push_back(call.padding[i]);
+      dilation.push_back(call.dilation[i]);
+      output_padding.push_back(call.output_padding[i]);
+      const int64_t reach = call.dilation[i] * (call.kernel[i] - 1);
+      out.push_back(call.transposed ? (call.size[i] - 1) * call.stride[i] - 2 * call.padding[i] + reach + call.output_padding[i] + 1
+                                    : (call.size[i] + 2 * call.padding[i] - reach - 1) / call.stride[i] + 1);
+    }
+    for (const int64_t extent : out) {
+      if (extent <= 0) return extent == 0 ? cudaSuccess : cudaErrorInvalidValue;
+    }
+    const std::optional<at::Tensor> bias =
+        call.bias == nullptr ? std::nullopt : std::optional<at::Tensor>(CallView(call.bias, {call.out_channels}, call.type));
+    // PyTorch has no convolution into given memory: its result is copied.
+    CallView(call.out, out, call.type)
+        .copy_(at::convolution(CallView(call.input, input, call.type), CallView(call.weight, weight, call.type), bias, stride, padding, dilation,
+                               call.transposed, output_padding, call.groups));
+    return cudaSuccess;
+  }
+)cpp";
+
 }  // namespace
 
+std::string_view LibraryCallSupport() { return kLibraryCalls; }
+std::string_view TorchCallFunctions() { return kTorchCalls; }
 std::string_view HeaderSupport() { return kSupport; }
 std::string_view TensorMapSupport() { return kTensorMaps; }
 

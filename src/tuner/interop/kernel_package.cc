@@ -44,11 +44,6 @@ Status DeviceCodeOnly(const Candidate& candidate, const std::string& where) {
     return Status::InvalidArgument(fmt::format(
         "{} is machine code of another compiler: what leaves is made of source, so use the compiler's own launcher ({})", candidate.name, where));
   }
-  if (const int line = LineOfCall(candidate.plan); line > 0) {
-    return Status::InvalidArgument(fmt::format("{}:{}: the plan calls a library, which only Hone's judge does so far: what leaves holds kernels "
-                                               "alone, so write one in place of the [[call]] ({})",
-                                               candidate.name, line, where));
-  }
   if (!candidate.plan.host_mode) return Status::Ok();
   return Status::InvalidArgument(fmt::format(
       "{} is in host mode: it launches its kernels itself and is used as it stands ({})", candidate.name, where));
@@ -69,7 +64,7 @@ Result<KernelPackage> MakeFilePackage(const Task& task, std::string_view source,
   package.seed = package.winner;
   if (!task.seed_source.empty()) {
     HONE_ASSIGN_OR_RETURN(package.seed, ParseCandidate(task.seed_source, "seed.cu", task));
-    if (package.seed.plan.host_mode || LineOfCall(package.seed.plan) > 0) package.seed = package.winner;
+    if (package.seed.plan.host_mode) package.seed = package.winner;
   }
   package.winner.name = package.file;
   package.winner_binding = DefaultBinding(package.winner.plan);
@@ -103,7 +98,6 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
   HONE_ASSIGN_OR_RETURN(package.winner, ParseCandidate(winner, fmt::format("node-{}.cu", node), package.task));
   HONE_ASSIGN_OR_RETURN(package.seed, ParseCandidate(seed, "seed.cu", package.task));
   HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.winner, fmt::format("`hone show {} --source`", view.info.id)));
-  if (LineOfCall(package.seed.plan) > 0) package.seed = package.winner;
   HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.seed, fmt::format("`hone show {} --source`", view.info.id)));
   package.run = view.info.id;
   package.node = node;

@@ -137,8 +137,9 @@ Result<std::string> PlanWriter::Methods() {
       } else {
         closed = true;
       }
-      HONE_ASSIGN_OR_RETURN(const std::string body, entry.is_memset ? Memset(entry, binding, dependent)
-                                                                    : LaunchText(entry, binding, dependent));
+      HONE_ASSIGN_OR_RETURN(const std::string body, entry.call        ? CallText(entry, binding, dependent)
+                                                    : entry.is_memset ? Memset(entry, binding, dependent)
+                                                                      : LaunchText(entry, binding, dependent));
       out += head + "{\n" + body + "    }";
       first = false;
     }
@@ -314,26 +315,77 @@ Result<std::string> PlanWriter::Memset(const PlanEntry& entry, const Binding& bi
       bytes, target, entry.memset_value, dependent ? "        launched = false;\n" : "");
 }
 
+Result<std::string> PlanWriter::Pointer(const PlanEntry& entry, const Binding& binding, const Argument& argument,
+                                        const std::string& occupancy) {
+  std::string base;
+  int64_t unit = 1;
+  if (argument.kind == ArgumentKind::kTensor) {
+    base = names_.at(argument.name);
+    unit = DTypeBytes(task_.FindTensor(argument.name)->dtype);
+  } else {
+    base = fmt::format("w{}", WorkspaceIndex(argument.name));
+  }
+  if (!argument.offset) return base;
+  HONE_ASSIGN_OR_RETURN(const std::string offset, Text(*argument.offset, binding, entry.line, occupancy));
+  return unit == 1 ? fmt::format("Offset({}, {})", base, offset) : fmt::format("Offset({}, ({}) * {})", base, offset, unit);
+}
+
+Result<std::string> PlanWriter::CallText(const PlanEntry& entry, const Binding& binding, bool dependent) {
+  const LibraryCall& call = *entry.call;
+  std::string out = fmt::format("      {} library;\n", call.convolution ? "ConvolutionCall" : "MatmulCall");
+  const auto pointer = [&](const char* field, const Argument& argument) -> Status {
+    HONE_ASSIGN_OR_RETURN(const std::string text, Pointer(entry, binding, argument, ""));
+    const bool written = std::string_view(field) == "out";
+    out += fmt::format("      library.{} = {};  // {}\n", field, written ? fmt::format("const_cast<void*>(static_cast<const void*>({}))", text) : text,
+                       argument.name);
+    return Status::Ok();
+  };
+  const auto number = [&](const std::string& field, const Expression& value) -> Status {
+    HONE_ASSIGN_OR_RETURN(const std::string text, Text(value, binding, entry.line));
+    out += fmt::format("      library.{} = Fit<long long>({});\n", field, text);
+    return Status::Ok();
+  };
+  HONE_RETURN_IF_ERROR(pointer(call.convolution ? "input" : "a", call.a));
+  HONE_RETURN_IF_ERROR(pointer(call.convolution ? "weight" : "b", call.b));
+  HONE_RETURN_IF_ERROR(pointer("out", call.out));
+  if (call.bias) HONE_RETURN_IF_ERROR(pointer("bias", *call.bias));
+  if (call.convolution) {
+    const ConvolutionSizes& sizes = *call.convolution;
+    HONE_RETURN_IF_ERROR(number("batch", sizes.batch));
+    HONE_RETURN_IF_ERROR(number("in_channels", sizes.in_channels));
+    HONE_RETURN_IF_ERROR(number("out_channels", sizes.out_channels));
+    if (sizes.groups) HONE_RETURN_IF_ERROR(number("groups", *sizes.groups));
+    out += fmt::format("      library.axes = {};\n", sizes.size.size());
+    if (sizes.transposed) out += "      library.transposed = true;\n";
+    const std::pair<const char*, const std::vector<Expression>*> lists[] = {
+        {"size", &sizes.size},         {"kernel", &sizes.kernel},     {"stride", &sizes.stride},
+        {"padding", &sizes.padding},   {"dilation", &sizes.dilation}, {"output_padding", &sizes.output_padding}};
+    for (const auto& [field, list] : lists) {
+      for (size_t axis = 0; axis < list->size(); ++axis) HONE_RETURN_IF_ERROR(number(fmt::format("{}[{}]", field, axis), (*list)[axis]));
+    }
+  } else {
+    HONE_RETURN_IF_ERROR(number("m", call.m));
+    HONE_RETURN_IF_ERROR(number("n", call.n));
+    HONE_RETURN_IF_ERROR(number("k", call.k));
+    if (call.batch) HONE_RETURN_IF_ERROR(number("batch", *call.batch));
+    if (call.transpose_a) out += "      library.transpose_a = true;\n";
+    if (call.transpose_b) out += "      library.transpose_b = true;\n";
+    if (call.epilogue != "none") out += fmt::format("      library.epilogue = {};\n", call.epilogue == "relu" ? "CallEpilogue::kRelu" : "CallEpilogue::kGeluTanh");
+  }
+  const char* type = call.dtype == DType::kFloat16 ? "kFloat16" : call.dtype == DType::kBFloat16 ? "kBFloat16" : "kFloat32";
+  out += fmt::format("      library.type = CallType::{};\n", type);
+  out += fmt::format("      if (!ok) return cudaErrorInvalidValue;\n      error = {}(library, stream);\n      if (error != cudaSuccess) return error;\n",
+                     call.convolution ? "LibraryConvolution" : "LibraryMatmul");
+  if (dependent) out += "      launched = false;\n";
+  return out;
+}
+
 Result<std::string> PlanWriter::ArgumentText(const PlanEntry& entry, const Binding& binding, const Argument& argument, size_t i,
                                  const std::string& occupancy) {
-  const auto pointer = [&]() -> Result<std::string> {
-    std::string base;
-    int64_t unit = 1;
-    if (argument.kind == ArgumentKind::kTensor) {
-      base = names_.at(argument.name);
-      unit = DTypeBytes(task_.FindTensor(argument.name)->dtype);
-    } else {
-      base = fmt::format("w{}", WorkspaceIndex(argument.name));
-    }
-    if (!argument.offset) return base;
-    HONE_ASSIGN_OR_RETURN(const std::string offset, Text(*argument.offset, binding, entry.line, occupancy));
-    return unit == 1 ? fmt::format("Offset({}, {})", base, offset)
-                     : fmt::format("Offset({}, ({}) * {})", base, offset, unit);
-  };
   switch (argument.kind) {
     case ArgumentKind::kTensor:
     case ArgumentKind::kWorkspace: {
-      HONE_ASSIGN_OR_RETURN(const std::string text, pointer());
+      HONE_ASSIGN_OR_RETURN(const std::string text, Pointer(entry, binding, argument, occupancy));
       return fmt::format("      const void* a{} = {};  // {}\n", i, text, argument.name);
     }
     case ArgumentKind::kInteger: {

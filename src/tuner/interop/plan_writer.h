@@ -58,6 +58,12 @@ class PlanWriter {
                                 const std::string& name, const std::string& occupancy);
 
 
+  // Returns the address of a tensor or a workspace, with the argument's offset.
+  Result<std::string> Pointer(const PlanEntry& entry, const Binding& binding, const Argument& argument, const std::string& occupancy);
+
+  // Returns a call of a library as a call of the function that header_support.h declares.
+  Result<std::string> CallText(const PlanEntry& entry, const Binding& binding, bool dependent);
+
   Result<std::string> LaunchText(const PlanEntry& entry, const Binding& binding, bool dependent);
 
   const Task& task_;

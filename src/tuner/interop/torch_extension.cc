@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tuner/interop/cuda_header.h"
+#include "tuner/interop/header_support.h"
 #include "tuner/interop/host_expression.h"
 #include "tuner/model/builtin/cuda_lexer.h"
 
@@ -143,8 +144,13 @@ class BindingWriter {
         "// {0} for PyTorch: checks shapes, dtypes and devices, and calls hone::{1} on the current stream.\n//\n"
         "// Written by `hone apply` from {2}. setup.py and load.py build it.\n"
         "#include <ATen/cuda/CUDAContext.h>\n#include <c10/cuda/CUDAGuard.h>\n#include <torch/extension.h>\n\n"
-        "#include <tuple>\n#include <vector>\n\n#include \"{3}\"\n\nnamespace {{\n\nusing hone::{4}_detail::Int;\n\n",
-        task_.name, signature_.function, PackageOrigin(package_), CudaHeaderName(package_), task_.name);
+        "#include <optional>\n#include <tuple>\n#include <vector>\n\n#include \"{3}\"\n\n",
+        task_.name, signature_.function, PackageOrigin(package_), CudaHeaderName(package_));
+    if (LineOfCall(package_.winner.plan) > 0 || LineOfCall(package_.seed.plan) > 0) {
+      out += fmt::format("namespace hone {{\nnamespace {0}_detail {{\n{1}}}  // namespace {0}_detail\n}}  // namespace hone\n\n",
+                         task_.name, TorchCallFunctions());
+    }
+    out += fmt::format("namespace {{\n\nusing hone::{}_detail::Int;\n\n", task_.name);
     out += R"cpp(int64_t Extent(Int value, const bool& ok) {
                    TORCH_CHECK(ok && value.value >= 0, "the sizes overflow");
                    return value.value;

@@ -105,6 +105,88 @@ TEST(TorchExtension, CompilesWithNvcc) {
 #endif
 }
 
+constexpr char kProductTask[] = R"(
+name = "fused"
+summary = "relu of a product, halved"
+class = "gemm"
+[dims]
+rows = "rows"
+inner = "summed over"
+width = "columns"
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float32"
+shape = ["rows", "inner"]
+[[tensor]]
+name = "weight"
+role = "in"
+dtype = "float32"
+shape = ["width", "inner"]
+[[tensor]]
+name = "bias"
+role = "in"
+dtype = "float32"
+shape = ["width"]
+[[tensor]]
+name = "y"
+role = "out"
+dtype = "float32"
+shape = ["rows", "width"]
+[tolerance.y]
+c_max = 1e-3
+c_rms = 1e-3
+[[case]]
+role = "check"
+dims = { rows = 2, inner = 3, width = 2 }
+)";
+
+std::string ProductSource(const std::string& more) {
+  return "/*hone\n[[workspace]]\nname = \"h\"\nbytes = \"rows * width * 4\"\n"
+         "[[call]]\nop = \"matmul\"\na = \"x\"\nb = \"weight\"\ntranspose_b = true\nout = \"h\"\nm = \"rows\"\nn = \"width\"\nk = \"inner\"\n" +
+         more +
+         "[[launch]]\nstep = 1\nkernel = \"halve\"\ngrid = [\"1\"]\nblock = [\"1\"]\nargs = [\"h\", \"y\", \"rows * width:i64\"]\n*/\n"
+         "__global__ void halve(const float* h, float* y, long long n) { for (long long i = 0; i < n; ++i) y[i] = 0.5f * h[i]; }\n";
+}
+
+// What a library does in a plan is done by PyTorch's own functions in a binding.
+TEST(TorchExtension, CallsOfLibrariesBecomePyTorchs) {
+  const Task task = ParseTask(kProductTask, "task.toml").value();
+  const struct {
+    const char *more, *expected;
+  } kCalls[] = {{"", "-2 16 -11 47.5"},
+                {"bias = \"bias\"\n", "3 11 -6 42.5"},
+                {"bias = \"bias\"\nepilogue = \"relu\"\n", "3 11 0 42.5"},
+                {"epilogue = \"relu\"\n", "0 16 0 47.5"}};
+  for (const auto& one : kCalls) {
+    SCOPED_TRACE(one.more);
+    const Result<KernelPackage> package = MakeFilePackage(task, ProductSource(one.more), "fused.cu");
+    ASSERT_TRUE(package.ok()) << package.status().message();
+    const TemporaryDirectory directory = MakeTemporaryDirectory().value();
+    const Result<std::string> header = CudaHeader(*package);
+    ASSERT_TRUE(header.ok()) << header.status().message();
+    Write(directory / "hone_fused.cuh", *header);
+    for (const GeneratedFile& file : TorchExtension(*package).value()) Write(directory / file.name, file.text);
+    Write(directory / "main.cu", R"cpp(
+#include "hone_fused_torch.cu"
+  namespace k = hone_kernels_fused;
+  int main() {
+    RunKernel("winner halve", k::winner_0::HoneKernel0(), &k::winner_0::halve);
+    torch::TensorOptions f32;
+    torch::Tensor x({2, 3}, f32), weight({2, 3}, f32), bias({2}, f32);
+    const float xs[] = {1, -2, 3, 4, 5, 6}, ws[] = {-7, 0, 1, 2, 3, 12}, bs[] = {10, -10};
+    for (int i = 0; i < 6; ++i) static_cast<float*>(x.data_ptr())[i] = xs[i], static_cast<float*>(weight.data_ptr())[i] = ws[i];
+    for (int i = 0; i < 2; ++i) static_cast<float*>(bias.data_ptr())[i] = bs[i];
+    torch::Tensor y = fused(x, weight, bias);
+    const float* values = static_cast<const float*>(y.data_ptr());
+    printf("%g %g %g %g\n", values[0], values[1], values[2], values[3]);
+  }
+)cpp");
+    ASSERT_EQ(CompileForHost(directory.path(), {"main.cu"}, "program"), "");
+    EXPECT_EQ(RunProgram({directory / "program"}).out, std::string(one.expected) + "\n");
+  }
+}
+
 TEST(TorchExtension, BuildFilesNameTheSourceAndTheOptions) {
   KernelPackage package = ScaleAddPackage();
   package.winner.plan.compiler_options = {"--use_fast_math"};

@@ -8,6 +8,7 @@
 #include "tuner/interop/launcher_note.h"
 #include "tuner/interop/python_exports.h"
 #include "tuner/interop/served_shapes.h"
+#include "tuner/interop/serving_operator.h"
 
 namespace hone {
 
@@ -26,6 +27,10 @@ Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, co
   }
   if (form == PackageForm::kTorch) {
     HONE_ASSIGN_OR_RETURN(GeneratedFile file, TorchOperator(package));
+    files.push_back(std::move(file));
+  }
+  if (form == PackageForm::kSglKernel) {
+    HONE_ASSIGN_OR_RETURN(GeneratedFile file, ServingOperator(package));
     files.push_back(std::move(file));
   }
   for (const GeneratedFile& file : files) HONE_RETURN_IF_ERROR(WriteFileAtomically(out + "/" + file.name, file.text));

@@ -20,6 +20,7 @@ enum class PackageForm {
   kTorch,        // these, and an operator of torch.library
   kKernelBench,  // one Python file with a ModelNew
   kFlashInfer,   // one JSON file, a Solution
+  kSglKernel,    // the extension, and an operator with the schema of sgl-kernel's own
 };
 
 // Writes the files of `package` to the folder `out`, made where it is missing; gives what was written, the header or the one

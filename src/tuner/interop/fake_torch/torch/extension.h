@@ -123,3 +123,5 @@ struct module_ {
 };
 }  // namespace pybind11
 #define PYBIND11_MODULE(name, m) void FakeModule(pybind11::module_& m)
+
+#include <ATen/fake_products.h>
