@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hone eval TASK CANDIDATE.cu says whether a candidate is right, and how fast it is against the task's seed. hone eval
-// TASK SUBMISSION.py does the same for a finished PyTorch module, hosted, against PyTorch itself.
+// TASK SUBMISSION.py does the same for a finished PyTorch module, lifted or hosted, against PyTorch itself.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ struct EvalFlags {
   DeviceFlags device;
   std::string task, candidate, baseline, trace;
   uint64_t seed = 0;
-  bool no_calls = false, no_time = false, no_warm = false, profile = false, sass = false, libraries = false;
+  bool no_calls = false, no_time = false, no_warm = false, profile = false, sass = false, libraries = false, hosted = false;
   std::vector<std::string> bindings;
   std::vector<size_t> only_cases;
   int trials = 5;
@@ -79,6 +79,7 @@ Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task
   HONE_RETURN_IF_ERROR(CheckChoices(task, request));
   HONE_ASSIGN_OR_RETURN(HostedOptions options, MakeHostedOptions(context, flags.device));
   options.compiled = flags.libraries;
+  options.lift = !flags.hosted;
   for (const std::string& warning : ProbeSandbox().Warnings()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, JudgeSubmission(task, request, options));
   if (flags.device.json) {
@@ -130,6 +131,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   request.sass = flags.sass;
   request.libraries = flags.libraries;
   if (IsSubmission(flags.candidate)) return RunSubmission(context, flags, task, std::move(request));
+  if (flags.hosted) return Status::InvalidArgument("--hosted is for a .py file with a ModelNew: leave it out");
   std::unique_ptr<Evaluator> evaluator;
   if (kernel) {  // compiled for this device
     HONE_ASSIGN_OR_RETURN(evaluator, OpenEvaluator(context, flags.device));
@@ -183,6 +185,7 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
                     "with the profile, the machine code beside the source lines (needs nvdisasm)");
   command->add_flag("--libraries", flags->libraries,
                     "time what the task's baseline.toml names too; for a .py file torch.compile of the module");
+  command->add_flag("--hosted", flags->hosted, "for a .py file: judge it hosted, and do not try to lift it");
   command->add_option("--trace", flags->trace,
                       "append the verdict to this file as FlashInfer-Bench writes one down, a line for each workload");
   AddDeviceFlags(*command, flags->device);

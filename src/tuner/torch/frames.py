@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of JSON over a stream socket (src/base/frames.h), for the scripts of this room. Follows problem.py in one text."""
+"""Frames of JSON over a stream socket (src/base/frames.h), for the scripts of this room. """
+import json
 import os
 import select
 import struct

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,6 +41,26 @@ int64_t MachineMemory() {
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
   return pages > 0 && size > 0 ? static_cast<int64_t>(pages) * size : int64_t{8} << 30;
 }
+
+// Ninja puts each command into a process group of its own, which the sandbox refuses, for by its group a process is
+// ended. load_inline calls this instead: the real one lists the commands, all but the last run side by side, then the
+// last, which links.
+constexpr std::string_view kNinja = R"(#!/bin/sh
+case " $* " in *" --version "*|*" -t "*) exec {0} "$@";; esac
+{0} -t commands > hone_commands || exit 1
+count=$(wc -l < hone_commands)
+number=0
+running=
+while IFS= read -r command; do
+  number=$((number + 1))
+  if [ "$number" -lt "$count" ]; then
+    sh -c "$command" & running="$running $!"
+  else
+    for one in $running; do wait "$one" || exit 1; done
+    sh -c "$command" || exit 1
+  fi
+done < hone_commands
+)";
 
 }  // namespace
 
@@ -135,6 +156,34 @@ PythonStart StartOf(const Python& python, std::string script, const std::string&
     start.environment.emplace_back("CUBLAS_WORKSPACE_CONFIG=:4096:8");  // without it cuBLAS may sum in another order each time
   }
   return start;
+}
+
+Status AllowCompilers(const std::string& cuda_home, const Python& python, const std::string& scratch, PythonStart* start) {
+  SandboxPolicy& policy = start->sandbox;
+  for (std::string& entry : start->environment) {
+    if (!entry.starts_with("PATH=")) continue;
+    const Result<std::string> ninja = FindExecutable("ninja", SplitSearchPath(entry.substr(5)));
+    if (!ninja.ok()) break;  // load_inline asks for it itself
+    const std::string folder = scratch + "/bin";
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(folder + "/ninja", fmt::format(fmt::runtime(kNinja), *ninja)));
+    if (chmod((folder + "/ninja").c_str(), 0755) != 0)
+      return Status::Io(ErrnoMessage("chmod", folder + "/ninja", errno));
+    policy.exec_paths.push_back(folder);
+    entry = fmt::format("PATH={}:{}", folder, entry.substr(5));
+    break;
+  }
+  const std::string cuda = cuda_home.empty() ? "/usr/local/cuda" : cuda_home;
+  for (const char* path : {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/lib", "/usr/libexec"}) {
+    policy.exec_paths.emplace_back(path);
+  }
+  policy.exec_paths.push_back(cuda);
+  policy.exec_paths.insert(policy.exec_paths.end(), python.read_paths.begin(), python.read_paths.end());
+  policy.processes = -1;
+  // Inductor compiles in this process: its pool of workers would be as many more PyTorches.
+  start->environment.emplace_back("TORCHINDUCTOR_COMPILE_THREADS=1");
+  start->environment.push_back("TORCH_EXTENSIONS_DIR=" + scratch);
+  start->environment.push_back("CUDA_HOME=" + cuda);
+  return Status::Ok();
 }
 
 }  // namespace hone

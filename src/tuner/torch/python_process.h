@@ -41,6 +41,10 @@ struct PythonStart {
 PythonStart StartOf(const Python& python, std::string script, const std::string& scratch, const PythonOptions& options,
                     const std::vector<std::string>& more_read_paths = {});
 
+// Lets what is started run the compilers that are installed: nvcc of `cuda_home` (empty: /usr/local/cuda) and a host compiler
+// for load_inline, ptxas for Triton. They run confined as it is.
+Status AllowCompilers(const std::string& cuda_home, const Python& python, const std::string& scratch, PythonStart* start);
+
 // A file in memory, closed on exec.
 Result<UniqueFd> MakeMemoryFile(const char* name);
 

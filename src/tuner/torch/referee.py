@@ -3,8 +3,9 @@
 """Judges a finished module in a process of its own against a task's PyTorch module. Follows problem.py and frames.py.
 
 Descriptor 3 is the socket to hosted_judge.cc, which lists the job and the answer; 4 the one to the submission's stage
-(stage.py), 5 and on those of the baselines. The referee draws inputs and seeds, computes what is right in double precision,
-and owns all memory that stages read inputs from and write outputs to; on a GPU by CUDA's handles for other processes.
+(stage.py), 5 and on those of the baselines; where the job says "lift", as many players' follow (player.py, lifted.py). The
+referee draws inputs and seeds, computes what is right in double precision, and owns all memory that stages read inputs from and
+write outputs to; on a GPU by CUDA's handles for other processes.
 
 A stage is never believed. Each handover's inputs are new, and complete only when the clock runs: some words of them, at
 places that nobody knows before, are put in after it has started. Outputs are poisoned before. When the stage says that it
@@ -175,12 +176,15 @@ class Side:
             self.memory.close()
         self.layout = layout
         self.memory = Host(layout.bytes) if device.type == "cpu" else Device(layout.bytes, device)
-        self.ask({"op": "memory", "inputs": layout.inputs, "outputs": layout.outputs, **self.memory.message()}, ASK_SECONDS, wait=False)
+        self.ask({"op": "memory", **self.places(layout), **self.memory.message()}, ASK_SECONDS, wait=False)
         try:
             self.memory.alongside(self.frames.descriptor)
         except OSError:
             self.fail("crashed", f"the process of {self.name} ended while it was to map memory")
         self.answer(ASK_SECONDS, "map memory")
+
+    def places(self, layout):
+        return {"inputs": layout.inputs, "outputs": layout.outputs}
 
     def words(self, begin, end):
         import torch
@@ -442,17 +446,21 @@ class Referee:
             ratios.append(math.sqrt(took[False][0] * took[False][1] / (took[True][0] * took[True][1])))
         return {"time_us": summary(mine), "baseline_us": summary(theirs), "speedup": summary(ratios), "quads": len(ratios), "calls": slots}
 
+    def load_request(self, side):
+        return {"op": "load", "text": self.job["text"], "file": self.job["file"], "class": self.job["class"], "training": self.job["training"],
+                "device": self.job["device"], "threads": self.job["threads"], "compile": side.name == "torch_compiled",
+                "submission": self.job["submission"] if side.is_submission else None}
+
     def run(self):
         import torch
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
             self.flush = torch.zeros(max(64 << 20, 4 * self.job.get("l2_bytes", 0)) // 4, device=self.device)
-        common = {"op": "load", "text": self.job["text"], "file": self.job["file"], "class": self.job["class"],
-                  "training": self.job["training"], "device": self.job["device"], "threads": self.job["threads"]}
+        if self.job.get("lift"):
+            return LiftedRun(self).run()
         self.tell("load the submission")
         for side in [self.submission, *self.baselines]:
-            submission = self.job["submission"] if side.is_submission else None
-            side.ask({**common, "submission": submission, "compile": side.name == "torch_compiled"}, 0, wait=False)
+            side.ask(self.load_request(side), 0, wait=False)
         self.submission.answer(LOAD_SECONDS, "load")
         ready, unfit = [], {}
         for side in self.baselines:
@@ -463,10 +471,9 @@ class Referee:
                 unfit[side.name] = str(error)
         cases = []
         for case in self.job["cases"]:
-            what = ", ".join(f"{name}={size}" for name, size in case["sizes"].items()) or "the given sizes"
-            cases.append({**self.check(case, what), "baselines": {}})
+            cases.append({**self.check(case, sizes_text(case)), "baselines": {}})
         for case, answer in zip(self.job["cases"], cases):
-            what = ", ".join(f"{name}={size}" for name, size in case["sizes"].items()) or "the given sizes"
+            what = sizes_text(case)
             for side in ready:
                 try:
                     answer["baselines"][side.name] = self.time_against(case, side, what)
@@ -506,6 +513,8 @@ def main():
         answer = {"verdict": verdict.args[0], "detail": verdict.args[1], "mismatch": verdict.args[2]}
     except Refused as refusal:
         answer = {"verdict": "invalid_task", "detail": str(refusal)}
+    except NoLift as reason:
+        answer = {"not_lifted": str(reason)}
     except Gone:
         raise
     except Exception as error:

@@ -21,6 +21,16 @@ extern const char hone_torch_frames[];
 extern const size_t hone_torch_frames_size;
 extern const char hone_torch_referee[];
 extern const size_t hone_torch_referee_size;
+extern const char hone_torch_driver[];
+extern const size_t hone_torch_driver_size;
+extern const char hone_torch_device_plan[];
+extern const size_t hone_torch_device_plan_size;
+extern const char hone_torch_lift[];
+extern const size_t hone_torch_lift_size;
+extern const char hone_torch_lifted[];
+extern const size_t hone_torch_lifted_size;
+extern const char hone_torch_player[];
+extern const size_t hone_torch_player_size;
 extern const char hone_torch_stage[];
 extern const size_t hone_torch_stage_size;
 extern const char hone_torch_serve[];
@@ -28,6 +38,8 @@ extern const size_t hone_torch_serve_size;
 }
 
 namespace hone {
+
+std::string ProblemScript() { return {hone_torch_problem, hone_torch_problem_size}; }
 
 std::string DescribeScript() {
   return std::string(hone_torch_problem, hone_torch_problem_size) +
@@ -41,15 +53,30 @@ namespace {
 
 // What both sides of a socket share.
 std::string Common() {
-  return std::string(hone_torch_problem, hone_torch_problem_size) + std::string(hone_torch_frames, hone_torch_frames_size);
+  return std::string(hone_torch_problem, hone_torch_problem_size) +
+         std::string(hone_torch_frames, hone_torch_frames_size);
 }
 
 }  // namespace
 
 std::string ServeScript() { return Common() + std::string(hone_torch_serve, hone_torch_serve_size); }
 
-std::string RefereeScript() { return Common() + std::string(hone_torch_referee, hone_torch_referee_size); }
+std::string RefereeScript() {
+  return Common() + std::string(hone_torch_lifted, hone_torch_lifted_size) +
+         std::string(hone_torch_referee, hone_torch_referee_size);
+}
 
-std::string StageScript() { return Common() + std::string(hone_torch_stage, hone_torch_stage_size); }
+std::string StageScript() {
+  return Common() + std::string(hone_torch_driver, hone_torch_driver_size) +
+         std::string(hone_torch_device_plan, hone_torch_device_plan_size) +
+         std::string(hone_torch_lift, hone_torch_lift_size) + std::string(hone_torch_stage, hone_torch_stage_size);
+}
+
+std::string PlayerScript() {
+  return std::string(hone_torch_frames, hone_torch_frames_size) +
+         std::string(hone_torch_driver, hone_torch_driver_size) +
+         std::string(hone_torch_device_plan, hone_torch_device_plan_size) +
+         std::string(hone_torch_player, hone_torch_player_size);
+}
 
 }  // namespace hone

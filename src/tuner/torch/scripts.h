@@ -9,9 +9,11 @@
 
 namespace hone {
 
+std::string ProblemScript();   // problem.py
 std::string DescribeScript();  // problem.py, shapes.py, seed.py, definition.py, describe.py
 std::string ServeScript();     // problem.py, frames.py, serve.py
-std::string RefereeScript();   // problem.py, frames.py, referee.py
-std::string StageScript();     // problem.py, frames.py, stage.py
+std::string RefereeScript();   // problem.py, frames.py, lifted.py, referee.py
+std::string StageScript();     // problem.py, frames.py, driver.py, device_plan.py, lift.py, stage.py
+std::string PlayerScript();    // frames.py, driver.py, device_plan.py, player.py
 
 }  // namespace hone

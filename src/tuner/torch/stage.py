@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a finished module (a submission's ModelNew, or the problem's own Model) for the referee. Follows problem.py and frames.py.
+"""Runs a finished module (a submission's ModelNew, or the problem's own Model) for the referee. Follows problem.py, frames.py, driver.py,
+device_plan.py and lift.py.
 
 Descriptor 3 is the socket to referee.py, which lists the requests. A submission's code runs in this process, so nothing that
 is said here counts: the referee looks at the memory that it has given, and at its own clock.
@@ -58,10 +59,15 @@ class Stage:
         self.device = None
         self.inputs, self.outputs = [], []
         self.opened = None  # the address of the device memory that is mapped
+        self.lifter = None
 
     def load(self, request):
         import torch
         self.device = torch.device(request["device"])
+        if request.get("lift"):
+            # What nvcc compiles launches on the thread's own stream by default, which can be captured.
+            os.environ["NVCC_APPEND_FLAGS"] = "--default-stream=per-thread"
+            self.lifter = Lifter(self.device.index, request["lift"]["base"], request["lift"]["span"])
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
             torch.ones(1, device=self.device)
@@ -137,6 +143,20 @@ class Stage:
             runtime().cudaIpcCloseMemHandle(self.opened)
             self.opened = None
 
+    def fitting(self, result, places):
+        """The tensors that forward returned, which must be such as Model returns."""
+        import torch
+        made = [result] if isinstance(result, torch.Tensor) else result
+        if not isinstance(made, (tuple, list)) or len(made) != len(places):
+            raise Fault("wrong_output", f"forward returns a {type(result).__name__}, and Model returns {len(places)} tensors")
+        for mine, place in zip(made, places):
+            if type(mine) not in (torch.Tensor, torch.nn.Parameter):
+                raise Fault("rule_violation", f"forward returns a {type(mine).__name__}: return a plain tensor, whose values are there")
+            if mine.shape != place.shape or mine.dtype != place.dtype or mine.device.type != place.device.type:
+                raise Fault("wrong_output", f"forward returns {mine.dtype} of shape {list(mine.shape)} on {mine.device}, and Model "
+                                            f"returns {place.dtype} of shape {list(place.shape)} on {place.device}")
+        return made
+
     def run(self, request):
         """Forward of each slot's inputs; its results go to the slot's outputs."""
         import torch
@@ -144,17 +164,7 @@ class Stage:
             with torch.no_grad():
                 for slot in request["slots"]:
                     result = self.model(*self.inputs[slot])
-                    made = [result] if isinstance(result, torch.Tensor) else result
-                    if not isinstance(made, (tuple, list)) or len(made) != len(self.outputs[slot]):
-                        raise Fault("wrong_output", f"forward returns a {type(result).__name__}, and Model returns "
-                                                    f"{len(self.outputs[slot])} tensors")
-                    for mine, place in zip(made, self.outputs[slot]):
-                        if type(mine) not in (torch.Tensor, torch.nn.Parameter):
-                            raise Fault("rule_violation", f"forward returns a {type(mine).__name__}: return a plain tensor, whose "
-                                                          "values are there")
-                        if mine.shape != place.shape or mine.dtype != place.dtype or mine.device.type != place.device.type:
-                            raise Fault("wrong_output", f"forward returns {mine.dtype} of shape {list(mine.shape)} on {mine.device}, and Model "
-                                                        f"returns {place.dtype} of shape {list(place.shape)} on {place.device}")
+                    for mine, place in zip(self.fitting(result, self.outputs[slot]), self.outputs[slot]):
                         place.copy_(mine)
             if self.device.type == "cuda":
                 torch.cuda.synchronize()
@@ -163,19 +173,46 @@ class Stage:
         except Exception as error:
             raise Fault("crashed", f"forward fails: {told(error)}") from error
 
+    def lift(self, request):
+        """A plan for the player, of forward on copies of the first slot's inputs; its results on them go to the slot's outputs."""
+        import torch
+        inputs = [one.clone() if torch.is_tensor(one) else one for one in self.inputs[0]]
+        torch.cuda.synchronize()
+        try:
+            graph, made, before = self.lifter.capture(self.model, inputs)
+        except NotLifted:
+            raise
+        except Exception as error:
+            raise Fault("crashed", f"forward fails: {told(error)}") from error
+        made = self.fitting(made[0] if len(made) == 1 else made, self.outputs[0])
+
+        def lie(tensors):
+            return [[one.data_ptr(), one.numel() * one.element_size()] for one in tensors if torch.is_tensor(one)]
+
+        descriptor, summary = self.lifter.export(graph, before, lie(inputs), lie(made))
+        self.lifter.launch(graph)
+        for mine, place in zip(made, self.outputs[0]):
+            place.copy_(mine)
+        torch.cuda.synchronize()
+        return {"plan": summary, "descriptor": descriptor}
+
     def serve(self):
         while True:
             request = self.frames.receive()
             try:
-                getattr(self, request["op"])(request)
-                answer = {"ok": True}
+                answer = {"ok": True, **(getattr(self, request["op"])(request) or {})}
             except Fault as fault:
                 answer = {"verdict": fault.args[0], "error": fault.args[1]}
-            except Refused as refusal:
+            except (Refused, NotLifted, BadPlan, DriverError) as refusal:
                 answer = {"error": str(refusal)}
             except Exception as error:
                 answer = {"error": told(error)}
+            descriptor = answer.pop("descriptor", None)
             self.frames.send(answer)
+            if descriptor is not None:
+                with socket.socket(fileno=os.dup(3)) as peer:
+                    socket.send_fds(peer, [b"p"], [descriptor])
+                os.close(descriptor)
 
 
 def main():

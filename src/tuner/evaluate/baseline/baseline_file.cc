@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/toml_document.h"
+#include "tuner/core/torch_module.h"
 
 namespace hone {
 namespace {
@@ -66,8 +67,14 @@ Result<std::vector<LibrarySpec>> ParseBaselines(std::string_view toml, std::stri
 }
 
 Result<std::vector<LibrarySpec>> LoadBaselines(const Task& task) {
-  if (task.baseline_toml.empty()) return std::vector<LibrarySpec>();
-  return ParseBaselines(task.baseline_toml, (task.directory.empty() ? task.name : task.directory) + "/baseline.toml", task);
+  std::vector<LibrarySpec> specs;
+  if (!task.baseline_toml.empty()) {
+    const std::string file = (task.directory.empty() ? task.name : task.directory) + "/baseline.toml";
+    HONE_ASSIGN_OR_RETURN(specs, ParseBaselines(task.baseline_toml, file, task));
+  }
+  const bool torch = std::any_of(specs.begin(), specs.end(), [](const LibrarySpec& one) { return one.kind == LibraryKind::kTorch; });
+  if (!torch && HasTorchModule(task)) specs.emplace_back().module = true;
+  return specs;
 }
 
 }  // namespace hone

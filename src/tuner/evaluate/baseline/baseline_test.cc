@@ -79,6 +79,68 @@ TEST(CublasLt, IsAHostModeCandidateOfTheTask) {
   }
 }
 
+constexpr char kModuleTask[] = R"(
+name = "scaled"
+summary = "a scaled tanh"
+class = "elementwise"
+[dims]
+rows = "rows"
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float32"
+shape = ["rows", "8"]
+[[tensor]]
+name = "scale"
+role = "in"
+dtype = "float32"
+shape = ["8"]
+[[tensor]]
+name = "mask"
+role = "in"
+dtype = "uint8"
+shape = ["rows", "8"]
+values = { distribution = "index", bound = 2 }
+[[tensor]]
+name = "y"
+role = "out"
+dtype = "float32"
+shape = ["rows", "8"]
+[reference]
+kind = "torch"
+class = "Scaled"
+inputs = ["x", "mask", 2]
+outputs = ["y"]
+booleans = ["mask"]
+[reference.state]
+scale = "inner.scale"
+[reference.sizes]
+rows = "batch"
+[tolerance.y]
+c_max = 1e-5
+c_rms = 1e-6
+[[case]]
+role = "time"
+dims = { rows = 64 }
+[[case]]
+role = "check"
+dims = { rows = 3 }
+)";
+
+TEST(BaselineFile, ATaskOfAPyTorchModuleHasTheModuleAsALibrary) {
+  const Result<Task> task = ParseTask(kModuleTask, "task.toml");
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  const auto specs = LoadBaselines(*task);
+  ASSERT_TRUE(specs.ok()) << specs.status().message();
+  ASSERT_THAT(*specs, SizeIs(1));
+  EXPECT_TRUE(specs->front().module);
+  // A baseline.toml that names PyTorch says how it is to be called.
+  Task named = *task;
+  named.baseline_toml = "[[library]]\nkind = \"torch\"\nexpression = \"torch.tanh(x)\"\n";
+  ASSERT_THAT(*LoadBaselines(named), SizeIs(1));
+  EXPECT_FALSE(LoadBaselines(named)->front().module);
+}
+
 class Libraries : public testing::Test {
  protected:
   Libraries() : directory_(*MakeTemporaryDirectory({}, "hone-python-")), task_(TaskNamed("matmul_bf16")) {
@@ -108,6 +170,32 @@ class Libraries : public testing::Test {
   Evaluation evaluation_;
   TorchOptions torch_;
 };
+
+TEST_F(Libraries, AModulesProcessIsToldTheModuleAndIsConfined) {
+  Result<Task> task = ParseTask(kModuleTask, "task.toml");
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  task->oracle_source = "class Scaled: pass\n";
+  evaluation_.cases[0].dims = {{"rows", 64}};
+  // Stands in for Python: says where packages lie, then keeps what it is told in its own folder and tells of it.
+  ASSERT_TRUE(WriteFileAtomically(directory_ / "python3", R"(#!/bin/sh
+case "$2" in *sysconfig*) echo 'hone: {"executable": ")" + (directory_ / "python3") + R"(", "paths": []}'; exit 0;; esac
+cat > job
+grep -q '"class":"Scaled"' job && grep -q '"state":{"scale":"inner.scale"}' job && grep -q '"booleans":\["mask"\]' job || exit 3
+case "$2" in *"class Problem"*"Times a PyTorch expression"*) ;; *) exit 4;; esac
+(echo x > )" + (directory_ / "outside") + R"() 2> /dev/null && exit 5
+echo 'hone: {"torch": "2.9", "cuda": "13.0"}'
+echo 'hone: {"case": 0, "times": {"eager": {"median": 20, "low": 18, "high": 22}, "compiled": {"median": 15, "low": 14, "high": 16}}}'
+)", 0755).ok());
+  LibrarySpec spec;
+  spec.module = true;
+  torch_.environment = {"PATH=" + directory_.path() + ":/usr/bin:/bin"};
+  TimeTorch(spec, *task, {&evaluation_.cases[0]}, torch_);
+  const std::vector<LibraryResult>& results = evaluation_.cases[0].libraries;
+  ASSERT_THAT(results, SizeIs(2));
+  EXPECT_EQ(results[0].time_us, 20) << results[0].detail;
+  EXPECT_EQ(results[1].name, "torch_compiled");
+  EXPECT_EQ(results[1].time_us, 15) << results[1].detail;
+}
 
 TEST_F(Libraries, PyTorchsTimesComeBackWithTheirQuotients) {
   InstallPython(R"(echo "a library says hello"

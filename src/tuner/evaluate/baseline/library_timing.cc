@@ -11,8 +11,12 @@
 #include "base/json_fields.h"
 #include "base/subprocess.h"
 #include "tuner/evaluate/baseline/candidate_launches.h"
+#include "tuner/core/tensor_roles.h"
+#include "tuner/core/torch_module.h"
 #include "tuner/evaluate/baseline/torch_child.h"
 #include "tuner/torch/drawn_inputs.h"
+#include "tuner/torch/python_process.h"
+#include "tuner/torch/scripts.h"
 
 namespace hone {
 namespace {
@@ -97,16 +101,55 @@ void ReadTorchLine(std::string_view line, TorchAnswer* answer) {
   if (!fields.ok()) times.error = fields.status().message();
 }
 
+// What the child is told of the task's own module.
+json ModuleJson(const Task& task) {
+  const TorchModule module = TorchModuleOf(task);
+  json inputs = json::array(), state = json::object(), sizes = json::object();
+  for (const TorchModule::Input& input : module.inputs) {
+    inputs.push_back(input.tensor.empty() ? json{{"value", ReadJsonText(input.number)}} : json{{"tensor", input.tensor}});
+  }
+  for (const auto& [tensor, name] : module.state) state[tensor] = name;
+  for (const auto& [dim, name] : module.sizes) sizes[dim] = name;
+  return {{"text", task.oracle_source},
+          {"file", (task.directory.empty() ? task.name : task.directory) + "/reference.py"},
+          {"class", module.class_name},
+          {"training", module.training},
+          {"inputs", inputs},
+          {"state", state},
+          {"sizes", sizes},
+          {"booleans", module.booleans}};
+}
+
+// Runs the child to its end. A module is a user's code and runs confined, in a folder of its own; an expression is the task's.
+Result<SubprocessResult> RunChild(const LibrarySpec& spec, const json& job, const TorchOptions& options, size_t cases) {
+  SubprocessOptions run;
+  run.stdin_text = DumpJson(job);
+  run.limit_seconds = options.limit_seconds * static_cast<double>(cases);
+  if (!spec.module) {
+    const Result<std::string> python = FindExecutable("python3", options.python_directories);
+    if (!python.ok()) return Status::Unavailable("python3 is not on the PATH: install it with PyTorch, or leave this baseline out");
+    run.argv = {*python, "-c", std::string(TorchChildSource())};
+    run.environment = options.environment;
+    return RunSubprocess(run);
+  }
+  HONE_ASSIGN_OR_RETURN(const Python python, FindPython(options.environment));
+  HONE_ASSIGN_OR_RETURN(const TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
+  PythonStart start = StartOf(python, ProblemScript() + std::string(TorchChildSource()), scratch.path(),
+                              {.environment = options.environment, .gpu = options.ordinal});
+  HONE_RETURN_IF_ERROR(AllowCompilers(options.cuda_home, python, scratch.path(), &start));
+  run.argv = std::move(start.argv);
+  run.environment = std::move(start.environment);
+  run.working_directory = scratch.path();
+  run.sandbox = std::move(start.sandbox);
+  return RunSubprocess(run);
+}
+
 TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases, const TorchOptions& options) {
   TorchAnswer answer;
   answer.cases.resize(cases.size());
-  const Result<std::string> python = FindExecutable("python3", options.python_directories);
-  if (!python.ok()) {
-    answer.error = "python3 is not on the PATH: install it with PyTorch, or leave this baseline out";
-    return answer;
-  }
   json job = {{"expression", spec.expression}, {"ordinal", options.ordinal}, {"l2_bytes", options.l2_bytes},
               {"seed", options.seed >> 1},     {"samples", kTorchSamples},   {"cases", json::array()}};
+  if (spec.module) job["module"] = ModuleJson(task);
   for (const CaseResult* c : cases) {
     const Result<json> one = TorchCase(task, c->dims);
     if (!one.ok()) {
@@ -123,12 +166,7 @@ TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vecto
       job["cases"].back()["unpaired"] = launches.status().message();
     }
   }
-  SubprocessOptions run;
-  run.argv = {*python, "-c", std::string(TorchChildSource())};
-  run.environment = options.environment;
-  run.stdin_text = DumpJson(job);
-  run.limit_seconds = options.limit_seconds * static_cast<double>(cases.size());
-  const Result<SubprocessResult> ran = RunSubprocess(run);
+  const Result<SubprocessResult> ran = RunChild(spec, job, options, cases.size());
   if (!ran.ok()) {
     answer.error = ran.status().message();
     return answer;
@@ -144,7 +182,7 @@ TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vecto
     ++told;
   }
   if (ran->timed_out) {
-    answer.error = fmt::format("PyTorch took more than {:.0f} s and was ended", run.limit_seconds);
+    answer.error = fmt::format("PyTorch took more than {:.0f} s and was ended", options.limit_seconds * static_cast<double>(cases.size()));
   } else if (answer.error.empty() && (!ran->exit.success() || told == 0)) {
     answer.error = fmt::format("the PyTorch process ended with {}{}", ran->exit.Describe(), told > 0 ? "" : ", without an answer");
   }

@@ -31,6 +31,7 @@ struct TorchOptions {
   uint64_t seed = 1;
   const CompiledProgram* candidate = nullptr;   // if not null and its plan allows, timed against in interleaved quads
   DeviceFacts facts;                            // facts of the device; needed where there is a candidate
+  std::string cuda_home = {};                   // whose compilers a module's process may run; empty: /usr/local/cuda
   double limit_seconds = 300;                   // for each case: torch.compile may take its time
 };
 
@@ -38,7 +39,7 @@ struct TorchOptions {
 using TimeAgainst = std::function<Result<Evaluation>(const std::string& source, const std::string& name)>;
 
 // Fills `libraries` of the evaluation's timed cases. A missing library is no failure: the entry's detail says that it
-// is missing, and how to get it.
+// is missing, and how to get it. A spec with `module` times the task's own PyTorch module, in a confined process.
 void TimeLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const TimeAgainst& against,
                      const TorchOptions& torch, Evaluation* evaluation);
 

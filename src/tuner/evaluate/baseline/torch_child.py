@@ -3,7 +3,8 @@
 """Times a PyTorch expression, eager and compiled, against a candidate, for `hone eval --libraries`.
 
 Reads one JSON object on standard input: the expression, its cases, and the candidate's modules and launches where it can be
-launched from here (candidate_launches.h). Writes lines on standard output, each "hone: " and a JSON object: {"torch", "cuda"}
+launched from here (candidate_launches.h). In place of the expression it may have "module", the task's own PyTorch module: its
+text, its class, and which tensors are its inputs and its state; problem.py then stands before this text. Writes lines on standard output, each "hone: " and a JSON object: {"torch", "cuda"}
 first, then for each case in order {"case", "times": {mode: {"median", "low", "high", "calls", "paired"} or {"error"}}}, times
 in microseconds a call; or {"error": sentence} in place of either. All cases run in this one process: PyTorch and its compiler
 take longer to wake than to time.
@@ -177,8 +178,11 @@ def main():
             loaded.append(Modules(job["modules"]))
         return loaded[0]
 
+    booleans = set(job["module"]["booleans"]) if "module" in job else set()
+
     def inputs(case):
-        return [draw(case["tensors"][name]) for name in sorted(case["tensors"])]
+        drawn = [draw(case["tensors"][name]) for name in sorted(case["tensors"])]
+        return [one.bool() if name in booleans else one for name, one in zip(sorted(case["tensors"]), drawn)]
 
     def sample(run):
         flush.sum()
@@ -284,10 +288,34 @@ def main():
         paired = {**summary(ratios), "us": summary(mine_us)["median"], "apart": difference}
         return {**summary(theirs_us), "calls": calls, "paired": paired}
 
+    def module_call(case):
+        """The module as a function of the task's tensors by name, those of its state among them."""
+        told = job["module"]
+        path = "reference.py"  # torch.compile reads a module's source from its file
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(told["text"])
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        problem = Problem(told["text"], path, told["class"], told["training"])
+        sizes = {told["sizes"].get(name, name): size for name, size in case["dims"].items()}
+        model, _ = problem.build({name: size for name, size in sizes.items() if name in problem.sizes})
+        model = model.to(device)
+        names = sorted(case["tensors"])
+
+        def call(*tensors):
+            given = dict(zip(names, tensors))
+            state = {name: given[tensor] for tensor, name in told["state"].items()}
+            inputs = [given[one["tensor"]] if "tensor" in one else one["value"] for one in told["inputs"]]
+            return torch.func.functional_call(model, state, tuple(inputs))
+
+        return call
+
     def one_case(case):
         scope = {"torch": torch, "F": torch.nn.functional, **case["dims"], **case["scalars"]}
         # Parameters, not globals, so that the compiled form takes tensors as a model's layer would.
-        exec(f"def expression({', '.join(sorted(case['tensors']))}):\n    return ({job['expression']})\n", scope)
+        if "module" in job:
+            scope["expression"] = module_call(case)
+        else:
+            exec(f"def expression({', '.join(sorted(case['tensors']))}):\n    return ({job['expression']})\n", scope)
         names = sorted(case["tensors"])
         sets = [inputs(case)]
         candidate, reason = None, case.get("unpaired")

@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A device plan: what lift.py has captured, in a sealed file without a name, for player.py. And the symbols of a cubin.
+
+The file: 8 bytes of magic, the header's length, the header (JSON), then blobs at multiples of 4 KiB. The header:
+  "base", "bytes": the reservation that all of the module's memory lies in
+  "chunks": [[address, bytes]] that are mapped there; "foreign": [[address, bytes]] that something else had allocated
+  "blocks": [[address, bytes]] of each tensor or workspace that was there or came during the capture: what lies between is a guard
+  "kept": [[address, bytes, blob]] what held a value before the capture; "inputs", "outputs": [[address, bytes]]
+  "modules": [{"cubin": blob, "globals": [[name, bytes, blob]]}]
+  "functions": [{"module", "name", "attributes": {number: value}}]
+  "nodes": [{"kind": "kernel", "function", "grid", "block", "shared", "parameters": [hex], "attributes": {number: hex}}
+            | {"kind": "memset", …} | {"kind": "copy", …} | {"kind": "empty"}]
+  "edges": [[from, to, hex of the edge's data]]
+Whoever wrote it is not believed: whatever it says, only the GPU's code runs, in a process that holds nothing else.
+"""
+import fcntl
+import mmap
+import os
+import struct
+
+MAGIC = b"HONELIFT"
+ADD_SEALS, GET_SEALS = 1033, 1034
+SEALS = 0x2 | 0x4 | 0x8  # no shrinking, growing, writing
+PAGE = 4096
+
+
+class BadPlan(Exception):
+    """A sentence: why this is no plan."""
+
+
+class PlanWriter:
+    """Blobs are appended as they come; the header is known last, so it has a file of its own first."""
+
+    def __init__(self):
+        self.blobs = os.memfd_create("hone-lifted-blobs")
+        self.count, self.table = 0, []
+
+    def blob(self, pieces, size):
+        """The number of a blob whose bytes `pieces` yields."""
+        at = os.lseek(self.blobs, (os.lseek(self.blobs, 0, os.SEEK_END) + PAGE - 1) // PAGE * PAGE, os.SEEK_SET)
+        written = 0
+        for piece in pieces:
+            view = memoryview(piece)
+            while len(view):
+                part = os.write(self.blobs, view)
+                view, written = view[part:], written + part
+        if written != size:
+            raise BadPlan(f"a blob of {size} bytes has {written}")
+        self.table.append([at, size])
+        return len(self.table) - 1
+
+    def finish(self, header):
+        """The descriptor of the sealed file."""
+        text = json.dumps({**header, "blobs": self.table}).encode()
+        begin = (16 + len(text) + PAGE - 1) // PAGE * PAGE
+        whole = os.memfd_create("hone-lifted", os.MFD_ALLOW_SEALING)
+        os.write(whole, MAGIC + struct.pack("<Q", len(text)))
+        view = memoryview(text)
+        while len(view):
+            view = view[os.write(whole, view):]
+        os.lseek(whole, begin, os.SEEK_SET)
+        at, end = 0, os.lseek(self.blobs, 0, os.SEEK_END)
+        while at < end:
+            at += os.sendfile(whole, self.blobs, at, min(end - at, 1 << 30))
+        os.close(self.blobs)
+        fcntl.fcntl(whole, ADD_SEALS, SEALS)
+        return whole
+
+
+class PlanFile:
+    """A plan that was received. Bounds are checked here; what the numbers mean is checked where they are used."""
+
+    MOST_HEADER = 256 << 20
+
+    def __init__(self, descriptor):
+        if fcntl.fcntl(descriptor, GET_SEALS) & SEALS != SEALS:
+            raise BadPlan("the plan's file is not sealed")
+        size = os.fstat(descriptor).st_size
+        if size < 16:
+            raise BadPlan("the plan's file is empty")
+        self.memory = mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
+        magic, length = struct.unpack("<8sQ", self.memory[:16])
+        if magic != MAGIC or length > min(size - 16, self.MOST_HEADER):
+            raise BadPlan("what came is no plan")
+        self.header = json.loads(self.memory[16:16 + length])
+        self.begin = (16 + length + PAGE - 1) // PAGE * PAGE
+        for at, bytes_of in self.header["blobs"]:
+            if at < 0 or bytes_of < 0 or self.begin + at + bytes_of > size:
+                raise BadPlan("the plan is cut off")
+
+    def blob(self, number):
+        """(its bytes as a ctypes array without a copy, their count)."""
+        at, size = self.header["blobs"][number]
+        return (ctypes.c_char * size).from_buffer(self.memory, self.begin + at), size
+
+
+class Cubin:
+    """The kernels and variables of a cubin: an ELF file of 64 bits."""
+
+    def __init__(self, data):
+        self.kernels, self.variables, self.registers = {}, [], {}
+        if data[:4] != b"\x7fELF":
+            raise BadPlan("a module is no ELF file")
+        sections = self.sections(data)
+        names = [self.text(data, sections[struct.unpack_from("<H", data, 0x3e)[0]], section[0]) for section in sections]
+        for name, section in zip(names, sections):
+            if name.startswith(".text."):
+                self.kernels[name[6:]] = data[section[4]:section[4] + section[5]]
+                self.registers[name[6:]] = section[7] >> 24
+        for section in sections:
+            if section[1] != 2:  # a symbol table
+                continue
+            for at in range(section[4], section[4] + section[5], 24):
+                name, info, _, index, _, size = struct.unpack_from("<IBBHQQ", data, at)
+                if info & 15 == 1 and size > 0 and index < len(names) and names[index].startswith((".nv.global", ".nv.constant3")):
+                    self.variables.append((self.text(data, sections[section[6]], name), size))
+
+    @staticmethod
+    def sections(data):
+        """[(name, type, flags, address, offset, size, link, info)]."""
+        offset, = struct.unpack_from("<Q", data, 0x28)
+        entry, count = struct.unpack_from("<HH", data, 0x3a)
+        return [struct.unpack_from("<IIQQQQII", data, offset + i * entry) for i in range(count)]
+
+    @staticmethod
+    def text(data, table, at):
+        begin = table[4] + at
+        return bytes(data[begin:data.index(b"\0", begin)]).decode("utf-8", "replace")
+
+    @staticmethod
+    def length(head):
+        """Bytes of a cubin in memory: head(offset, count) reads some of it."""
+        offset, = struct.unpack("<Q", head(0x28, 8))
+        entry, count = struct.unpack("<HH", head(0x3a, 4))
+        programs, = struct.unpack("<Q", head(0x20, 8))
+        program, programs_count = struct.unpack("<HH", head(0x36, 4))
+        end = max(offset + entry * count, programs + program * programs_count)
+        for i in range(count):
+            _, kind, _, _, begin, size, _, _ = struct.unpack("<IIQQQQII", head(offset + i * entry, 48))
+            if kind != 8:  # without bytes in the file
+                end = max(end, begin + size)
+        return end

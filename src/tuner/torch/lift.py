@@ -1,0 +1,453 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lifts a module's forward into work for the GPU alone: a plan for player.py. Follows device_plan.py and driver.py, in a stage.
+
+Three things are in place before PyTorch touches the GPU: its allocations come from a reservation whose addresses the player has
+reserved too; every module of device code that is loaded is copied; and code that nvcc compiles launches on the thread's own
+default stream instead of the legacy one, which cannot be captured. Then forward is run a few times on that stream, so that what is
+compiled or set up lazily is there, and once more while the stream is captured into a graph, in which nothing runs. The graph's nodes,
+the modules, and what lay in memory before are the plan.
+
+All this happens in a process that runs the submission's code, so that nothing here counts by itself: a plan is what it does.
+"""
+import bisect
+import copy
+import gc
+
+PER_THREAD_STREAM = 2  # cudaStreamPerThread, which is a handle of that number
+WARM_UPS = 3
+MOST_KEPT = 3 << 30  # the sandbox bounds a file to 4 GiB
+NODE_KINDS = {3: "a call on the host", 4: "a graph within the graph", 6: "a wait for an event", 7: "an event", 8: "a signal to outside",
+              9: "a wait for outside", 10: "an allocation of the driver's", 11: "a deallocation of the driver's", 12: "operations on words",
+              13: "a condition"}
+
+
+class NotLifted(Exception):
+    """A sentence: why forward is no work for the GPU alone."""
+
+
+class Allocator:
+    """PyTorch's allocations, in one reservation: first fit by size among what the same stream has freed, else from the end.
+
+    Between any two blocks lie GUARD bytes at least that nobody is given.
+    """
+
+    GUARD, ALIGN, CHUNK = 512, 512, 64 << 20
+
+    def __init__(self, driver, ordinal, base, span):
+        self.driver, self.mapper = driver, Mapper(driver, ordinal)
+        if not self.mapper.reserve(base, span):
+            raise NotLifted(f"the addresses from {base:#x} on are taken in this process")
+        self.base, self.end, self.next, self.ready = base, base + span, base, base
+        self.blocks = {}   # address: [bytes, room, stream] of what is in use
+        self.free = {}     # stream: [(room, address)], ordered
+        self.chunks = []   # [address, bytes]
+        self.born = None   # {address: bytes} of what was given since a capture began
+        self.fault = None
+        make, end = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p), \
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p)
+        self.callbacks = (make(self.give), end(self.take))  # kept: PyTorch calls them
+
+    def install(self):
+        import torch
+        made = torch._C._cuda_customAllocator(*(ctypes.cast(one, ctypes.c_void_p).value for one in self.callbacks))
+        torch.cuda.memory.change_current_allocator(torch.cuda.memory._CUDAAllocator(made))
+
+    def give(self, size, _, stream):
+        try:
+            return self.allocate(size, stream or 0)
+        except Exception as error:  # an exception cannot pass through PyTorch from here
+            self.fault = str(error)
+            return 0
+
+    def allocate(self, size, stream):
+        if size <= 0:
+            return 0
+        room = (size + self.ALIGN - 1) // self.ALIGN * self.ALIGN + self.GUARD
+        free = self.free.setdefault(stream, [])
+        place = bisect.bisect_left(free, (room, 0))
+        if place < len(free) and free[place][0] <= room + room // 4 + 4096:
+            room, address = free.pop(place)
+        else:
+            address = self.next
+            if address + room > self.ready:
+                more = max(self.CHUNK, address + room - self.ready)
+                more = (more + Mapper.GRANULE - 1) // Mapper.GRANULE * Mapper.GRANULE
+                if self.ready + more > self.end:
+                    raise NotLifted("forward needs more addresses than are reserved")
+                self.mapper.map(self.ready, more)
+                self.chunks.append([self.ready, more])
+                self.ready += more
+            self.next = address + room
+        self.blocks[address] = [size, room, stream]
+        if self.born is not None:
+            self.born[address] = max(size, self.born.get(address, 0))
+        return address
+
+    def around(self, blocks):
+        """[[address, bytes]] of whole granules that hold these blocks ({address: bytes}) with their guards, in order."""
+        ranges = []
+        for address, size in sorted(blocks.items()):
+            begin = address // Mapper.GRANULE * Mapper.GRANULE
+            end = min(self.ready, (address + size + self.GUARD + Mapper.GRANULE - 1) // Mapper.GRANULE * Mapper.GRANULE)
+            if ranges and begin <= ranges[-1][0] + ranges[-1][1]:
+                ranges[-1][1] = max(ranges[-1][1], end - ranges[-1][0])
+            else:
+                ranges.append([begin, end - begin])
+        return ranges
+
+    def take(self, address, size, _, stream):
+        block = self.blocks.pop(address or 0, None)
+        if block is not None:
+            bisect.insort(self.free[block[2]], (block[1], address))
+
+
+class Callback(ctypes.Structure):
+    _fields_ = [("site", ctypes.c_int), ("name", ctypes.c_char_p), ("parameters", ctypes.POINTER(ctypes.c_void_p)),
+                ("result", ctypes.POINTER(ctypes.c_int))]
+
+
+class Resource(ctypes.Structure):
+    _fields_ = [("context", ctypes.c_void_p), ("stream", ctypes.c_void_p), ("module", ctypes.c_void_p)]
+
+
+class LoadedModule(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint32), ("size", ctypes.c_size_t), ("cubin", ctypes.c_void_p)]
+
+
+class Modules:
+    """Copies of all device code that is loaded into this process, by CUPTI's callbacks."""
+
+    RESOURCE, MODULE_LOADED, DRIVER, EXIT = 3, 6, 1, 1
+    LOADS = {18: "file", 19: "image", 20: "image", 21: "image"}  # cuModuleLoad, cuModuleLoadData, …Ex, cuModuleLoadFatBinary
+
+    def __init__(self):
+        self.cubins = []     # in the order in which they came
+        self.by_handle = {}  # of modules that were loaded by a call whose cubin is known
+        self.index, self.indexed = {}, 0
+        self.fault = None
+        library = self.cupti()
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_void_p)
+        self.callback, self.subscriber = kind(self.told), ctypes.c_void_p()
+        self.library = library
+        if library.cuptiSubscribe(ctypes.byref(self.subscriber), self.callback, None) != 0:
+            raise NotLifted("CUPTI's callbacks are taken, or not to be had")
+        for domain, number in [(self.RESOURCE, self.MODULE_LOADED)] + [(self.DRIVER, number) for number in self.LOADS]:
+            if library.cuptiEnableCallback(1, self.subscriber, domain, number) != 0:
+                raise NotLifted("CUPTI's callbacks cannot be enabled")
+
+    @staticmethod
+    def cupti():
+        """CUPTI: PyTorch has mostly loaded it, for its profiler. Else it lies beside PyTorch's other libraries, or in the toolkit."""
+        import glob
+        import torch
+        packages = os.path.dirname(os.path.dirname(torch.__file__))
+        names = ["libcupti.so.13", "libcupti.so.12", *sorted(glob.glob(packages + "/nvidia/*/lib/libcupti.so.*"))]
+        names += sorted(glob.glob("/usr/local/cuda/lib64/libcupti.so.*")) + sorted(glob.glob("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.*"))
+        for name in names:
+            try:
+                return ctypes.CDLL(name)
+            except OSError:
+                continue
+        raise NotLifted("libcupti is not there, which tells what device code is loaded")
+
+    def told(self, _, domain, number, data):
+        try:
+            if domain == self.RESOURCE and number == self.MODULE_LOADED:
+                module = LoadedModule.from_address(Resource.from_address(data).module)
+                self.cubins.append(ctypes.string_at(module.cubin, module.size))
+            elif domain == self.DRIVER and number in self.LOADS:
+                call = Callback.from_address(data)
+                if call.site == self.EXIT and call.result[0] == 0:
+                    handle = ctypes.c_void_p.from_address(call.parameters[0]).value
+                    image = self.image(call.parameters[1], self.LOADS[number])
+                    self.by_handle[handle] = image if image else None
+        except Exception as error:  # none can pass through the driver
+            self.fault = f"{type(error).__name__}: {error}"
+
+    @staticmethod
+    def image(address, kind):
+        """The cubin that was loaded, or None where it is of another form."""
+        if kind == "file":
+            with open(ctypes.string_at(address), "rb") as file:
+                data = file.read()
+            return data if data[:4] == b"\x7fELF" else None
+        if ctypes.string_at(address, 4) != b"\x7fELF":
+            return None
+        return ctypes.string_at(address, Cubin.length(lambda at, count: ctypes.string_at(address + at, count)))
+
+    def find(self, driver, function, name):
+        """The cubin that a function is of."""
+        module = driver.made("cuFuncGetModule", function).value
+        if self.by_handle.get(module):
+            return self.by_handle[module]
+        for cubin in self.cubins[self.indexed:]:
+            try:
+                parsed = Cubin(cubin)
+            except Exception:
+                continue
+            for kernel in parsed.kernels:
+                self.index.setdefault(kernel, []).append((cubin, parsed))
+        self.indexed = len(self.cubins)
+        found = self.index.get(name, [])
+        if len({parsed.kernels[name] for _, parsed in found}) > 1:
+            registers = attribute(driver, function, 4)
+            found = [one for one in found if one[1].registers[name] == registers] or found
+        if not found:
+            raise NotLifted(f"the code of kernel {name[:200]} was not seen when it was loaded")
+        return found[-1][0]
+
+
+def attribute(driver, function, number):
+    value = ctypes.c_int()
+    driver("cuFuncGetAttribute", ctypes.byref(value), number, function)
+    return value.value
+
+
+class Constants:
+    """A mode under which tensors that come from the host are made once, and copied on the GPU when forward is captured."""
+
+    @staticmethod
+    def make():
+        import torch
+        from torch.overrides import TorchFunctionMode
+        makers = (torch.tensor, torch.as_tensor, torch.asarray, torch.Tensor.to, torch.Tensor.cuda)
+
+        class Mode(TorchFunctionMode):
+            replay, kept, taken = False, [], 0
+
+            def __torch_function__(self, function, kinds, arguments=(), keywords=None):
+                keywords = keywords or {}
+                if function not in makers or not arguments or (torch.is_tensor(arguments[0]) and arguments[0].is_cuda):
+                    return function(*arguments, **keywords)
+                source = arguments[0].clone() if torch.is_tensor(arguments[0]) else copy.deepcopy(arguments[0])
+                if not self.replay:
+                    made = function(*arguments, **keywords)
+                    if torch.is_tensor(made) and made.is_cuda:
+                        self.kept.append((function, source, made.clone()))
+                    return made
+                if self.taken < len(self.kept):
+                    maker, before, made = self.kept[self.taken]
+                    same = torch.equal(source, before) if torch.is_tensor(source) and torch.is_tensor(before) else \
+                        not torch.is_tensor(source) and not torch.is_tensor(before) and source == before
+                    if maker is function and same:
+                        self.taken += 1
+                        return made.clone()
+                return function(*arguments, **keywords)
+
+        mode = Mode()
+        mode.kept = []
+        return mode
+
+
+class Lifter:
+    KEPT_ATTRIBUTES = (2, 4, 5, 8, 9, 10, 11, 14)  # of launches: cooperative, clusters, priority, memory domains, shared memory
+    FUNCTION_ATTRIBUTES = (8, 9, 14)               # dynamic shared memory, how much of the cache it is, large clusters
+
+    def __init__(self, ordinal, base, span):
+        self.driver, self.ordinal = Driver(), ordinal
+        self.driver("cuInit", 0)
+        self.modules = Modules()
+        self.driver("cuCtxSetCurrent", self.driver.made("cuDevicePrimaryCtxRetain", ordinal))
+        self.memory = Allocator(self.driver, ordinal, base, span)
+        self.memory.install()
+        self.piece = ctypes.create_string_buffer(16 << 20)
+
+    def capture(self, forward, inputs):
+        """(graph, results, {address: bytes} of what was there before): forward of inputs that lie in the reservation."""
+        import torch
+        stream = torch.cuda.ExternalStream(PER_THREAD_STREAM, device=torch.device("cuda", self.ordinal))
+        with torch.no_grad(), torch.cuda.stream(stream):
+            for _ in range(WARM_UPS):
+                forward(*inputs)
+                stream.synchronize()
+            try:
+                return self.capture_once(forward, inputs)
+            except NotLifted:
+                # Constants that forward copies to the GPU each time cannot be captured: they are copied before, then taken from there.
+                constants = Constants.make()
+                with constants:
+                    forward(*inputs)
+                    constants.replay = True
+                    return self.capture_once(forward, inputs)
+
+    def capture_once(self, forward, inputs):
+        import torch
+        torch.cuda.synchronize()
+        gc.collect()
+        gc.disable()
+        before = {address: block[0] for address, block in self.memory.blocks.items()}
+        self.memory.born = {}
+        self.driver("cuStreamBeginCapture_v2", PER_THREAD_STREAM, 2)
+        error = made = None
+        try:
+            result = forward(*inputs)
+            made = [result] if isinstance(result, torch.Tensor) else list(result)
+            made = [one.contiguous() for one in made]
+        except Exception as caught:
+            error = caught
+        graph = ctypes.c_void_p()
+        code = self.driver.attempt("cuStreamEndCapture", PER_THREAD_STREAM, ctypes.byref(graph))
+        gc.enable()
+        if isinstance(error, SystemError):  # one that was raised while memory was given back, which Python's callbacks lose
+            raise NotLifted("forward cannot be captured: it waits for the GPU, or copies from or to the host")
+        if error is not None:
+            raise NotLifted(f"forward cannot be captured: {told(error)}"[:1500])
+        if code != 0 or not graph.value:
+            raise NotLifted(f"forward cannot be captured (error {code}): it waits for the GPU, or leaves a stream that is not joined")
+        if self.memory.fault:
+            raise NotLifted(f"memory: {self.memory.fault}")
+        return graph, made, before
+
+    def export(self, graph, before, inputs, outputs):
+        """The descriptor of a plan, and a summary of it."""
+        self.writer, self.header = PlanWriter(), {"modules": [], "functions": []}
+        self.module_numbers, self.function_numbers, self.foreign = {}, {}, {}
+        nodes, edges = self.nodes(graph)
+        ours = {address for address, _ in inputs}
+        kept = [(address, size) for address, size in sorted(before.items()) if address not in ours]
+        kept += sorted(self.foreign.items())
+        if sum(size for _, size in kept) > MOST_KEPT:
+            raise NotLifted(f"more than {MOST_KEPT >> 30} GiB lie in memory before forward")
+        blocks = dict(before)
+        for address, size in self.memory.born.items():
+            blocks[address] = max(size, blocks.get(address, 0))
+        self.memory.born = None
+        chunks = self.memory.around(blocks)
+        header = {**self.header, "base": self.memory.base, "bytes": self.memory.end - self.memory.base, "chunks": chunks,
+                  "foreign": sorted(self.foreign.items()), "blocks": sorted(blocks.items()), "inputs": inputs, "outputs": outputs,
+                  "kept": [[address, size, self.copied(address, size)] for address, size in kept], "nodes": nodes, "edges": edges}
+        kinds = [node["kind"] for node in nodes]
+        summary = {"kernels": kinds.count("kernel"), "other_nodes": len(kinds) - kinds.count("kernel"), "modules": len(header["modules"]),
+                   "kept_bytes": sum(size for _, size in kept), "mapped_bytes": sum(size for _, size in chunks),
+                   "foreign": len(self.foreign)}
+        return self.writer.finish(header), summary
+
+    def launch(self, graph):
+        """Runs a captured graph once, and lets go of it."""
+        executable = self.driver.made("cuGraphInstantiateWithFlags", graph, 0)
+        self.driver("cuGraphLaunch", executable, PER_THREAD_STREAM)
+        self.driver("cuCtxSynchronize")
+        self.driver("cuGraphExecDestroy", executable)
+        self.driver("cuGraphDestroy", graph)
+
+    def copied(self, address, size):
+        def pieces():
+            for at in range(0, size, len(self.piece)):
+                count = min(len(self.piece), size - at)
+                self.driver("cuMemcpyDtoH_v2", self.piece, address + at, count)
+                yield memoryview(self.piece)[:count]
+        return self.writer.blob(pieces(), size)
+
+    def nodes(self, graph):
+        count = ctypes.c_size_t()
+        self.driver("cuGraphGetNodes", graph, None, ctypes.byref(count))
+        handles = (ctypes.c_void_p * max(1, count.value))()
+        if count.value:  # the driver refuses to list nothing
+            self.driver("cuGraphGetNodes", graph, handles, ctypes.byref(count))
+        handles = list(handles)[:count.value]
+        nodes = []
+        for handle in handles:
+            kind = ctypes.c_int()
+            self.driver("cuGraphNodeGetType", handle, ctypes.byref(kind))
+            if kind.value == 0:
+                nodes.append(self.kernel(handle))
+            elif kind.value == 1:
+                nodes.append(self.copy(handle))
+            elif kind.value == 2:
+                one = MemsetNode()
+                self.driver("cuGraphMemsetNodeGetParams", handle, ctypes.byref(one))
+                self.look_at(bytes(one))
+                nodes.append({"kind": "memset", **{name: getattr(one, name) for name, _ in MemsetNode._fields_}})
+            elif kind.value == 5:
+                nodes.append({"kind": "empty"})
+            else:
+                raise NotLifted(f"the captured graph holds {NODE_KINDS.get(kind.value, f'a node of kind {kind.value}')}")
+        self.driver("cuGraphGetEdges_v2", graph, None, None, None, ctypes.byref(count))
+        number = {handle: i for i, handle in enumerate(handles)}
+        sources, targets = (ctypes.c_void_p * max(1, count.value))(), (ctypes.c_void_p * max(1, count.value))()
+        data = (EdgeData * max(1, count.value))()
+        if count.value:
+            self.driver("cuGraphGetEdges_v2", graph, sources, targets, data, ctypes.byref(count))
+        return nodes, [[number[sources[i]], number[targets[i]], bytes(data[i]).hex()] for i in range(count.value)]
+
+    def kernel(self, handle):
+        node = KernelNode()
+        self.driver("cuGraphKernelNodeGetParams_v2", handle, ctypes.byref(node))
+        function = node.function
+        if not function:
+            function = self.driver.made("cuKernelGetFunction", node.kernel).value
+        places, offset, size = [], ctypes.c_size_t(), ctypes.c_size_t()
+        while self.driver.attempt("cuFuncGetParamInfo", function, len(places), ctypes.byref(offset), ctypes.byref(size)) == 0:
+            places.append((offset.value, size.value))
+        if node.parameters:
+            parameters = [ctypes.string_at(node.parameters[i], size) for i, (_, size) in enumerate(places)]
+        elif node.extra:
+            buffer = node.extra[1]  # {1: the buffer, its address, 2: its size, the size's address, 0}
+            parameters = [ctypes.string_at(buffer + offset, size) for offset, size in places]
+        else:
+            parameters = []
+        if len(parameters) != len(places):
+            raise NotLifted("a kernel's parameters cannot be read")
+        for one in parameters:
+            self.look_at(one)
+        attributes, value = {}, ctypes.create_string_buffer(64)
+        for number in self.KEPT_ATTRIBUTES:
+            ctypes.memset(value, 0, 64)
+            if self.driver.attempt("cuGraphKernelNodeGetAttribute", handle, number, value) == 0 and any(value.raw):
+                attributes[number] = value.raw.hex()
+        if attributes.get(4, "").startswith("01000000" * 3) and attribute(self.driver, function, 10) == 0:
+            del attributes[4]  # clusters of one block are none, unless the kernel must have them
+        return {"kind": "kernel", "function": self.function(function), "grid": list(node.grid), "block": list(node.block),
+                "shared": node.shared, "parameters": [one.hex() for one in parameters], "attributes": attributes}
+
+    def function(self, function):
+        if function in self.function_numbers:
+            return self.function_numbers[function]
+        name = ctypes.c_char_p()
+        self.driver("cuFuncGetName", ctypes.byref(name), function)
+        text = name.value.decode()
+        cubin = self.modules.find(self.driver, function, text)
+        key = hash(cubin)
+        if key not in self.module_numbers:
+            module, values = self.driver.made("cuFuncGetModule", function), []
+            for variable, _ in Cubin(cubin).variables:
+                address, size = ctypes.c_uint64(), ctypes.c_size_t()
+                if self.driver.attempt("cuModuleGetGlobal_v2", ctypes.byref(address), ctypes.byref(size), module, variable.encode()) == 0:
+                    values.append([variable, size.value, self.copied(address.value, size.value)])
+            self.header["modules"].append({"cubin": self.writer.blob([cubin], len(cubin)), "globals": values})
+            self.module_numbers[key] = len(self.header["modules"]) - 1
+        attributes = {number: attribute(self.driver, function, number) for number in self.FUNCTION_ATTRIBUTES}
+        self.header["functions"].append({"module": self.module_numbers[key], "name": text, "attributes": attributes})
+        self.function_numbers[function] = len(self.header["functions"]) - 1
+        return self.function_numbers[function]
+
+    def copy(self, handle):
+        node = CopyNode()
+        self.driver("cuGraphMemcpyNodeGetParams", handle, ctypes.byref(node))
+        for side in ("source", "target"):
+            kind, address = getattr(node, side + "_type"), getattr(node, side + "_device")
+            if kind not in (2, 4) or not self.of_device(address):
+                raise NotLifted("the captured graph copies between the GPU and the host's memory")
+        self.look_at(bytes(node))
+        return {"kind": "copy", **{name: getattr(node, name) or 0 for name, _ in CopyNode._fields_}}
+
+    def of_device(self, address):
+        """(begin, bytes) of the allocation of device memory that an address lies in, or None."""
+        kind, begin, size = ctypes.c_uint(), ctypes.c_uint64(), ctypes.c_size_t()
+        if self.driver.attempt("cuPointerGetAttribute", ctypes.byref(kind), 2, address) != 0 or kind.value != 2:
+            return None
+        if self.driver.attempt("cuPointerGetAttribute", ctypes.byref(begin), 11, address) != 0 or \
+                self.driver.attempt("cuPointerGetAttribute", ctypes.byref(size), 12, address) != 0:
+            return None
+        return begin.value, size.value
+
+    def look_at(self, data):
+        """Finds memory that something else than PyTorch has allocated, among the words that a node is given."""
+        for at in range(0, len(data) - 7, 8):
+            word = int.from_bytes(data[at:at + 8], "little")
+            if word < 1 << 32 or word >= 1 << 57 or self.memory.base <= word < self.memory.end:
+                continue
+            found = self.of_device(word)
+            if found:
+                self.foreign[found[0]] = found[1]

@@ -1,0 +1,253 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Judges what a stage has lifted: the referee's part. Comes before referee.py, whose names it uses when it runs.
+
+For each side (the submission, each baseline) a stage captures (lift.py), and a player of the referee's own (player.py) runs what was
+captured. The stage sees the inputs of the capture alone; those that are checked and timed come later, and go to the player. Where
+anything of this fails, nothing is said about the submission: it is judged hosted instead.
+"""
+import math
+import os
+import socket
+import time
+
+LIFT_SECONDS = 420      # several warm-ups, which may compile
+PLAY_SECONDS = 120      # of the player's own work beside the launches
+SPAN = 1 << 39          # addresses for a side's memory
+LOWEST, HIGHEST, BLOCK = 1 << 43, 1 << 45, 32 << 20  # plans lie in [2^43, 2^45), what is a player's own above, below 2^46
+HANDOVER_US = 10e3      # of launches in a player's turn
+LEAST_CALLS, MOST_CALLS_LIFTED = 3, 50
+
+
+class NoLift(Exception):
+    """A sentence: why it is judged hosted."""
+
+
+def bytes_of(one):
+    import torch
+    return math.prod(one["shape"]) * torch.empty((), dtype=getattr(torch, one["dtype"])).element_size()
+
+
+def carrier_kinds():
+    """The two sorts of Side, which referee.py defines later in the same text."""
+
+    class Capturer(Side):
+        def fail(self, verdict, sentence):
+            if self.is_submission and verdict == "compile_error":
+                raise Verdict(verdict, sentence, None)
+            raise NoLift(f"{self.name}: {sentence}")
+
+        def descriptor(self):
+            import select
+            if not select.select([self.frames.descriptor], [], [], ASK_SECONDS)[0]:
+                self.fail("crashed", "the plan did not come")
+            with socket.socket(fileno=os.dup(self.frames.descriptor)) as peer:
+                _, descriptors, _, _ = socket.recv_fds(peer, 1, 1)
+            if len(descriptors) != 1:
+                self.fail("crashed", "the plan did not come")
+            return descriptors[0]
+
+    class PlayerSide(Side):
+        def fail(self, verdict, sentence):
+            raise NoLift(f"{self.name}, run again: {sentence}")
+
+        def places(self, layout):
+            return {"inputs": [[one["offset"], bytes_of(one)] for one in layout.inputs[0] if "offset" in one],
+                    "outputs": [[one["offset"], bytes_of(one)] for one in layout.outputs[0]]}
+
+    return Capturer, PlayerSide
+
+
+class Carrier:
+    """A side: the stage that captures, and the player that runs."""
+
+    def __init__(self, name, stage, player, is_submission):
+        capturer, player_side = carrier_kinds()
+        self.name, self.is_submission = name, is_submission
+        self.stage, self.player = capturer(name, stage, is_submission), player_side(name, player, False)
+        self.summary = {}
+        self.plans = []  # descriptors of the plans that are timed, one a case
+
+
+class LiftedRun:
+    def __init__(self, referee):
+        job = referee.job
+        self.referee, self.job = referee, job
+        count = 1 + len(job["baselines"])
+        self.sides = [Carrier(name, 4 + i, 4 + count + i, i == 0) for i, name in enumerate(["the submission", *job["baselines"]])]
+
+    def open(self):
+        """Players take their addresses, then stages load: nothing of either is in the other's way."""
+        referee, secret = self.referee, self.referee.secret
+        for side in self.sides:
+            side.base, own = (half + secret.randrange((HIGHEST - LOWEST) // BLOCK) * BLOCK for half in (LOWEST, HIGHEST))
+            side.player.ask({"op": "open", "ordinal": referee.device.index, "base": side.base, "span": SPAN, "own": own,
+                             "flush_bytes": max(64 << 20, 4 * self.job.get("l2_bytes", 0))}, LOAD_SECONDS)
+        for side in self.sides:
+            side.stage.ask({**referee.load_request(side), "lift": {"base": side.base, "span": SPAN}}, 0, wait=False)
+        self.unfit = {}
+        for side in self.sides:
+            self.guarded(side, lambda: side.stage.answer(LOAD_SECONDS, "load"))
+
+    def guarded(self, side, action):
+        """What fails for a baseline beside the first is that baseline's fault alone."""
+        if side.name in self.unfit:
+            return
+        try:
+            action()
+        except NoLift as error:
+            if side in self.sides[:2]:
+                raise
+            self.unfit[side.name] = str(error)
+
+    def give(self, side, layout):
+        side.stage.give(layout, self.referee.device)
+        side.player.give(layout, self.referee.device)
+
+    def lift(self, side, case, seed, layout):
+        """A new capture under these weights, which must give the same results in the player. The plan's descriptor, to be closed."""
+        referee, stage, player = self.referee, side.stage, side.player
+        stage.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, BUILD_SECONDS)
+        referee.fill(case, layout)
+        self.put(side.stage, layout)
+        side.summary = stage.ask({"op": "lift"}, LIFT_SECONDS).get("plan", {})
+        descriptor = stage.descriptor()
+        side.summary["left_out"] = self.load(player, descriptor).get("left_out", 0)
+        self.put(player, layout)
+        self.play(player, {"op": "run"})
+        for name, again, once in zip(self.job["outputs"], player.result(0), stage.result(0)):
+            fault, _, _ = referee.hold(again, once.double() if once.is_floating_point() else once, case["outputs"][name], 0.0)
+            if fault:
+                raise NoLift(f"{side.name}: what was captured gives other results than where it was captured ({name})")
+        return descriptor
+
+    def load(self, player, descriptor):
+        player.frames.send({"op": "load"})
+        with socket.socket(fileno=os.dup(player.frames.descriptor)) as peer:
+            socket.send_fds(peer, [b"p"], [descriptor])
+        return player.answer(PLAY_SECONDS, "load")
+
+    def put(self, side, layout):
+        import torch
+        side.words(0, layout.input_bytes).copy_(self.referee.truth.view(torch.int32))
+        self.referee.synchronize()
+
+    def play(self, player, request, calls=1):
+        return player.ask(request, PLAY_SECONDS + self.job["launch_seconds"] * calls)
+
+    def check(self, case, what):
+        import torch
+        referee, side = self.referee, self.sides[0]
+        worst = precision = 0.0
+        layout = referee.room(case, 1)
+        self.give(side, layout)
+        for trial in range(self.job["trials"]):
+            referee.tell(f"check {what}")
+            if trial % 2 == 0:
+                seed = referee.secret.getrandbits(31)
+                os.close(self.lift(side, case, seed, layout))
+            referee.fill(case, layout)
+            results, magnitude = referee.right(case, seed)
+            case["magnitude"] = max(case.get("magnitude", 0.0), magnitude)
+            self.put(side.player, layout)
+            guards = self.play(side.player, {"op": "run", "guards": True}).get("guards")
+            if guards:
+                raise Verdict("rule_violation", f"the submission writes outside of its tensors for {what}: {guards}", None)
+            if not torch.equal(side.player.words(0, layout.input_bytes), referee.truth.view(torch.int32)):
+                raise Verdict("rule_violation", "the submission changes an input: work on a copy", None)
+            for name, actual, right in zip(self.job["outputs"], side.player.result(0), results):
+                spec = case["outputs"][name]
+                fault, scaled, rms = referee.hold(actual, right, spec, magnitude)
+                if fault:
+                    referee.refuse(name, spec, fault, what)
+                worst, precision = max(worst, scaled), max(precision, rms)
+            del results
+        return {"max_scaled_error": worst, "rms_error": precision, "plan": side.summary}
+
+    def lift_all(self, case):
+        """What is timed of a case: a plan of each side, under the same weights."""
+        self.referee.tell(f"capture {sizes_text(case)} for timing")
+        case["seed"] = self.referee.secret.getrandbits(31)
+        layout = self.referee.room(case, 1)
+
+        def lift(side):
+            self.give(side, layout)
+            side.plans.append(self.lift(side, case, case["seed"], layout))
+
+        for side in self.sides:
+            self.guarded(side, lambda: lift(side))
+
+    def end_stages(self):
+        """No code of a submission runs on the host or on the GPU from here on: what is timed has the GPU for itself."""
+        self.referee.frames.send({"end_stages": True})
+        self.referee.frames.receive(ASK_SECONDS)
+
+    def time_against(self, number, case, baseline, what):
+        """Interleaved quads of cold launches, by events on the GPU; each quad has new inputs, and its last results are compared."""
+        referee, mine = self.referee, self.sides[0]
+        referee.tell(f"time {what} against {baseline.name}")
+        seed = case["seed"]
+        layout = referee.room(case, 1)
+        referee.fill(case, layout)
+        for side in (mine, baseline):
+            side.player.give(layout, referee.device)
+            self.load(side.player, side.plans[number])
+            self.put(side.player, layout)
+        once = {}
+        for side in (mine, baseline):
+            self.play(side.player, {"op": "time", "calls": 2}, 2)
+            once[side] = min(self.play(side.player, {"op": "time", "calls": LEAST_CALLS}, LEAST_CALLS)["times"])
+        calls = max(LEAST_CALLS, min(MOST_CALLS_LIFTED, math.ceil(HANDOVER_US / max(1.0, *once.values()))))
+        times, ratios = {mine: [], baseline: []}, []
+        begin = time.monotonic()
+        while len(ratios) < MOST_QUADS and (len(ratios) < LEAST_QUADS or time.monotonic() - begin < self.job["time_seconds"]):
+            referee.fill(case, layout)
+            for side in (mine, baseline):
+                self.put(side.player, layout)
+            first = referee.secret.random() < 0.5
+            took = {mine: [], baseline: []}
+            for is_mine in (first, not first, not first, first):
+                side = mine if is_mine else baseline
+                taken = sorted(self.play(side.player, {"op": "time", "calls": calls}, calls)["times"])
+                took[side].append(taken[len(taken) // 2])
+            for name, actual, right in zip(self.job["outputs"], mine.player.result(0), baseline.player.result(0)):
+                spec = case["outputs"][name]
+                fault, _, _ = referee.hold(actual, right, spec, case["magnitude"], slack=4.0)
+                if fault:
+                    exact, magnitude = referee.right(case, seed)
+                    exact = dict(zip(self.job["outputs"], exact))[name]
+                    fault, _, _ = referee.hold(actual, exact, spec, magnitude)
+                    if fault:
+                        referee.refuse(name, spec, fault, f"{what} (while it was timed)")
+                    raise Unfit(f"{baseline.name} is not right by the task's tolerance")
+            for side in (mine, baseline):
+                times[side] += took[side]
+            ratios.append(math.sqrt(took[baseline][0] * took[baseline][1] / (took[mine][0] * took[mine][1])))
+        return {"time_us": summary(times[mine]), "baseline_us": summary(times[baseline]), "speedup": summary(ratios), "quads": len(ratios),
+                "calls": calls, "plan": baseline.summary}
+
+    def run(self):
+        self.referee.tell("capture the submission")
+        self.open()
+        cases = []
+        for case in self.job["cases"]:
+            cases.append({**self.check(case, sizes_text(case)), "baselines": {}})
+        if len(self.sides) > 1:
+            for case in self.job["cases"]:
+                self.lift_all(case)
+            self.end_stages()
+        for number, (case, answer) in enumerate(zip(self.job["cases"], cases)):
+            for side in self.sides[1:]:
+                if side.name not in self.unfit:
+                    try:
+                        self.guarded(side, lambda: answer["baselines"].update({side.name: self.time_against(number, case, side, sizes_text(case))}))
+                    except Unfit as error:
+                        answer["baselines"][side.name] = {"error": str(error)}
+                if side.name in self.unfit:
+                    answer["baselines"][side.name] = {"error": self.unfit[side.name]}
+        return {"verdict": "ok", "detail": "", "lifted": True, "cases": cases}
+
+
+def sizes_text(case):
+    return ", ".join(f"{name}={size}" for name, size in case["sizes"].items()) or "the given sizes"
+

@@ -1,0 +1,336 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a device plan for the referee. Follows frames.py, driver.py and device_plan.py; needs no PyTorch.
+
+Descriptor 3 is the socket to referee.py. No code of a submission runs in this process but on the GPU, where it sees the memory that the
+plan names and the copies of inputs and results that the referee shares. Before each launch all of that memory is put back: first
+poison everywhere, then what was there when the module was captured, then the inputs that the referee has drawn.
+"""
+import ctypes
+import os
+import socket
+import struct
+
+# Reads a range of zeros, so that nothing else is left in the cache. What it would write if there were anything else keeps the loads.
+TOUCH = b""".version 7.0
+.target sm_80
+.address_size 64
+.visible .entry hone_touch(.param .u64 begin, .param .u64 quads)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<10>;
+  .reg .b64 %d<8>;
+  ld.param.u64 %d0, [begin];
+  ld.param.u64 %d1, [quads];
+  mov.u32 %r0, %ctaid.x;
+  mov.u32 %r1, %ntid.x;
+  mov.u32 %r2, %tid.x;
+  mad.lo.u32 %r3, %r0, %r1, %r2;
+  mov.u32 %r4, %nctaid.x;
+  mul.lo.u32 %r5, %r4, %r1;
+  cvt.u64.u32 %d2, %r3;
+  cvt.u64.u32 %d3, %r5;
+  mov.u32 %r9, 0;
+again:
+  setp.ge.u64 %p0, %d2, %d1;
+  @%p0 bra done;
+  shl.b64 %d4, %d2, 4;
+  add.u64 %d5, %d0, %d4;
+  ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%d5];
+  xor.b32 %r5, %r5, %r6;
+  xor.b32 %r7, %r7, %r8;
+  xor.b32 %r5, %r5, %r7;
+  or.b32 %r9, %r9, %r5;
+  add.u64 %d2, %d2, %d3;
+  bra again;
+done:
+  setp.ne.u32 %p1, %r9, 0;
+  @%p1 st.global.u32 [%d0], %r9;
+  ret;
+}
+\0"""
+POISONS = (0xffffffff, 0x7f7f7f7f)  # not a number; a number as large as there are
+GUARD_BYTES = 4096                  # that are looked at behind each block, at most
+FOREIGN_GRANULE = 2 << 20
+NEEDED_ATTRIBUTES = (2, 4)          # cooperative launches, clusters: without them a kernel does something else
+
+
+class Broken(Exception):
+    """A sentence: the plan cannot be run."""
+
+
+class Player:
+    def __init__(self):
+        self.frames, self.driver = Frames(3), Driver()
+        self.shared, self.plan = None, None
+        self.poison = 0
+
+    def open(self, request):
+        """Takes the GPU, the addresses that the plan will need, and others for itself: {"ordinal", "base", "span", "own", "flush_bytes"}.
+
+        Nothing here is where the driver would put it: that is where memory may lie which something else than PyTorch allocated in
+        the stage, and which must be mapped at the same address.
+        """
+        driver = self.driver
+        driver("cuInit", 0)
+        self.ordinal = request["ordinal"]
+        driver("cuCtxSetCurrent", driver.made("cuDevicePrimaryCtxRetain", self.ordinal))
+        self.mapper = Mapper(driver, self.ordinal)
+        self.base, self.span = request["base"], request["span"]
+        if not self.mapper.reserve(self.base, self.span):
+            raise Broken(f"the addresses from {self.base:#x} on are taken in the judge's process")
+        self.stream = driver.made("cuStreamCreate", 1)
+        self.events = [driver.made("cuEventCreate", 0) for _ in range(2)]
+        self.flush_bytes = request["flush_bytes"] // 16 * 16
+        self.own_next = request["own"]
+        if not self.mapper.reserve(self.own_next, self.span):
+            raise Broken("the judge's own addresses are taken")
+        self.flush, _ = self.allocate(self.flush_bytes)
+        driver("cuMemsetD8Async", self.flush, 0, self.flush_bytes, self.stream)
+        self.touch = driver.made("cuModuleGetFunction", driver.made("cuModuleLoadData", TOUCH), b"hone_touch")
+        begin, quads = ctypes.c_uint64(self.flush), ctypes.c_uint64(self.flush_bytes // 16)
+        self.touch_values = (begin, quads)
+        self.touch_parameters = (ctypes.c_void_p * 2)(ctypes.addressof(begin), ctypes.addressof(quads))
+        self.gate_word = ctypes.c_void_p()
+        driver("cuMemHostAlloc", ctypes.byref(self.gate_word), 4096, 2)
+        self.gate = ctypes.c_uint32.from_address(self.gate_word.value)
+        self.gate.value = 0
+        self.gate_address = driver.word("cuMemHostGetDevicePointer_v2", self.gate_word, 0)
+
+    def allocate(self, size):
+        """(address, what unmap() takes) of memory of the player's own."""
+        size = max(1, (size + Mapper.GRANULE - 1) // Mapper.GRANULE) * Mapper.GRANULE
+        address, self.own_next = self.own_next, self.own_next + size
+        return address, (address, size, self.mapper.map(address, size))
+
+    def memory(self, request):
+        """Maps the memory that inputs come in and results go to: {"handle", "bytes", "inputs", "outputs": [[offset, bytes]]}."""
+        handle = IpcHandle.from_buffer_copy(bytes.fromhex(request["handle"]))
+        self.shared = self.driver.word("cuIpcOpenMemHandle_v2", handle, 1)
+        self.inputs, self.outputs = request["inputs"], request["outputs"]
+
+    def forget(self, request):
+        self.drop()
+        if self.shared is not None:
+            self.driver("cuIpcCloseMemHandle", self.shared)
+            self.shared = None
+
+    def drop(self):
+        """Lets go of the plan."""
+        if self.plan is None:
+            return
+        driver = self.driver
+        driver("cuCtxSynchronize")
+        driver("cuGraphExecDestroy", self.executable)
+        driver("cuGraphDestroy", self.graph)
+        for module in self.modules:
+            driver("cuModuleUnload", module)
+        for address, size, handle in self.mapped:
+            self.mapper.unmap(address, size, handle)
+        for address, size in self.reserved:
+            driver("cuMemAddressFree", address, size)
+        self.plan = None
+
+    def load(self, request):
+        """The plan, whose file's descriptor comes alongside."""
+        with socket.socket(fileno=os.dup(self.frames.descriptor)) as peer:
+            _, descriptors, _, _ = socket.recv_fds(peer, 1, 1)
+        self.drop()
+        file = PlanFile(descriptors[0])
+        os.close(descriptors[0])
+        header, driver = file.header, self.driver
+        self.mapped, self.reserved, self.modules, left_out = [], [], [], 0
+        if header["base"] != self.base or header["bytes"] != self.span:
+            raise Broken("the plan lies at other addresses than was asked")
+        self.chunks = []
+        for address, size in header["chunks"]:
+            if not self.base <= address <= address + size <= self.base + self.span:
+                raise Broken("the plan's memory lies outside of its addresses")
+            self.map(address, size)
+        for address, size in header["foreign"]:
+            begin = address // FOREIGN_GRANULE * FOREIGN_GRANULE
+            end = (address + size + FOREIGN_GRANULE - 1) // FOREIGN_GRANULE * FOREIGN_GRANULE
+            for at in range(begin, end, FOREIGN_GRANULE):
+                if any(a <= at < a + s for a, s in self.chunks):
+                    continue
+                # A word may look like an address and be none. If it was one, the results are others than the capture's.
+                if not self.mapper.reserve(at, FOREIGN_GRANULE):
+                    left_out += 1
+                    continue
+                self.reserved.append((at, FOREIGN_GRANULE))
+                self.map(at, FOREIGN_GRANULE)
+        self.blocks = header["blocks"]
+        self.places = header["inputs"], header["outputs"]
+        for mine, theirs in ((self.inputs, header["inputs"]), (self.outputs, header["outputs"])):
+            if [size for _, size in mine] != [size for _, size in theirs]:
+                raise Broken("the plan has other inputs or outputs than the task")
+        self.load_modules(file)
+        self.keep(file)
+        self.build(header)
+        self.plan = header
+        return {"left_out": left_out}
+
+    def map(self, address, size):
+        self.mapped.append((address, size, self.mapper.map(address, size)))
+        self.chunks.append((address, size))
+
+    def keep(self, file):
+        """What lay in memory before, and in the modules' variables: in one range here, whose address nobody is told."""
+        places = [(address, size, number) for address, size, number in file.header["kept"]
+                  if any(begin <= address and address + size <= begin + length for begin, length in self.chunks)] + self.variables
+        total = sum((size + 15) // 16 * 16 for _, size, _ in places)
+        at, handle = self.allocate(total)
+        self.mapped.append(handle)
+        self.restored = []
+        for address, size, number in places:
+            data, count = file.blob(number)
+            if count != size:
+                raise Broken("the plan's memory has another size than its contents")
+            if size:
+                self.driver("cuMemcpyHtoD_v2", at, data, size)
+                self.restored.append((address, at, size))
+            at += (size + 15) // 16 * 16
+
+    def load_modules(self, file):
+        driver = self.driver
+        self.variables = []
+        for one in file.header["modules"]:
+            data, _ = file.blob(one["cubin"])
+            module = driver.made("cuModuleLoadData", data)
+            self.modules.append(module)
+            for name, size, number in one["globals"]:
+                address, there = ctypes.c_uint64(), ctypes.c_size_t()
+                driver("cuModuleGetGlobal_v2", ctypes.byref(address), ctypes.byref(there), module, name.encode())
+                if there.value != size:
+                    raise Broken(f"variable {name} has another size in the plan")
+                self.variables.append((address.value, size, number))
+        self.functions = []
+        for one in file.header["functions"]:
+            function = driver.made("cuModuleGetFunction", self.modules[one["module"]], one["name"].encode())
+            for number, value in one["attributes"].items():
+                if value > 0:
+                    driver.attempt("cuFuncSetAttribute", function, int(number), value)
+            self.functions.append(function)
+
+    def build(self, header):
+        """The graph again, node by node."""
+        driver = self.driver
+        self.graph = driver.made("cuGraphCreate", 0)
+        context = driver.made("cuDevicePrimaryCtxRetain", self.ordinal)
+        nodes = []
+        for one in header["nodes"]:
+            if one["kind"] == "kernel":
+                values = [ctypes.create_string_buffer(bytes.fromhex(text), max(1, len(text) // 2)) for text in one["parameters"]]
+                parameters = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(value) for value in values))
+                node = KernelNode(function=self.functions[one["function"]], grid=tuple(one["grid"]), block=tuple(one["block"]),
+                                  shared=one["shared"], parameters=ctypes.cast(parameters, ctypes.POINTER(ctypes.c_void_p)))
+                made = driver.made("cuGraphAddKernelNode_v2", self.graph, None, 0, ctypes.byref(node))
+                for number, value in one["attributes"].items():
+                    code = driver.attempt("cuGraphKernelNodeSetAttribute", made, int(number), bytes.fromhex(value))
+                    if code != 0 and int(number) in NEEDED_ATTRIBUTES:
+                        raise Broken(f"attribute {number} of a launch cannot be set (error {code})")
+            elif one["kind"] == "memset":
+                node = MemsetNode(**{name: one[name] for name, _ in MemsetNode._fields_})
+                made = driver.made("cuGraphAddMemsetNode", self.graph, None, 0, ctypes.byref(node), context)
+            elif one["kind"] == "copy":
+                node = CopyNode(**{name: one[name] or None if kind is ctypes.c_void_p else one[name] for name, kind in CopyNode._fields_})
+                made = driver.made("cuGraphAddMemcpyNode", self.graph, None, 0, ctypes.byref(node), context)
+            else:
+                made = driver.made("cuGraphAddEmptyNode", self.graph, None, 0)
+            nodes.append(made.value)
+        edges = header["edges"]
+        if edges:
+            sources = (ctypes.c_void_p * len(edges))(*(nodes[edge[0]] for edge in edges))
+            targets = (ctypes.c_void_p * len(edges))(*(nodes[edge[1]] for edge in edges))
+            data = (EdgeData * len(edges))(*(EdgeData.from_buffer_copy(bytes.fromhex(edge[2])) for edge in edges))
+            driver("cuGraphAddDependencies_v2", self.graph, sources, targets, data, len(edges))
+        self.executable = driver.made("cuGraphInstantiateWithFlags", self.graph, 0)
+        driver("cuGraphUpload", self.executable, self.stream)
+        driver("cuStreamSynchronize", self.stream)
+
+    def restore(self):
+        """Enqueues: poison everywhere, what was there before, the inputs."""
+        driver, stream = self.driver, self.stream
+        self.poison = (self.poison + 1) % len(POISONS)
+        for address, size in self.chunks:
+            driver("cuMemsetD32Async", address, POISONS[self.poison], size // 4, stream)
+        for address, at, size in self.restored:
+            driver("cuMemcpyDtoDAsync_v2", address, at, size, stream)
+        for (offset, size), (address, _) in zip(self.inputs, self.places[0]):
+            if size:
+                driver("cuMemcpyDtoDAsync_v2", address, self.shared + offset, size, stream)
+
+    def check_guards(self):
+        driver = self.driver
+        word = struct.pack("<I", POISONS[self.poison])
+        ends = sorted([address, address + size] for address, size in self.blocks)
+        buffer = ctypes.create_string_buffer(GUARD_BYTES)
+        for i, (begin, end) in enumerate(ends):
+            limit = ends[i + 1][0] if i + 1 < len(ends) else end + GUARD_BYTES
+            chunk = next(((a, s) for a, s in self.chunks if a <= begin < a + s), None)
+            if chunk is None:
+                continue
+            count = min(limit, chunk[0] + chunk[1], end + GUARD_BYTES) - end
+            if count <= 0:
+                continue
+            driver("cuMemcpyDtoH_v2", buffer, end, count)
+            if buffer.raw[:count] != (word * (count // 4 + 2))[end % 4:end % 4 + count]:
+                return f"it writes behind a tensor of {end - begin} bytes"
+        return None
+
+    def results(self):
+        """Inputs as they are now, and results, into the shared memory."""
+        for side, mine in ((0, self.inputs), (1, self.outputs)):
+            for (offset, size), (address, _) in zip(mine, self.places[side]):
+                if size:
+                    self.driver("cuMemcpyDtoDAsync_v2", self.shared + offset, address, size, self.stream)
+        self.driver("cuStreamSynchronize", self.stream)
+
+    def run(self, request):
+        """One launch: results go to the shared memory, "guards" says what was written where nothing belongs."""
+        self.restore()
+        self.driver("cuStreamSynchronize", self.stream)
+        self.driver("cuGraphLaunch", self.executable, self.stream)
+        self.driver("cuStreamSynchronize", self.stream)
+        guards = self.check_guards() if request.get("guards") else None
+        self.results()
+        return {"guards": guards}
+
+    def time(self, request):
+        """{"calls"}: times in microseconds, each of one launch on memory put back, with nothing in the cache."""
+        driver, times = self.driver, []
+        for _ in range(request["calls"]):
+            self.restore()
+            self.gate.value = 0
+            driver("cuStreamWaitValue32_v2", self.stream, self.gate_address, 1, 0)  # until it is at least 1
+            driver("cuLaunchKernel", self.touch, 1024, 1, 1, 512, 1, 1, 0, self.stream, self.touch_parameters, None)
+            driver("cuEventRecord", self.events[0], self.stream)
+            driver("cuGraphLaunch", self.executable, self.stream)
+            driver("cuEventRecord", self.events[1], self.stream)
+            self.gate.value = 1
+            driver("cuStreamSynchronize", self.stream)
+            took = ctypes.c_float()
+            driver("cuEventElapsedTime", ctypes.byref(took), *self.events)
+            times.append(took.value * 1e3)
+        self.results()
+        return {"times": times}
+
+    def serve(self):
+        while True:
+            request = self.frames.receive()
+            try:
+                answer = {"ok": True, **(getattr(self, request["op"])(request) or {})}
+            except DriverError as error:
+                answer = {"error": f"{error} while it was to {request['op']}", "code": error.code}
+            except (Broken, BadPlan) as error:
+                answer = {"error": str(error)}
+            except Exception as error:
+                answer = {"error": f"{type(error).__name__}: {error}"}
+            self.frames.send(answer)
+
+
+if __name__ == "__main__":
+    try:
+        Player().serve()
+    except Gone:
+        os._exit(0)
