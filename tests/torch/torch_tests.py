@@ -3,7 +3,7 @@
 """torch_tests.py HONE PART…: PyTorch modules as tasks, on the simulated GPU.
 
 PART is a problem of problems/: it is brought in and judged twice, right and with an error planted, which is refused. Where kernels/ has a
-kernel for it that is judged on the simulated GPU, else the module itself as a ModelNew, in a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted", "definitions". Prints what fails and ends with 1.
+kernel for it that is judged on the simulated GPU, else the module itself as a ModelNew, in a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted", "search", "definitions". Prints what fails and ends with 1.
 """
 import json
 import os
@@ -463,6 +463,78 @@ def hosted(folder):
         fail(f"--bind for a module ends with {code}", out + err)
 
 
+ANSWER = """import json, sys, time
+request = json.load(sys.stdin)
+shown = json.dumps(request)
+name = "linear_relu" if "fc_weight" in shown else "gated_tanh"
+open({marks!r} + name, "a").write("asked\\n")
+time.sleep({wait})
+print(open({kernels!r} + "/" + name + ".cu").read())
+"""
+
+
+def search(folder):
+    """The suite as a campaign: a run a problem, killed in the middle, gone on with, and told as JSON, a table and a page."""
+    problems = os.path.join(folder, "problems", "level1")
+    os.makedirs(problems)
+    for number, (name, small) in enumerate((("gated_tanh", {"rows": 8, "width": 64}), ("linear_relu", {"batch_size": 8, "in_features": 16, "out_features": 24}))):
+        with open(os.path.join(HERE, "problems", name + ".py"), encoding="utf-8") as source:
+            text = source.read()
+        for size, value in small.items():
+            text = re.sub(rf"^{size} = \d+$", f"{size} = {value}", text, flags=re.M)
+        with open(os.path.join(problems, f"{number + 1}_{name}.py"), "w", encoding="utf-8") as problem_file:
+            problem_file.write(text)
+    with open(os.path.join(problems, "3_random.py"), "w", encoding="utf-8") as problem_file:
+        problem_file.write("import torch\nimport torch.nn as nn\nrows = 8\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n        return x + torch.randn_like(x)\n\n\n"
+                           "def get_inputs():\n    return [torch.rand(rows, 8)]\n\n\ndef get_init_inputs():\n    return []\n")
+    answer, marks = os.path.join(folder, "answer.py"), os.path.join(folder, "asked_")
+
+    def command(wait, attempts=1):
+        with open(answer, "w", encoding="utf-8") as file:
+            file.write(ANSWER.format(kernels=os.path.join(HERE, "kernels"), marks=marks, wait=wait))
+        return ["bench", "kernelbench", os.path.join(folder, "problems"), "--model", f"exec:{sys.executable} {answer}", "--strategy", "single",
+                "--attempts", str(attempts), "--floor-fraction", "0", "--no-profile", "--device", "sim", "--trials", "2",
+                "--out", os.path.join(folder, "results"), "--store", os.path.join(folder, "runs.sqlite"), "--json"]
+
+    # Killed while the first problem's model is asked.
+    running = subprocess.Popen([HONE] + command(60), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while not os.path.exists(marks + "gated_tanh") and running.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.2)
+    running.kill()
+    running.wait()
+    if not os.path.exists(marks + "gated_tanh"):
+        return fail("the campaign ended before its model was asked")
+    code, out, err = run(command(0), folder)
+    if code != 0:
+        return fail(f"the campaign ends with {code} when it goes on", out[-2000:] + err[-2000:])
+    told = json.loads(out)
+    verdicts = {one["submission"]: one["verdict"] for one in told["submissions"]}
+    if verdicts != {"level1_1": "ok", "level1_2": "ok", "level1_3": "refused"}:
+        fail("other verdicts", json.dumps(told["submissions"], indent=1)[:3000])
+    for one in told["submissions"][:2]:
+        if one.get("search", {}).get("attempts") != 1 or one["search"]["run"] != f"kernelbench.{one['submission']}" or "over_eager" in one:
+            fail("what the search took is another", json.dumps(one))
+        if not os.path.exists(os.path.join(folder, "results", "kernels", one["submission"] + ".cu")):
+            fail(f"the kernel of {one['submission']} is not there")
+    level = told["levels"][-1]
+    if (level["right"], level["submissions"]) != (2, 3):
+        fail("the summary is another", json.dumps(level))
+    with open(os.path.join(folder, "results", "report.html"), encoding="utf-8") as page:
+        text = page.read()
+    if "level1_3" not in text or "<table>" not in text:
+        fail("the page is another", text[:500])
+    # All is known: the model is not asked again.
+    asked = os.path.getsize(marks + "linear_relu")
+    code, out, err = run(command(0), folder)
+    if code != 0 or os.path.getsize(marks + "linear_relu") != asked or json.loads(out)["levels"] != told["levels"]:
+        fail(f"the third go ends with {code}, or asks again", err[-1000:])
+    # Other options are another campaign.
+    code, out, err = run(command(0, attempts=2), folder)
+    if code == 0 or "--name" not in err:
+        fail(f"another budget under the same name ends with {code}", out[-500:] + err[-500:])
+
+
 def load(path, name):
     import importlib.util
     spec = importlib.util.spec_from_file_location(name, path)
@@ -533,6 +605,52 @@ def apply(folder):
     except NotImplementedError as error:
         if "has no backward" not in str(error):
             fail("a backward is refused in other words", str(error))
+    serving_operators(folder)
+
+
+def serving_operators(folder):
+    """The three serving tasks with the schemas of sgl-kernel: registered, traceable, and in its functions' place."""
+    import types
+    import torch
+    tasks = os.path.join(HERE, "..", "..", "tasks")
+    names = {"silu_and_mul": "silu_and_mul", "fused_add_rmsnorm": "fused_add_rmsnorm", "merge_attn_states": "merge_state_v2"}
+    engine = types.ModuleType("sgl_kernel")
+    sys.modules["sgl_kernel"] = engine
+    for task, name in names.items():
+        setattr(engine, name, lambda *arguments, name=name: ("the engine's own", name, len(arguments)))
+        code, out, err = run(["apply", os.path.join(tasks, task), os.path.join(tasks, task, "seed.cu"), "--as", "sgl-kernel", "--out", os.path.join(folder, "sgl", task)], folder)
+        if code != 0:
+            return fail(f"apply {task} --as sgl-kernel ends with {code}", out + err)
+        made = load(os.path.join(folder, "sgl", task, f"hone_{task}_sgl.py"), f"hone_{task}_sgl")
+        made.install()
+        made.install()
+        if getattr(engine, name) is not getattr(made, name):
+            fail(f"{name} is not installed")
+    half = torch.float16
+    on_meta = lambda *shape: torch.empty(shape, dtype=half, device="meta")
+    torch.ops.hone_sgl_kernel.silu_and_mul(on_meta(4, 8), on_meta(4, 16))
+    torch.ops.hone_sgl_kernel.fused_add_rmsnorm(on_meta(4, 8), on_meta(4, 8), on_meta(8), 1e-6, False)
+    torch.ops.hone_sgl_kernel.merge_state_v2(*(on_meta(4, 2, 8) if i % 2 == 0 else on_meta(4, 2) for i in range(6)))
+    # What this kernel does not serve goes to the engine's own function, with all that it was given.
+    told = [engine.silu_and_mul(torch.zeros(4, 16)), engine.fused_add_rmsnorm(torch.zeros(4, 8), torch.zeros(4, 8), torch.zeros(8)),
+            engine.merge_state_v2(*(torch.zeros(4, 2, 8) if i % 2 == 0 else torch.zeros(4, 2) for i in range(4)))]
+    if told != [("the engine's own", "silu_and_mul", 2), ("the engine's own", "fused_add_rmsnorm", 5), ("the engine's own", "merge_state_v2", 6)]:
+        fail("other tensors do not go to the engine's own functions", str(told))
+    code, out, err = run(["apply", os.path.join(tasks, "relu"), os.path.join(tasks, "relu", "seed.cu"), "--as", "sgl-kernel", "--out", os.path.join(folder, "sgl", "relu")], folder)
+    if code == 0 or "no operator of sgl-kernel" not in err:
+        fail(f"apply relu --as sgl-kernel ends with {code}", out + err)
+    # A plan with a call of a library leaves too: PyTorch does what the library did.
+    first = os.path.join(folder, "linear_relu", "seed.cu")
+    with open(first, encoding="utf-8") as source:
+        if "[[call]]" not in source.read():
+            fail("linear_relu's first version calls no library")
+    code, out, err = run(["apply", os.path.join(folder, "linear_relu"), first, "--as", "kernelbench", "--out", os.path.join(folder, "calls")], folder)
+    if code != 0:
+        return fail(f"apply of a plan with a call ends with {code}", out + err)
+    with open(os.path.join(folder, "calls", "linear_relu_model_new.py"), encoding="utf-8") as file:
+        text = file.read()
+    if "LibraryMatmul(library, stream)" not in text or "at::addmm_out" not in text:
+        fail("the ModelNew calls no library", text[-3000:])
 
 
 def tutorial(folder):
@@ -569,7 +687,7 @@ def main():
                 problem(part, folder)
             else:
                 {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted,
-                 "definitions": definitions}[part](folder)
+                 "search": search, "definitions": definitions}[part](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failures else 0)

@@ -14,6 +14,8 @@
 
 #include "base/file.h"
 #include "base/json_fields.h"
+#include "base/markup.h"
+#include "tuner/report/page.h"
 
 namespace hone {
 namespace {
@@ -91,7 +93,18 @@ SuiteSummary Summary(int level, const std::vector<const SuiteResult*>& results, 
   over(&SuiteResult::over_eager, &summary.geomean_eager, &summary.fast_eager);
   if (compiled) over(&SuiteResult::over_compiled, &summary.geomean_compiled, &summary.fast_compiled);
   summary.ok = static_cast<int>(std::count_if(results.begin(), results.end(), [](const SuiteResult* r) { return r->verdict == "ok"; }));
+  summary.lifted = static_cast<int>(std::count_if(results.begin(), results.end(), [](const SuiteResult* r) { return r->guarantee == "lifted"; }));
   return summary;
+}
+
+// How many were lifted and how many hosted; empty where no finished module was judged.
+std::string GuaranteesText(const std::vector<SuiteResult>& results) {
+  const auto count = [&](std::string_view guarantee) {
+    return std::count_if(results.begin(), results.end(), [&](const SuiteResult& one) { return one.guarantee == guarantee; });
+  };
+  const auto lifted = count("lifted"), hosted = count("weaker: hosted");
+  if (lifted + hosted == 0) return "";
+  return fmt::format("{} lifted (times of the GPU's work alone), {} hosted (times with the host's part, and a weaker guarantee)", lifted, hosted);
 }
 
 std::string FastText(const std::map<double, double>& fast) {
@@ -138,6 +151,44 @@ Result<std::vector<SuiteSubmission>> FindSubmissions(const std::string& problems
   return found;
 }
 
+Result<std::vector<SuiteSubmission>> FindProblems(const std::string& problems) {
+  std::error_code error;
+  if (!fs::is_directory(problems, error)) return Status::InvalidArgument(fmt::format("{} is no folder", problems));
+  static const std::regex level_form("level(\\d{1,3})"), file_form("(\\d{1,6})_.*");
+  std::vector<SuiteSubmission> found;
+  for (const fs::path& folder : {fs::path(problems), fs::path(problems) / "KernelBench"}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+      std::smatch level, number;
+      const std::string name = entry.path().filename().string();
+      if (!entry.is_directory(error) || !std::regex_match(name, level, level_form)) continue;
+      for (const fs::path& file : PythonFiles(entry.path())) {
+        const std::string stem = file.stem().string();
+        if (!std::regex_match(stem, number, file_form)) continue;
+        SuiteSubmission& one = found.emplace_back();
+        one.level = std::atoi(level[1].str().c_str());
+        one.problem = std::atoi(number[1].str().c_str());
+        one.name = one.task = fmt::format("level{}_{}", one.level, one.problem);
+        one.problem_file = file.string();
+      }
+    }
+  }
+  if (found.empty()) {
+    for (const fs::path& file : PythonFiles(problems)) {
+      SuiteSubmission& one = found.emplace_back();
+      one.name = one.task = TaskName(file.stem().string());
+      one.problem_file = file.string();
+    }
+  }
+  if (found.empty()) {
+    return Status::InvalidArgument(fmt::format("{} holds no problem: name a checkout of KernelBench, or a folder with level1/19_*.py or "
+                                               "with the problems' files", problems));
+  }
+  std::sort(found.begin(), found.end(), [](const SuiteSubmission& a, const SuiteSubmission& b) {
+    return std::tie(a.level, a.problem, a.name) < std::tie(b.level, b.problem, b.name);
+  });
+  return found;
+}
+
 SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evaluation) {
   SuiteResult result;
   result.submission = submission;
@@ -145,13 +196,21 @@ SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evalua
   result.detail = evaluation.detail;
   result.seconds = evaluation.wall_seconds;
   result.device = evaluation.device;
+  result.guarantee = evaluation.guarantee;
+  for (const Finding& finding : evaluation.findings) {
+    if (finding.kind == "not_lifted") result.why = finding.message;
+  }
   if (!evaluation.cases.empty()) {  // a problem file has one timed case
     const CaseResult& c = evaluation.cases.front();
-    result.over_eager = c.speedup;
+    if (evaluation.baseline == "torch_eager") result.over_eager = c.speedup;
     if (c.time_us) result.time_us = c.time_us->median;
-    result.eager_us = c.baseline_us;
+    if (evaluation.baseline == "torch_eager") result.eager_us = c.baseline_us;
     for (const LibraryResult& library : c.libraries) {
       if (library.name == "torch_compiled") result.over_compiled = library.speedup;
+      if (library.name == "torch_eager" && evaluation.baseline != "torch_eager") {  // a kernel, whose incumbent is the task's seed
+        result.over_eager = library.speedup;
+        result.eager_us = library.time_us;
+      }
     }
   }
   return result;
@@ -160,7 +219,11 @@ SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evalua
 std::string SuiteResultToJson(const SuiteResult& result) {
   json out = {{"submission", result.submission.name}, {"level", result.submission.level}, {"problem", result.submission.problem},
               {"sample", result.submission.sample}, {"verdict", result.verdict}, {"detail", result.detail}, {"key", result.key},
-              {"seconds", result.seconds}, {"device", result.device}};
+              {"seconds", result.seconds}, {"device", result.device}, {"guarantee", result.guarantee}};
+  if (!result.why.empty()) out["not_lifted"] = result.why;
+  if (!result.run.empty()) {
+    out["search"] = {{"run", result.run}, {"ended", result.ended}, {"attempts", result.attempts}, {"tokens", result.tokens}, {"minutes", result.minutes}};
+  }
   if (result.time_us) out["time_us"] = *result.time_us;
   if (result.eager_us) out["eager_us"] = *result.eager_us;
   if (result.over_eager) out["over_eager"] = IntervalJson(*result.over_eager);
@@ -180,10 +243,19 @@ Result<SuiteResult> LoadSuiteResult(const std::string& path, const SuiteSubmissi
   fields.Read("detail", result.detail);
   fields.Read("seconds", result.seconds);
   fields.Read("device", result.device);
+  fields.Read("guarantee", result.guarantee);
+  fields.Read("not_lifted", result.why);
   fields.Read("time_us", result.time_us);
   fields.Read("eager_us", result.eager_us);
   ReadInterval(fields, "over_eager", &result.over_eager);
   ReadInterval(fields, "over_compiled", &result.over_compiled);
+  fields.Object("search", [&](JsonFields& search) {
+    search.Read("run", result.run);
+    search.Read("ended", result.ended);
+    search.Read("attempts", result.attempts);
+    search.Read("tokens", result.tokens);
+    search.Read("minutes", result.minutes);
+  });
   if (!fields.ok()) return fields.status();
   if (result.key != key) return Status::NotFound(path + " is about another text");
   return result;
@@ -206,16 +278,20 @@ std::vector<SuiteSummary> SummarizeSuite(const std::vector<SuiteResult>& results
 }
 
 std::string SuiteTable(const std::vector<SuiteResult>& results, const std::vector<SuiteSummary>& summaries) {
-  std::string out = fmt::format("{:<44} {:<15} {:>20} {:>20} {:>8}\n", "submission", "verdict", "over eager (95 %)", "over compile (95 %)", "seconds");
+  const bool searched = std::any_of(results.begin(), results.end(), [](const SuiteResult& one) { return !one.run.empty(); });
+  std::string out = fmt::format("{:<{}} {:<15} {:<15} {:>20} {:>20} {:>8}{}\n", searched ? "problem" : "submission", searched ? 16 : 44, "verdict",
+                                "guarantee", "over eager (95 %)", "over compile (95 %)", "seconds",
+                                searched ? fmt::format(" {:>8} {:>10} {:>8}", "attempts", "tokens", "minutes") : "");
   for (const SuiteResult& result : results) {
-    out += fmt::format("{:<44} {:<15} {:>20} {:>20} {:>8.1f}\n", result.submission.name, result.verdict, Speedup(result.over_eager),
-                       Speedup(result.over_compiled), result.seconds);
+    out += fmt::format("{:<{}} {:<15} {:<15} {:>20} {:>20} {:>8.1f}{}\n", result.submission.name, searched ? 16 : 44, result.verdict, result.guarantee,
+                       Speedup(result.over_eager), Speedup(result.over_compiled), result.seconds,
+                       searched ? fmt::format(" {:>8} {:>10} {:>8.1f}", result.attempts, result.tokens, result.minutes) : "");
   }
   const auto part = [&](const char* over, auto geomean, auto fast) {
     bool any = false;
     for (const SuiteSummary& summary : summaries) any = any || !(summary.*fast).empty();
     if (!any) return;
-    out += fmt::format("\n{:<18} {:>11} {:>6} {:>9}", fmt::format("over {}", over), "submissions", "right", "geomean");
+    out += fmt::format("\n{:<18} {:>11} {:>6} {:>9}", fmt::format("over {}", over), searched ? "problems" : "submissions", "right", "geomean");
     for (const auto& [p, share] : summaries.front().*fast) out += fmt::format(" {:>8}", fmt::format("fast_{:g}", p));
     out += "\n";
     for (const SuiteSummary& summary : summaries) {
@@ -225,7 +301,42 @@ std::string SuiteTable(const std::vector<SuiteResult>& results, const std::vecto
   };
   part("eager", &SuiteSummary::geomean_eager, &SuiteSummary::fast_eager);
   part("torch.compile", &SuiteSummary::geomean_compiled, &SuiteSummary::fast_compiled);
+  if (const std::string told = GuaranteesText(results); !told.empty()) out += "\n" + told + "\n";
   return out;
+}
+
+std::string SuitePage(const std::string& title, const std::string& conditions, const std::vector<SuiteResult>& results,
+                      const std::vector<SuiteSummary>& summaries) {
+  const bool searched = std::any_of(results.begin(), results.end(), [](const SuiteResult& one) { return !one.run.empty(); });
+  std::string body = fmt::format("<h1>{}</h1>\n<p>{}</p>\n", EscapeMarkup(title), EscapeMarkup(conditions));
+  const auto part = [&](const char* over, auto geomean, auto fast) {
+    bool any = false;
+    for (const SuiteSummary& summary : summaries) any = any || !(summary.*fast).empty();
+    if (!any) return;
+    body += fmt::format("<h2>Over {}</h2>\n<table>\n<tr><th>level</th><th>{}</th><th>right</th><th>geometric mean</th>", over,
+                        searched ? "problems" : "submissions");
+    for (const auto& [p, share] : summaries.front().*fast) body += fmt::format("<th>fast<sub>{:g}</sub></th>", p);
+    body += "</tr>\n";
+    for (const SuiteSummary& summary : summaries) {
+      body += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", summary.level < 0 ? "all" : std::to_string(summary.level),
+                          summary.submissions, summary.ok, summary.*geomean ? fmt::format("{:.3f}x", *(summary.*geomean)) : "&ndash;");
+      for (const auto& [p, share] : summary.*fast) body += fmt::format("<td>{:.1f} %</td>", 100 * share);
+      body += "</tr>\n";
+    }
+    body += "</table>\n";
+  };
+  part("eager PyTorch", &SuiteSummary::geomean_eager, &SuiteSummary::fast_eager);
+  part("torch.compile", &SuiteSummary::geomean_compiled, &SuiteSummary::fast_compiled);
+  if (const std::string told = GuaranteesText(results); !told.empty()) body += fmt::format("<p>{}</p>\n", EscapeMarkup(told));
+  body += fmt::format("<h2>{}</h2>\n<table>\n<tr><th>name</th><th>verdict</th><th>guarantee</th><th>over eager</th><th>over torch.compile</th>{}<th>detail</th></tr>\n",
+                      searched ? "Problems" : "Submissions", searched ? "<th>attempts</th><th>tokens</th><th>minutes</th>" : "");
+  for (const SuiteResult& result : results) {
+    body += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", EscapeMarkup(result.submission.name), EscapeMarkup(result.verdict),
+                        EscapeMarkup(result.guarantee), Speedup(result.over_eager), Speedup(result.over_compiled));
+    if (searched) body += fmt::format("<td>{}</td><td>{}</td><td>{:.1f}</td>", result.attempts, result.tokens, result.minutes);
+    body += fmt::format("<td>{}</td></tr>\n", EscapeMarkup(result.detail.substr(0, 300)));
+  }
+  return HtmlPage(title, body + "</table>\n");
 }
 
 json SuiteJson(const std::vector<SuiteResult>& results, const std::vector<SuiteSummary>& summaries) {
@@ -237,7 +348,7 @@ json SuiteJson(const std::vector<SuiteResult>& results, const std::vector<SuiteS
     out["submissions"].push_back(std::move(one));
   }
   for (const SuiteSummary& summary : summaries) {
-    json one = {{"level", summary.level < 0 ? json("all") : json(summary.level)}, {"submissions", summary.submissions}, {"right", summary.ok},
+    json one = {{"level", summary.level < 0 ? json("all") : json(summary.level)}, {"submissions", summary.submissions}, {"right", summary.ok}, {"lifted", summary.lifted},
                 {"success_rate", summary.submissions > 0 ? static_cast<double>(summary.ok) / summary.submissions : 0.0}};
     const auto over = [&](const char* name, const std::optional<double>& geomean, const std::map<double, double>& fast) {
       if (fast.empty()) return;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "base/file.h"
 
@@ -92,6 +93,48 @@ TEST_F(KernelBenchSuite, WhatIsKeptIsOfTheSameTexts) {
   EXPECT_DOUBLE_EQ(kept->over_eager->low, 1.8);
   EXPECT_DOUBLE_EQ(kept->time_us.value(), 12.5);
   EXPECT_EQ(LoadSuiteResult(path, result.submission, "abd").status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(KernelBenchSuite, FindsEveryProblemOfACheckoutOrOfAFolder) {
+  for (const char* file : {"kb/KernelBench/level1/19_ReLU.py", "kb/KernelBench/level1/2_x.py", "kb/KernelBench/level2/1_y.py", "kb/KernelBench/level1/helper.py",
+                           "flat/gated tanh.py"}) {
+    std::filesystem::create_directories(std::filesystem::path(Path(file)).parent_path());
+    ASSERT_TRUE(WriteFileAtomically(Path(file), "").ok());
+  }
+  const Result<std::vector<SuiteSubmission>> found = FindProblems(Path("kb"));
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  std::vector<std::string> names;
+  for (const SuiteSubmission& one : *found) names.push_back(one.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"level1_2", "level1_19", "level2_1"}));
+  const Result<std::vector<SuiteSubmission>> flat = FindProblems(Path("flat"));
+  ASSERT_TRUE(flat.ok()) << flat.status().message();
+  ASSERT_EQ(flat->size(), 1u);
+  EXPECT_EQ(flat->front().task, "gated_tanh");
+  EXPECT_EQ(FindProblems(Path("none")).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(KernelBenchSuite, ASearchIsToldWithWhatItTook) {
+  SuiteResult result = Judged(1, "ok", 2.0);
+  result.submission.name = "level1_19";
+  result.run = "kernelbench.level1_19";
+  result.attempts = 12;
+  result.tokens = 3456;
+  result.minutes = 7.5;
+  result.detail = "<script>";
+  const std::string path = Path("search.json");
+  ASSERT_TRUE(WriteFileAtomically(path, SuiteResultToJson(result)).ok());
+  const Result<SuiteResult> kept = LoadSuiteResult(path, result.submission, "");
+  ASSERT_TRUE(kept.ok()) << kept.status().message();
+  EXPECT_EQ(kept->run, result.run);
+  EXPECT_EQ(kept->tokens, 3456);
+  const std::vector<SuiteSummary> summaries = SummarizeSuite({result}, true, false);
+  EXPECT_THAT(SuiteTable({result}, summaries), testing::AllOf(HasSubstr("3456"), HasSubstr("problems"), HasSubstr("2.000x")));
+  const std::string page = SuitePage("Title & more", "Conditions.", {result}, summaries);
+  EXPECT_THAT(page, testing::AllOf(HasSubstr("Title &amp; more"), HasSubstr("&lt;script&gt;"), HasSubstr("<td>3456</td>")));
+  // Finished modules are counted by how they were judged.
+  result.run.clear();
+  result.guarantee = "lifted";
+  EXPECT_THAT(SuiteTable({result}, summaries), testing::AllOf(HasSubstr("1 lifted"), testing::Not(HasSubstr("3456"))));
 }
 
 }  // namespace

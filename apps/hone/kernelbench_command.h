@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the two forms of `hone bench kernelbench` share: judging a folder of finished modules, and looking for kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/commands.h"
+#include "hone/run_options_flags.h"
+#include "tuner/workbench/kernelbench_suite.h"
+
+namespace hone {
+
+struct KernelBenchFlags {
+  DeviceFlags device;
+  std::string problems, submissions, out = "kernelbench-results";
+  std::vector<int> levels, numbers;
+  bool compiled = false, no_time = false, hosted = false;
+  int trials = 5;
+  RunFlags run;  // of a search; its model says that there is one
+  std::string name = "kernelbench", store;
+};
+
+// Leaves the problems that --level and --problem choose. kInvalidArgument where none is left.
+Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found);
+// Returns the problem's task, which is made once and kept in `folder`.
+Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& problem, const std::string& text, const std::string& folder);
+// Writes summary.json and report.html to --out and prints the table, or the JSON. `conditions`: a sentence for the page.
+Status TellSuite(const KernelBenchFlags& flags, const std::vector<SuiteResult>& results, bool timed, const std::string& conditions,
+                 nlohmann::json extra);
+
+// hone bench kernelbench DIR --model …: an ordinary run for each problem, kept in the run store under NAME.levelL_P.
+Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags);
+
+}  // namespace hone
