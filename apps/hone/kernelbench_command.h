@@ -26,10 +26,12 @@ struct KernelBenchFlags {
 // Leaves the problems that --level and --problem choose. kInvalidArgument where none is left.
 Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found);
 // Returns the problem's task, which is made once and kept in `folder`.
-Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& problem, const std::string& text, const std::string& folder);
-// Writes summary.json and report.html to --out and prints the table, or the JSON. `conditions`: a sentence for the page.
-Status TellSuite(const KernelBenchFlags& flags, const std::vector<SuiteResult>& results, bool timed, const std::string& conditions,
-                 nlohmann::json extra);
+Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& problem, const std::string& text,
+                             const std::string& folder);
+// Writes summary.json and report.html to --out and prints the table, or the JSON. `conditions`: a sentence for the
+// page.
+Status TellSuite(const KernelBenchFlags& flags, const std::vector<SuiteResult>& results, bool timed,
+                 const std::string& conditions, nlohmann::json extra);
 
 // hone bench kernelbench DIR --model …: an ordinary run for each problem, kept in the run store under NAME.levelL_P.
 Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags);

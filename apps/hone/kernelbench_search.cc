@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone bench kernelbench DIR --model MODEL: for each problem an ordinary run, with one strategy and one budget, then a fresh
-// verdict of what it found against the module itself, eager and compiled.
+// hone bench kernelbench DIR --model MODEL: for each problem an ordinary run, with one strategy and one budget, then a
+// fresh verdict of what it found against the module itself, eager and compiled.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -27,7 +27,8 @@ namespace hone {
 namespace {
 
 bool RunIsOver(const RunView& view) {
-  return !view.ended.empty() && view.ended != "suspended" && view.ended != "interrupted" && view.ended != "provider_failed";
+  return !view.ended.empty() && view.ended != "suspended" && view.ended != "interrupted" &&
+         view.ended != "provider_failed";
 }
 
 // What a campaign's runs have in common, opened once.
@@ -47,15 +48,19 @@ Result<RunView> Search(Campaign& campaign, const Task& task, const std::string& 
   const RunOptions& options = campaign.run.options;
   if (view.ok()) {
     const RunOptions& stored = view->options;
-    if (stored.model != options.model || stored.strategy != options.strategy || stored.max_attempts != options.max_attempts) {
-      return Status::InvalidArgument(fmt::format("run {} is of another campaign ({}, {}, {} attempts): give this one a name of its own with --name", id,
-                                                 stored.model, stored.strategy, stored.max_attempts));
+    if (stored.model != options.model || stored.strategy != options.strategy ||
+        stored.max_attempts != options.max_attempts) {
+      return Status::InvalidArgument(fmt::format(
+          "run {} is of another campaign ({}, {}, {} attempts): give this one a name of its own with --name", id,
+          stored.model, stored.strategy, stored.max_attempts));
     }
     if (RunIsOver(*view)) return view;
   } else if (view.status().code() == StatusCode::kNotFound) {
-    HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory, MemoryFor(*campaign.store, task, campaign.evaluator->facts(), options));
+    HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory,
+                          MemoryFor(*campaign.store, task, campaign.evaluator->facts(), options));
     HONE_RETURN_IF_ERROR(StartRun(*campaign.store, task, campaign.evaluator->facts(), options, id, UnixSeconds(),
-                                  campaign.run.prompts ? &*campaign.run.prompts : nullptr, kRunVersion, std::move(memory), "")
+                                  campaign.run.prompts ? &*campaign.run.prompts : nullptr, kRunVersion,
+                                  std::move(memory), "")
                              .status());
   } else {
     return view.status();
@@ -79,22 +84,26 @@ Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem
   const bool timed = !campaign.evaluator->facts().modelled && !flags.no_time;
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadSource(problem.problem_file));
   const std::string path = fmt::format("{}/results/{}.json", flags.out, problem.name);
-  const std::string key = Sha256Hex(fmt::format("{}\n{}\n{}\n{} {}", Sha256Hex(text), flags.name, RunOptionsToJson(campaign.run.options).dump(),
-                                                campaign.evaluator->facts().name, timed));
+  const std::string key =
+      Sha256Hex(fmt::format("{}\n{}\n{}\n{} {}", Sha256Hex(text), flags.name,
+                            RunOptionsToJson(campaign.run.options).dump(), campaign.evaluator->facts().name, timed));
   Result<SuiteResult> known = LoadSuiteResult(path, problem, key);
   if (known.ok()) return known;
   SuiteResult result;
   result.submission = problem;
   const double started = SteadySeconds();
-  const Result<Task> task = KernelBenchTask(campaign.context, problem, text, fmt::format("{}/tasks/{}", flags.out, problem.task));
+  const Result<Task> task =
+      KernelBenchTask(campaign.context, problem, text, fmt::format("{}/tasks/{}", flags.out, problem.task));
   if (!task.ok()) {
-    if (task.status().code() == StatusCode::kUnavailable) return task.status();  // PyTorch is missing, which is not the problem's fault
+    if (task.status().code() == StatusCode::kUnavailable)
+      return task.status();  // PyTorch is missing, which is not the problem's fault
     result.verdict = "refused";
     result.detail = task.status().message();
   } else {
     const std::string id = fmt::format("{}.{}", flags.name, problem.task);
     HONE_ASSIGN_OR_RETURN(const RunView view, Search(campaign, *task, id));
-    if (!RunIsOver(view)) return Status::Pending(fmt::format("run {} is not over ({})", id, view.ended.empty() ? "open" : view.ended));
+    if (!RunIsOver(view))
+      return Status::Pending(fmt::format("run {} is not over ({})", id, view.ended.empty() ? "open" : view.ended));
     // The best version, else the task's own first version where it has one.
     std::string source = view.best == 0 ? task->seed_source : "";
     if (view.best != 0) {
@@ -114,7 +123,8 @@ Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem
       request.allow_calls = campaign.run.options.calls;
       HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, campaign.evaluator->Evaluate(*task, request));
       result = ResultOf(problem, evaluation);
-      if (evaluation.verdict == Verdict::kOk && view.best == 0) result.detail = "the task's first version; no faster one was found";
+      if (evaluation.verdict == Verdict::kOk && view.best == 0)
+        result.detail = "the task's first version; no faster one was found";
     }
     result.run = id;
     result.ended = view.ended;
@@ -132,7 +142,8 @@ Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem
 
 Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags) {
   if (flags.compiled || flags.hosted) {
-    return Status::InvalidArgument("--compile and --hosted are for finished modules (--judge): a search is held against both by itself");
+    return Status::InvalidArgument(
+        "--compile and --hosted are for finished modules (--judge): a search is held against both by itself");
   }
   HONE_ASSIGN_OR_RETURN(std::vector<SuiteSubmission> problems, FindProblems(flags.problems));
   HONE_RETURN_IF_ERROR(Choose(flags, &problems));
@@ -140,9 +151,17 @@ Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags)
   run.options.device = flags.device.device;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy, MakeStrategy(run.options.strategy));
   run.models.roles = strategy->Roles();
-  Campaign campaign{.context = context, .flags = flags, .run = std::move(run), .store = nullptr, .provider = nullptr, .evaluator = nullptr, .signals = {}};
+  Campaign campaign{.context = context,
+                    .flags = flags,
+                    .run = std::move(run),
+                    .store = nullptr,
+                    .provider = nullptr,
+                    .evaluator = nullptr,
+                    .signals = {}};
   HONE_ASSIGN_OR_RETURN(campaign.store, OpenStoreToWrite(context, flags.store));
-  HONE_ASSIGN_OR_RETURN(campaign.provider, MakeModelProvider(campaign.run.models, campaign.store.get(), {context.state_directory + "/agents", context.executable}));
+  HONE_ASSIGN_OR_RETURN(campaign.provider,
+                        MakeModelProvider(campaign.run.models, campaign.store.get(),
+                                          {context.state_directory + "/agents", context.executable}));
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(campaign.run.options, *campaign.provider));
   if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(campaign.evaluator, OpenEvaluator(context, flags.device));
@@ -154,10 +173,12 @@ Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags)
   int waiting = 0;
   Status failed;
   for (const SuiteSubmission& problem : problems) {
-    if (campaign.signals.token().stop_requested()) return Status::Cancelled("stopped; the same command goes on from here");
+    if (campaign.signals.token().stop_requested())
+      return Status::Cancelled("stopped; the same command goes on from here");
     Result<SuiteResult> result = SearchOne(campaign, problem);
     if (!result.ok()) {
-      if (campaign.signals.token().stop_requested()) return Status::Cancelled("stopped; the same command goes on from here");
+      if (campaign.signals.token().stop_requested())
+        return Status::Cancelled("stopped; the same command goes on from here");
       // A run that waits for its model, or a failure that may pass: the same command takes it up again.
       const bool pending = result.status().code() == StatusCode::kPending;
       waiting += pending;
@@ -168,18 +189,28 @@ Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags)
     }
     if (!flags.device.json) {
       Print("{:<16} {:<15} {} in {} attempts\n", problem.name, result->verdict,
-            result->over_eager ? fmt::format("{:.2f}x over eager", result->over_eager->median) : result->detail.substr(0, 120), result->attempts);
+            result->over_eager ? fmt::format("{:.2f}x over eager", result->over_eager->median)
+                               : result->detail.substr(0, 120),
+            result->attempts);
       std::fflush(stdout);
     }
     results.push_back(*std::move(result));
   }
   const RunOptions& options = campaign.run.options;
-  HONE_RETURN_IF_ERROR(TellSuite(flags, results, !facts.modelled && !flags.no_time,
-                                 fmt::format("Kernels found by strategy {} with {} in at most {} attempts a problem, judged on {}{}.", options.strategy,
-                                             options.model, options.max_attempts, facts.name, facts.modelled ? " (simulated: no times)" : ""),
-                                 {{"strategy", options.strategy}, {"model", options.model}, {"max_attempts", options.max_attempts}, {"device", facts.name},
-                                  {"waiting", waiting}, {"sandbox_warnings", campaign.evaluator->SandboxWarnings()}}));
-  if (waiting > 0) return Status::Pending(fmt::format("{} problems wait for their model's answers; the same command goes on from here", waiting));
+  HONE_RETURN_IF_ERROR(
+      TellSuite(flags, results, !facts.modelled && !flags.no_time,
+                fmt::format("Kernels found by strategy {} with {} in at most {} attempts a problem, judged on {}{}.",
+                            options.strategy, options.model, options.max_attempts, facts.name,
+                            facts.modelled ? " (simulated: no times)" : ""),
+                {{"strategy", options.strategy},
+                 {"model", options.model},
+                 {"max_attempts", options.max_attempts},
+                 {"device", facts.name},
+                 {"waiting", waiting},
+                 {"sandbox_warnings", campaign.evaluator->SandboxWarnings()}}));
+  if (waiting > 0)
+    return Status::Pending(
+        fmt::format("{} problems wait for their model's answers; the same command goes on from here", waiting));
   return failed;
 }
 

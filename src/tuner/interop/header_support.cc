@@ -213,12 +213,13 @@ constexpr std::string_view kTensorMaps = R"cpp(
 )cpp";
 
 constexpr std::string_view kLibraryCalls = R"cpp(
-  // Calls of libraries between the kernels. Who includes this header defines LibraryMatmul and LibraryConvolution in this
-  // namespace, to be enqueued on `stream`; the PyTorch binding does so. Everything is dense and row-major, and sums are
-  // taken in float32 or better (no TF32). Where a size but `k` is 0 there is nothing to do.
+  // Calls of libraries between the kernels. Who includes this header defines LibraryMatmul and LibraryConvolution in
+  // this namespace, to be enqueued on `stream`; the PyTorch binding does so. Everything is dense and row-major, and
+  // sums are taken in float32 or better (no TF32). Where a size but `k` is 0 there is nothing to do.
   enum class CallType { kFloat32, kFloat16, kBFloat16 };
   enum class CallEpilogue { kNone, kRelu, kGeluTanh };
-  // out[batch, m, n] = epilogue(a[batch, m, k] * b[batch, k, n] + bias[n]); transposed factors are stored [k, m], [n, k].
+  // out[batch, m, n] = epilogue(a[batch, m, k] * b[batch, k, n] + bias[n]); transposed factors are stored [k, m], [n,
+  // k].
   struct MatmulCall {
     const void *a = nullptr, *b = nullptr, *bias = nullptr;
     void* out = nullptr;
@@ -240,14 +241,14 @@ constexpr std::string_view kLibraryCalls = R"cpp(
   };
   static cudaError_t LibraryMatmul(const MatmulCall& call, cudaStream_t stream);
   static cudaError_t LibraryConvolution(const ConvolutionCall& call, cudaStream_t stream);
-
 )cpp";
 
 constexpr std::string_view kTorchCalls = R"cpp(
   static at::Tensor CallView(const void* memory, const std::vector<int64_t>& shape, CallType type) {
     const at::ScalarType types[] = {at::kFloat, at::kHalf, at::kBFloat16};
-    return at::from_blob(const_cast<void*>(memory), shape,
-                         at::TensorOptions().dtype(types[static_cast<int>(type)]).device(at::kCUDA, c10::cuda::current_device()));
+    return at::from_blob(
+        const_cast<void*>(memory), shape,
+        at::TensorOptions().dtype(types[static_cast<int>(type)]).device(at::kCUDA, c10::cuda::current_device()));
   }
 
   [[maybe_unused]] static cudaError_t LibraryMatmul(const MatmulCall& call, cudaStream_t) {
@@ -255,7 +256,8 @@ constexpr std::string_view kTorchCalls = R"cpp(
     const at::NoTF32Guard exact;
     const bool one = call.batch == 1;
     const auto view = [&](const void* memory, int64_t rows, int64_t columns) {
-      return one ? CallView(memory, {rows, columns}, call.type) : CallView(memory, {call.batch, rows, columns}, call.type);
+      return one ? CallView(memory, {rows, columns}, call.type)
+                 : CallView(memory, {call.batch, rows, columns}, call.type);
     };
     const at::Tensor a = call.transpose_a ? view(call.a, call.k, call.m).transpose(-2, -1) : view(call.a, call.m, call.k);
     const at::Tensor b = call.transpose_b ? view(call.b, call.n, call.k).transpose(-2, -1) : view(call.b, call.k, call.n);
@@ -284,7 +286,8 @@ constexpr std::string_view kTorchCalls = R"cpp(
 
   [[maybe_unused]] static cudaError_t LibraryConvolution(const ConvolutionCall& call, cudaStream_t) {
     const at::NoTF32Guard exact;
-    std::vector<int64_t> input = {call.batch, call.in_channels}, weight = {call.out_channels, call.in_channels / call.groups};
+    std::vector<int64_t> input = {call.batch, call.in_channels},
+                         weight = {call.out_channels, call.in_channels / call.groups};
     if (call.transposed) weight = {call.in_channels, call.out_channels / call.groups};
     std::vector<int64_t> out = {call.batch, call.out_channels}, stride, padding, dilation, output_padding;
     for (int i = 0; i < call.axes; ++i) {
@@ -295,18 +298,20 @@ constexpr std::string_view kTorchCalls = R"cpp(
       dilation.push_back(call.dilation[i]);
       output_padding.push_back(call.output_padding[i]);
       const int64_t reach = call.dilation[i] * (call.kernel[i] - 1);
-      out.push_back(call.transposed ? (call.size[i] - 1) * call.stride[i] - 2 * call.padding[i] + reach + call.output_padding[i] + 1
-                                    : (call.size[i] + 2 * call.padding[i] - reach - 1) / call.stride[i] + 1);
+      out.push_back(call.transposed
+                        ? (call.size[i] - 1) * call.stride[i] - 2 * call.padding[i] + reach + call.output_padding[i] + 1
+                        : (call.size[i] + 2 * call.padding[i] - reach - 1) / call.stride[i] + 1);
     }
     for (const int64_t extent : out) {
       if (extent <= 0) return extent == 0 ? cudaSuccess : cudaErrorInvalidValue;
     }
     const std::optional<at::Tensor> bias =
-        call.bias == nullptr ? std::nullopt : std::optional<at::Tensor>(CallView(call.bias, {call.out_channels}, call.type));
+        call.bias == nullptr ? std::nullopt
+                             : std::optional<at::Tensor>(CallView(call.bias, {call.out_channels}, call.type));
     // PyTorch has no convolution into given memory: its result is copied.
     CallView(call.out, out, call.type)
-        .copy_(at::convolution(CallView(call.input, input, call.type), CallView(call.weight, weight, call.type), bias, stride, padding, dilation,
-                               call.transposed, output_padding, call.groups));
+        .copy_(at::convolution(CallView(call.input, input, call.type), CallView(call.weight, weight, call.type), bias,
+                               stride, padding, dilation, call.transposed, output_padding, call.groups));
     return cudaSuccess;
   }
 )cpp";

@@ -30,19 +30,43 @@ struct ServingForm {
 
 const std::vector<ServingForm>& Forms() {
   static const std::vector<ServingForm> forms = {
-      {"silu_and_mul", {"x", "out"}, "(Tensor! out, Tensor input) -> ()", "silu_and_mul", "out, input", "silu_and_mul_out", "out, input",
-       "input, out=None", "    if out is None:\n        out = input.new_empty(input.shape[:-1] + (input.shape[-1] // 2,))\n",
-       "out.view(-1, out.shape[-1]), input.view(-1, input.shape[-1])", "out", "input"},
-      {"fused_add_rmsnorm", {"x", "residual", "weight"}, "(Tensor! input, Tensor! residual, Tensor weight, float eps, bool enable_pdl) -> ()",
-       "fused_add_rmsnorm", "input, residual, weight, eps, enable_pdl", "fused_add_rmsnorm", "input, residual, weight, eps",
-       "input, residual, weight, eps=1e-6, enable_pdl=None", "", "input, residual, weight, eps, bool(enable_pdl)", "None", "input"},
-      {"merge_attn_states", {"v_a", "s_a", "v_b", "s_b", "v_out", "s_out"},
-       "(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b, Tensor! v_merged, Tensor! s_merged) -> ()", "merge_state_v2",
-       "v_a, s_a, v_b, s_b, v_merged, s_merged", "merge_attn_states_out", "v_merged, s_merged, v_a, s_a, v_b, s_b",
+      {"silu_and_mul",
+       {"x", "out"},
+       "(Tensor! out, Tensor input) -> ()",
+       "silu_and_mul",
+       "out, input",
+       "silu_and_mul_out",
+       "out, input",
+       "input, out=None",
+       "    if out is None:\n        out = input.new_empty(input.shape[:-1] + (input.shape[-1] // 2,))\n",
+       "out.view(-1, out.shape[-1]), input.view(-1, input.shape[-1])",
+       "out",
+       "input"},
+      {"fused_add_rmsnorm",
+       {"x", "residual", "weight"},
+       "(Tensor! input, Tensor! residual, Tensor weight, float eps, bool enable_pdl) -> ()",
+       "fused_add_rmsnorm",
+       "input, residual, weight, eps, enable_pdl",
+       "fused_add_rmsnorm",
+       "input, residual, weight, eps",
+       "input, residual, weight, eps=1e-6, enable_pdl=None",
+       "",
+       "input, residual, weight, eps, bool(enable_pdl)",
+       "None",
+       "input"},
+      {"merge_attn_states",
+       {"v_a", "s_a", "v_b", "s_b", "v_out", "s_out"},
+       "(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b, Tensor! v_merged, Tensor! s_merged) -> ()",
+       "merge_state_v2",
+       "v_a, s_a, v_b, s_b, v_merged, s_merged",
+       "merge_attn_states_out",
+       "v_merged, s_merged, v_a, s_a, v_b, s_b",
        "v_a, s_a, v_b, s_b, v_merged=None, s_merged=None",
        "    v_merged = torch.empty_like(v_a) if v_merged is None else v_merged\n"
        "    s_merged = torch.empty_like(s_a) if s_merged is None else s_merged\n",
-       "v_a, s_a.float(), v_b, s_b.float(), v_merged, s_merged", "v_merged, s_merged", "v_a"}};
+       "v_a, s_a.float(), v_b, s_b.float(), v_merged, s_merged",
+       "v_merged, s_merged",
+       "v_a"}};
   return forms;
 }
 
@@ -71,14 +95,17 @@ Result<GeneratedFile> ServingOperator(const KernelPackage& package) {
   if (form == Forms().end()) {
     std::string known;
     for (const ServingForm& one : Forms()) known += fmt::format("{}{}", known.empty() ? "" : ", ", one.task);
-    return Status::InvalidArgument(fmt::format("task {} does what no operator of sgl-kernel does that Hone knows ({}): use --as torch", task.name, known));
+    return Status::InvalidArgument(fmt::format(
+        "task {} does what no operator of sgl-kernel does that Hone knows ({}): use --as torch", task.name, known));
   }
   const std::string dtype(DTypeName(task.tensors.front().dtype));
   std::string text = fmt::format(
       "# {0} with the schema of sgl-kernel's operator {1}, for {2} tensors. Written by `hone apply` from {3}.\n"
-      "# It is built on first use by load.py beside it, runs on the current stream and may be captured in a CUDA graph.\n#\n"
+      "# It is built on first use by load.py beside it, runs on the current stream and may be captured in a CUDA "
+      "graph.\n#\n"
       "#   import hone_{0}_sgl\n"
-      "#   hone_{0}_sgl.install()      # before the serving engine is imported: sgl_kernel.{1} is this one from then on\n#\n"
+      "#   hone_{0}_sgl.install()      # before the serving engine is imported: sgl_kernel.{1} is this one from then "
+      "on\n#\n"
       "# Tensors of another dtype, or on a device without CUDA, go to sgl-kernel's own function.\n\n"
       "import importlib.util\nimport os\n\nimport torch\n\n_loaded = None\n_original = None\n\n\n"
       "def _kernel():\n    global _loaded\n    if _loaded is None:\n"
@@ -97,14 +124,18 @@ Result<GeneratedFile> ServingOperator(const KernelPackage& package) {
   text += fmt::format(
       "def {0}({1}):\n    \"\"\"sgl_kernel.{0}, by this kernel.\"\"\"\n"
       "    if {2}.dtype != torch.{3} or not {2}.is_cuda:\n"
-      "        if _original is None:\n            raise TypeError(f\"this kernel is for {3} on a GPU, and got {{{2}.dtype}} on {{{2}.device}}\")\n"
+      "        if _original is None:\n            raise TypeError(f\"this kernel is for {3} on a GPU, and got "
+      "{{{2}.dtype}} on {{{2}.device}}\")\n"
       "        return _original({4})\n"
       "{5}    torch.ops.hone_sgl_kernel.{0}({6})\n    return {7}\n\n\n"
-      "def install():\n    \"\"\"Puts this function in the place of sgl-kernel's, which stays for what this one does not serve.\"\"\"\n"
+      "def install():\n    \"\"\"Puts this function in the place of sgl-kernel's, which stays for what this one does "
+      "not serve.\"\"\"\n"
       "    global _original\n    import sgl_kernel\n    if sgl_kernel.{0} is not {0}:\n"
       "        _original = sgl_kernel.{0}\n        sgl_kernel.{0} = {0}\n",
-      form->name, form->signature, form->watched, dtype, PassedOn(form->signature), form->prepare, form->pass, form->result);
-  return GeneratedFile{fmt::format("hone_{}_sgl.py", task.name), std::move(text), fmt::format("sgl-kernel's operator {}", form->name)};
+      form->name, form->signature, form->watched, dtype, PassedOn(form->signature), form->prepare, form->pass,
+      form->result);
+  return GeneratedFile{fmt::format("hone_{}_sgl.py", task.name), std::move(text),
+                       fmt::format("sgl-kernel's operator {}", form->name)};
 }
 
 }  // namespace hone

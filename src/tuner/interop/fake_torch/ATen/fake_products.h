@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file is part of the fake PyTorch; see torch/extension.h. It has the functions with which generated bindings do what a
-// plan's calls of libraries do: matrix products in float32, computed on the host, and the name of a convolution.
+// This file is part of the fake PyTorch; see torch/extension.h. It has the functions with which generated bindings do
+// what a plan's calls of libraries do: matrix products in float32, computed on the host, and the name of a convolution.
 #pragma once
 
 #include <torch/extension.h>
@@ -42,7 +42,8 @@ class Tensor {
   int64_t extent(int from_the_end) const { return shape_[shape_.size() - static_cast<size_t>(from_the_end)]; }
   int64_t batch() const { return shape_.size() > 2 ? shape_[0] : 1; }
   float& at(int64_t batch, int64_t row, int64_t column) const {
-    return data_[(shape_.size() > 2 ? batch * strides_[0] : 0) + row * strides_[shape_.size() - 2] + column * strides_.back()];
+    return data_[(shape_.size() > 2 ? batch * strides_[0] : 0) + row * strides_[shape_.size() - 2] +
+                 column * strides_.back()];
   }
   float element(int64_t i) const { return data_[i]; }
 
@@ -51,7 +52,9 @@ class Tensor {
   std::vector<int64_t> shape_, strides_;
 };
 
-inline Tensor from_blob(void* memory, const std::vector<int64_t>& shape, TensorOptions) { return {static_cast<float*>(memory), shape}; }
+inline Tensor from_blob(void* memory, const std::vector<int64_t>& shape, TensorOptions) {
+  return {static_cast<float*>(memory), shape};
+}
 
 template <typename After>
 void Product(Tensor& out, const Tensor& a, const Tensor& b, const Tensor* bias, After after) {
@@ -71,9 +74,14 @@ inline float GeluTanh(float x) { return 0.5f * x * (1 + std::tanh(0.7978845608f 
 
 inline void mm_out(Tensor& out, const Tensor& a, const Tensor& b) { Product(out, a, b, nullptr, Same); }
 inline void bmm_out(Tensor& out, const Tensor& a, const Tensor& b) { Product(out, a, b, nullptr, Same); }
-inline void addmm_out(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b) { Product(out, a, b, &bias, Same); }
-inline void baddbmm_out(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b) { Product(out, a, b, &bias, Same); }
-inline void _addmm_activation_out(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, double, double, bool gelu) {
+inline void addmm_out(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b) {
+  Product(out, a, b, &bias, Same);
+}
+inline void baddbmm_out(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b) {
+  Product(out, a, b, &bias, Same);
+}
+inline void _addmm_activation_out(Tensor& out, const Tensor& bias, const Tensor& a, const Tensor& b, double, double,
+                                  bool gelu) {
   Product(out, a, b, &bias, gelu ? GeluTanh : Relu);
 }
 template <typename F>
@@ -86,8 +94,9 @@ void Each(Tensor& out, F after) {
 }
 inline void relu_(Tensor& out) { Each(out, Relu); }
 inline void gelu_(Tensor& out, const std::string&) { Each(out, GeluTanh); }
-inline Tensor convolution(const Tensor& input, const Tensor&, const std::optional<Tensor>&, const std::vector<int64_t>&, const std::vector<int64_t>&,
-                          const std::vector<int64_t>&, bool, const std::vector<int64_t>&, int64_t) {
+inline Tensor convolution(const Tensor& input, const Tensor&, const std::optional<Tensor>&, const std::vector<int64_t>&,
+                          const std::vector<int64_t>&, const std::vector<int64_t>&, bool, const std::vector<int64_t>&,
+                          int64_t) {
   return input;
 }
 
