@@ -88,8 +88,9 @@ void AddPipelineFlag(CLI::App& command, DeviceFlags& flags) {
       ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"gpu", "cpu"}));
-  command.add_option("--pipeline-without", flags.pipeline_without,
-                     "parts that --pipeline cpu leaves out, to measure what each is worth: sampler, batches, overlap")
+  command
+      .add_option("--pipeline-without", flags.pipeline_without,
+                  "parts that --pipeline cpu leaves out, to measure what each is worth: sampler, batches, overlap")
       ->group(kOfGpu)
       ->check([](const std::string& text) {
         const Result<HostBatchCuts> cuts = ParseHostBatchCuts(text);
@@ -104,7 +105,7 @@ std::string DeviceChoice::Line() const {
                      features.host    ? "; features in the host's memory"
                      : features.peers ? "; features over the ranks' GPUs"
                                       : "",
-                     !host_batches                ? ""
+                     !host_batches              ? ""
                      : host_cuts.Text().empty() ? "; batches from the host's cores"
                                                 : "; batches from the host's cores, without " + host_cuts.Text());
 }
@@ -143,13 +144,12 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
   const Result<GpuFacts> gpu = UseGpu(automatic ? 0 : GpuOrdinal(flags.device));
   Status status = gpu.status();
   if (gpu.ok()) {
-    DeviceChoice on_gpu{
-        .cuda = true,
-        .fp32 = flags.precision == "fp32",
-        .gpu = *gpu,
-        .host_batches = flags.pipeline == "cpu",
-        .host_cuts = cuts,
-        .why = automatic ? "--device auto found a GPU that can do this" : "as --device says"};
+    DeviceChoice on_gpu{.cuda = true,
+                        .fp32 = flags.precision == "fp32",
+                        .gpu = *gpu,
+                        .host_batches = flags.pipeline == "cpu",
+                        .host_cuts = cuts,
+                        .why = automatic ? "--device auto found a GPU that can do this" : "as --device says"};
     status = can(on_gpu);
     if (status.ok()) return on_gpu;
   }

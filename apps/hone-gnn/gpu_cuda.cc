@@ -83,8 +83,8 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
     HONE_ASSIGN_OR_RETURN(cuda::WorkingMemory working, cuda::CountWorkingMemory(model, options, graph.num_nodes));
     if (wish.host_batches) {
       HONE_ASSIGN_OR_RETURN(const cuda::FeedNeeds needs, cuda::FeedNeedsOf(model));
-      working.training += cuda::FedBatchBytes(options.fanouts, options.batch, graph.num_nodes, graph.feature_stride_bytes,
-                                              needs.numbers_outermost) +
+      working.training += cuda::FedBatchBytes(options.fanouts, options.batch, graph.num_nodes,
+                                              graph.feature_stride_bytes, needs.numbers_outermost) +
                           (needs.rows_by_id ? 4 * graph.num_nodes : 0);
     }
     size_t free = 0, total = 0;

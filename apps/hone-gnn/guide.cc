@@ -16,7 +16,8 @@ const OptionGroup kModel{
     "Model",
     {"--model", "--hidden", "--layers", "--heads", "--aggregation", "--dropout", "--activation", "--norm", "--bias"}};
 const OptionGroup kSampling{"Samples and batches", {"--fanout", "--frontier", "--batch", "--shards", "--seed"}};
-const OptionGroup kLearning{"Learning", {"--epochs", "--lr", "--weight-decay", "--clip-norm", "--class-weights", "--preset"}};
+const OptionGroup kLearning{"Learning",
+                            {"--epochs", "--lr", "--weight-decay", "--clip-norm", "--class-weights", "--preset"}};
 const OptionGroup kRates{"Learning rates by epoch",
                          {"--schedule", "--warmup", "--schedule-every", "--schedule-factor", "--schedule-patience",
                           "--plateau", "--plateau-factor", "--plateau-patience"}};

@@ -78,8 +78,8 @@ class GatV2Layer final : public Layer<T> {
     }
   }
 
-  void Backward(const BlockView& block, Matrix<const T> x, Matrix<T> grad_out, Matrix<T> grad_x, LayerState& layer_state,
-                const LayerContext&) override {
+  void Backward(const BlockView& block, Matrix<const T> x, Matrix<T> grad_out, Matrix<T> grad_x,
+                LayerState& layer_state, const LayerContext&) override {
     auto& state = static_cast<State&>(layer_state);
     if (!grad_x.empty()) {
       for (int32_t s = 0; s < block.num_src; ++s) std::fill_n(grad_x.Row(s), place_.in, T(0));
@@ -172,8 +172,9 @@ class GatV2 final : public OpKind {
   hone::Result<int64_t> Width(int64_t in, int64_t width, const OpOptions& options) const override {
     const auto heads = static_cast<int64_t>(options.at("heads"));
     if (in % (2 * heads) != 0) {
-      return hone::Status::InvalidArgument("reads " + std::to_string(in) + " columns with " + std::to_string(heads) +
-                                           " heads: give it [left | right], two linears of heads times as many columns each");
+      return hone::Status::InvalidArgument(
+          "reads " + std::to_string(in) + " columns with " + std::to_string(heads) +
+          " heads: give it [left | right], two linears of heads times as many columns each");
     }
     if (width != 0 && width != in / 2) {
       return hone::Status::InvalidArgument("makes as many columns as its left half has, " + std::to_string(in / 2) +

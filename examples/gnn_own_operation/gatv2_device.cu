@@ -9,8 +9,8 @@ using namespace hone::gnn;  // NOLINT: an example, not a header
 
 namespace {
 
-constexpr int kBlock = 128;   // threads of a block
-constexpr int kTile = 64;     // destinations that one block sums for the gradient of att
+constexpr int kBlock = 128;  // threads of a block
+constexpr int kTile = 64;    // destinations that one block sums for the gradient of att
 constexpr unsigned kAll = 0xffffffffu;
 
 // What the kernels share. Slot `counts[i]` of destination i stands for the node itself.
@@ -41,8 +41,8 @@ __device__ inline int64_t At(const Shape& shape, int32_t row, int32_t slot, int3
 
 // alpha and factor [most_dst, slots, heads]: softmax's weights, and dropout's factors.
 template <typename T>
-__global__ void ForwardKernel(DeviceHop hop, Shape shape, DeviceDropRate rate, const T* x, const float* att, float* alpha,
-                              float* factor, T* out) {
+__global__ void ForwardKernel(DeviceHop hop, Shape shape, DeviceDropRate rate, const T* x, const float* att,
+                              float* alpha, float* factor, T* out) {
   const int32_t row = WarpOfGrid();
   if (row >= NumDst(hop)) return;
   const int32_t last = hop.counts[row];
@@ -91,7 +91,8 @@ __global__ void ForwardKernel(DeviceHop hop, Shape shape, DeviceDropRate rate, c
 // Gradients of the scores, shaped like alpha; of att, a row for each destination; and of the right halves, in grad_x.
 template <typename T>
 __global__ void DestinationsKernel(DeviceHop hop, Shape shape, const T* x, const T* grad_out, const float* att,
-                                   const float* alpha, const float* factor, float* grad_scores, float* grad_att, T* grad_x) {
+                                   const float* alpha, const float* factor, float* grad_scores, float* grad_att,
+                                   T* grad_x) {
   const int32_t row = WarpOfGrid();
   if (row >= NumDst(hop)) return;
   const int32_t last = hop.counts[row];
@@ -137,7 +138,8 @@ __global__ void DestinationsKernel(DeviceHop hop, Shape shape, const T* x, const
   }
 }
 
-// The left halves of grad_x, from the slots that drew each source; the right halves of sources that are no destinations.
+// The left halves of grad_x, from the slots that drew each source; the right halves of sources that are no
+// destinations.
 template <typename T>
 __global__ void SourcesKernel(DeviceHop hop, Shape shape, const T* x, const T* grad_out, const float* att,
                               const float* alpha, const float* factor, const float* grad_scores, T* grad_x) {
@@ -197,23 +199,27 @@ class GatV2OnDevice final : public DeviceOp {
 
   DeviceOpBytes Bytes(const DeviceOpShape& of) const override {
     const int64_t weights = Weights(of), columns = shape_.columns();
-    return {.saved = 2 * weights * 4,
-            .workspace = of.trains ? (weights + (of.most_dst + Tiles(of)) * columns) * 4 : 0};
+    return {.saved = 2 * weights * 4, .workspace = of.trains ? (weights + (of.most_dst + Tiles(of)) * columns) * 4 : 0};
   }
   hone::Status EnqueueForward(const DeviceOpCall& call, const DeviceRows& x, const DeviceRows& out) const override {
     return call.shape.element == OpElement::kFloat32 ? Forward<float>(call, x, out)
-                                                         : Forward<__nv_bfloat16>(call, x, out);
+                                                     : Forward<__nv_bfloat16>(call, x, out);
   }
   hone::Status EnqueueBackward(const DeviceOpCall& call, const DeviceRows& x, const DeviceRows& grad_out,
                                const DeviceRows& grad_x) const override {
     return call.shape.element == OpElement::kFloat32 ? Backward<float>(call, x, grad_out, grad_x)
-                                                         : Backward<__nv_bfloat16>(call, x, grad_out, grad_x);
+                                                     : Backward<__nv_bfloat16>(call, x, grad_out, grad_x);
   }
 
  private:
   int64_t Weights(const DeviceOpShape& of) const { return int64_t{of.most_dst} * (of.fanout + 1) * shape_.heads; }
   Shape OnDevice(const DeviceOpCall& call, const DeviceRows& x, const DeviceRows& out) const {
-    return {shape_.heads,     shape_.width, call.shape.fanout + 1, shape_.slope, shape_.columns(), static_cast<int32_t>(x.stride),
+    return {shape_.heads,
+            shape_.width,
+            call.shape.fanout + 1,
+            shape_.slope,
+            shape_.columns(),
+            static_cast<int32_t>(x.stride),
             static_cast<int32_t>(out.stride)};
   }
 
@@ -221,8 +227,8 @@ class GatV2OnDevice final : public DeviceOp {
   hone::Status Forward(const DeviceOpCall& call, const DeviceRows& x, const DeviceRows& out) const {
     auto* const alpha = static_cast<float*>(call.saved);
     const DeviceDropRate rate = call.shape.trains ? DeviceDropRate::Of(shape_.dropout) : DeviceDropRate{};
-    return LaunchOp(call, ForwardKernel<T>, WarpBlocks(call.shape.most_dst), kBlock, call.hop, OnDevice(call, x, out), rate,
-                    static_cast<const T*>(x.data), call.parameters[0], alpha, alpha + Weights(call.shape),
+    return LaunchOp(call, ForwardKernel<T>, WarpBlocks(call.shape.most_dst), kBlock, call.hop, OnDevice(call, x, out),
+                    rate, static_cast<const T*>(x.data), call.parameters[0], alpha, alpha + Weights(call.shape),
                     static_cast<T*>(out.data));
   }
 
@@ -238,9 +244,8 @@ class GatV2OnDevice final : public DeviceOp {
     const auto* const rows = static_cast<const T*>(x.data);
     const auto* const grad = static_cast<const T*>(grad_out.data);
     auto* const to = static_cast<T*>(grad_x.data);
-    hone::Status status =
-        LaunchOp(call, DestinationsKernel<T>, WarpBlocks(call.shape.most_dst), kBlock, call.hop, shape, rows, grad,
-                 call.parameters[0], alpha, factor, grad_scores, grad_att, to);
+    hone::Status status = LaunchOp(call, DestinationsKernel<T>, WarpBlocks(call.shape.most_dst), kBlock, call.hop,
+                                   shape, rows, grad, call.parameters[0], alpha, factor, grad_scores, grad_att, to);
     if (status.ok() && to != nullptr) {
       status = LaunchOp(call, SourcesKernel<T>, WarpBlocks(call.shape.most_src), kBlock, call.hop, shape, rows, grad,
                         call.parameters[0], alpha, factor, grad_scores, to);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gnn_own_operation MODEL.toml [cpu|cuda]: a model with an operation of one's own (gatv2.h), checked against the rules of
-// hone/gnn/op.h, trained in steps of two shards, gone on with from its checkpoint, and asked for predictions: exactly on
-// the CPU, and with cuda from samples and in a request on the GPU. Exit status 1 where a check finds something, the model
-// does not learn, or the GPU's answers are not the CPU's.
+// gnn_own_operation MODEL.toml [cpu|cuda]: a model with an operation of one's own (gatv2.h), checked against the rules
+// of hone/gnn/op.h, trained in steps of two shards, gone on with from its checkpoint, and asked for predictions:
+// exactly on the CPU, and with cuda from samples and in a request on the GPU. Exit status 1 where a check finds
+// something, the model does not learn, or the GPU's answers are not the CPU's.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -76,8 +76,8 @@ int CompareOnDevice(const std::shared_ptr<const Graph>& graph, Model<float>& mod
     sampled += expected[i] == (*gpu)[i] ? 1 : 0;
     asked += expected[i] == answer->classes[i] ? 1 : 0;
   }
-  std::printf("of %zu nodes, %zu have the CPU's class from a batch on the GPU, and %zu from a request\n", nodes.size(), sampled,
-              asked);
+  std::printf("of %zu nodes, %zu have the CPU's class from a batch on the GPU, and %zu from a request\n", nodes.size(),
+              sampled, asked);
   return sampled == nodes.size() && asked == nodes.size() ? 0 : 1;
 #else
   (void)graph, (void)model, (void)seed;
@@ -128,9 +128,9 @@ int main(int argc, char** argv) {
   options.learning_rate = 0.02;
   options.seed = 7;
   RunOptions run;
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("gnn_own_operation." + std::to_string(std::filesystem::hash_value(argv[1])) +
-                                                "." + std::to_string(reinterpret_cast<uintptr_t>(&run) % 1000003));
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() /
+                                       ("gnn_own_operation." + std::to_string(std::filesystem::hash_value(argv[1])) +
+                                        "." + std::to_string(reinterpret_cast<uintptr_t>(&run) % 1000003));
   run.checkpoint = folder.string();
 
   std::vector<double> losses;

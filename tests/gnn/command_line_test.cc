@@ -160,8 +160,11 @@ TEST_F(HoneGnn, RefusesMoreRanksThanAMachineCanRun) {
 
 TEST_F(HoneGnn, APresetIsOneOptionAndOthersSayOtherwise) {
   const auto start = [&](std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"train", "synthetic:arxiv?nodes=300&features=8", "--preset", "salient-gin-papers100M",
-                                          "--hidden", "8", "--eval-every", "0", "--json"};
+    std::vector<std::string> arguments = {"train",        "synthetic:arxiv?nodes=300&features=8",
+                                          "--preset",     "salient-gin-papers100M",
+                                          "--hidden",     "8",
+                                          "--eval-every", "0",
+                                          "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Outcome outcome = Run(arguments);
     EXPECT_EQ(outcome.status, 0) << outcome.err;

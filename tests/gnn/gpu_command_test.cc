@@ -100,8 +100,8 @@ TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
   // Exactly, with the host's batches, and in requests too.
   const auto exact = [&](const std::string& device) {
     const std::string file = scratch_ / device + ".npy";
-    const Outcome outcome = RunEmulated({"infer", kTiny, scratch_ / "spec", "--device", device, "--full", "--precision", "fp32",
-                                         "--nodes", "all", "--logits", "--output", file, "--quiet"});
+    const Outcome outcome = RunEmulated({"infer", kTiny, scratch_ / "spec", "--device", device, "--full", "--precision",
+                                         "fp32", "--nodes", "all", "--logits", "--output", file, "--quiet"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     std::vector<float> logits(size_t{400} * 5);
     const std::string bytes = ReadFile(file).value();
@@ -110,12 +110,11 @@ TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
   };
   const std::vector<float> cpu = exact("cpu"), gpu = exact("cuda");
   for (size_t i = 0; i < cpu.size(); ++i) ASSERT_NEAR(cpu[i], gpu[i], 1e-4) << i;
-  const std::vector<json> fed =
-      Lines(train("cuda", {"--epochs", "3", "--precision", "fp32", "--pipeline", "cpu"}).out);
+  const std::vector<json> fed = Lines(train("cuda", {"--epochs", "3", "--precision", "fp32", "--pipeline", "cpu"}).out);
   ASSERT_EQ(fed.size(), lines.size());
   for (size_t e = 1; e <= 3; ++e) EXPECT_EQ(fed[e].at("loss"), lines[e].at("loss")) << e;
-  const Outcome without = train("cuda", {"--epochs", "1", "--precision", "fp32", "--pipeline", "cpu", "--pipeline-without",
-                                         "batches,sampler"});
+  const Outcome without = train(
+      "cuda", {"--epochs", "1", "--precision", "fp32", "--pipeline", "cpu", "--pipeline-without", "batches,sampler"});
   ASSERT_EQ(without.status, 0) << without.err;
   EXPECT_EQ(Lines(without.out)[0].at("pipeline_without"), "sampler,batches");
   EXPECT_EQ(Lines(without.out)[1].at("loss"), lines[1].at("loss"));
@@ -123,8 +122,8 @@ TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
   EXPECT_EQ(alone.status, 2);
   EXPECT_THAT(alone.err, HasSubstr("--pipeline cpu"));
   const auto serve = [&](const std::string& device) {
-    const Outcome outcome = RunProgram(Emulated({"serve", kTiny, scratch_ / "spec", "--device", device, "--precision", "fp32",
-                                                 "--json", "--probabilities"}),
+    const Outcome outcome = RunProgram(Emulated({"serve", kTiny, scratch_ / "spec", "--device", device, "--precision",
+                                                 "fp32", "--json", "--probabilities"}),
                                        {"PATH=/usr/bin:/bin"}, "3 1 4\n");
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return outcome.status == 0 ? Lines(outcome.out).at(0).at("probabilities") : json::array();

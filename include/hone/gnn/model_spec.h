@@ -114,7 +114,7 @@ struct HeadSpec {
 // An operation that the program registered (op.h). The parameters are NAME.…, as its Layer calls them.
 struct OwnSpec {
   std::string kind;
-  int64_t width = 0;                      // or kClassWidth; 0: not given
+  int64_t width = 0;                           // or kClassWidth; 0: not given
   std::map<std::string, double> options = {};  // those that are given
   bool operator==(const OwnSpec&) const = default;
 };

@@ -60,9 +60,9 @@ enum class OpElement : uint8_t { kFloat32, kBFloat16 };
 // The most that a batch may have, and what its rows are.
 struct DeviceOpShape {
   int32_t most_dst = 0, most_src = 0;
-  int32_t fanout = 0;  // slots of a destination; 0 for an operation that does not aggregate
+  int32_t fanout = 0;                       // slots of a destination; 0 for an operation that does not aggregate
   OpElement element = OpElement::kFloat32;  // of rows; parameters and their gradients are fp32
-  bool trains = false;                              // backward follows forward
+  bool trains = false;                      // backward follows forward
 };
 
 // Device memory that an operation asks for, in bytes; each piece is aligned to 256.

@@ -8,7 +8,8 @@ namespace hone::gnn {
 
 std::string HostBatchCuts::Text() const {
   std::string text;
-  for (const auto& [cut, word] : {std::pair(sampler, "sampler"), std::pair(batches, "batches"), std::pair(overlap, "overlap")}) {
+  for (const auto& [cut, word] :
+       {std::pair(sampler, "sampler"), std::pair(batches, "batches"), std::pair(overlap, "overlap")}) {
     if (!cut) continue;
     if (!text.empty()) text += ',';
     text += word;

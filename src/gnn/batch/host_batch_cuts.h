@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the parts of SALIENT's scheme (Kaler et al. 2022) are left out when the host's cores make a GPU's batches, to
-// measure what each is worth. No bit of a result depends on them.
+// Which of the parts of SALIENT's scheme (Kaler et al. 2022) are left out when the host's cores make a GPU's batches,
+// to measure what each is worth. No bit of a result depends on them.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct HostBatchCuts {
   // Workers only sample. The thread that trains slices each batch's rows when it takes it, on all cores, into pageable
   // memory, from where it is sent.
   bool batches = false;
-  bool overlap = false;  // a batch is sent once the one before it was trained on, and training waits for it
+  bool overlap = false;      // a batch is sent once the one before it was trained on, and training waits for it
   std::string Text() const;  // "sampler,batches"; empty: nothing is left out
 };
 

@@ -16,8 +16,8 @@
 #include "gnn/nn/modules.h"
 #include "gnn/nn/operations/operation.h"
 #include "gnn/nn/spec_plan.h"
-#include "gnn/spec/own_operations.h"
 #include "gnn/ops/elementwise.h"
+#include "gnn/spec/own_operations.h"
 #include "hone/base/status.h"
 
 namespace hone::gnn {

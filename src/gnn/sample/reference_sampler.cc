@@ -73,7 +73,8 @@ std::unique_ptr<NeighborSampler> MakePlainSampler(const CsrView& graph, const Sa
       out = {};
       for (const NodeId seed : seeds) {
         if (seed < 0 || seed >= graph_.num_nodes) {
-          return Status::InvalidArgument("seed " + std::to_string(seed) + " is not in the graph, which has nodes 0 to " +
+          return Status::InvalidArgument("seed " + std::to_string(seed) +
+                                         " is not in the graph, which has nodes 0 to " +
                                          std::to_string(graph_.num_nodes - 1));
         }
       }

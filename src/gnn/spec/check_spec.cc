@@ -204,9 +204,10 @@ class Checker {
                    [&](const OwnSpec& o) -> Status {
                      const OpKind* const kind = FindOp(o.kind);
                      if (kind == nullptr) {
-                       return RefuseValue(v, fmt::format("is of kind '{}', which this program does not have: its program "
-                                                         "registers it with RegisterOp (hone/gnn/op.h) before the model is read",
-                                                         o.kind));
+                       return RefuseValue(
+                           v, fmt::format("is of kind '{}', which this program does not have: its program "
+                                          "registers it with RegisterOp (hone/gnn/op.h) before the model is read",
+                                          o.kind));
                      }
                      return CheckOwnOptions(v, *kind, o);
                    },
@@ -238,7 +239,8 @@ class Checker {
     }
     const std::vector<OpOption> options = kind.options();
     for (const auto& [name, value] : own.options) {
-      const auto option = std::find_if(options.begin(), options.end(), [&](const OpOption& o) { return o.name == name; });
+      const auto option =
+          std::find_if(options.begin(), options.end(), [&](const OpOption& o) { return o.name == name; });
       if (option == options.end()) return RefuseValue(v, fmt::format("has '{}', which is no option of it", name));
       if (!(value >= option->least && value <= option->most) || (option->whole && value != std::floor(value))) {
         return RefuseValue(v, fmt::format("has {} {}: use {}{} to {}", name, value,

@@ -251,8 +251,7 @@ bool HasParameters(const OperationSpec& operation) {
   const auto* add = std::get_if<AddSpec>(&operation);
   return std::holds_alternative<AttentionSpec>(operation) || std::holds_alternative<LinearSpec>(operation) ||
          std::holds_alternative<NormSpec>(operation) || std::holds_alternative<HeadSpec>(operation) ||
-         std::holds_alternative<OwnSpec>(operation) ||
-         (add != nullptr && add->eps);
+         std::holds_alternative<OwnSpec>(operation) || (add != nullptr && add->eps);
 }
 
 const std::string& ParametersOf(const ValueSpec& value) {

@@ -68,12 +68,12 @@ class PlantedSumOnDevice final : public DeviceOp {
   }
   Status EnqueueForward(const DeviceOpCall& call, const DeviceRows& x, const DeviceRows& out) const override {
     return call.shape.element == OpElement::kFloat32 ? Forward<float>(call, x, out)
-                                                         : Forward<__nv_bfloat16>(call, x, out);
+                                                     : Forward<__nv_bfloat16>(call, x, out);
   }
   Status EnqueueBackward(const DeviceOpCall& call, const DeviceRows&, const DeviceRows& grad_out,
                          const DeviceRows& grad_x) const override {
     return call.shape.element == OpElement::kFloat32 ? Backward<float>(call, grad_out, grad_x)
-                                                         : Backward<__nv_bfloat16>(call, grad_out, grad_x);
+                                                     : Backward<__nv_bfloat16>(call, grad_out, grad_x);
   }
 
  private:

@@ -180,8 +180,8 @@ Result<double> FedBatch::Seconds(Moment from, Moment to) const {
   return 1e-3 * static_cast<double>(milliseconds);
 }
 
-int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes, int64_t feature_stride_bytes,
-                      bool numbers_outermost) {
+int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes,
+                      int64_t feature_stride_bytes, bool numbers_outermost) {
   const int64_t most = std::max(num_nodes, batch);
   int64_t nodes = batch, structure = 0, outer_rows = batch;
   for (const int32_t fanout : fanouts) {
@@ -269,8 +269,10 @@ Status HostFeed::Slice(MiniBatch& batch) {
   const auto count = static_cast<int64_t>(nodes.size());
   ParallelPieces(workers_, (count + kPiece - 1) / kPiece, [&](int64_t piece) {
     const int64_t first = piece * kPiece;
-    SliceRows(features, std::span(nodes).subspan(static_cast<size_t>(first), static_cast<size_t>(std::min(kPiece, count - first))),
-              slice.memory.data() + first * features.stride_bytes);
+    SliceRows(
+        features,
+        std::span(nodes).subspan(static_cast<size_t>(first), static_cast<size_t>(std::min(kPiece, count - first))),
+        slice.memory.data() + first * features.stride_bytes);
   });
   batch.features = {slice.memory.data(), features.dtype, count, features.width, features.stride_bytes};
   slice_seconds_ += watch.Seconds();

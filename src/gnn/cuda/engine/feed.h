@@ -89,8 +89,8 @@ struct HostFeedOptions {
 };
 
 // Upper bound of the device memory that batches in flight take.
-int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes, int64_t feature_stride_bytes,
-                      bool numbers_outermost = false);
+int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes,
+                      int64_t feature_stride_bytes, bool numbers_outermost = false);
 
 class HostFeed final : public TransferStage {
  public:

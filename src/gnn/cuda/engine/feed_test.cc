@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests that batches which the host sampled and sliced train to the same bits as batches that the device samples.
-#include "gnn/cuda/base/test_device.h"
-#include "gnn/cuda/base/test_specs.h"
 #include "gnn/cuda/engine/feed.h"
 
 #include <cuda_runtime_api.h>
@@ -14,6 +12,8 @@
 #include <map>
 #include <string>
 
+#include "gnn/cuda/base/test_device.h"
+#include "gnn/cuda/base/test_specs.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/train/test_graph.h"
 

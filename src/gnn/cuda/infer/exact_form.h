@@ -52,7 +52,7 @@ struct ExactBlock {
   // Of the last pass: logits without padding and the classes of the largest.
   float* logits = nullptr;       // [rows, classes]
   int32_t* predicted = nullptr;  // [rows]
-  RowTable sums = {};                // the partial logits of all nodes, where the form has some
+  RowTable sums = {};            // the partial logits of all nodes, where the form has some
 };
 
 class ExactForm {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the loop over passes and blocks of exact_inference.h: what is computed for which nodes, and which stream waits for
-// which. What a pass computes is the model's form (exact_form.h).
+// Runs the loop over passes and blocks of exact_inference.h: what is computed for which nodes, and which stream waits
+// for which. What a pass computes is the model's form (exact_form.h).
 #include "gnn/cuda/infer/exact_inference.h"
 
 #include <fmt/format.h>

@@ -142,8 +142,8 @@ __global__ void __launch_bounds__(kBlock)
   for (int32_t first = 0; first < vectors; first += lanes.parts) {
     const int32_t vector = first + lanes.part;
     const bool reads = vector < vectors;
-    const Float8 sum = ReduceSlots<In, kScaled>(what.reduction, what.scales, rows.columns, begin, begin + degree, x, lanes,
-                                                vector, reads);
+    const Float8 sum = ReduceSlots<In, kScaled>(what.reduction, what.scales, rows.columns, begin, begin + degree, x,
+                                                lanes, vector, reads);
     if (!reads) continue;
     PutAggregate(what, node, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
   }
@@ -174,8 +174,8 @@ __global__ void __launch_bounds__(kBlock) AggregatePiecesKernel(FullAggregate wh
   for (int32_t first = 0; first < vectors; first += lanes.parts) {
     const int32_t vector = first + lanes.part;
     const bool reads = vector < vectors;
-    const Float8 sum = ReduceSlots<In, kScaled>(what.reduction, what.scales, rows.columns, at.begin, at.end, x, lanes,
-                                                vector, reads);
+    const Float8 sum =
+        ReduceSlots<In, kScaled>(what.reduction, what.scales, rows.columns, at.begin, at.end, x, lanes, vector, reads);
     if (reads && lanes.side == 0) Store8(partials + (piece * vectors + vector) * 8, sum);
   }
 }
@@ -425,8 +425,9 @@ __global__ void __launch_bounds__(kBlock)
 
 // One warp per row.
 template <typename T>
-__global__ void __launch_bounds__(kBlock) NormaliseRowsKernel(BlockRows rows, const T* x, int32_t columns, int32_t vectors,
-                                                              const float* weight, const float* bias, T* y) {
+__global__ void __launch_bounds__(kBlock)
+    NormaliseRowsKernel(BlockRows rows, const T* x, int32_t columns, int32_t vectors, const float* weight,
+                        const float* bias, T* y) {
   const int64_t row = WarpOfGrid();
   if (row >= rows.count) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -463,8 +464,8 @@ __device__ inline float LoadOne(const __nv_bfloat16* p) { return __bfloat162floa
 
 // One thread for a vector of a row where all lie on boundaries of vectors, otherwise for an element.
 template <typename In, typename Out>
-__global__ void __launch_bounds__(kBlock) CopyColumnsKernel(BlockRows rows, RowsIn from, int32_t width, RowsOut to,
-                                                            int32_t fill, bool by_vectors) {
+__global__ void __launch_bounds__(kBlock)
+    CopyColumnsKernel(BlockRows rows, RowsIn from, int32_t width, RowsOut to, int32_t fill, bool by_vectors) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const int32_t parts = by_vectors ? fill / 8 : fill;
   const int64_t row = at / parts;
@@ -541,8 +542,8 @@ cudaError_t LaunchAggregate(const FullAggregate& what, const BlockRows& rows, co
   Launch(FullAggregateKernel<In, Out, kScaled>, Blocks(rows.count), kBlock, 0, stream, what, rows, x, vectors,
          static_cast<Out*>(out));
   if (long_rows.count > 0) {
-    Launch(AggregatePiecesKernel<In, kScaled>, Blocks(long_rows.pieces), kBlock, 0, stream, what, rows, long_rows, x, vectors,
-           partials);
+    Launch(AggregatePiecesKernel<In, kScaled>, Blocks(long_rows.pieces), kBlock, 0, stream, what, rows, long_rows, x,
+           vectors, partials);
     Launch(JoinPiecesKernel<In, Out>, Blocks(long_rows.count), kBlock, 0, stream, what, rows, long_rows, x, vectors,
            partials, static_cast<Out*>(out));
   }
@@ -630,8 +631,8 @@ cudaError_t EnqueueSymmetricScales(const int64_t* row_offsets, int64_t num_nodes
 cudaError_t EnqueueNormaliseRows(const BlockRows& rows, Element element, const void* x, int32_t columns, int32_t width,
                                  const float* weight, const float* bias, void* y, cudaStream_t stream) {
   if (element == Element::kFloat32) {
-    Launch(NormaliseRowsKernel<float>, Blocks(rows.count), kBlock, 0, stream, rows, static_cast<const float*>(x), columns,
-           width / 8, weight, bias, static_cast<float*>(y));
+    Launch(NormaliseRowsKernel<float>, Blocks(rows.count), kBlock, 0, stream, rows, static_cast<const float*>(x),
+           columns, width / 8, weight, bias, static_cast<float*>(y));
   } else {
     Launch(NormaliseRowsKernel<__nv_bfloat16>, Blocks(rows.count), kBlock, 0, stream, rows,
            static_cast<const __nv_bfloat16*>(x), columns, width / 8, weight, bias, static_cast<__nv_bfloat16*>(y));

@@ -128,8 +128,8 @@ struct RowsIn {
   RowTable table = {};
   int64_t block_stride_bytes = 0;
 };
-// Copies columns 0 … width - 1 of each row, converted to `to_element` (fp32 or bf16; `from` may be fp16 too), and zeroes
-// columns width … fill - 1. Both may begin at any column of wider rows.
+// Copies columns 0 … width - 1 of each row, converted to `to_element` (fp32 or bf16; `from` may be fp16 too), and
+// zeroes columns width … fill - 1. Both may begin at any column of wider rows.
 cudaError_t EnqueueCopyColumns(const BlockRows& rows, const RowsIn& from, Element from_element, int32_t width,
                                const RowsOut& to, Element to_element, int32_t fill, cudaStream_t stream);
 

@@ -111,7 +111,8 @@ class Planner {
       layer.adds_own = true;
       if (l == 0) {  // a product of [mean | self] whose left half is zero
         layer.own_weight = packer_.ReserveWeights(step.out * layer.gathered());
-        packer_.Put(packer_.Tensor("res_linears.0.weight", hidden * in), hidden, in, in, layer.own_weight + layer.in, layer.gathered());
+        packer_.Put(packer_.Tensor("res_linears.0.weight", hidden * in), hidden, in, in, layer.own_weight + layer.in,
+                    layer.gathered());
         layer.own_bias = packer_.Vector("res_linears.0.bias", hidden);
         layer.contributions.push_back(
             {.of_gathered = true, .in = layer.gathered(), .weight = Part(0, in, layer.gathered(), layer.in)});
@@ -181,7 +182,8 @@ class Planner {
     const int64_t place = packer_.ReserveWeights(plan_.padded_classes * stride);
     for (int64_t c = 0; c < plan_.classes && Fine(); ++c) {
       for (int64_t f = 0; f < count; ++f) {
-        plan_.packed.weights[At(place + c * stride + at + f)] = static_cast<float>(head_[At(c * collected_ + from + f)]);
+        plan_.packed.weights[At(place + c * stride + at + f)] =
+            static_cast<float>(head_[At(c * collected_ + from + f)]);
       }
     }
     return place;

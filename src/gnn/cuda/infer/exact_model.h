@@ -32,7 +32,7 @@ namespace hone::gnn::cuda {
 struct ExactStep {
   int64_t in = 0, out = 0;
   int64_t weight = kNowhere;                  // [out, in]
-  ExactNorm norm;  // [out] each; mean and scale both or neither
+  ExactNorm norm;                             // [out] each; mean and scale both or neither
   Activation activation = Activation::kIdentity;
 };
 

@@ -552,10 +552,11 @@ Result<std::unique_ptr<ExactForm>> MakeExactSpec(Model<float>& model, const Mode
   for (size_t v = 1; v <= spec.values.size(); ++v) {
     const ValueSpec& value = spec.values[v - 1];
     if (!std::holds_alternative<OwnSpec>(value.operation)) continue;
-    return Status::InvalidArgument(fmt::format(
-        "model '{}', value '{}' ({}): a GPU infers exactly with the engine's own operations alone: use the CPU, or predict from "
-        "samples",
-        spec.name, value.name, OperationName(value.operation)));
+    return Status::InvalidArgument(
+        fmt::format("model '{}', value '{}' ({}): a GPU infers exactly with the engine's own operations alone: use the "
+                    "CPU, or predict from "
+                    "samples",
+                    spec.name, value.name, OperationName(value.operation)));
   }
   HONE_ASSIGN_OR_RETURN(PlannedSpec plan, Planner(model, spec, shapes).Plan());
   return std::unique_ptr<ExactForm>(std::make_unique<SpecForm>(std::move(plan), element));

@@ -375,7 +375,8 @@ class Predictor final : public LatencyPredictor {
   }
 
   LatencyOptions options_;
-  std::vector<int32_t> hops_;  // fanouts of the envelopes: one more than the model's layers where the outermost nodes get ids
+  std::vector<int32_t>
+      hops_;  // fanouts of the envelopes: one more than the model's layers where the outermost nodes get ids
   int64_t classes_ = 0, device_bytes_ = 0;
   DeviceGraph graph_;
   DeviceParameters parameters_;

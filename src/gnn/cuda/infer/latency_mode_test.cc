@@ -3,8 +3,6 @@
 //
 // Compares latency mode with the CPU path with the same draws, for every model and every request size; tests that
 // buffers that are too small lose nothing, and that threads may call at once.
-#include "gnn/cuda/base/test_device.h"
-#include "gnn/cuda/base/test_specs.h"
 #include "gnn/cuda/infer/latency_mode.h"
 
 #include <cuda_runtime_api.h>
@@ -16,6 +14,8 @@
 #include <string>
 #include <thread>
 
+#include "gnn/cuda/base/test_device.h"
+#include "gnn/cuda/base/test_specs.h"
 #include "gnn/ops/convert_rows.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/neighbor_sampler.h"
@@ -76,7 +76,8 @@ class LatencyMode : public testing::TestWithParam<Case> {
     const auto state = model_->MakeState();
     const CsrView csr = graph_->structure();
     model_->Forward(sample, {x.data(), sample.num_nodes(), width, width},
-                    {logits.data(), sample.num_seeds(), classes, classes}, *state, {.nodes = sample.nodes, .graph = &csr});
+                    {logits.data(), sample.num_seeds(), classes, classes}, *state,
+                    {.nodes = sample.nodes, .graph = &csr});
     return logits;
   }
   // Returns distinct nodes, all over the graph.

@@ -134,8 +134,8 @@ cudaError_t EnqueueGatherRows(const GraphOnDevice& graph, Element feature_elemen
   return cudaErrorInvalidValue;
 }
 
-cudaError_t EnqueueClearPadding(int number, const BatchHeader* header, int32_t padded_rows, int32_t columns, int32_t width,
-                                Element element, void* rows, cudaStream_t stream) {
+cudaError_t EnqueueClearPadding(int number, const BatchHeader* header, int32_t padded_rows, int32_t columns,
+                                int32_t width, Element element, void* rows, cudaStream_t stream) {
   const int32_t vectors = width / 8;
   const unsigned blocks = Blocks(static_cast<int64_t>(padded_rows) * vectors);
   if (element == Element::kFloat32) {

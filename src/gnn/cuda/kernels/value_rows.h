@@ -38,10 +38,10 @@ struct RowsAdded {
 cudaError_t EnqueueAddRows(const RowsAdded& rows, Element element, const BatchHeader* header, Element to_element,
                            cudaStream_t stream);
 
-// Zeroes rows of [padded_rows, width] that the batch does not have after hop `number`, and of the others the columns from
-// `columns` on; width is a multiple of 8.
-cudaError_t EnqueueClearPadding(int number, const BatchHeader* header, int32_t padded_rows, int32_t columns, int32_t width,
-                                Element element, void* rows, cudaStream_t stream);
+// Zeroes rows of [padded_rows, width] that the batch does not have after hop `number`, and of the others the columns
+// from `columns` on; width is a multiple of 8.
+cudaError_t EnqueueClearPadding(int number, const BatchHeader* header, int32_t padded_rows, int32_t columns,
+                                int32_t width, Element element, void* rows, cudaStream_t stream);
 
 // Maps columns `first` to first + width - 1 of a wide value to a narrow value.
 struct ColumnsBeside {

@@ -466,7 +466,8 @@ class SpecProgram final : public Program {
       }
       case Kind::kOwn: {
         void* const direct = adds ? apart_.get() : to;
-        HONE_RETURN_IF_ERROR(from.own.EnqueueBackward(batch, RowsOf(batch, u), from.grad, PaddedRows(u), direct, stream));
+        HONE_RETURN_IF_ERROR(
+            from.own.EnqueueBackward(batch, RowsOf(batch, u), from.grad, PaddedRows(u), direct, stream));
         return adds ? add_rows(direct, user.hop + (user.reads_hop ? 1 : 0), nullptr) : Status::Ok();
       }
       case Kind::kConcat:
@@ -571,7 +572,8 @@ class SpecModelPlan final : public ModelPlan {
   bool numbers_outermost() const override { return !model_.lowered.draws_outermost; }
   bool finds_rows_by_id() const override {
     return std::any_of(model_.lowered.units.begin(), model_.lowered.units.end(), [&](const SpecUnit& unit) {
-      return unit.kind == Kind::kDrawn && KindOf(std::get<AggregateSpec>(model_.Operation(unit.value))) == HopSum::kSymmetric;
+      return unit.kind == Kind::kDrawn &&
+             KindOf(std::get<AggregateSpec>(model_.Operation(unit.value))) == HopSum::kSymmetric;
     });
   }
   Result<std::unique_ptr<Program>> Build(const ProgramContext& context, const Envelope& envelope) const override {
