@@ -252,6 +252,48 @@ TEST(QueueServer, FullOfJobsTakesNoMoreGivesAnswersAwayAndGoesOnWhenThereIsRoom)
   submitter.join();
 }
 
+// The server's clock jumps: what a claimed job's time is then is what XCLAIM sets here.
+TEST_F(Queue, AJumpOfTheServersClockLosesNothing) {
+  const auto queue = Open("q", 1.5);  // long enough for a renewal on a busy machine
+  const auto by_hand = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
+  const auto set = [&](const ClaimedJob& job, const std::string& worker, double seconds_from_now) {
+    const RedisReply now = by_hand->Command({"TIME"}).value();
+    const int64_t at = static_cast<int64_t>((std::stod(now.list[0].text) + seconds_from_now) * 1000);
+    ASSERT_TRUE(by_hand->Command({"XCLAIM", "hone:{q}:jobs", "workers", worker, "0", job.entry, "TIME", std::to_string(at), "JUSTID"}).ok());
+  };
+  // Forwards by an hour: the lease is over at once. Both judge, and the first answer stays.
+  ASSERT_TRUE(queue->Submit("a", "x").ok());
+  const ClaimedJob first = ClaimOne(*queue, "w1");
+  ASSERT_TRUE(queue->Begin("w1", first).value());
+  set(first, "w1", -3600);
+  const ClaimedJob second = ClaimOne(*queue, "w2");
+  EXPECT_EQ(second.id, "a");
+  ASSERT_TRUE(queue->Begin("w2", second).value());
+  ASSERT_TRUE(queue->Finish(second, "second").ok());
+  ASSERT_TRUE(queue->Finish(first, "first").ok());
+  EXPECT_EQ(queue->WaitForAnswer("a", 1).value(), "second");
+  EXPECT_EQ(queue->Counts().value().answered, 1);
+
+  // Backwards by an hour: the lease of a dead worker would last an hour more. A renewal mends a living one's.
+  for (const char* id : {"b", "c"}) ASSERT_TRUE(queue->Submit(id, "x").ok());
+  const ClaimedJob of_dead = ClaimOne(*queue, "dead"), of_living = ClaimOne(*queue, "living");
+  for (const auto& [job, worker] : {std::pair{of_dead, "dead"}, std::pair{of_living, "living"}}) {
+    ASSERT_TRUE(queue->Begin(worker, job).value());
+    set(job, worker, 3600);
+  }
+  const auto renewing = Open("q", 1.5);
+  std::jthread lease([&](std::stop_token stop) {
+    while (!stop.stop_requested()) {
+      EXPECT_TRUE(renewing->Renew("living", of_living).value());
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+  });
+  const ClaimedJob taken = ClaimOne(*queue, "w2");
+  EXPECT_EQ(taken.id, of_dead.id);
+  ASSERT_TRUE(queue->Finish(taken, "of another").ok());
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(queue->Claim("w2", 0.1).value().has_value()) << "the living one keeps its job";
+}
+
 TEST_F(Queue, AnswersAreReusedWhereThatIsAskedForAndByTheSameUserAlone) {
   const RedisAddress address = ParseRedisAddress(server_.address()).value();
   std::atomic<int> judged{0};
@@ -399,7 +441,7 @@ TEST_F(Queue, EveryCandidateIsAnsweredOverANetworkThatIsSlowAndCutsConnections) 
       }
     });
   }
-  constexpr int kCandidates = 60, kThreads = 4;
+  constexpr int kCandidates = 40, kThreads = 4;
   Result<std::unique_ptr<Evaluator>> evaluator = MakeQueueEvaluator(text);
   for (int i = 0; i < 20 && !evaluator.ok(); ++i) evaluator = MakeQueueEvaluator(text);
   ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
@@ -737,6 +779,60 @@ TEST(QueueServer, SpeaksTlsAndProvesWhoItIs) {
   EXPECT_THAT(why("rediss" + plain.substr(5) + "?ca_file=" + (folder / "right.crt")).message(),
               HasSubstr("does the server speak TLS"))
       << "a server without TLS";
+}
+
+TEST_F(Queue, CleaningRemovesWhatIsMeantAndNothingElse) {
+  const RedisAddress address = ParseRedisAddress(server_.address()).value();
+  const auto queue = Open(), other = Open("q2");
+  const auto by_hand = ConnectRedis(address).value();
+  EXPECT_EQ(CleanQueue(address, {.all = true}).value().there.answers, 0) << "a queue that nobody has used";
+  ASSERT_TRUE(other->Submit("elsewhere", "x").ok());
+  ASSERT_TRUE(queue->Register("NVIDIA H200", "{}").ok());
+  for (const char* id : {"u:answered", "u:old", "u:claimed", "u:waiting", "u:lost"}) ASSERT_TRUE(queue->Submit(id, "x").ok());
+  std::map<std::string, ClaimedJob> jobs;
+  for (int i = 0; i < 3; ++i) {
+    const ClaimedJob job = ClaimOne(*queue, "w");
+    jobs[job.id] = job;
+  }
+  for (const char* id : {"u:answered", "u:old"}) ASSERT_TRUE(queue->Finish(jobs.at(id), "four").ok());
+  for (const char* key : {"answer", "said", "job"})
+    ASSERT_TRUE(by_hand->Command({"EXPIRE", "hone:{q}:" + std::string(key) + ":u:old", std::to_string(kAnswerSeconds - 7200)}).ok());
+  const std::string entry = by_hand->Command({"HGET", "hone:{q}:state:u:lost", "entry"}).value().text;
+  ASSERT_TRUE(by_hand->Command({"XDEL", "hone:{q}:jobs", entry}).ok());
+  ASSERT_TRUE(by_hand->Command({"XADD", "hone:{q}:dead", "*", "id", "u:dead", "reason", "r"}).ok());
+
+  const CleanReport counted = CleanQueue(address, {.answers = true, .dead = true, .older_seconds = 3600}).value();
+  EXPECT_EQ(counted.there.answers, 2);
+  EXPECT_EQ(counted.there.answer_bytes, 8);
+  EXPECT_EQ(counted.there.lost, 1);
+  EXPECT_EQ(counted.there.waiting, 1);
+  EXPECT_EQ(counted.there.dead, 1);
+  EXPECT_EQ(counted.claimed, 1);
+  EXPECT_EQ(counted.meant.answers, 1);
+  EXPECT_EQ(counted.meant.lost + counted.meant.dead + counted.meant.waiting, 0) << "none of these is an hour old";
+  EXPECT_TRUE(queue->WaitForAnswer("u:old", 0.1).value().has_value()) << "counting removes nothing";
+
+  EXPECT_EQ(CleanQueue(address, {.answers = true, .older_seconds = 3600, .really = true}).value().meant.answers, 1);
+  EXPECT_FALSE(queue->WaitForAnswer("u:old", 0.05).value().has_value());
+  EXPECT_EQ(queue->WaitForAnswer("u:answered", 0.1).value(), "four");
+  const CleanReport rest = CleanQueue(address, {.answers = true, .dead = true, .waiting = true, .really = true}).value();
+  EXPECT_EQ(rest.meant.answers, 1);
+  EXPECT_EQ(rest.meant.lost, 1);
+  EXPECT_EQ(rest.meant.waiting, 1);
+  EXPECT_EQ(rest.meant.dead, 1);
+  EXPECT_FALSE(queue->Knows("u:waiting").value()) << "who still waits for it submits it again";
+  const ClaimedJob& held = jobs.at("u:claimed");
+  EXPECT_TRUE(queue->Begin("w", held).value()) << "what a worker holds is left to it";
+  ASSERT_TRUE(queue->Finish(held, "answer").ok());
+  EXPECT_EQ(queue->WaitForAnswer("u:claimed", 0.1).value(), "answer");
+
+  ASSERT_TRUE(queue->Say("w", "{}").ok());
+  EXPECT_THAT(CleanQueue(address, {.all = true, .really = true}).status().message(), HasSubstr("1 worker is still there (w among them)"));
+  ASSERT_TRUE(queue->Say("w", "").ok());
+  ASSERT_TRUE(CleanQueue(address, {.all = true, .really = true}).ok());
+  EXPECT_TRUE(by_hand->Command({"KEYS", "hone:{q}:*"}).value().list.empty());
+  EXPECT_TRUE(queue->Register("NVIDIA L4", "{}").ok()) << "the queue begins anew, with another kind of device";
+  EXPECT_TRUE(other->Knows("elsewhere").value());
 }
 
 TEST_F(Queue, WorkersSayHowTheyDo) {
