@@ -229,7 +229,7 @@ Result<json> Measure(const Task& task, size_t time_case, const Precautions& prec
       if (stage.holds_device) figures["stage " + stage.name].push_back(stage.seconds);
     }
     for (const auto& [name, value] : evaluation.metrics) {
-      if (name.rfind("session_", 0) == 0) figures[name].push_back(value);
+      if (name.rfind("session_", 0) == 0 || name.rfind("quad_", 0) == 0) figures[name].push_back(value);
     }
     for (const CaseResult& c : evaluation.cases) {
       if (c.role == CaseRole::kTime) figures["quads"].push_back(c.timing.quads);
@@ -237,6 +237,9 @@ Result<json> Measure(const Task& task, size_t time_case, const Precautions& prec
   }
   json entry = {{"precautions", precautions.name}, {"verdicts", options.repeats}};
   for (const auto& [name, values] : figures) entry[name] = Quantile(values, 0.5);
+  for (const char* name : {"quads", "device_seconds", "quad_deviation", "quad_first_to_last", "quad_second_to_third"}) {
+    entry["each"][name] = figures[name];
+  }
   if (options.record) {
     on_device.clear();
     of_calls.clear();

@@ -189,7 +189,8 @@ TEST(SmallCases, AreTheCheapOnesOfTheTask) {
   std::string toml(kScaleTask);
   toml += "[[case]]\nrole = \"check\"\ndims = { rows = 4000, cols = 4000 }\n";
   const Task small = SmallCases(*ParseTask(toml, "task.toml"));
-  ASSERT_EQ(small.cases.size(), 2u);
+  ASSERT_EQ(small.cases.size(), 3u);
+  EXPECT_EQ(small.cases[2].role, CaseRole::kTime);
   EXPECT_EQ(small.cases[0].dims, (Dims{{"rows", 3}, {"cols", 5}}));
   EXPECT_EQ(small.cases[1].dims, (Dims{{"rows", 40}, {"cols", 33}}));
   ASSERT_EQ(small.hidden.size(), 1u);

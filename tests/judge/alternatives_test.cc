@@ -5,6 +5,8 @@
 // evaluation says so.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/judge/judge_fixture.h"
 
 namespace hone {
@@ -70,8 +72,9 @@ TEST(Alternatives, APlanWithoutAnyIsNotDrawnFor) {
     JudgeBench bench;
     bench.options.time = false;
     bench.device.facts.modelled = modelled;
-    // Three check cases, two hidden ones; and three beside the timed shape where that is cheap.
-    EXPECT_EQ(bench.Run().cases.size(), modelled ? 5u : 8u);
+    // Three check cases, two hidden ones, two of extreme proportions; and beside the timed shape one, or three where that is
+    // cheap.
+    EXPECT_EQ(bench.Run().cases.size(), modelled ? 8u : 10u);
   }
 }
 
@@ -152,15 +155,35 @@ TEST(BeyondTheHiddenRanges, OneThatNoShapeTakesIsToldAsSuch) {
   EXPECT_TRUE(told("no checked case takes", "without `when`"));
 }
 
-// There, such shapes would take minutes: what is drawn is what always was.
-TEST(BeyondTheHiddenRanges, ASimulatedDeviceStaysWithinThem) {
+// There, such shapes are fewer and smaller, but an alternative that nothing else takes is tried all the same.
+TEST(BeyondTheHiddenRanges, ASimulatedDeviceTriesAlternativesToo) {
   JudgeBench bench;
   bench.device.facts.modelled = true;
   bench.device.kernels["rare"] = {.run = Nothing};
   bench.plan_more = When("rows < 70 || rows == 96", Launch("rare"));
   const Evaluation evaluation = bench.Run();
-  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
-  EXPECT_TRUE(HasNote(evaluation, "without `when`"));
+  EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput) << evaluation.detail;
+  ASSERT_TRUE(evaluation.mismatch.has_value());
+  EXPECT_GE(evaluation.mismatch->dims.at("rows"), 70);
+}
+
+// A fake device has four multiprocessors, so that 32 rows are many.
+TEST(BeyondTheHiddenRanges, ShapesOfExtremeProportionsAreTried) {
+  for (const bool modelled : {false, true}) {
+    JudgeBench bench;
+    bench.options.time = false;
+    bench.device.facts.modelled = modelled;
+    int64_t most_rows = 0, widest_of_few = 0;
+    bench.candidate().run = [&](FakeLaunch& launch) {
+      const int64_t rows = launch.Extent("x", 0), cols = launch.Extent("x", 1);
+      most_rows = std::max(most_rows, rows);
+      if (rows <= 3) widest_of_few = std::max(widest_of_few, cols);
+      Scale(launch);
+    };
+    EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
+    EXPECT_GT(most_rows, 60);  // beyond the hidden ranges
+    EXPECT_GT(widest_of_few, 5);
+  }
 }
 
 TEST(Fallback, TheSeedServesWhatThePlanLeavesOut) {
@@ -234,7 +257,7 @@ TEST(Fallback, ACandidateThatNeverRunsIsRefused) {
   EXPECT_THAT(evaluation.detail, HasSubstr("never ran"));
 }
 
-TEST(Fallback, WithoutTimingAPlanForTimedShapesOnlyIsNotJudged) {
+TEST(Fallback, WithoutTimingAPlanForTimedShapesOnlyIsTriedBesideThem) {
   JudgeBench bench;
   bench.has_fallback = true;
   bench.plan_more = When("rows == 96");
@@ -242,9 +265,7 @@ TEST(Fallback, WithoutTimingAPlanForTimedShapesOnlyIsNotJudged) {
   bench.options.time = false;
   EXPECT_EQ(bench.Run().verdict, Verdict::kOk);  // a shape of 96 rows is found for it
   bench.device.facts.modelled = true;
-  const Evaluation evaluation = bench.Run();
-  EXPECT_EQ(evaluation.verdict, Verdict::kUnsupported);
-  EXPECT_THAT(evaluation.detail, HasSubstr("judge it with its timed cases"));
+  EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
 }
 
 TEST(Fallback, AWrongSeedIsTheTasksFault) {

@@ -19,6 +19,8 @@
 #include "hone/tuner/task.h"
 #include "tuner/device/fake/fake_session.h"
 #include "tuner/evaluate/judge/judge.h"
+#include "tuner/evaluate/judge/judgement.h"
+#include "tuner/evaluate/judge/serve.h"
 
 namespace hone {
 
@@ -186,6 +188,18 @@ class JudgeBench {
                          // The fake device takes the host's time for kernels whose own it says: none of it is the subject.
                          .timing_budget_seconds = 600, .gates = gates};
     return Judge(*session, request, {});
+  }
+  // Calls `use` with a judgement whose programs are loaded and which no gate has asked yet.
+  void WithJudgement(const std::function<void(Judgement&)>& use) {
+    Result<CompiledProgram> mine = Compile(PlanText("candidate", args, plan_more), false);
+    Result<CompiledProgram> trusted = Compile(PlanText("oracle", oracle_args), true);
+    ASSERT_TRUE(mine.ok() && trusted.ok()) << mine.status().message() << trusted.status().message();
+    session = std::make_unique<FakeSession>(device);
+    const JudgeRequest request{.task = &task, .candidate = &*mine, .oracle = &*trusted, .options = options, .gates = gates};
+    const JudgeProgress nobody;
+    Judgement judgement(*session, request, nobody);
+    ASSERT_TRUE(LoadPrograms(judgement).ok());
+    use(judgement);
   }
   Evaluation Run() {
     Result<Evaluation> evaluation = Try();

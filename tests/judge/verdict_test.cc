@@ -87,7 +87,7 @@ TEST(JudgeVerdict, WithoutTimingThereAreChecksOnly) {
   const Evaluation evaluation = bench.Run();
   ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
   EXPECT_EQ(Timed(evaluation), nullptr);
-  EXPECT_EQ(evaluation.cases.size(), 8u);  // three check cases, two hidden ones, three beside the timed shape
+  EXPECT_EQ(evaluation.cases.size(), 10u);  // three check cases, two hidden ones, three beside the timed shape, two of extreme proportions
   EXPECT_EQ(bench.session->timed_samples(), 0);
 }
 

@@ -13,6 +13,7 @@
 // the owner makes a new one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -21,6 +22,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hone/base/status.h"
@@ -44,6 +46,11 @@ struct TensorView {
 
   int64_t slices() const { return slice_axis < 0 ? 1 : shape[static_cast<size_t>(slice_axis)]; }
 };
+
+// Part of a tensor: by axis, the indices that are kept. Axes that are not named are kept whole.
+using KeptIndices = std::map<int, std::vector<int64_t>>;
+// Runs of elements, as [first, last) from a view's address, ascending.
+using ElementRuns = std::vector<std::pair<int64_t, int64_t>>;
 
 // A block of an arena. The order of blocks is unspecified; between, before and after them are gaps of at least 256
 // bytes (guard zones), filled with a secret pattern.
@@ -134,7 +141,12 @@ struct ModelledCost {
   // Whether the sample wrote the same values there as the whole grid would: it read nothing that other blocks write,
   // and added to nothing. `written_slices`: slices in which it wrote, ascending, 4096 at most.
   bool comparable = false;
+  // The same without regard to `written_share`: what was written is right or wrong, even where it is little.
+  bool complete = false;
   std::vector<int64_t> written_slices;
+  // For a sample of the blocks of a plan's only kernel: what each of them wrote of the outputs, over the average of all blocks
+  // of a launch that writes everything once. Blocks at the grid's corners are left out; empty: not known.
+  std::vector<double> block_shares;
   double calls_us = 0;  // share of time_us for library calls, by the model (sim::ModelProduct)
 };
 
@@ -148,6 +160,16 @@ struct LaunchOutcome {
   std::optional<ModelledCost> cost;
 };
 
+// Says how many blocks a secret sample runs (LaunchRequest::sample_key): `most` of them, but no further one begins after
+// `accesses` observed accesses, unless fewer than `least` have begun and less than `accesses_at_most` were observed.
+// Counts, and not seconds, so that a verdict does not depend on the machine's speed.
+struct SampleSize {
+  int most = 64;
+  int least = 1;
+  double accesses = 1e7;
+  double accesses_at_most = 1e8;
+};
+
 struct LaunchRequest {
   const ResolvedPlan* plan = nullptr;
   const Bindings* bindings = nullptr;
@@ -157,6 +179,7 @@ struct LaunchRequest {
   // unless `sample_key` is set.
   bool sample_blocks = false;
   uint64_t sample_key = 0;     // simulator: a secret that selects blocks other than those whose cost gives the time
+  SampleSize sample_size;      // simulator, with `sample_key`
   uint64_t block_key = 0;      // simulator: selects the blocks whose cost gives the time; 0: a function of the grid
                                // alone
 };
@@ -269,6 +292,20 @@ class DeviceSession {
   // A tensor without a slice axis is copied whole.
   virtual Status GatherSlices(const TensorView& source, const TensorView& destination,
                               const std::vector<int64_t>& slices) = 0;
+
+  // Copies, of every axis that `kept` names, the listed indices; of the others all. `destination` is dense, row-major, and
+  // as long on each axis as what is kept. Only the simulated GPU and fakes can do this.
+  virtual Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
+    (void)source;
+    (void)destination;
+    (void)kept;
+    return Status::Internal("this device copies slices only");
+  }
+  // Returns the runs of memory of an output that the last launch has written, as [first, last) in elements from the
+  // view's address, ascending. A device that runs whole grids returns the whole view.
+  virtual Result<ElementRuns> Written(const TensorView& view) {
+    return ElementRuns{{0, view.span_bytes / std::max<int64_t>(1, DTypeBytes(view.dtype))}};
+  }
 
   // --- launches ---
   virtual Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) = 0;

@@ -429,6 +429,33 @@ Status GatherSlices(const TensorView& source, const TensorView& destination, con
   return Status::Ok();
 }
 
+Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
+  if (source.dtype != destination.dtype || source.shape.size() != destination.shape.size()) {
+    return Status::InvalidArgument("gathering a box between tensors of different dtype or rank");
+  }
+  for (size_t axis = 0; axis < source.shape.size(); ++axis) {
+    const auto listed = kept.find(static_cast<int>(axis));
+    const int64_t expected = listed != kept.end() ? static_cast<int64_t>(listed->second.size()) : source.shape[axis];
+    if (destination.shape[axis] != expected) {
+      return Status::InvalidArgument(fmt::format("gathering {} of {} indices into an axis {} of extent {}", expected,
+                                                 source.shape[axis], axis, destination.shape[axis]));
+    }
+    if (listed == kept.end()) continue;
+    for (const int64_t index : listed->second) {
+      if (index < 0 || index >= source.shape[axis]) {
+        return Status::InvalidArgument(fmt::format("index {} of an axis of extent {}", index, source.shape[axis]));
+      }
+    }
+  }
+  const auto width = static_cast<size_t>(DTypeBytes(source.dtype));
+  const char* read = Base<const char>(source);
+  char* write = Base<char>(destination);
+  ForEachInBox(source, destination, kept, [&](int64_t from, int64_t to) {
+    std::memcpy(write + static_cast<size_t>(to) * width, read + static_cast<size_t>(from) * width, width);
+  });
+  return Status::Ok();
+}
+
 Comparison Compare(const TensorView& output, const double* reference, const Tolerance& tolerance) {
   Comparison result;
   result.total = output.elements;

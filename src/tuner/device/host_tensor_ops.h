@@ -46,6 +46,25 @@ uint64_t NanPattern(DType dtype, uint64_t key);
 // Returns the bits of drawn bytes that `kind` keeps and sets. Not for kNan of floating point, which is one pattern.
 harness::FillMask MaskOf(DType dtype, FillKind kind);
 Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices);
+Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept);
+// Calls use(element of the source, element of the destination), offsets in elements, for each element of a box's copy, in
+// row-major order.
+template <typename Use>
+void ForEachInBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept, Use&& use) {
+  const size_t rank = destination.shape.size();
+  std::vector<const std::vector<int64_t>*> listed(rank, nullptr);
+  for (const auto& [axis, indices] : kept) listed[static_cast<size_t>(axis)] = &indices;
+  std::vector<int64_t> at(rank, 0);
+  for (int64_t i = 0; i < destination.elements; ++i) {
+    int64_t from = 0, to = 0;
+    for (size_t d = 0; d < rank; ++d) {
+      from += (listed[d] != nullptr ? (*listed[d])[static_cast<size_t>(at[d])] : at[d]) * source.strides[d];
+      to += at[d] * destination.strides[d];
+    }
+    use(from, to);
+    for (size_t d = rank; d-- > 0 && ++at[d] == destination.shape[d];) at[d] = 0;
+  }
+}
 // `reference`: dense row-major doubles of the view's shape.
 Comparison Compare(const TensorView& output, const double* reference, const Tolerance& tolerance);
 std::vector<uint64_t> Digest(const TensorView& view, uint64_t key);

@@ -550,6 +550,20 @@ TEST(HostGather, RefusesShapesThatDoNotBelongTogether) {
   EXPECT_TRUE(host::GatherSlices(source.view, right.view, {3}).ok());
 }
 
+TEST(HostGather, CopiesABoxOfSeveralAxes) {
+  Tensor source(DType::kFloat16, {4, 3, 5}, 0), box(DType::kFloat16, {2, 3, 2}, 0);
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t j = 0; j < 3; ++j) {
+      for (int64_t k = 0; k < 5; ++k) source.Set({i, j, k}, static_cast<double>(100 * i + 10 * j + k));
+    }
+  }
+  ASSERT_TRUE(host::GatherBox(source.view, box.view, {{0, {3, 0}}, {2, {1, 4}}}).ok());
+  EXPECT_EQ(box.Get({0, 2, 1}), 324);
+  EXPECT_EQ(box.Get({1, 0, 0}), 1);
+  EXPECT_FALSE(host::GatherBox(source.view, box.view, {{0, {3, 4}}, {2, {1, 4}}}).ok());
+  EXPECT_FALSE(host::GatherBox(source.view, box.view, {{0, {3}}, {2, {1, 4}}}).ok());
+}
+
 TEST(HostIsZero, SeesOneBitAnywhere) {
   std::vector<char> memory(1000, 0);
   EXPECT_TRUE(host::IsZero(memory.data(), 1000));

@@ -86,6 +86,10 @@ Status CountedSession::GatherSlices(const TensorView& source, const TensorView& 
   HONE_TIMED(kGather);
   return inner_.GatherSlices(source, destination, slices);
 }
+Status CountedSession::GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
+  HONE_TIMED(kGather);
+  return inner_.GatherBox(source, destination, kept);
+}
 Result<LaunchOutcome> CountedSession::Launch(LoadedProgram& program, const LaunchRequest& request) {
   HONE_TIMED(kLaunch);
   const Watched watched(*this, request.limit_seconds);

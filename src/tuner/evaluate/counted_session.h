@@ -38,6 +38,8 @@ class CountedSession : public DeviceSession {
   Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) override;
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes) override;
   Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) override;
+  Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) override;
+  Result<ElementRuns> Written(const TensorView& view) override { return inner_.Written(view); }
   Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override;
   Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override;
   Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) override;

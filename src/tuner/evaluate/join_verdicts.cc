@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -52,6 +53,9 @@ Task SmallCases(const Task& task) {
   std::stable_sort(cheap.begin(), cheap.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   if (!cheap.empty()) small.cases.push_back(cheap.front().second);
   if (cheap.size() > 1) small.cases.push_back(cheap.back().second);
+  // Timed cases do not run there; they say which other shapes are fair.
+  std::copy_if(task.cases.begin(), task.cases.end(), std::back_inserter(small.cases),
+               [&](const Case& c) { return c.role == CaseRole::kTime && !cheap.empty(); });
   for (HiddenGroup& group : small.hidden) group.count = 1;
   // Ranges whose upper ends are too expensive to simulate are dropped, because a draw could reach those ends.
   std::erase_if(small.hidden, [&](const HiddenGroup& group) {

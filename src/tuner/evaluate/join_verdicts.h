@@ -20,7 +20,8 @@
 namespace hone {
 
 // Returns the task with the cases that the second device runs: the smallest check case that writes anything, the
-// largest that is cheap to simulate, and one hidden case of each group; hand-worked cases stay.
+// largest that is cheap to simulate, and one hidden case of each group; hand-worked cases stay. So do timed cases, which
+// are not run there, for they say which shapes beyond the hidden ranges are fair. No cases where no check case is cheap.
 Task SmallCases(const Task& task);
 
 // Returns `measured` with the second device's verdict and findings added. Where the second device could not run the

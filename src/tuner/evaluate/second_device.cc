@@ -22,6 +22,12 @@ const CompiledModule* Failure(const CompiledProgram& program) {
   return nullptr;
 }
 
+// Returns whether the text asks which of the two devices it is compiled for, a line break within the word included.
+bool AsksForTheDevice(std::string source) {
+  for (size_t at; (at = source.find("\\\n")) != std::string::npos;) source.erase(at, 2);
+  return source.find("HONE_SIM") != std::string::npos;
+}
+
 }  // namespace
 
 Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const EvaluationRequest& request,
@@ -58,9 +64,18 @@ Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const E
     if (seed.ok() && Failure(*seed) == nullptr) job.fallback = *std::move(seed);
   }
   job.options = request;
+  const bool asks = AsksForTheDevice(request.source);
   job.options.time = job.options.profile = job.options.libraries = false;
   job.launch_limit_seconds = launch_limit_seconds;
-  return simulated.Judge(job, {});
+  HONE_ASSIGN_OR_RETURN(Evaluation judged, simulated.Judge(job, {}));
+  if (asks) {
+    judged.findings.insert(judged.findings.begin(),
+                           {.kind = "simulated_other_code",
+                            .message = "the text has parts for the simulated GPU alone (HONE_SIM): what ran there is not all of what "
+                                       "the GPU ran",
+                            .location = ""});
+  }
+  return judged;
 }
 
 }  // namespace hone

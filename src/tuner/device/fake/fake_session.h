@@ -20,6 +20,7 @@
 
 #include "hone/base/status.h"
 #include "tuner/device/device_session.h"
+#include "tuner/device/host_tensor_ops.h"
 
 namespace hone {
 
@@ -122,6 +123,10 @@ class FakeSession : public DeviceSession {
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes) override;
   Status GatherSlices(const TensorView& source, const TensorView& destination,
                       const std::vector<int64_t>& slices) override;
+  Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) override {
+    HONE_RETURN_IF_ERROR(Alive());
+    return host::GatherBox(source, destination, kept);
+  }
   Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override;
   Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override;
   Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) override;

@@ -12,6 +12,7 @@ namespace hone::sim {
 DrawnContents::DrawnContents(const DrawRequest& request)
     : dtype(request.view.dtype),
       elements(request.view.elements),
+      row_elements(request.view.shape.empty() ? 1 : request.view.shape.back()),
       index_bound(request.index_bound),
       distribution(request.values.distribution),
       index_order(request.values.index_order),

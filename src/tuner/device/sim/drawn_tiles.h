@@ -22,7 +22,7 @@ struct DrawnContents {
   bool operator==(const DrawnContents&) const = default;
 
   DType dtype;
-  int64_t elements, index_bound;
+  int64_t elements, row_elements, index_bound;
   Distribution distribution;
   IndexOrder index_order;
   unsigned special;

@@ -31,6 +31,8 @@ std::string EncodeLaunch(const LaunchMessage& message) {
          {"secret", spec.secret},
          {"blocks", spec.blocks},
          {"access_budget", spec.access_budget},
+         {"least_blocks", spec.least_blocks},
+         {"access_limit", spec.access_limit},
          {"sm_count", spec.sm_count},
          {"l1_bytes", spec.l1_bytes},
          {"stack_bytes", spec.stack_bytes},
@@ -38,7 +40,7 @@ std::string EncodeLaunch(const LaunchMessage& message) {
          {"fill_key", spec.fill_key},
          {"restore_globals", message.restore_globals}};
   j["ranges"] = json::array();
-  for (const BoundRange& r : spec.ranges) j["ranges"].push_back({r.begin, r.end, r.writable, r.name, r.sparse, r.drawn});
+  for (const BoundRange& r : spec.ranges) j["ranges"].push_back({r.begin, r.end, r.writable, r.name, r.sparse, r.drawn, r.output});
   j["argument_sizes"] = json::array();
   for (const std::string& bytes : message.argument_bytes) j["argument_sizes"].push_back(bytes.size());
   return DumpJson(j);
@@ -58,6 +60,8 @@ Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string&
     spec.secret = j.at("secret").get<bool>();
     spec.blocks = j.at("blocks").get<std::vector<uint64_t>>();
     spec.access_budget = j.at("access_budget").get<uint64_t>();
+    spec.least_blocks = j.at("least_blocks").get<uint64_t>();
+    spec.access_limit = j.at("access_limit").get<uint64_t>();
     spec.sm_count = j.at("sm_count").get<uint32_t>();
     spec.l1_bytes = j.at("l1_bytes").get<uint64_t>();
     spec.stack_bytes = j.at("stack_bytes").get<uint32_t>();
@@ -66,7 +70,7 @@ Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string&
     message.restore_globals = j.at("restore_globals").get<bool>();
     for (const json& r : j.at("ranges")) {
       spec.ranges.push_back({r.at(0).get<uint64_t>(), r.at(1).get<uint64_t>(), r.at(2).get<bool>(),
-                             r.at(3).get<std::string>(), r.at(4).get<bool>(), r.at(5).get<bool>()});
+                             r.at(3).get<std::string>(), r.at(4).get<bool>(), r.at(5).get<bool>(), r.at(6).get<bool>()});
     }
     size_t at = 0;
     for (const json& size : j.at("argument_sizes")) {
@@ -88,6 +92,7 @@ std::string EncodeAnswer(const LaunchAnswer& answer) {
          {"globals_changed", answer.globals_changed},
          {"cpu_seconds", report.cpu_seconds},
          {"incomplete", report.incomplete},
+         {"first_writes", report.first_writes},
          {"signal", answer.signal},
          {"signal_pc", answer.signal_pc},
          {"error", answer.error}};
@@ -115,6 +120,7 @@ Result<LaunchAnswer> DecodeAnswer(const std::string& header) {
     if (end < 0 || end > static_cast<int>(LaunchEnd::kWaiting)) return Status::Internal("a launch ended in no known way");
     report.end = static_cast<LaunchEnd>(end);
     report.incomplete = j.at("incomplete").get<bool>();
+    report.first_writes = j.at("first_writes").get<std::vector<std::pair<uint64_t, uint64_t>>>();
     report.detail = j.at("detail").get<std::string>();
     answer.globals_changed = j.at("globals_changed").get<bool>();
     report.cpu_seconds = j.at("cpu_seconds").get<double>();

@@ -44,9 +44,6 @@ using sim::SimProgram;
 
 // A sampled launch begins no more blocks after this many observed accesses: a third of a second on one core.
 constexpr uint64_t kSampleAccessBudget = 20'000'000;
-// A sample that is compared uses half of this budget, and no more blocks than this.
-constexpr uint64_t kSecretAccessBudget = 10'000'000;
-constexpr size_t kSecretBlocks = 64;
 // Sampled blocks write about their share of the outputs. Blocks at the grid's edges may write less; if many blocks have
 // nothing to do, the sample still contains some that do. Beyond these bounds the blocks divide the work while they run,
 // or leave it to blocks outside the sample, and the sample does not represent the launch.
@@ -65,6 +62,13 @@ constexpr double kMostCallFlops = 1e11;
 constexpr double kLoadSeconds = 30;
 
 void* Pointer(uint64_t address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
+
+// Returns the bytes that a slice of a dense tensor spans; of a tensor without slices, those along its last axis.
+int64_t SliceBytes(const TensorView& view) {
+  const int64_t stride = view.slice_axis >= 0 ? view.strides[static_cast<size_t>(view.slice_axis)]
+                         : view.shape.empty() ? 1 : view.shape.back();
+  return stride * DTypeBytes(view.dtype);
+}
 
 LaunchOutcome Outcome(LaunchStatus status, std::string detail) {
   LaunchOutcome outcome;
@@ -93,6 +97,7 @@ class ArenaHandle : public Arena {
 // Cost of a plan's steps so far.
 struct StepCost : ModelledCost {
   double last_fraction = 1;   // fraction of its blocks that the latest step ran
+  std::vector<double> block_bytes;  // by the latest step's blocks, but for those at corners, times the number of its blocks
   bool call_skipped = false;  // a library call was not computed: its output is meaningless
 };
 
@@ -126,6 +131,8 @@ class SimSession : public DeviceSession {
   }
   Status GatherSlices(const TensorView& source, const TensorView& destination,
                       const std::vector<int64_t>& slices) override;
+  Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) override;
+  Result<ElementRuns> Written(const TensorView& view) override;
   Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override {
     return RunPlan(static_cast<SimProgram&>(program), request, CacheState::kCold);
   }
@@ -159,8 +166,10 @@ class SimSession : public DeviceSession {
     return at.block != nullptr && at.block->sparse;
   }
   void ForgiveGaps(const LaunchRequest& request);
+  void MarkUnwrittenParts(const TensorView& source, const TensorView& destination, const KeptIndices& kept);
   // Returns outputs of the bindings whose writes are tracked (BlockRequest::written) and that are still unwritten.
   std::vector<const TensorView*> Followed(const LaunchRequest& request) const;
+  const std::vector<std::pair<uint64_t, uint64_t>>& Stretches(const Located& at, const TensorView& view);
   int64_t WrittenBytes(const std::vector<const TensorView*>& views) const;
   std::vector<int64_t> WrittenSlices(const std::vector<const TensorView*>& views) const;
 
@@ -188,6 +197,8 @@ class SimSession : public DeviceSession {
   // unwritten elements are wrong.
   std::set<uint64_t> partial_;
   bool last_was_sample_ = false;
+  // WrittenStretches by address, since the last launch or change of such memory: many parts of one output are compared.
+  std::map<uint64_t, std::vector<std::pair<uint64_t, uint64_t>>> stretches_;
   sim::DrawnTiles tiles_;
   std::vector<char> staging_;  // a tile being copied to a tensor of its own memory
   // Contents drawn into a tensor of its own memory (SimArena::Block::sparse), by its address, if nothing has been
@@ -290,13 +301,23 @@ Status SimSession::Draw(const DrawRequest& request) {
   tile.view.slice_axis = -1;
   tile.permutation_key = tile.redraw_key = 0;
   tile.redrawn.clear();
-  const uint64_t pieces_key = draw::Hash(request.key, request.pattern_key, kPiecesPurpose) | 1;
+  // Special values have a kind for each row. In a tile the rows of one kind lie together, so that most rows of the tensor
+  // have one kind throughout; and tensors of one size show the same part of their tiles at the same place, for an eps shows
+  // only where everything that is added is small.
+  const bool special = request.values.distribution == Distribution::kSpecial;
+  if (special) {
+    const int64_t parts = sim::SpecialParts(SliceBytes(request.view));
+    tile.view.shape = {parts, tile.view.elements / parts};
+    tile.view.strides = {tile.view.elements / parts, 1};
+  }
+  const uint64_t pieces_key = draw::Hash(special ? 0 : request.key, request.pattern_key, kPiecesPurpose) | 1;
   if (at.block != nullptr && at.block->tiled && request.view.span_bytes > sim::kTileBytes) {
     tile.view.address = reinterpret_cast<uint64_t>(at.block->tile);
     HONE_RETURN_IF_ERROR(tiles_.Draw(tile));
     return at.arena->Spread(*at.block, pieces_key);
   }
   if (at.block != nullptr && at.block->sparse) {
+    stretches_.clear();
     // Draws the same contents as a tile would have, with separate memory for each byte, and none of it counts as
     // written by a launch. The memory is kept: page faults for hundreds of megabytes would cost more than all else.
     if (request.view.span_bytes <= sim::kTileBytes) {
@@ -346,7 +367,10 @@ Status SimSession::Poison(const TensorView& view) {
     at.arena->FillTile(*at.block, 0);
     return Status::Ok();
   }
-  if (at.block != nullptr && at.block->sparse) return at.arena->Forget(*at.block);
+  if (at.block != nullptr && at.block->sparse) {
+    stretches_.clear();
+    return at.arena->Forget(*at.block);
+  }
   // The pattern is a NaN that arithmetic does not produce, or an odd integer, which the comparison recognises as
   // unwritten. Reading it is a finding, whatever it is.
   MarkUnwritten(view.address, view.span_bytes, true);
@@ -373,6 +397,7 @@ Status SimSession::Fill(uint64_t address, int64_t bytes, uint8_t value) {
     return Status::Ok();
   }
   if (at.block != nullptr && at.block->sparse) {
+    stretches_.clear();
     HONE_RETURN_IF_ERROR(at.arena->Forget(*at.block));
     if (value == 0) MarkUnwritten(address, bytes, false);
     return Status::Ok();
@@ -405,39 +430,60 @@ Status SimSession::GatherSlices(const TensorView& source, const TensorView& dest
   standing_.clear();
   MarkUnwritten(destination.address, destination.span_bytes, false);
   HONE_RETURN_IF_ERROR(host::GatherSlices(source, destination, slices));
+  if (source.slice_axis >= 0) MarkUnwrittenParts(source, destination, {{source.slice_axis, slices}});
+  return Status::Ok();
+}
+
+Status SimSession::GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
+  standing_.clear();
+  MarkUnwritten(destination.address, destination.span_bytes, false);
+  HONE_RETURN_IF_ERROR(host::GatherBox(source, destination, kept));
+  MarkUnwrittenParts(source, destination, kept);
+  return Status::Ok();
+}
+
+const std::vector<std::pair<uint64_t, uint64_t>>& SimSession::Stretches(const Located& at, const TensorView& view) {
+  const auto known = stretches_.find(view.address);
+  if (known != stretches_.end()) return known->second;
+  return stretches_.emplace(view.address, at.arena->WrittenStretches(view.address, view.span_bytes)).first->second;
+}
+
+// Elements that a sample has not written are no outputs: the copy records which these are. After a launch of all blocks
+// they are wrong.
+void SimSession::MarkUnwrittenParts(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
   const Located from = Locate(source.address);
   partial_.erase(destination.address);
-  if (from.block == nullptr || !from.block->sparse || source.slice_axis < 0) return Status::Ok();
-  // Elements that a sample has not written are not outputs: the copy records which they are.
-  const std::vector<std::pair<uint64_t, uint64_t>> written =
-      from.arena->WrittenStretches(source.address, source.span_bytes);
+  if (from.block == nullptr || !from.block->sparse) return;
+  const std::vector<std::pair<uint64_t, uint64_t>>& written = Stretches(from, source);
   const uint64_t width = static_cast<uint64_t>(DTypeBytes(source.dtype));
   const auto has = [&](uint64_t address) {
     auto after = std::upper_bound(written.begin(), written.end(), address,
                                   [](uint64_t a, const auto& s) { return a < s.first; });
     return after != written.begin() && (--after)->second >= address + width;
   };
-  const size_t axis = static_cast<size_t>(source.slice_axis), rank = destination.shape.size();
-  std::vector<int64_t> at(rank, 0);
-  for (int64_t i = 0; i < destination.elements; ++i) {
-    int64_t from_offset = 0, to_offset = 0;
-    for (size_t d = 0; d < rank; ++d) {
-      from_offset += (d == axis ? slices[static_cast<size_t>(at[d])] : at[d]) * source.strides[d];
-      to_offset += at[d] * destination.strides[d];
+  host::ForEachInBox(source, destination, kept, [&](int64_t from_element, int64_t to_element) {
+    if (has(source.address + static_cast<uint64_t>(from_element) * width)) return;
+    const uint64_t to = destination.address + static_cast<uint64_t>(to_element) * width;
+    if (last_was_sample_) {
+      MarkUnwritten(to, static_cast<int64_t>(width), true);
+      partial_.insert(destination.address);
+    } else {
+      const uint64_t poison = host::PoisonBits(source.dtype);
+      std::memcpy(Pointer(to), &poison, width);
     }
-    if (!has(source.address + static_cast<uint64_t>(from_offset) * width)) {
-      const uint64_t to = destination.address + static_cast<uint64_t>(to_offset) * width;
-      if (last_was_sample_) {
-        MarkUnwritten(to, static_cast<int64_t>(width), true);
-        partial_.insert(destination.address);
-      } else {
-        const uint64_t poison = host::PoisonBits(source.dtype);
-        std::memcpy(Pointer(to), &poison, width);
-      }
-    }
-    for (size_t d = rank; d-- > 0 && ++at[d] == destination.shape[d];) at[d] = 0;
+  });
+}
+
+Result<ElementRuns> SimSession::Written(const TensorView& view) {
+  const Located at = Locate(view.address);
+  if (at.block == nullptr || !at.block->sparse) return DeviceSession::Written(view);
+  const auto width = static_cast<uint64_t>(DTypeBytes(view.dtype));
+  ElementRuns runs;
+  for (const auto& [begin, end] : Stretches(at, view)) {
+    const uint64_t first = (begin - view.address + width - 1) / width, last = (end - view.address) / width;
+    if (first < last) runs.emplace_back(static_cast<int64_t>(first), static_cast<int64_t>(last));
   }
-  return Status::Ok();
+  return runs;
 }
 
 Result<Comparison> SimSession::Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) {
@@ -597,6 +643,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   LaunchOutcome outcome;
   StepCost cost;
   cost.sampled_block_fraction = 1;
+  if (!request.trusted) stretches_.clear();
   if (profiles_ != nullptr) profiles_->clear();  // left by an attempt that got stuck
   for (auto& [key, module] : program.modules) module.globals_changed = false;
   std::set<std::string> restored;
@@ -685,7 +732,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
           const Located at = Locate(tensor.second.address);
           return request.bindings->read_only.count(tensor.first) == 0 && at.block != nullptr && at.block->tiled;
         });
-    cost.comparable = !tiled && !cost.call_skipped && (whole || (!incomplete && !forgiven));
+    cost.comparable = cost.complete = !tiled && !cost.call_skipped && (whole || (!incomplete && !forgiven));
     if (!followed.empty()) {
       if (!counted.empty()) {
         cost.written_share = share;
@@ -693,10 +740,14 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
         if (!whole && share < 1 && share >= kLeastShare) cost.time_us /= share;
       }
       cost.written_slices = WrittenSlices(followed);
+      const bool fresh = std::none_of(followed.begin(), followed.end(), [&](const TensorView* view) { return Locate(view->address).block->drawn; });
+      if (!whole && fresh && request.plan->steps.size() == 1 && all_bytes > 0) {
+        for (const double bytes : cost.block_bytes) cost.block_shares.push_back(bytes / all_bytes);
+      }
       if (!whole && !counted.empty() && (share < kLeastShare || share > kMostShare)) cost.comparable = false;
     }
   }
-  last_was_sample_ = sample && cost.sampled_block_fraction < 1;
+  if (!request.trusted) last_was_sample_ = sample && cost.sampled_block_fraction < 1;
   outcome.cost = cost;
   return outcome;
 }
@@ -771,6 +822,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
                                           double limit_seconds, bool sample, bool restore, CacheState cache,
                                           StepCost* cost, bool* incomplete, bool* stuck) {
   standing_.clear();
+  if (!request.trusted) stretches_.clear();
   if (limit_seconds <= 0) return Outcome(LaunchStatus::kTimedOut, step.kernel + ": no time left for this step");
   LaunchMessage message;
   message.kernel_symbol = module.lowered.at(step.kernel);
@@ -794,17 +846,18 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   std::vector<SimProcess::ShownBlock> visible;
   std::vector<std::shared_ptr<SimArena>> held;
   uint64_t fill_key = 0;
-  const auto bind = [&](uint64_t address, int64_t bytes, const std::string& name, bool writable) {
+  const auto bind = [&](uint64_t address, int64_t bytes, const std::string& name, bool writable, bool output = false) {
     const Located at = Locate(address);
     if (at.block == nullptr) return;
     held.push_back(at.arena);
     visible.push_back({at.arena.get(), at.block, writable});
     fill_key ^= at.block->sampled ? 0 : at.arena->NextFillKey();
     const uint64_t end = bytes >= 0 ? address + static_cast<uint64_t>(bytes) : at.block->end;
-    spec.ranges.push_back({address, std::min(end, at.block->end), writable, name, at.block->sparse, at.block->drawn});
+    spec.ranges.push_back({address, std::min(end, at.block->end), writable, name, at.block->sparse, at.block->drawn, output});
   };
   for (const auto& [name, view] : request.bindings->tensors) {
-    bind(view.address, view.span_bytes, name, request.bindings->read_only.count(name) == 0);
+    const bool writable = request.bindings->read_only.count(name) == 0;
+    bind(view.address, view.span_bytes, name, writable, writable);
   }
   for (const auto& [name, address] : request.bindings->workspaces) {
     // The memory may be larger, because another plan needs more.
@@ -862,8 +915,11 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
 
   spec.secret = sample && request.sample_key != 0;
   if (spec.secret) {
-    spec.blocks = sim::DrawBlocks(spec.grid, kSecretBlocks, request.sample_key);
-    spec.access_budget = kSecretAccessBudget;
+    const SampleSize& size = request.sample_size;
+    spec.blocks = sim::DrawBlocks(spec.grid, static_cast<size_t>(std::max(1, size.most)), request.sample_key);
+    spec.access_budget = static_cast<uint64_t>(size.accesses);
+    spec.least_blocks = static_cast<uint64_t>(std::max(1, size.least));
+    spec.access_limit = static_cast<uint64_t>(size.accesses_at_most);
     spec.fill_key = Keyed(fill_secret_, request.sample_key) | 1;
   } else if (sample) {
     spec.blocks =
@@ -912,6 +968,12 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   cost->last_fraction = seen.blocks / static_cast<double>(shape.grid_blocks);
   cost->sampled_block_fraction = std::min(cost->sampled_block_fraction, cost->last_fraction);
   *incomplete |= exchange.answer->report.incomplete;
+  cost->block_bytes.clear();
+  for (const auto& [block, bytes] : exchange.answer->report.first_writes) {
+    const uint64_t x = spec.grid[0], last = spec.grid_blocks() - 1;
+    if (block == 0 || block == x - 1 || block == last || block == last + 1 - x) continue;
+    cost->block_bytes.push_back(static_cast<double>(bytes) * static_cast<double>(spec.grid_blocks()));
+  }
   return outcome;
 }
 

@@ -20,6 +20,14 @@ namespace hone::sim {
 inline constexpr int64_t kTileBytes = int64_t{4} << 20;
 inline constexpr int64_t kTilePage = 4096;
 
+// Returns the number of parts of a tile that hold one kind of special values each: 16, fewer where rows are long, so that
+// a row seldom lies across two of them. A piece is no smaller than a part of 256 KiB.
+inline int64_t SpecialParts(int64_t row_bytes) {
+  int64_t parts = 16;
+  while (parts > 1 && kTileBytes / parts < 4 * row_bytes) parts /= 2;
+  return parts;
+}
+
 // Returns the size of one piece of a tensor of `bytes`: whole granules of 64 KiB, few enough that mapping them is
 // cheap.
 inline int64_t PieceBytes(int64_t bytes) {

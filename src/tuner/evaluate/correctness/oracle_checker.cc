@@ -8,12 +8,14 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
 #include "tuner/core/dims_text.h"
 #include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
+#include "tuner/device/host_tensor_ops.h"
 #include "tuner/evaluate/correctness/mismatch_text.h"
 #include "tuner/evaluate/correctness/scale_floor.h"
 #include "tuner/evaluate/judge/judge_policy.h"
@@ -93,6 +95,15 @@ std::optional<size_t> FirstUnlikeHand(const std::vector<double>& computed, const
   return std::nullopt;
 }
 
+KeptIndices KeptOf(const TensorSpec& tensor, const ProblemPart& part) {
+  KeptIndices kept;
+  if (tensor.slice_axis >= 0) kept[tensor.slice_axis] = part.slices;
+  for (size_t axis = 0; axis < tensor.shape.size() && !part.dimension.empty(); ++axis) {
+    if (tensor.shape[axis].text() == part.dimension) kept[static_cast<int>(axis)] = part.indices;
+  }
+  return kept;
+}
+
 double AllowedRms(const Tolerance& tolerance, int64_t elements) {
   const double grown = tolerance.c_rms * std::sqrt(1 + 5.0 / static_cast<double>(std::max<int64_t>(elements, 1)));
   return std::max(tolerance.c_rms, std::min(grown, tolerance.c_max));
@@ -112,9 +123,20 @@ bool OracleChecker::PassesRms(const TensorSpec& tensor, const Tolerance& toleran
   return *error <= *allowed;
 }
 
-Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
-                                          const std::vector<int64_t>* slices, bool require_rms) {
+Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const InputSet& inputs, const ProblemPart* part,
+                                          bool require_rms, References* references) {
   const Bindings& bound = buffers.set(index);
+  Dims dims = buffers.dims();
+  std::map<std::string, KeptIndices> kept;
+  if (part != nullptr) {
+    dims[task_.slice] = static_cast<int64_t>(part->slices.size());
+    if (!part->dimension.empty()) dims[part->dimension] = static_cast<int64_t>(part->indices.size());
+    for (const TensorSpec& tensor : task_.tensors) kept[tensor.name] = KeptOf(tensor, *part);
+  }
+  const auto gather = [&](const TensorSpec& tensor, const TensorView& source, const TensorView& view) {
+    return part->dimension.empty() ? session_.GatherSlices(source, view, part->slices)
+                                   : session_.GatherBox(source, view, kept.at(tensor.name));
+  };
   ResolvedPlan plan;  // stays empty where a process of the host computes
   if (oracle_.host == nullptr) {
     HONE_ASSIGN_OR_RETURN(plan, ResolvePlan(*oracle_.candidate, task_, dims, {}, session_.facts()));
@@ -127,7 +149,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   for (const TensorSpec& tensor : task_.tensors) {
     HONE_ASSIGN_OR_RETURN(TensorShape resolved, ResolveShape(tensor, dims));
     compact[tensor.name] = DenseShape(tensor, resolved.shape);
-    const bool sliced = slices != nullptr && tensor.slice_axis >= 0;
+    const bool sliced = !kept[tensor.name].empty();
     if (IsOutput(tensor)) {
       if (task_.tolerance.contains(tensor.name)) {
         reference_block[tensor.name] = blocks.size();
@@ -172,7 +194,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     }
     if (gathered_in_block.contains(tensor.name)) {
       const TensorView view = MakeView(tensor, compact[tensor.name], arena->address(gathered_in_block[tensor.name]));
-      HONE_RETURN_IF_ERROR(session_.GatherSlices(source, view, *slices));
+      HONE_RETURN_IF_ERROR(gather(tensor, source, view));
       source = view;
     }
     oracle_bindings.tensors[tensor.name] = source;
@@ -183,7 +205,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
       TensorView produced = bound.tensors.at(tensor.name);
       if (gathered_out_block.contains(tensor.name)) {
         const TensorView view = MakeView(tensor, compact[tensor.name], arena->address(gathered_out_block[tensor.name]));
-        HONE_RETURN_IF_ERROR(session_.GatherSlices(produced, view, *slices));
+        HONE_RETURN_IF_ERROR(gather(tensor, produced, view));
         produced = view;
       }
       outputs[tensor.name] = produced;
@@ -223,6 +245,17 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   if (inputs.hand != nullptr) HONE_RETURN_IF_ERROR(HoldAgainstHand(*inputs.hand, oracle_bindings, dims));
 
   CheckOutcome outcome;
+  if (references != nullptr) {
+    for (const auto& [name, block] : reference_block) {
+      std::vector<double>& computed = (*references)[name];
+      computed.resize(static_cast<size_t>(compact[name].elements));
+      const int64_t bytes = compact[name].elements * 8;
+      if (bytes == 0) continue;
+      HONE_RETURN_IF_ERROR(session_.CopyToHost(computed.data(), arena->address(block), bytes));
+      HONE_RETURN_IF_ERROR(session_.Fill(arena->address(block), bytes, 0xee));
+    }
+    return outcome;
+  }
   for (const TensorSpec& tensor : task_.tensors) {
     if (!IsOutput(tensor) || !task_.tolerance.contains(tensor.name)) continue;
     Tolerance tolerance = task_.tolerance.at(tensor.name);
@@ -244,9 +277,9 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
       mismatch.seed = inputs.key;
       if (comparison.first_wrong) {
         mismatch.index = Coordinates(*comparison.first_wrong, outputs.at(tensor.name).shape);
-        if (slices != nullptr && tensor.slice_axis >= 0) {
-          int64_t& slice = mismatch.index[static_cast<size_t>(tensor.slice_axis)];
-          slice = (*slices)[static_cast<size_t>(slice)];
+        for (const auto& [axis, indices] : kept[tensor.name]) {
+          int64_t& at = mismatch.index[static_cast<size_t>(axis)];
+          at = indices[static_cast<size_t>(at)];
         }
         mismatch.expected = comparison.first_expected;
         mismatch.actual = comparison.first_actual;
@@ -280,13 +313,13 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   }
   for (const Property& property : properties_) {
     HONE_RETURN_IF_ERROR(CheckProperty(property, compact[property.name], oracle_bindings.references.at("ref:" + property.name), buffers,
-                                       inputs, slices, outcome));
+                                       inputs, part, outcome));
   }
   return outcome;
 }
 
 Status OracleChecker::CheckProperty(const Property& property, const TensorShape& shape, uint64_t address, const CaseBuffers& buffers,
-                                    const InputSet& inputs, const std::vector<int64_t>* slices, CheckOutcome& outcome) {
+                                    const InputSet& inputs, const ProblemPart* part, CheckOutcome& outcome) {
   if (shape.elements == 0) return Status::Ok();
   std::vector<double> residuals(static_cast<size_t>(shape.elements));
   HONE_RETURN_IF_ERROR(session_.CopyToHost(residuals.data(), address, shape.elements * 8));
@@ -303,8 +336,8 @@ Status OracleChecker::CheckProperty(const Property& property, const TensorShape&
   mismatch.distribution = inputs.name();
   mismatch.index = Coordinates(first, shape.shape);
   for (size_t axis = 0; axis < property.shape.size(); ++axis) {
-    if (slices == nullptr || property.shape[axis].text() != task_.slice) continue;
-    mismatch.index[axis] = (*slices)[static_cast<size_t>(mismatch.index[axis])];
+    if (part == nullptr || property.shape[axis].text() != task_.slice) continue;
+    mismatch.index[axis] = part->slices[static_cast<size_t>(mismatch.index[axis])];
   }
   mismatch.expected = property.bound;
   mismatch.actual = residuals[static_cast<size_t>(first)];
@@ -380,7 +413,7 @@ Result<CheckOutcome> OracleChecker::CheckAll(CaseBuffers& buffers, int index, co
   }
   const int64_t free_bytes = session_.FreeBytes();
   if (task_.slice.empty() || reference_bytes * kLargestReferenceShare <= free_bytes || buffers.slices() < 2) {
-    return Check(buffers, index, inputs, buffers.dims(), nullptr, require_rms);
+    return Check(buffers, index, inputs, nullptr, require_rms);
   }
   // The worst of the slice groups is the outcome. The rms test is stricter this way (per group), never laxer.
   const int64_t groups =
@@ -407,9 +440,36 @@ Result<CheckOutcome> OracleChecker::CheckAll(CaseBuffers& buffers, int index, co
 Result<CheckOutcome> OracleChecker::CheckSlices(CaseBuffers& buffers, int index, const InputSet& inputs,
                                                 const std::vector<int64_t>& slices, bool require_rms) {
   HONE_CHECK(!task_.slice.empty(), "CheckSlices on a task without a slice dimension");
-  Dims dims = buffers.dims();
-  dims[task_.slice] = static_cast<int64_t>(slices.size());
-  return Check(buffers, index, inputs, dims, &slices, require_rms);
+  const ProblemPart part{.slices = slices, .dimension = {}, .indices = {}};
+  return Check(buffers, index, inputs, &part, require_rms);
+}
+
+Result<CheckOutcome> OracleChecker::CheckPart(CaseBuffers& buffers, int index, const InputSet& inputs,
+                                              const ProblemPart& part, bool require_rms) {
+  HONE_CHECK(!task_.slice.empty() && oracle_.host == nullptr, "CheckPart needs slices and an oracle that is a program");
+  return Check(buffers, index, inputs, &part, require_rms);
+}
+
+Result<bool> OracleChecker::IsIndependent(CaseBuffers& buffers, int index, const InputSet& inputs,
+                                          const ProblemPart& part) {
+  References whole, of_part;
+  HONE_RETURN_IF_ERROR(Check(buffers, index, inputs, nullptr, false, &whole).status());
+  HONE_RETURN_IF_ERROR(Check(buffers, index, inputs, &part, false, &of_part).status());
+  for (const auto& [name, values] : of_part) {
+    const TensorSpec& tensor = *task_.FindTensor(name);
+    const KeptIndices kept = KeptOf(tensor, part);
+    HONE_ASSIGN_OR_RETURN(const TensorShape full, ResolveShape(tensor, buffers.dims()));
+    TensorView from = MakeView(tensor, DenseShape(tensor, full.shape), 0);
+    std::vector<int64_t> extents = full.shape;
+    for (const auto& [axis, indices] : kept) extents[static_cast<size_t>(axis)] = static_cast<int64_t>(indices.size());
+    const TensorView to = MakeView(tensor, DenseShape(tensor, extents), 0);
+    bool same = true;
+    host::ForEachInBox(from, to, kept, [&](int64_t a, int64_t b) {
+      same &= std::memcmp(&whole[name][static_cast<size_t>(a)], &values[static_cast<size_t>(b)], sizeof(double)) == 0;
+    });
+    if (!same) return false;
+  }
+  return true;
 }
 
 Status OracleChecker::PlantAndFind(CaseBuffers& buffers, int index, const InputSet& inputs, uint64_t seed) {

@@ -33,6 +33,17 @@ struct CheckOutcome {
   double max_ulp = 0;
 };
 
+// A ProblemPart is a problem small enough for the oracle: some slices and, along one more dimension in which outputs are
+// independent too, some indices. Both ascend.
+struct ProblemPart {
+  std::vector<int64_t> slices;
+  std::string dimension;  // empty: none, and all of every other axis belongs to it
+  std::vector<int64_t> indices;
+};
+
+// Returns the indices of `tensor` that belong to the part, for each axis that is restricted.
+KeptIndices KeptOf(const TensorSpec& tensor, const ProblemPart& part);
+
 // Returns the rms error that an output of so many elements may have. The mean square of a few rounding errors scatters:
 // one element that is rounded twice may be off by 2.4 times the average of many such elements. So c_rms grows by sqrt(1
 // + 5 / elements), to c_max at most: 1.02 times c_rms at a hundred elements.
@@ -63,6 +74,12 @@ class OracleChecker {
   // Does the same for some slices only; they are gathered into a small problem first.
   Result<CheckOutcome> CheckSlices(CaseBuffers& buffers, int index, const InputSet& inputs,
                                    const std::vector<int64_t>& slices, bool require_rms);
+  // Does the same for a part of the problem. `buffers` lie on a device that can copy boxes, and a program computes.
+  Result<CheckOutcome> CheckPart(CaseBuffers& buffers, int index, const InputSet& inputs, const ProblemPart& part,
+                                 bool require_rms);
+  // Returns whether the oracle computes, from the part's inputs alone, the very numbers of the part's outputs that it
+  // computes from all inputs. Outputs of the set are not read.
+  Result<bool> IsIndependent(CaseBuffers& buffers, int index, const InputSet& inputs, const ProblemPart& part);
 
   // Proves that the instrument works: plants one wrong element in each output of set `index` (which must
   // just have passed CheckAll or CheckSlices over `slices`) and expects it to be found. kInternal otherwise.
@@ -77,12 +94,15 @@ class OracleChecker {
   // output of few elements may exceed c_rms (AllowedRms); all of them together may exceed it by less, the more of them
   // there are.
   bool PassesRms(const TensorSpec& tensor, const Tolerance& tolerance, const Comparison& comparison, double* allowed, double* error);
-  Result<CheckOutcome> Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
-                             const std::vector<int64_t>* slices, bool require_rms);
+  // References by output, dense and row-major.
+  using References = std::map<std::string, std::vector<double>>;
+  // `part`: null for all of the problem. `references`: if not null, they are returned there, and nothing is compared.
+  Result<CheckOutcome> Check(CaseBuffers& buffers, int index, const InputSet& inputs, const ProblemPart* part,
+                             bool require_rms, References* references = nullptr);
   // Checks that every residual at `address` is within its bound. The first failure goes to `outcome`, unless one is
   // there already.
   Status CheckProperty(const Property& property, const TensorShape& shape, uint64_t address, const CaseBuffers& buffers,
-                       const InputSet& inputs, const std::vector<int64_t>* slices, CheckOutcome& outcome);
+                       const InputSet& inputs, const ProblemPart* part, CheckOutcome& outcome);
   // Computes the references of `bindings`, dense and row-major, from its inputs.
   Status RunProgram(const ResolvedPlan& plan, const Bindings& bindings, const Dims& dims);
   Status RunHost(const Bindings& bindings, const Dims& dims);

@@ -22,12 +22,21 @@ namespace hone {
 namespace {
 
 AimedShapes DrawShapes(Judgement& judgement, const EntriesTaken& entries_taken) {
+  // Blocks that loop over slices take several only where there are more slices than blocks that a device holds at once.
   BeyondOptions options{.limits = policy::kBeyondLimits,
                         .neighbors = policy::kOddNeighbors,
                         .aimed = policy::kMostAimedBeyond,
                         .edges = policy::kMostEdges,
                         .launches = policy::kMostBeyondLaunches,
-                        .timed = judgement.request.options.time};
+                        .timed = judgement.request.options.time,
+                        .many_slices = policy::kManySlices * std::max(1, judgement.facts().sm_count)};
+  if (judgement.facts().modelled) {
+    options.limits = judgement.request.options.time ? policy::kSimulatedBeyondLimits : policy::kBesideAGpuLimits;
+    options.neighbors = policy::kSimulatedNeighbors;
+    options.aimed = policy::kMostAimedSimulated;
+    options.edges = policy::kMostEdgesSimulated;
+    options.launches = policy::kMostSimulatedLaunches;
+  }
   options.limits.bytes = std::min(options.limits.bytes, judgement.facts().memory_bytes / policy::kBeyondMemoryShare);
   return ShapesBeyond(judgement.task, judgement.request.candidate->candidate.plan, judgement.request.candidate->binding,
                       judgement.facts(), judgement.tested, entries_taken, options, judgement.secrets.Next());
@@ -41,7 +50,13 @@ Result<Gate> CheckShapes(Judgement& judgement, const std::vector<Case>& cases, c
     const bool known = taken && std::all_of(taken->begin(), taken->end(),
                                             [&](size_t entry) { return judgement.tested.contains(entry); });
     if (known) choices.resize(1);
-    HONE_PASS_OR_RETURN(CheckCase(judgement, cases[i], choices, false));
+    HONE_ASSIGN_OR_RETURN(const Gate gate, CheckCase(judgement, cases[i], choices, false));
+    if (gate == Gate::kPassed) continue;
+    // These shapes are Hone's choice: where one is too dear for the simulator, the kernel is not to blame.
+    if (!judgement.facts().modelled || judgement.evaluation.verdict != Verdict::kTimedOut) return gate;
+    judgement.evaluation.verdict = Verdict::kOk;
+    judgement.evaluation.detail.clear();
+    return Gate::kPassed;
   }
   return Gate::kPassed;
 }

@@ -11,6 +11,7 @@
 #include "tuner/evaluate/judge/beyond_gate.h"
 #include "tuner/evaluate/judge/check_gates.h"
 #include "tuner/evaluate/judge/judgement.h"
+#include "tuner/evaluate/judge/modelled_time.h"
 #include "tuner/evaluate/judge/serve.h"
 #include "tuner/evaluate/judge/time_gates.h"
 
@@ -24,8 +25,8 @@ Result<Gate> AskTheGates(Judgement& judgement) {
   HONE_PASS_OR_RETURN(loaded);
   if (options.check_cases) {
     HONE_PASS_OR_RETURN(CheckCases(judgement));
-    // On a simulated GPU, shapes of this size would take minutes.
-    if (!judgement.facts().modelled) HONE_PASS_OR_RETURN(CheckBeyond(judgement));
+    HONE_PASS_OR_RETURN(CheckBeyond(judgement));
+    if (judgement.facts().modelled) HONE_PASS_OR_RETURN(CheckVast(judgement));
   }
   if (options.time) HONE_PASS_OR_RETURN(TimeCases(judgement));
   return Gate::kPassed;

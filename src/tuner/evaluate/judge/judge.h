@@ -30,6 +30,8 @@ using FloorCache = std::map<std::tuple<double, double, int, int>, double>;
 struct GateSwitches {
   bool special_values = true;     // rows of special kinds among the stress values
   bool stress_when_timed = true;  // stress values at timed shapes
+  bool block_shares = true;         // sampled blocks must write their share of the outputs, some of them at least
+  bool parts_when_modelled = true;  // long slices are compared in many small parts, not one or a few as a whole
   bool both_alignments = true;  // check cases use bases aligned as promised and as timed ones in turn; else as promised
   bool timed_rms = true;          // c_rms holds in timed launches too
   bool rough_times = true;        // the outputs of the first timed launches are checked

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "hone/tuner/task.h"
+#include "tuner/device/device_session.h"
 #include "tuner/evaluate/shapes/fair_shapes.h"
 
 namespace hone::policy {
@@ -31,10 +32,10 @@ inline constexpr double kFloorSeconds = 30;
 inline constexpr double kModelSeconds = 30;
 inline constexpr double kCheckSeconds = 125;
 inline constexpr double kTimedSeconds = 130;
-// A timed case launches the candidate this often between two announcements; a modelled launch counts this often, the
-// two of the comparison included.
+// A timed case launches the candidate this often between two announcements; a modelled launch counts this often, those
+// of the comparison included.
 inline constexpr double kTimedLaunches = 4;
-inline constexpr double kModelledLaunches = 4;
+inline constexpr double kModelledLaunches = 8;
 // A timing that began before its budget was spent may take this many budgets in all.
 inline constexpr double kTimingBudgets = 10;
 
@@ -66,6 +67,22 @@ inline constexpr int kMostAimedBeyond = 16;
 inline constexpr int kMostEdges = 8;
 // No shape beyond the hidden ranges is larger than this, so that one takes milliseconds.
 inline constexpr ShapeLimits kBeyondLimits{.bytes = int64_t{320} << 20, .flops = 8e9};
+// A shape with many slices has so many for each multiprocessor, or up to twice as many: more than most kernels that loop
+// over slices have blocks.
+inline constexpr int64_t kManySlices = 8;
+// The simulated GPU takes some nanoseconds for an access, so that its shapes beyond the hidden ranges are fewer and
+// smaller: about a tenth of a second each. Beside a GPU they are smaller still, for that GPU must not wait.
+inline constexpr ShapeLimits kSimulatedBeyondLimits{.bytes = int64_t{4} << 20, .flops = 1.5e7};
+inline constexpr ShapeLimits kBesideAGpuLimits{.bytes = int64_t{1} << 20, .flops = 4e6};
+inline constexpr int kSimulatedNeighbors = 1;
+inline constexpr int kMostAimedSimulated = 4;
+inline constexpr int kMostEdgesSimulated = 1;
+inline constexpr int kMostSimulatedLaunches = 12;
+// One shape has a tensor of more elements than 32 bits with a sign count, on the simulated GPU, which runs a sample of its
+// blocks. It takes this much of the device's memory at most.
+inline constexpr int64_t kVastElements = int64_t{1} << 31;
+inline constexpr int64_t kVastMemoryShare = 2;
+inline constexpr uint64_t kVastStream = 0x7a57;
 // On a small device no shape beyond the hidden ranges takes more than one part in this many of its memory.
 inline constexpr int64_t kBeyondMemoryShare = 16;
 // This many launches are made beyond the hidden ranges in all: 0.3 s at 2 ms for a launch and its checks on an H200.
@@ -106,13 +123,41 @@ inline constexpr int kWarmQuads = 20;  // warm times describe; no search decides
 
 // ---- docs/measurement.md, "What is modelled"
 
-// Of the slices that a secret sample of blocks has written, as many are compared as stay within these totals of
-// elements and operations, and at most this many: a tenth of a second of the oracle on one core.
-inline constexpr int kMostSampledSlices = 8;
-inline constexpr double kSampledElements = 5e5;
+// After a sample of blocks the oracle computes as many of the slices that were written as stay within these totals of
+// elements and operations, and at most this many: a fifth of a second on one core.
+inline constexpr int kMostSampledSlices = 64;
+inline constexpr double kSampledElements = 2e6;
+// Of slices longer than that, three after a launch on ordinary inputs, if they take no more than ten times as much.
+inline constexpr double kFewSlices = 3, kFewSlicesShare = 10;
 inline constexpr double kSampledFlops = 3e7;
+// Where that is fewer slices than that, and outputs are independent along a second dimension, it computes parts instead:
+// so many slices, times so many indices along that dimension. So many indices show the rms of a slice well enough:
+// that of 16 normal numbers is below half of its expectation once in a thousand times.
+inline constexpr int kPartSlices = 8;
+inline constexpr int kPartIndices = 16;
+inline constexpr int kMostParts = 16;
+// Independence along a dimension is proven in a check case of at most this size, in some milliseconds.
+inline constexpr int64_t kProofBytes = int64_t{4} << 20;
+inline constexpr double kProofFlops = 4e6;
+// Secret samples of blocks at a timed shape: on ordinary inputs, on special values, and on one other kind of stress
+// values. A block of a large product takes 3e7 accesses and more, a third of a second; there the least numbers hold.
+inline constexpr SampleSize kSecretSample{.most = 64, .least = 3, .accesses = 1e7, .accesses_at_most = 1e8};
+inline constexpr SampleSize kSpecialSample{.most = 32, .least = 1, .accesses = 4e6, .accesses_at_most = 4e6};
+inline constexpr SampleSize kStressSample{.most = 16, .least = 1, .accesses = 2e6, .accesses_at_most = 2e6};
+inline constexpr SampleSize kVastSample{.most = 24, .least = 2, .accesses = 4e6, .accesses_at_most = 4e6};
+// The oracle does this share of its usual work after a sample on stress values, or at a vast shape.
+inline constexpr double kStressShare = 0.5;
+// A launch that can be compared only as a whole is run on special values too where it takes at most this many accesses.
+inline constexpr double kWholeStressAccesses = 2e7;
 // A launch of at most this many observed accesses is run whole where a sample of it cannot be compared: some seconds.
 inline constexpr double kWholeAccesses = 1e8;
+// Where none of so many blocks, drawn at random, wrote its share of the outputs, nobody writes the rest. Blocks that share
+// the work unevenly are not so unlucky: where a third of them write less than the average, one in 700 verdicts would be.
+inline constexpr size_t kLeastBlocksForShares = 6;
+inline constexpr double kFullShare = 0.999;
+// Where all blocks of a launch make this many times the accesses that its timed blocks stand for, the modelled time grows by as
+// much: its blocks differ, and the dear ones were not among the timed.
+inline constexpr double kSampleMisses = 1.15;
 // Library calls in a launch that is compared at a timed shape may take this many operations: about a second of a core.
 inline constexpr double kCallFlops = 2e10;
 // Where blocks drawn at random write less than this share of their part of the outputs, other blocks do the work or

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -113,6 +114,7 @@ class Judgement {
   LoadedPrograms programs;       // after `session`, so that they are unloaded before it ends
   std::set<size_t> tested;       // entries of the candidate's plan that some checked case takes
   std::set<size_t> unreachable;  // those that no shape can take
+  std::optional<std::string> independent_dimension;  // IndependentDimension's answer, when it has been asked
   bool candidate_ran = false;    // false: the seed served every case so far
 };
 

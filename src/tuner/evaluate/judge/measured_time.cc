@@ -311,6 +311,12 @@ Result<Gate> MeasuredCase::TimeCold() {
   const PairedTiming& timed = *ended;
   result_.max_scaled_error = std::max(result_.max_scaled_error, timed.max_scaled_error);
   std::vector<std::string>& labels = judgement_.evaluation.labels;
+  if (served_.incumbent) {
+    std::map<std::string, double>& metrics = judgement_.evaluation.metrics;
+    metrics["quad_deviation"] = timed.quad_deviation;
+    metrics["quad_first_to_last"] = timed.first_to_last;
+    metrics["quad_second_to_third"] = timed.second_to_third;
+  }
   if (timed.nondeterministic && std::find(labels.begin(), labels.end(), kNondeterministic) == labels.end()) {
     labels.push_back(kNondeterministic);
   }

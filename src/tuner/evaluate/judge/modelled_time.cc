@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,12 +13,17 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "tuner/evaluate/shapes/fair_shapes.h"
+#include "tuner/evaluate/judge/serve.h"
+#include "base/clock.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/core/draw.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/judge/plausible.h"
+#include "tuner/evaluate/judge/problem_parts.h"
+#include "tuner/evaluate/judge/stress_choices.h"
 #include "tuner/evaluate/judge/time_gates.h"
 #include "tuner/evaluate/launch_verdict.h"
 #include "tuner/evaluate/timing/paired_timer.h"
@@ -36,25 +42,6 @@ const char* DecisionOf(double ratio) {
   return ratio > policy::kModelledFaster ? "faster" : ratio < policy::kModelledSlower ? "slower" : "same";
 }
 
-// Draws, secretly, as many of the slices as the oracle computes in a fraction of a second.
-std::vector<int64_t> DrawnSlices(Judgement& judgement, const CaseBuffers& buffers, std::vector<int64_t> slices) {
-  const double all = static_cast<double>(std::max<int64_t>(1, buffers.slices()));
-  double elements = 0;
-  for (const TensorSpec& tensor : judgement.task.tensors) {
-    elements += static_cast<double>(buffers.shape(tensor.name).elements);
-  }
-  const Result<double> flops = Flops(judgement.task, buffers.dims());
-  double most = policy::kSampledElements / std::max(1.0, elements / all);
-  if (flops.ok() && *flops > 0) most = std::min(most, policy::kSampledFlops / (*flops / all));
-  const auto count = static_cast<size_t>(std::clamp(most, 1.0, static_cast<double>(policy::kMostSampledSlices)));
-  for (size_t i = 0; i < slices.size() && i < count; ++i) {
-    std::swap(slices[i], slices[i + judgement.secrets.Next() % (slices.size() - i)]);
-  }
-  slices.resize(std::min(slices.size(), count));
-  std::sort(slices.begin(), slices.end());
-  return slices;
-}
-
 // Turns a comparison with the oracle into its effect on the verdict.
 Result<Gate> Compared(Judgement& judgement, const Result<CheckOutcome>& checked, CaseResult& result) {
   if (!checked.ok()) {
@@ -69,15 +56,28 @@ Result<Gate> Compared(Judgement& judgement, const Result<CheckOutcome>& checked,
   return judgement.Stop(Verdict::kWrongOutput, checked->detail);
 }
 
-// Compares some of the slices that a launch has written with the oracle.
-Result<Gate> CompareSlices(Judgement& judgement, CaseBuffers& buffers, const InputSet& inputs,
-                           const std::vector<int64_t>& written, CaseResult& result) {
+// What of a comparison depends on the inputs.
+struct Comparing {
+  bool require_rms = true;  // c_rms holds on these inputs
+  double share = 1;         // of the oracle's usual work
+};
+
+// Compares, in secretly drawn parts, what a launch has written with the oracle.
+Result<Gate> CompareParts(Judgement& judgement, CaseBuffers& buffers, const InputSet& inputs,
+                          const std::vector<int64_t>& written, const Comparing& how, CaseResult& result) {
   if (written.empty()) return Gate::kPassed;
   OracleChecker checker = judgement.MakeChecker();
-  const std::vector<int64_t> drawn = DrawnSlices(judgement, buffers, written);
-  const Result<CheckOutcome> checked = checker.CheckSlices(
-      buffers, 0, inputs, drawn, EnoughElements(judgement.task, buffers, static_cast<int64_t>(drawn.size())));
-  return Compared(judgement, checked, result);
+  HONE_ASSIGN_OR_RETURN(const std::vector<ProblemPart> parts, DrawParts(judgement, buffers, written, how.share));
+  for (const ProblemPart& part : parts) {
+    const auto slices = static_cast<int64_t>(part.slices.size());
+    const bool enough = part.dimension.empty() ? EnoughElements(judgement.task, buffers, slices)
+                                               : slices * static_cast<int64_t>(part.indices.size()) >= policy::kLeastRmsElements;
+    const bool require_rms = how.require_rms && enough;
+    const Result<CheckOutcome> checked = part.dimension.empty() ? checker.CheckSlices(buffers, 0, inputs, part.slices, require_rms)
+                                                                : checker.CheckPart(buffers, 0, inputs, part, require_rms);
+    HONE_PASS_OR_RETURN(Compared(judgement, checked, result));
+  }
+  return Gate::kPassed;
 }
 
 std::vector<int64_t> AllSlices(const CaseBuffers& buffers) {
@@ -88,104 +88,229 @@ std::vector<int64_t> AllSlices(const CaseBuffers& buffers) {
   return slices;
 }
 
-// Compares the outputs of the blocks whose cost gives the time, and those of other blocks, drawn by a secret and on
-// secret inputs: a candidate that spares itself work at a timed shape is found out by the one or the other. `timed` is
-// the cost of the timed launch, whose outputs still stand in set 0, computed from `timed_inputs`. `verified` becomes
-// false where nothing could be compared.
-Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const ServedProgram& served,
-                            const InputSet& timed_inputs, const ModelledCost& timed, CaseResult& result,
-                            bool* verified) {
-  if (served.fallback || !judgement.request.options.check_cases) return Gate::kPassed;
-  const Dims& dims = buffers.dims();
-  const auto unverified = [&](const std::string& why) {
-    *verified = false;
-    judgement.AddFinding(
-        {"unverified_timed_shape",
-         fmt::format("nothing that was computed for {} was compared, so a modelled time there counts as no gain: {}",
-                     DimsText(dims), why),
-         ""});
-    return Gate::kPassed;
-  };
-  double called = 0;
-  for (const ResolvedStep& step : served.plan.steps) called += step.call ? step.call->flops() : 0;
-  if (called > policy::kCallFlops) {
-    return unverified(fmt::format("its library calls are {:.2g} operations, and {:.2g} are computed in a launch", called, policy::kCallFlops));
+// Runs the launches by which outputs at a timed shape are compared.
+class Comparer {
+ public:
+  Comparer(Judgement& judgement, CaseBuffers& buffers, const ServedProgram& served, const ModelledCost& timed, CaseResult& result)
+      : judgement_(judgement), buffers_(buffers), served_(served), timed_(timed), result_(result) {}
+
+  // Compares the outputs of the blocks whose cost gives the time, which still stand in set 0, computed from
+  // `timed_inputs`, and those of other blocks, drawn by a secret, on secret inputs and on stress values: a candidate that
+  // spares itself work at a timed shape is found out by the one or the other.
+  Result<Gate> Run(const InputSet& timed_inputs);
+  // Compares a secret sample of blocks at a shape that is not timed. What cannot be run or compared is passed over.
+  Result<Gate> RunSample(const SampleSize& size);
+  // False where nothing could be compared.
+  bool verified() const { return verified_; }
+  // Accesses of all blocks over those that the timed blocks stand for; 1 where all blocks did not run.
+  double whole_over_sample() const { return whole_over_sample_; }
+
+ private:
+  bool sliced() const { return !judgement_.task.slice.empty(); }
+  Gate Unverified(const std::string& why);
+  // Runs a secret sample of blocks, or all of them where `size` is null.
+  Result<LaunchOutcome> Launch(const InputSet& inputs, const SampleSize* size);
+  Gate Failed(const LaunchOutcome& outcome);
+  // Compares on values that reach where kernels branch. A sample that cannot be compared proves nothing.
+  Result<Gate> RunStress(const SampleSize* special, const SampleSize* other);
+  Result<Gate> RunWhole(double accesses);
+
+  Judgement& judgement_;
+  CaseBuffers& buffers_;
+  const ServedProgram& served_;
+  const ModelledCost& timed_;
+  CaseResult& result_;
+  // Refuses a launch that leaves elements unwritten: those of other blocks cannot be told from them one by one.
+  Gate CheckShares();
+
+  bool verified_ = true;
+  double whole_over_sample_ = 1;
+  std::vector<double> shares_;  // of all blocks that have run
+};
+
+Gate Comparer::Unverified(const std::string& why) {
+  verified_ = false;
+  judgement_.AddFinding({"unverified_timed_shape",
+                         fmt::format("nothing that was computed for {} was compared, so a modelled time there counts as no gain: {}",
+                                     DimsText(buffers_.dims()), why),
+                         ""});
+  return Gate::kPassed;
+}
+
+Result<LaunchOutcome> Comparer::Launch(const InputSet& inputs, const SampleSize* size) {
+  LaunchRequest launch{.plan = &served_.plan,
+                       .bindings = &buffers_.set(0),
+                       .limit_seconds = judgement_.request.launch_limit_seconds,
+                       .sample_blocks = size != nullptr,
+                       .sample_key = size != nullptr ? judgement_.secrets.NextOdd() : 0};
+  if (size != nullptr) launch.sample_size = *size;
+  HONE_RETURN_IF_ERROR(buffers_.DrawInputs(0, inputs));
+  HONE_RETURN_IF_ERROR(buffers_.PrepareLaunch(0, inputs, served_.plan));
+  HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, judgement_.session.Launch(*served_.program, launch));
+  if (outcome.cost) shares_.insert(shares_.end(), outcome.cost->block_shares.begin(), outcome.cost->block_shares.end());
+  return outcome;
+}
+
+Gate Comparer::CheckShares() {
+  if (!judgement_.request.gates.block_shares || shares_.size() < policy::kLeastBlocksForShares) return Gate::kPassed;
+  const double most = *std::max_element(shares_.begin(), shares_.end());
+  if (most >= policy::kFullShare) return Gate::kPassed;
+  return judgement_.Stop(Verdict::kWrongOutput,
+                         fmt::format("elements are left unwritten for {}: none of {} blocks, drawn at random, wrote more than {:.4g} times the "
+                                     "average share of the outputs",
+                                     DimsText(buffers_.dims()), shares_.size(), most));
+}
+
+Gate Comparer::Failed(const LaunchOutcome& outcome) {
+  judgement_.AddFindings(outcome.findings, buffers_.dims(), CaseRole::kTime);
+  return judgement_.Stop(VerdictOf(outcome.status), outcome.detail + ", for " + DimsText(buffers_.dims()));
+}
+
+Result<Gate> Comparer::RunStress(const SampleSize* special, const SampleSize* other) {
+  const GateSwitches& gates = judgement_.request.gates;
+  if (!gates.stress_when_timed || !TakesStress(judgement_.task)) return Gate::kPassed;
+  const size_t kinds = std::size(policy::kStress) - 1;
+  const Distribution drawn = policy::kStress[1 + judgement_.secrets.Next() % kinds];
+  for (const auto& [stress, size] : {std::pair{Distribution::kSpecial, special}, std::pair{drawn, other}}) {
+    if (stress == Distribution::kSpecial && !gates.special_values) continue;
+    const InputSet inputs{.key = judgement_.secrets.NextOdd(), .stress = stress, .use_stress = true};
+    HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, size));
+    // A sample of blocks ends in time, so when all of them do not, the simulator is slow and not the kernel.
+    if (size == nullptr && outcome.status == LaunchStatus::kTimedOut) return Gate::kPassed;
+    if (outcome.status != LaunchStatus::kOk) return Failed(outcome);
+    if (!sliced()) {
+      OracleChecker checker = judgement_.MakeChecker();
+      HONE_PASS_OR_RETURN(Compared(judgement_, checker.CheckAll(buffers_, 0, inputs, false), result_));
+      continue;
+    }
+    const Comparing how{.require_rms = false, .share = policy::kStressShare};
+    if (size == nullptr) {
+      HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), how, result_));
+    } else if (outcome.cost && outcome.cost->complete) {
+      HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, outcome.cost->written_slices, how, result_));
+    }
   }
-  const Result<double> flops = Flops(judgement.task, dims);
-  const bool sliced = !judgement.task.slice.empty();
-  if (!sliced && (!flops.ok() || *flops > policy::kSampledFlops)) {
-    return unverified(
+  return Gate::kPassed;
+}
+
+Result<Gate> Comparer::RunWhole(double accesses) {
+  const InputSet inputs{.key = judgement_.secrets.NextOdd()};
+  HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, nullptr));
+  // A sample of its blocks ended in time, so when all of them do not, the simulator is slow and not the kernel.
+  if (outcome.status == LaunchStatus::kTimedOut) {
+    return Unverified(fmt::format("all of its blocks, which build on each other's results, take more than {:g} s to simulate",
+                                  judgement_.request.launch_limit_seconds));
+  }
+  if (outcome.status != LaunchStatus::kOk) return Failed(outcome);
+  if (outcome.cost && accesses > 0) whole_over_sample_ = outcome.cost->accesses / accesses;
+  if (sliced()) {
+    HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), {}, result_));
+  } else {
+    OracleChecker checker = judgement_.MakeChecker();
+    HONE_PASS_OR_RETURN(Compared(judgement_, checker.CheckAll(buffers_, 0, inputs, true), result_));
+  }
+  return accesses <= policy::kWholeStressAccesses ? RunStress(nullptr, nullptr) : Result<Gate>(Gate::kPassed);
+}
+
+Result<Gate> Comparer::RunSample(const SampleSize& size) {
+  const InputSet inputs{.key = judgement_.secrets.NextOdd()};
+  HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, &size));
+  if (outcome.status == LaunchStatus::kCrashed || outcome.status == LaunchStatus::kRuleViolation) return Failed(outcome);
+  if (outcome.status != LaunchStatus::kOk || !outcome.cost || !outcome.cost->complete) return Gate::kPassed;
+  constexpr double kHalf = 0.5;
+  if (outcome.cost->written_share >= 0 && outcome.cost->written_share < kHalf) {
+    return judgement_.Stop(Verdict::kUnsupported,
+                           fmt::format("the simulated GPU cannot check this launch for {}: blocks drawn at random wrote {:.3g} times "
+                                       "their share of the outputs; if indices overflow there, most elements are never written",
+                                       DimsText(buffers_.dims()), outcome.cost->written_share));
+  }
+  const Comparing how{.require_rms = true, .share = policy::kStressShare};
+  return CompareParts(judgement_, buffers_, inputs, outcome.cost->written_slices, how, result_);
+}
+
+Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
+  if (served_.fallback || !judgement_.request.options.check_cases) return Gate::kPassed;
+  const Dims& dims = buffers_.dims();
+  double called = 0;
+  for (const ResolvedStep& step : served_.plan.steps) called += step.call ? step.call->flops() : 0;
+  if (called > policy::kCallFlops) {
+    return Unverified(fmt::format("its library calls are {:.2g} operations, and {:.2g} are computed in a launch", called, policy::kCallFlops));
+  }
+  const Result<double> flops = Flops(judgement_.task, dims);
+  if (!sliced() && (!flops.ok() || *flops > policy::kSampledFlops)) {
+    return Unverified(
         "the task names no dimension along which outputs are independent (`slice` in task.toml), and its oracle would "
         "have to do all of it");
   }
-  // Where one slice is work enough for the oracle, only the secret sample is compared, because a candidate cannot
-  // foresee it.
-  const bool dear = flops.ok() && *flops > policy::kSampledFlops * static_cast<double>(buffers.slices());
-  if (sliced && timed.comparable && !dear) {
-    HONE_PASS_OR_RETURN(CompareSlices(judgement, buffers, timed_inputs, timed.written_slices, result));
+  if (sliced() && timed_.comparable) {
+    HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, timed_inputs, timed_.written_slices, {}, result_));
   }
-  const InputSet inputs{.key = judgement.secrets.NextOdd()};
-  LaunchRequest launch{.plan = &served.plan,
-                       .bindings = &buffers.set(0),
-                       .limit_seconds = judgement.request.launch_limit_seconds,
-                       .sample_blocks = true,
-                       .sample_key = judgement.secrets.NextOdd()};
-  const auto run = [&]() -> Result<LaunchOutcome> {
-    HONE_RETURN_IF_ERROR(buffers.DrawInputs(0, inputs));
-    HONE_RETURN_IF_ERROR(buffers.PrepareLaunch(0, inputs, served.plan));
-    return judgement.session.Launch(*served.program, launch);
-  };
-  LaunchOutcome outcome;
-  const auto failed = [&] {
-    judgement.AddFindings(outcome.findings, dims, CaseRole::kTime);
-    return judgement.Stop(VerdictOf(outcome.status), outcome.detail + ", for " + DimsText(dims));
-  };
+  shares_ = timed_.block_shares;
   ModelledCost secret;
-  if (sliced) {
-    HONE_ASSIGN_OR_RETURN(outcome, run());
-    if (outcome.status != LaunchStatus::kOk) return failed();
+  if (sliced()) {
+    const InputSet inputs{.key = judgement_.secrets.NextOdd()};
+    HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, &policy::kSecretSample));
+    if (outcome.status != LaunchStatus::kOk) return Failed(outcome);
     secret = outcome.cost.value_or(ModelledCost());
-  }
-  if (secret.comparable) {
-    if (secret.sampled_block_fraction < 1 && secret.time_us > policy::kSampleDearer * timed.time_us) {
-      return judgement.Stop(Verdict::kUnsupported, fmt::format("the simulated GPU cannot time this launch for {}: by "
-                                                               "the blocks that give modelled times it takes {:.2f} "
-                                                               "us, by others, drawn at random, {:.2f} us",
-                                                               DimsText(dims), timed.time_us, secret.time_us));
+    if (secret.comparable) {
+      if (secret.sampled_block_fraction < 1 && secret.time_us > policy::kSampleDearer * timed_.time_us) {
+        return judgement_.Stop(Verdict::kUnsupported, fmt::format("the simulated GPU cannot time this launch for {}: by "
+                                                                  "the blocks that give modelled times it takes {:.2f} "
+                                                                  "us, by others, drawn at random, {:.2f} us",
+                                                                  DimsText(dims), timed_.time_us, secret.time_us));
+      }
+      HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, secret.written_slices, {}, result_));
+      HONE_PASS_OR_RETURN(RunStress(&policy::kSpecialSample, &policy::kStressSample));
+      return CheckShares();
     }
-    return CompareSlices(judgement, buffers, inputs, secret.written_slices, result);
   }
-  const double accesses = timed.accesses / std::max(timed.sampled_block_fraction, 1e-9);
+  const double accesses = timed_.accesses / std::max(timed_.sampled_block_fraction, 1e-9);
   if (accesses > policy::kWholeAccesses && secret.written_share >= 0 &&
       secret.written_share < policy::kLeastWrittenShare) {
-    return judgement.Stop(
+    return judgement_.Stop(
         Verdict::kUnsupported,
         fmt::format("the simulated GPU cannot check this launch for {}: blocks drawn at random wrote {:.3g} times "
                     "their share of the outputs, and all of them would take {:.2g} accesses",
                     DimsText(dims), secret.written_share, accesses));
   }
   if (accesses > policy::kWholeAccesses) {
-    return unverified(
+    return Unverified(
         fmt::format("{}, and all of its blocks would take {:.2g} accesses",
-                    sliced ? "its blocks build on each other's results"
-                           : "the task names no dimension along which outputs are independent (`slice` in task.toml)",
+                    sliced() ? "its blocks build on each other's results"
+                             : "the task names no dimension along which outputs are independent (`slice` in task.toml)",
                     accesses));
   }
-  launch.sample_blocks = false;
-  launch.sample_key = 0;
-  HONE_ASSIGN_OR_RETURN(outcome, run());
-  // A sample of its blocks ended in time, so when all of them do not, the simulator is slow and not the kernel.
-  if (outcome.status == LaunchStatus::kTimedOut) {
-    return unverified(fmt::format("all of its blocks, which build on each other's results, take more than {:g} s to simulate",
-                                  judgement.request.launch_limit_seconds));
-  }
-  if (outcome.status != LaunchStatus::kOk) return failed();
-  if (sliced) return CompareSlices(judgement, buffers, inputs, AllSlices(buffers), result);
-  OracleChecker checker = judgement.MakeChecker();
-  return Compared(judgement, checker.CheckAll(buffers, 0, inputs, true), result);
+  return RunWhole(accesses);
 }
 
 }  // namespace
+
+Result<Gate> CheckVast(Judgement& judgement) {
+  const EvaluationRequest& options = judgement.request.options;
+  if (judgement.task.slice.empty() || (!options.time && !options.simulate)) return Gate::kPassed;
+  const Secrets resume = std::exchange(judgement.secrets, Secrets(Keyed(options.seed, policy::kVastStream, 0)));
+  const double started = SteadySeconds();
+  const FairShapes fair(judgement.task, {.bytes = judgement.facts().memory_bytes / policy::kVastMemoryShare, .flops = 0});
+  // A plan's alternatives that leave such a shape to the seed are right to do so.
+  const auto serves = [&](const Dims& dims) { return ResolveCandidate(judgement, dims, AnyAlignment()).ok(); };
+  const std::optional<Case> vast = VastShape(judgement.task, fair, policy::kVastElements, serves, judgement.secrets.Next());
+  Gate gate = Gate::kPassed;
+  if (vast) {
+    HONE_ASSIGN_OR_RETURN(const std::optional<ServedProgram> served, Serve(judgement, vast->dims, AnyAlignment()));
+    if (!served) return Gate::kStopped;
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
+                          CaseBuffers::Make(judgement.session, judgement.task, vast->dims, {&served->plan}, 1, false,
+                                            judgement.secrets.Next(), true));
+    judgement.Announce("check", DimsText(vast->dims), judgement.request.launch_limit_seconds + policy::kCheckSeconds);
+    CaseResult result{.dims = vast->dims, .role = CaseRole::kHidden};
+    const ModelledCost untimed;
+    Comparer comparer(judgement, *buffers, *served, untimed, result);
+    HONE_ASSIGN_OR_RETURN(gate, comparer.RunSample(policy::kVastSample));
+    judgement.EndStage("check_vast", started);
+  }
+  judgement.secrets = resume;
+  return gate;
+}
 
 Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResult& result) {
   const Dims& dims = time_case.dims;
@@ -225,9 +350,15 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
   HONE_PASS_OR_RETURN(RefuseImpossibleTime(judgement, dims, result));
   bool verified = true;
   if (mine.launch.cost) {
-    HONE_ASSIGN_OR_RETURN(const Gate compared, CompareSamples(judgement, *buffers, served->candidate, inputs,
-                                                              *mine.launch.cost, result, &verified));
+    Comparer comparer(judgement, *buffers, served->candidate, *mine.launch.cost, result);
+    HONE_ASSIGN_OR_RETURN(const Gate compared, comparer.Run(inputs));
     if (compared == Gate::kStopped) return StoppedBy(judgement, served->candidate);
+    verified = comparer.verified();
+    // Blocks that no sample meets may do the work of all: where all have run, their accesses were counted.
+    if (comparer.whole_over_sample() > policy::kSampleMisses) {
+      const double us = mine.us_per_plan * comparer.whole_over_sample();
+      result.time_us = Interval{us, us, us};
+    }
   }
   if (served->incumbent) {
     HONE_ASSIGN_OR_RETURN(SampleOutcome theirs, modelled(*served->incumbent));
@@ -235,8 +366,10 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
       return judgement.Stop(Verdict::kInvalidTask, "the incumbent failed: " + theirs.launch.detail);
     }
     result.baseline_us = theirs.us_per_plan;
-    double ratio = theirs.us_per_plan / mine.us_per_plan;
-    if (!verified) ratio = std::min(ratio, 1.0);  // outputs that were not compared count as no gain
+    // Outputs that were not compared count as no gain, in the time as in the ratio: whoever sorts by times must not be
+    // misled either.
+    if (!verified && result.time_us->median < theirs.us_per_plan) result.time_us = Interval{theirs.us_per_plan, theirs.us_per_plan, theirs.us_per_plan};
+    const double ratio = theirs.us_per_plan / result.time_us->median;
     result.speedup = Interval{ratio, ratio, ratio};
     result.timing.decision = DecisionOf(ratio);
   }

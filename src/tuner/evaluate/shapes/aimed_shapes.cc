@@ -323,6 +323,12 @@ AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding
   AimedShapes all;
   const auto serves = [&](const Dims& dims) { return entries_taken(dims).has_value(); };
   all.cases = OddNeighbors(task, fair, options.neighbors, serves, secrets.Split(0).Next());
+  if (options.many_slices > 0) {
+    for (Case& shape : StretchedShapes(task, fair, options.many_slices, serves, secrets.Split(4).Next())) {
+      const auto same = [&](const Case& other) { return other.dims == shape.dims; };
+      if (std::none_of(all.cases.begin(), all.cases.end(), same)) all.cases.push_back(std::move(shape));
+    }
+  }
   const auto note = [&](const Dims& dims, std::set<size_t>* entries) {
     if (const auto taken = entries_taken(dims)) entries->insert(taken->begin(), taken->end());
   };

@@ -50,7 +50,7 @@ std::vector<Case> EdgesOfAlternatives(const Task& task, const LaunchPlan& plan, 
                                       const EntriesTaken& entries_taken, int count, uint64_t seed);
 
 // BeyondOptions limit the checks of one evaluation beyond the hidden ranges: odd neighbors of timed shapes that the
-// plan serves; shapes for the alternatives that are not in `checked`, those first that no timed shape takes either; and
+// plan serves; shapes of extreme proportions; shapes for the alternatives that are not in `checked`, those first that no timed shape takes either; and
 // edges of alternatives, where a kernel fails first that does not keep its condition's promise.
 struct BeyondOptions {
   ShapeLimits limits;
@@ -61,6 +61,7 @@ struct BeyondOptions {
   // one.
   int launches = 0;
   bool timed = true;  // the timed shapes will be checked
+  int64_t many_slices = 0;  // not 0: shapes of extreme proportions too, one of them with so many slices or more
 };
 AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding& binding, const DeviceFacts& facts,
                          const std::set<size_t>& checked, const EntriesTaken& entries_taken,

@@ -115,6 +115,25 @@ AimedShapes AimAt(const Task& task, const Candidate& candidate, uint64_t seed, c
 
 bool Any(const Dims&) { return true; }
 
+TEST(StretchedShapes, HaveManySlicesOrHardlyAny) {
+  const Task task = TheTask();
+  const FairShapes fair(task, {.bytes = 1 << 20, .flops = 4e6});
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<Case> shapes = StretchedShapes(task, fair, 512, Any, seed);
+    ASSERT_EQ(shapes.size(), 2u) << "seed " << seed;
+    EXPECT_GE(shapes[0].dims.at("rows"), 512);
+    EXPECT_LE(shapes[1].dims.at("rows"), 3);
+    for (const Case& shape : shapes) {
+      EXPECT_TRUE(fair.Allows(fair.Values(shape.dims)));
+      EXPECT_FALSE(fair.InHiddenRange(fair.Values(shape.dims)));
+    }
+    const std::vector<Case> again = StretchedShapes(task, fair, 512, Any, seed);
+    EXPECT_EQ(again[0].dims, shapes[0].dims);
+  }
+  EXPECT_TRUE(StretchedShapes(task, fair, 512, [](const Dims&) { return false; }, 1).empty());
+  EXPECT_TRUE(StretchedShapes(TheTask("[[hidden]]"), FairShapes(TheTask("[[hidden]]"), kLimits), 512, Any, 1).empty());
+}
+
 TEST(FairShapes, LieBetweenWhatTheTaskNames) {
   const Task task = TheTask();
   const FairShapes fair(task, {.bytes = int64_t{1} << 40, .flops = 1e15});

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace hone {
 namespace {
@@ -214,6 +216,103 @@ std::vector<Case> OddNeighbors(const Task& task, const FairShapes& fair, int cou
     neighbors.push_back(std::move(neighbor));
   }
   return neighbors;
+}
+
+std::vector<Case> StretchedShapes(const Task& task, const FairShapes& fair, int64_t many,
+                                  const std::function<bool(const Dims&)>& serves, uint64_t seed) {
+  std::vector<Case> shapes;
+  if (!fair.any()) return shapes;
+  Rng rng(seed);
+  const std::vector<FairShapes::Range>& ranges = fair.ranges();
+  std::vector<size_t> others;
+  size_t slices = SIZE_MAX;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (fair.dimensions()[i] == task.slice) {
+      slices = i;
+    } else if (!ranges[i].fixed()) {
+      others.push_back(i);
+    }
+  }
+  const auto add = [&](const Sizes& values) {
+    if (!fair.Allows(values) || fair.InHiddenRange(values)) return;
+    Case shape{fair.Named(values), CaseRole::kHidden};
+    const auto same = [&](const Case& c) { return c.dims == shape.dims; };
+    if (!serves(shape.dims) || std::any_of(task.cases.begin(), task.cases.end(), same)) return;
+    shapes.push_back(std::move(shape));
+  };
+  const auto small = [&](size_t i) {
+    const double low = static_cast<double>(std::max<int64_t>(1, ranges[i].low));
+    return ranges[i].Draw(rng, 1, 2 * std::sqrt(low * static_cast<double>(std::max<int64_t>(1, ranges[i].high))));
+  };
+  const auto drawn = [&](size_t large, double least, double most) {
+    Sizes values(ranges.size());
+    for (size_t i = 0; i < ranges.size(); ++i) values[i] = small(i);
+    values[large] = ranges[large].Draw(rng, least, most);
+    return values;
+  };
+  // The large size is halved until the shape is cheap enough.
+  const auto fitted = [&](Sizes values, size_t large, int64_t least) -> std::optional<Sizes> {
+    for (int step = 0; step < 40; ++step) {
+      if (fair.Allows(values)) return values;
+      const int64_t halved = ranges[large].Fitted(values[large] / 2);
+      if (halved < least || halved >= values[large]) return std::nullopt;
+      values[large] = halved;
+    }
+    return std::nullopt;
+  };
+  if (slices != SIZE_MAX && !ranges[slices].fixed() && ranges[slices].high >= many) {
+    for (int attempt = 0; attempt < kNeighborTries && shapes.empty(); ++attempt) {
+      if (const auto values = fitted(drawn(slices, static_cast<double>(many), 2.0 * static_cast<double>(many)), slices, many)) add(*values);
+    }
+  }
+  const size_t before = shapes.size();
+  for (int attempt = 0; attempt < kNeighborTries && shapes.size() == before && !others.empty(); ++attempt) {
+    const size_t large = others[rng.Below(others.size())];
+    const double high = static_cast<double>(ranges[large].high);
+    Sizes values = drawn(large, high / 4, high);
+    if (slices != SIZE_MAX) values[slices] = ranges[slices].Draw(rng, 1, 3);
+    if (const auto wide = fitted(values, large, 1)) add(*wide);
+  }
+  return shapes;
+}
+
+std::optional<Case> VastShape(const Task& task, const FairShapes& fair, int64_t elements,
+                              const std::function<bool(const Dims&)>& serves, uint64_t seed) {
+  if (!fair.any()) return std::nullopt;
+  Rng rng(seed);
+  const std::vector<FairShapes::Range>& ranges = fair.ranges();
+  const auto count = [&](const TensorSpec& tensor, const Sizes& values) {
+    const Result<TensorShape> shape = ResolveShape(tensor, fair.Named(values));
+    return shape.ok() ? shape->elements : 0;
+  };
+  Sizes largest;
+  for (const FairShapes::Range& range : ranges) largest.push_back(range.only.empty() ? range.high : range.only.back());
+  for (const bool outputs : {true, false}) {
+    for (const TensorSpec& tensor : task.tensors) {
+      if ((tensor.role != TensorRole::kIn) != outputs || count(tensor, largest) <= elements) continue;
+      for (int attempt = 0; attempt < kNeighborTries; ++attempt) {
+        Sizes values;
+        for (const FairShapes::Range& range : ranges) values.push_back(range.Draw(rng, 1, static_cast<double>(range.high)));
+        const double wanted = static_cast<double>(elements) * (1.05 + 0.4 * rng.Uniform());
+        // Dimensions are brought to what the number of elements asks for, one after the other from any of them.
+        const size_t first = rng.Below(values.size());
+        for (size_t i = 0; i < values.size(); ++i) {
+          const size_t at = (first + i) % values.size();
+          const double now = static_cast<double>(std::max<int64_t>(1, count(tensor, values)));
+          if (!ranges[at].only.empty() || std::fabs(now / wanted - 1) < 0.03) continue;
+          const int64_t before = values[at];
+          const double asked = static_cast<double>(before) * wanted / now;
+          values[at] = ranges[at].Fitted(static_cast<int64_t>(std::min(asked, static_cast<double>(ranges[at].high))));
+          if (count(tensor, values) == static_cast<int64_t>(now)) values[at] = before;  // not one of this tensor's
+        }
+        const int64_t found = count(tensor, values);
+        if (found <= elements || found > elements / 2 * 3 || !fair.Allows(values)) continue;
+        Case shape{fair.Named(values), CaseRole::kHidden};
+        if (serves(shape.dims)) return shape;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace hone

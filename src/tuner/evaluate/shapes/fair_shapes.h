@@ -75,4 +75,15 @@ class FairShapes {
 std::vector<Case> OddNeighbors(const Task& task, const FairShapes& fair, int count,
                                const std::function<bool(const Dims&)>& serves, uint64_t seed);
 
+// Returns up to two different shapes of extreme proportions that `serves` accepts and no hidden range holds: one with
+// `many` slices to twice as many and little else, where blocks take more than one slice each, and one with hardly any slices and
+// one other dimension as large as the limits allow. Neither need be near a timed shape.
+std::vector<Case> StretchedShapes(const Task& task, const FairShapes& fair, int64_t many,
+                                  const std::function<bool(const Dims&)>& serves, uint64_t seed);
+
+// Returns a shape that `serves` accepts with a tensor of more than `elements` elements, by half at most; an output if any
+// can be so large. nullopt where the task's sizes do not allow that, or none was found.
+std::optional<Case> VastShape(const Task& task, const FairShapes& fair, int64_t elements,
+                              const std::function<bool(const Dims&)>& serves, uint64_t seed);
+
 }  // namespace hone

@@ -66,6 +66,9 @@ struct PairedTiming {
   double max_scaled_error = 0;
   // The shares of samples that took policy::kSlowSample medians of their side: the medians do not show them.
   double candidate_slow_share = 0, incumbent_slow_share = 0;
+  // What a quad's own noise is: the standard deviation of the log ratios; and the mean log ratio of the first sample of a
+  // quad to the last one, and of the second to the third, which are of one side each: 0 where the place does not matter.
+  double quad_deviation = 0, first_to_last = 0, second_to_third = 0;
 };
 
 // Times a candidate against an incumbent. With a null `incumbent`, the candidate alone is timed (samples instead of

@@ -31,6 +31,7 @@ set(HONE_SIM_CUDA_HEADERS
     detail/atomics.h
     detail/bits.h
     detail/fast_math.h
+    detail/float_by_double.h
     detail/float8.h
     detail/half_arithmetic.inc
     detail/half_common.h

@@ -75,7 +75,7 @@ __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shar
 
 // Part of the compiler's fingerprint, by which compiled candidates and refusals are kept: another number when PTX is
 // translated or a source judged by other rules.
-constexpr std::string_view kRules = "rules 7\n";
+constexpr std::string_view kRules = "rules 9\n";
 
 constexpr const char* kInlineAll[] = {"-finline-functions", "--param=max-inline-insns-single=100000",
                                       "--param=max-inline-insns-auto=100000", "--param=inline-unit-growth=10000",
@@ -114,6 +114,23 @@ bool IsMathematics(const std::string& name) {
   Dl_info info;
   return symbol != nullptr && dladdr(symbol, &info) != 0 && info.dli_fname != nullptr &&
          std::string_view(info.dli_fname).find("libm") != std::string_view::npos;
+}
+
+// Returns directives that give kernels another name where the host's C library has a function of theirs (select, index,
+// read): a candidate never calls those, and CUDA's headers do not declare them. Text that follows stays on its line.
+std::string RenamedKernels(const std::vector<std::string>& kernels) {
+  std::string text;
+  std::set<std::string> done;
+  for (const std::string& kernel : kernels) {
+    const std::string name = kernel.substr(0, kernel.find('<'));
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    });
+    if (!plain || IsMathematics(name) || !done.insert(name).second) continue;
+    static void* const library = dlopen("libc.so.6", RTLD_NOW | RTLD_LOCAL);
+    if (library != nullptr && dlsym(library, name.c_str()) != nullptr) text += fmt::format("#define {0} hone_kernel_{0}\n", name);
+  }
+  return text.empty() ? text : text + "#line 1\n";
 }
 
 constexpr double kWallLimits = 10;
@@ -284,6 +301,23 @@ std::optional<std::vector<std::string>> TakeNames(std::string* text, const std::
   return names;
 }
 
+// Calls the simulator's copies where headers use the compiler's own, which it expands without hooks: std::copy_n is one
+// __builtin_memmove. In text after preprocessing, of which the simulator's own headers are no part.
+std::string CopiesSeen(std::string text) {
+  for (const std::string_view name : {"__builtin_memcpy", "__builtin_memmove", "__builtin_memset", "__builtin_mempcpy"}) {
+    for (size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+      const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+      const bool whole = (at == 0 || !part(text[at - 1])) && (at + name.size() == text.size() || !part(text[at + name.size()]));
+      if (whole) {
+        // The words keep their length, so that columns in messages stay.
+        text.replace(at, 10, "::        ");
+      }
+      at += name.size();
+    }
+  }
+  return text;
+}
+
 constexpr std::string_view kWithCute = "-DHONE_SIM_CUTE";
 
 // Returns the first of CuTe's names in `body` that represents an instruction which host code knows only by name: copy
@@ -372,6 +406,8 @@ std::vector<std::string> Flags() {
       // The counting code (work_count.h) uses the stack below a function's frame.
       "-mno-red-zone"};
 #if defined(__x86_64__)
+  // As on a GPU: a size must not tell the two apart.
+  flags.emplace_back("-mlong-double-64");
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && CpuHasF16c()) {
     for (const char* flag : {"-mavx2", "-mfma", "-mf16c"}) flags.push_back(flag);
@@ -425,7 +461,11 @@ Status SimCompiler::Prepare() {
     }
   }
   const std::string prelude =
-      "// Generated: what stands before every candidate.\n#include \"hone_cuda.h\"\n"
+      "// Generated: what stands before every candidate. Headers of the standard library call the simulator's copies.\n"
+      "#include <string.h>\n"
+      "#define __builtin_memcpy(...) ::memcpy(__VA_ARGS__)\n#define __builtin_memmove(...) ::memmove(__VA_ARGS__)\n"
+      "#define __builtin_memset(...) ::memset(__VA_ARGS__)\n#include <math.h>\n#include <stdlib.h>\n"
+      "#undef __builtin_memcpy\n#undef __builtin_memmove\n#undef __builtin_memset\n#include \"hone_cuda.h\"\n"
       "#ifdef HONE_SIM_CUTE\n#include \"hone_cute.h\"\n#endif\n";
   const std::string path = prelude_directory_ + "/prelude.h";
   if (!FileExists(path)) HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(path, prelude));
@@ -649,7 +689,7 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
   if (!body.ok()) return finish(Verdict::kUnsupported, fmt::format("{}: {}", unit.file, body.status().message()));
   // Kernels' names may contain the candidate's macros, so they are preprocessed with it; their entries are not.
   const std::string mark = "hone_name_" + Sha256Hex(unit.body).substr(0, 24);
-  std::string text = std::move(*body);
+  std::string text = RenamedKernels(unit.kernels) + std::move(*body);
   for (const std::string& kernel : unit.kernels) text += fmt::format("\n{0}_begin\n{1}\n{0}_end\n", mark, kernel);
   HONE_ASSIGN_OR_RETURN(SubprocessResult translated, Preprocess(text, variant, folder, "candidate"));
   if (translated.timed_out || !translated.exit.success()) return failed(std::move(translated));
@@ -660,6 +700,7 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
                                                       "before the file does", unit.file));
   }
   if (const auto refusal = sim::GuardTranslated(text, unit.file)) return finish(refusal->verdict, refusal->sentence);
+  text = CopiesSeen(std::move(text));
   text += PlanCheckText(unit, *names, true);
   text += kEntrySupport;
   for (size_t i = 0; i < unit.kernels.size(); ++i) {
@@ -688,6 +729,10 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     if (compiled.timed_out || !compiled.exit.success()) return failed(std::move(compiled));
     HONE_ASSIGN_OR_RETURN(assembly, ReadFile(folder / "candidate.s", int64_t{1} << 30));
     HONE_ASSIGN_OR_RETURN(const std::string optimized, ReadFile(folder / "candidate.optimized", int64_t{1} << 30));
+    if (sim::HasVariableFrame(assembly)) {
+      return finish(Verdict::kUnsupported, fmt::format("{}: an array of variable length, or alloca, is not simulated (nor are the former CUDA): "
+                                                       "give local arrays a constant length", unit.file));
+    }
     const auto unseen = sim::FindUnseenAccess(optimized, assembly, {"hone_sim_entry", sim::kEntryPrefix});
     if (!unseen) break;
     if (!inlining) continue;

@@ -8,6 +8,9 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <initializer_list>
+#include <map>
+#include <set>
 #include <vector>
 
 namespace hone::sim {
@@ -43,8 +46,55 @@ std::string_view Callee(const Instruction& instruction) {
 }
 
 struct Arithmetic {
-  int64_t single = 0, wide = 0,
-          special = 0;  // operations of single and of double precision; of the special-function unit
+  int64_t single = 0, wide = 0;  // operations of single and of double precision
+  int64_t special = 0;           // of the special-function unit
+};
+
+// Operations of double precision that a GPU takes at least for one quotient or root, and for one elementary function.
+constexpr int64_t kWideQuotient = 8, kWideFunction = 10;
+
+// Whose text an instruction comes from.
+enum class Origin {
+  kCandidate,
+  kHeader,         // of the simulator or of a library
+  kFloatByDouble,  // of the simulator, with doubles where a GPU needs none
+};
+
+// Returns the origin of what a `.file` directive names.
+Origin OriginOf(std::string_view path) {
+  if (path == "candidate.cc" || EndsWith(path, "/candidate.cc")) return Origin::kCandidate;
+  for (const char* header : {"detail/float_by_double.h", "detail/fast_math.h", "detail/half_common.h", "detail/half_arithmetic.inc",
+                             "detail/float8.h", "detail/mma.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h"}) {
+    if (EndsWith(path, header)) return Origin::kFloatByDouble;
+  }
+  return Origin::kHeader;
+}
+
+// Follows `.file N "path"` and `.loc N line`.
+class Positions {
+ public:
+  void Follow(std::string_view line) {
+    while (!line.empty() && (line[0] == '\t' || line[0] == ' ')) line.remove_prefix(1);
+    if (StartsWith(line, ".loc ")) {
+      const auto file = files_.find(Leading(line.substr(5)));
+      origin_ = file != files_.end() ? file->second : Origin::kHeader;
+    } else if (StartsWith(line, ".file ")) {
+      const size_t digit = line.find_first_not_of(" \t", 5), open = line.find('"'), close = line.rfind('"');
+      if (digit == std::string_view::npos || std::isdigit(static_cast<unsigned char>(line[digit])) == 0 || close <= open) return;
+      files_[Leading(line.substr(digit))] = OriginOf(line.substr(open + 1, close - open - 1));
+    }
+  }
+  Origin origin() const { return origin_; }
+
+ private:
+  static int64_t Leading(std::string_view text) {
+    const size_t digit = text.find_first_not_of(" \t");
+    int64_t number = -1;
+    if (digit != std::string_view::npos) std::from_chars(text.data() + digit, text.data() + text.size(), number);
+    return number;
+  }
+  std::map<int64_t, Origin> files_;
+  Origin origin_ = Origin::kCandidate;
 };
 
 Arithmetic ArithmeticOf(const Instruction& instruction) {
@@ -59,7 +109,13 @@ Arithmetic ArithmeticOf(const Instruction& instruction) {
     if (std::find(std::begin(kSpecial), std::end(kSpecial), function) != std::end(kSpecial))
       work.special = work.single = 1;
     if (std::find(std::begin(kSeveral), std::end(kSeveral), function) != std::end(kSeveral)) work.single = 4;
+    constexpr std::string_view kWide[] = {"exp",  "exp2", "exp10", "log",  "log2",  "log10", "log1p", "expm1", "sin",   "cos",
+                                          "tan",  "sinh", "cosh",  "tanh", "asin",  "acos",  "atan",  "atan2", "pow",   "cbrt",
+                                          "erf",  "erfc", "hypot", "fmod", "lgamma", "tgamma", "sincos"};
     if (std::find(std::begin(kOne), std::end(kOne), function) != std::end(kOne)) work.single = 1;
+    if (std::find(std::begin(kWide), std::end(kWide), function) != std::end(kWide)) work.wide = kWideFunction;
+    if (function == "sqrt") work.wide = kWideQuotient;
+    if (function == "fmax" || function == "fmin" || function == "fma") work.wide = 1;
     return work;
   }
   std::string_view name = instruction.name;
@@ -77,8 +133,38 @@ Arithmetic ArithmeticOf(const Instruction& instruction) {
   const int64_t bytes = instruction.operands.find("%ymm") != std::string_view::npos ? 32 : 16;
   const int64_t lanes = type[0] == 's' ? 1 : bytes / (single ? 4 : 8);
   if (single) work.single = lanes;
-  if (division || (root && single)) work.special = lanes;
+  if (wide) work.wide = lanes * (division || root ? kWideQuotient : 1);
+  if (single && (division || root)) work.special = lanes;
   return work;
+}
+
+// Returns the operations on integers that a GPU needs at least for this instruction.
+int64_t IntegersOf(const Instruction& instruction) {
+  std::string_view name = instruction.name;
+  if (name.size() < 3) return 0;
+  const char width = name.back();
+  if (width != 'l' && width != 'q') return 0;
+  const bool wide = width == 'q';
+  const std::string_view stem = name.substr(0, name.size() - 1);
+  const std::string_view operands = instruction.operands;
+  const size_t comma = operands.rfind(", ");
+  const bool of_registers = comma != std::string_view::npos && operands[0] == '%';
+  // A register combined with itself is a way to zero or to test it.
+  if (of_registers && operands.substr(0, comma) == operands.substr(comma + 2)) return 0;
+  const auto is = [&](std::initializer_list<std::string_view> stems) {
+    return std::find(stems.begin(), stems.end(), stem) != stems.end();
+  };
+  if (is({"idiv", "div"})) return wide ? 40 : 16;
+  if (is({"rol", "ror", "rorx"})) return wide ? 2 : 1;
+  if (is({"shr", "shrx"})) return wide ? 2 : 1;
+  if (is({"xor"})) return wide ? (of_registers ? 2 : 0) : 1;
+  if (is({"mul", "mulx"})) return wide ? 2 : 1;
+  if (is({"imul"})) return 1;
+  if (wide) return 0;  // of 64 bits: addresses
+  if (is({"shl", "sal", "sar", "shlx", "sarx", "not", "neg", "popcnt", "lzcnt", "tzcnt", "bsr", "bsf"})) return 1;
+  if (is({"and", "or", "andn"})) return 1;
+  if (is({"add", "sub"})) return of_registers ? 1 : 0;
+  return 0;
 }
 
 // Returns the bytes that an instruction moves between a register and memory, as far as its name shows.
@@ -109,6 +195,53 @@ struct Function {
   bool counted = false;  // belongs to the candidate
   int64_t frame = 0;     // bytes of its locals
   bool has_frame_pointer = false;
+  std::vector<std::string_view> callees;  // as far as they are named
+  int64_t deepest = 0;   // bytes of the frames of the largest chain of calls that it is part of
+};
+
+// Finds, for each function, the frames that live at a time: its own, those of its callers and those of what it calls. An array that
+// is cut into the frames of several functions needs as many registers as one.
+class CallChains {
+ public:
+  explicit CallChains(std::vector<Function>& functions, const std::map<std::string_view, size_t>& by_name) : functions_(functions) {
+    below_.assign(functions.size(), kUnknown);
+    above_.assign(functions.size(), 0);
+    for (size_t i = 0; i < functions.size(); ++i) {
+      std::vector<size_t>& callees = callees_.emplace_back();
+      for (const std::string_view name : functions[i].callees) {
+        if (const auto at = by_name.find(name); at != by_name.end()) callees.push_back(at->second);
+      }
+    }
+    for (size_t i = 0; i < functions.size(); ++i) Below(i, 0);
+    // Callers come before what they call.
+    std::vector<size_t> order = order_;
+    std::reverse(order.begin(), order.end());
+    for (const size_t i : order) {
+      for (const size_t callee : callees_[i]) above_[callee] = std::max(above_[callee], above_[i] + Own(i));
+    }
+    for (size_t i = 0; i < functions.size(); ++i) functions[i].deepest = above_[i] + below_[i];
+  }
+
+ private:
+  static constexpr int64_t kUnknown = -1;
+  static constexpr int kMostDeep = 100;  // recursion has no end
+  int64_t Own(size_t i) const { return functions_[i].counted ? functions_[i].frame : 0; }
+  int64_t Below(size_t i, int depth) {
+    if (below_[i] != kUnknown) return below_[i];
+    if (depth > kMostDeep || busy_.contains(i)) return kRegisterBytes + 1;
+    busy_.insert(i);
+    int64_t most = 0;
+    for (const size_t callee : callees_[i]) most = std::max(most, Below(callee, depth + 1));
+    busy_.erase(i);
+    order_.push_back(i);
+    return below_[i] = Own(i) + most;
+  }
+
+  std::vector<Function>& functions_;
+  std::vector<std::vector<size_t>> callees_;
+  std::vector<int64_t> below_, above_;
+  std::set<size_t> busy_;
+  std::vector<size_t> order_;
 };
 
 // One straight-line piece of code: everything in it runs as often as its first instruction.
@@ -116,7 +249,7 @@ struct Piece {
   std::vector<std::string_view> lines;
   size_t first = 0;  // line before which the counting is inserted; 0: nothing to count so far
   bool counts = false;
-  int64_t single = 0, special = 0, rounded = 0;
+  int64_t single = 0, special = 0, rounded = 0, wide = 0, integers = 0;
   int64_t read = 0, written = 0, hooked_read = 0, hooked_written = 0;
   bool announced = false;  // accesses whose size is given elsewhere
 };
@@ -149,11 +282,15 @@ bool PlaceOf(const Instruction& instruction, Place* place) {
   return true;
 }
 
-void Note(Piece& piece, const Function& function, const Instruction& instruction, size_t line) {
-  const Arithmetic work = ArithmeticOf(instruction);
-  bool counts = work.single + work.special > 0;
+void Note(Piece& piece, const Function& function, const Instruction& instruction, Origin origin, size_t line) {
+  Arithmetic work = ArithmeticOf(instruction);
+  if (origin == Origin::kFloatByDouble) work.wide = 0;
+  const int64_t integers = origin == Origin::kCandidate ? IntegersOf(instruction) : 0;
+  bool counts = work.single + work.special + work.wide + integers > 0;
   piece.single += work.single;
   piece.special += work.special;
+  piece.wide += work.wide;
+  piece.integers += integers;
   // These instructions round a result to a float16, or to a bfloat16.
   const bool to_bfloat16 = (instruction.name == "addl" && StartsWith(instruction.operands, "$32767,")) ||
                            (instruction.name == "leal" && StartsWith(instruction.operands, "32767("));
@@ -161,7 +298,7 @@ void Note(Piece& piece, const Function& function, const Instruction& instruction
     ++piece.rounded;
     counts = true;
   }
-  if (function.frame > kRegisterBytes) {
+  if (function.deepest > kRegisterBytes) {
     std::string_view callee = Callee(instruction);
     if (StartsWith(callee, "hone_sim_")) piece.announced = true;
     if (StartsWith(callee, "__tsan_")) {
@@ -208,6 +345,11 @@ void Finish(Piece& piece, Announced& pending, std::string* out) {
   // Rounding to 16 bits ends one operation, however many instructions it takes here.
   work[kWorkOperations] = kUnit * std::max<int64_t>(0, piece.single - piece.rounded) + kUnit / 2 * piece.rounded;
   work[kWorkSpecial] = piece.special;
+  work[kWorkDoubles] = piece.wide;
+  // One or two are the steps of a loop, or an index, which a GPU's compiler may fold into the address; to count them
+  // everywhere would cost the simulator more than it tells.
+  constexpr int64_t kFewIntegers = 2;
+  work[kWorkIntegers] = piece.integers > kFewIntegers ? piece.integers : 0;
   if (!piece.announced) {
     work[kWorkLocalReads] = Unannounced(piece.read, piece.hooked_read, &pending.read);
     work[kWorkLocalWrites] = Unannounced(piece.written, piece.hooked_written, &pending.written);
@@ -258,13 +400,25 @@ std::string_view FunctionLabel(std::string_view line) {
 
 }  // namespace
 
+bool HasVariableFrame(std::string_view assembly) {
+  bool counted = true, found = false;
+  EachLine(assembly, [&](std::string_view line) {
+    if (const std::string_view name = FunctionLabel(line); !name.empty()) counted = !OfTheSimulator(name);
+    const Instruction instruction = InstructionOf(line);
+    found |= counted && instruction.name == "subq" && StartsWith(instruction.operands, "%") && EndsWith(instruction.operands, ", %rsp");
+  });
+  return found;
+}
+
 std::string CountWork(std::string_view assembly) {
   // A function's frame size is in its prologue, or elsewhere if the compiler moved it past an early return.
   std::vector<Function> functions(1);
+  std::map<std::string_view, size_t> by_name;
   EachLine(assembly, [&](std::string_view line) {
     if (const std::string_view name = FunctionLabel(line); !name.empty()) {
       functions.emplace_back();
       functions.back().counted = !OfTheSimulator(name);
+      by_name.emplace(name, functions.size() - 1);
       return;
     }
     const Instruction instruction = InstructionOf(line);
@@ -273,13 +427,16 @@ std::string CountWork(std::string_view assembly) {
       functions.back().frame = std::max(functions.back().frame, Number(instruction.operands.substr(1)));
     }
     if (instruction.name == "movq" && instruction.operands == "%rsp, %rbp") functions.back().has_frame_pointer = true;
+    if (const std::string_view callee = Callee(instruction); !callee.empty()) functions.back().callees.push_back(callee);
   });
+  CallChains chains(functions, by_name);
 
   std::string out;
   out.reserve(assembly.size() + assembly.size() / 4);
   size_t number = 0;
   Piece piece;
   Announced pending;
+  Positions positions;
   bool inline_assembly = false;  // inline assembly of the simulator's headers; a candidate's own is refused or was
                                  // translated
   EachLine(assembly, [&](std::string_view line) {
@@ -293,9 +450,10 @@ std::string CountWork(std::string_view assembly) {
     }
     if (line == "#APP") inline_assembly = true;
     if (line == "#NO_APP") inline_assembly = false;
+    positions.Follow(line);
     const Instruction instruction = InstructionOf(line);
     if (!instruction.name.empty() && functions[number].counted && !inline_assembly)
-      Note(piece, functions[number], instruction, piece.lines.size());
+      Note(piece, functions[number], instruction, positions.origin(), piece.lines.size());
     piece.lines.push_back(line);
     if (StartsWith(instruction.name, "j") || StartsWith(instruction.name, "ret") || instruction.name == "ud2" ||
         instruction.name == "notrack" || instruction.name == "hlt") {

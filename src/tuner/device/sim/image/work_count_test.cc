@@ -42,15 +42,36 @@ TEST(WorkCount, AddsWhatAStraightPieceOfCodeHolds) {
   EXPECT_EQ(CountWork(moves), moves);
 }
 
-TEST(WorkCount, HalvesCountHalfAndDoublesAndTheSimulatorsFunctionsNothing) {
+TEST(WorkCount, HalvesCountHalfAndTheSimulatorsFunctionsNothing) {
   EXPECT_EQ(Added("h:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tvcvtps2ph\t$4, %xmm0, %xmm0\n\tret\n", kWorkOperations),
             std::vector<int>{2});
   EXPECT_EQ(Added("b:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tleal\t32767(%rax,%rdx), %eax\n\tret\n", kWorkOperations),
             std::vector<int>{2});
-  EXPECT_TRUE(Added("d:\n\tvaddsd\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkOperations).empty());
   EXPECT_EQ(Added("p:\n\tvmulps\t%ymm0, %ymm1, %ymm0\n\tret\n", kWorkOperations), std::vector<int>{32});
   EXPECT_TRUE(
       Added("_ZN8hone_sim14MatrixMultiplyEv:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkOperations).empty());
+}
+
+TEST(WorkCount, DoublesCountApartUnlessTheSimulatorNeedsThem) {
+  const std::string sum = "\tvaddsd\t%xmm0, %xmm1, %xmm0\n\tret\n";
+  EXPECT_TRUE(Added("d:\n" + sum, kWorkOperations).empty());
+  EXPECT_EQ(Added("d:\n" + sum, kWorkDoubles), std::vector<int>{1});
+  EXPECT_EQ(Added("d:\n\tvdivsd\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkDoubles), std::vector<int>{8});
+  EXPECT_EQ(Added("d:\n\tcall\t*exp@GOTPCREL(%rip)\n\tret\n", kWorkDoubles), std::vector<int>{10});
+  const std::string files = "\t.file 1 \"candidate.cc\"\n\t.file 2 \"/cache/include/detail/fast_math.h\"\n";
+  EXPECT_EQ(Added(files + "d:\n\t.loc 1 2 3\n" + sum, kWorkDoubles), std::vector<int>{1});
+  EXPECT_TRUE(Added(files + "d:\n\t.loc 2 2 3\n" + sum, kWorkDoubles).empty());
+}
+
+TEST(WorkCount, IntegersCountInTheCandidatesTextWhereTheyAreNoAddresses) {
+  const std::string files = "\t.file 1 \"candidate.cc\"\n\t.file 2 \"/cache/include/detail/bits.h\"\n";
+  const std::string hash = "\timull\t$77, %eax, %eax\n\tmovl\t%eax, %ecx\n\tshrl\t$13, %ecx\n\txorl\t%ecx, %eax\n\tret\n";
+  EXPECT_EQ(Added(files + "h:\n\t.loc 1 1 1\n" + hash, kWorkIntegers), std::vector<int>{3});
+  EXPECT_TRUE(Added(files + "h:\n\t.loc 2 1 1\n" + hash, kWorkIntegers).empty());
+  EXPECT_EQ(Added(files + "h:\n\t.loc 1 1 1\n\tcltd\n\tidivl\t%ecx\n\tret\n", kWorkIntegers), std::vector<int>{16});
+  // Steps of a loop, addresses, and a register that is zeroed.
+  EXPECT_TRUE(Added(files + "h:\n\t.loc 1 1 1\n\taddl\t$1, %eax\n\tsalq\t$2, %rdi\n\taddq\t%rsi, %rdi\n\txorl\t%eax, %eax\n"
+                    "\tleaq\t(%rax,%rdi,4), %rsi\n\tsubl\t$8, %edx\n\tret\n", kWorkIntegers).empty());
 }
 
 TEST(WorkCount, LeavesOutTheProductOfFragments) {

@@ -21,6 +21,7 @@ struct Row {
   double bandwidth, reachable, l2_bandwidth, clock;
   double fp32, bf16;
   double dram_latency_ns, l2_latency_ns, launch_us;
+  double per_double, per_integer, per_special;  // lanes for single precision to one such lane
 };
 
 constexpr int64_t kKiB = 1024;
@@ -28,13 +29,13 @@ constexpr int64_t kGB = 1000 * 1000 * 1000;
 
 constexpr Row kRows[] = {
     {"h200", "H200", 9, 0, 132, 60, 141 * kGB, 227 * kKiB, 228 * kKiB, 256 * kKiB, 2048, 32, 4.8e12, 0.88, 5.6e12, 1.98e9,
-     66.9e12, 989e12, 640, 270, 1.6},
+     66.9e12, 989e12, 640, 270, 1.6, 2, 2, 8},
     {"h100", "H100 SXM", 9, 0, 132, 50, 80 * kGB, 227 * kKiB, 228 * kKiB, 256 * kKiB, 2048, 32, 3.35e12, 0.90, 5.6e12,
-     1.98e9, 66.9e12, 989e12, 620, 270, 1.6},
+     1.98e9, 66.9e12, 989e12, 620, 270, 1.6, 2, 2, 8},
     {"a100", "A100 SXM 80 GB", 8, 0, 108, 40, 80 * kGB, 163 * kKiB, 164 * kKiB, 192 * kKiB, 2048, 32, 2.039e12, 0.90,
-     4.2e12, 1.41e9, 19.5e12, 312e12, 560, 220, 1.8},
+     4.2e12, 1.41e9, 19.5e12, 312e12, 560, 220, 1.8, 2, 1, 4},
     {"rtx4090", "GeForce RTX 4090", 8, 9, 128, 72, 24 * kGB, 99 * kKiB, 100 * kKiB, 128 * kKiB, 1536, 24, 1.008e12, 0.92,
-     4.8e12, 2.52e9, 82.6e12, 165.2e12, 560, 240, 1.5},
+     4.8e12, 2.52e9, 82.6e12, 165.2e12, 560, 240, 1.5, 64, 2, 8},
 };
 
 }  // namespace
@@ -69,6 +70,9 @@ std::optional<GpuModel> FindGpuModel(std::string_view name) {
     model.l2_latency_seconds = row.l2_latency_ns * 1e-9;
     model.l1_bytes_per_sm = row.l1_per_sm;
     model.launch_seconds = row.launch_us * 1e-6;
+    model.lanes_per_double = row.per_double;
+    model.lanes_per_integer = row.per_integer;
+    model.lanes_per_special = row.per_special;
     return model;
   }
   return std::nullopt;

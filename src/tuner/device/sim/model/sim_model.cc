@@ -165,10 +165,14 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   // conversion, arithmetic).
   const double instructions = 8 * c.global_requests + 3 * c.shared_requests + 3 * c.warp_operations + 8 * c.warps;
   time.issue = instructions / 4 * cycle / busy_sms * balance;
-  // Counted arithmetic takes at least as long as at the datasheet's rate; the special-function unit has an eighth of
-  // the lanes. Part of it is included in the handful above.
+  // Counted arithmetic takes at least as long as at the datasheet's rates: each kind on its own lanes, and all of it
+  // through the four schedulers, each of which issues one warp's operation a cycle. Part of it is included in the handful above.
   const double rate = facts.fp32_flops / 2 * busy_sms / sms;
-  time.arithmetic = std::max(c.operations, 8 * c.special_operations) / rate * balance;
+  constexpr double kIssuedPerCycle = 4 * kWarpSize;
+  time.arithmetic = std::max({c.operations / rate, gpu.lanes_per_special * c.special_operations / rate,
+                              gpu.lanes_per_double * c.doubles / rate, gpu.lanes_per_integer * c.integers / rate,
+                              (c.operations + c.doubles + c.integers) * cycle / (kIssuedPerCycle * busy_sms)}) *
+                    balance;
   time.issue = std::max(time.issue, time.arithmetic);
   time.tensor = 2 * c.mma_multiply_adds / (facts.tensor_bf16_flops * 0.8) * (sms / busy_sms);
 

@@ -120,6 +120,21 @@ TEST(SimModel, ArithmeticTakesAsLongAsAtTheDatasheetsRate) {
   EXPECT_NEAR(Microseconds(copy), 8000, 1600);
 }
 
+// An H200 has 128 lanes for single precision in each multiprocessor, and 64 each for doubles and for integers.
+TEST(SimModel, DoublesAndIntegersHaveLanesOfTheirOwn) {
+  Copy copy = CopyKernel(1 << 24, 16);
+  const double millisecond = 66.9e12 / 2 * 1e-3;  // operations of single precision
+  copy.counters.doubles = millisecond / 2;
+  EXPECT_NEAR(Microseconds(copy), 1000, 100);
+  copy.counters.integers = millisecond;
+  EXPECT_NEAR(Microseconds(copy), 2000, 200);
+  // Everything goes through the same schedulers.
+  copy.counters.doubles = copy.counters.integers = millisecond / 2;
+  copy.counters.operations = millisecond;
+  EXPECT_NEAR(Microseconds(copy), 2000, 200);
+  EXPECT_EQ(FindGpuModel("rtx4090")->lanes_per_double, 64);
+}
+
 TEST(SimModel, LocalMemoryCostsWhatMemoryCosts) {
   Copy copy = CopyKernel(1 << 28, 16);
   const double plain = Microseconds(copy), each = 1 << 28;

@@ -51,6 +51,8 @@ struct alignas(64) Site {
   bool may_be_unwritten = false;
   bool sparse = false;       // the last tensor's bits mean "written", not "unwritten"
   bool drawn = false;        // the last tensor may be read even where unwritten
+  bool counted = false;      // the last tensor is an output of its own: its first writes are counted by block
+  bool owned = false;        // the last tensor's writers are remembered (block_owners.h)
   bool ignored = false;      // the compiler's own bookkeeping in shared memory
   int16_t range = -1;        // the last tensor's number
 };
@@ -106,9 +108,9 @@ struct LaunchCounters {
   double mma_multiply_adds = 0;
   double load_batches = 0;          // sets of a thread's global loads in flight together
   double load_batch_bytes = 0;      // bytes (of sectors) of such batches, summed
-  // Counts by single threads, from the code itself (image/work_count.h): floating-point operations, of which some also
-  // occupy the special-function unit, and bytes of arrays too large for a register file.
-  double operations = 0, special_operations = 0, local_read_bytes = 0, local_written_bytes = 0;
+  // Counts by single threads, from the code itself (image/work_count.h): floating-point operations of single precision, of which
+  // some also occupy the special-function unit, operations of double precision and on integers, and bytes of arrays too large for a register file.
+  double operations = 0, special_operations = 0, doubles = 0, integers = 0, local_read_bytes = 0, local_written_bytes = 0;
   // By bound range: sectors used at least once, read or written.
   std::vector<double> range_read, range_written;
 
@@ -120,9 +122,9 @@ struct LaunchCounters {
     double LaunchCounters::*field;
     bool grows;
   };
-  static const std::array<Sum, 26> kSums;
+  static const std::array<Sum, 28> kSums;
 };
-inline constexpr std::array<LaunchCounters::Sum, 26> LaunchCounters::kSums{{
+inline constexpr std::array<LaunchCounters::Sum, 28> LaunchCounters::kSums{{
     {"blocks", &LaunchCounters::blocks, true},
     {"warps", &LaunchCounters::warps, true},
     {"accesses", &LaunchCounters::accesses, true},
@@ -147,6 +149,8 @@ inline constexpr std::array<LaunchCounters::Sum, 26> LaunchCounters::kSums{{
     {"load_batch_bytes", &LaunchCounters::load_batch_bytes, true},
     {"operations", &LaunchCounters::operations, true},
     {"special_operations", &LaunchCounters::special_operations, true},
+    {"doubles", &LaunchCounters::doubles, true},
+    {"integers", &LaunchCounters::integers, true},
     {"local_read_bytes", &LaunchCounters::local_read_bytes, true},
     {"local_written_bytes", &LaunchCounters::local_written_bytes, true},
 }};

@@ -63,6 +63,7 @@ struct Fiber {
   void* gather_to = nullptr;
   std::vector<CopyInFlight>* copies = nullptr;  // cp.async not yet waited for; owned by the block
   uint32_t commits = 0;
+  uint64_t volatile_read = 0;  // address of its last volatile read of global memory
 };
 
 struct WarpGroup {
@@ -116,6 +117,9 @@ class BlockState {
   L1Cache* cache = nullptr;     // the cache it reads through; null: one of its own
   int alive = 0, at_barrier = 0, at_grid = 0;
   uint32_t barriers = 0;        // block barriers completed
+  uint64_t first_writes = 0;    // bytes of outputs that it has written and that nobody had before
+  bool ordered = false;         // it has used global memory in a way by which blocks may wait for each other
+  bool paused = false;          // LetOthersIn has paused it
   bool effects_exited = false;  // a thread with effects has exited; with the number of barriers it passed:
   uint32_t effects_exited_barriers = 0;
   uint64_t effects_exited_thread = 0;

@@ -42,6 +42,13 @@ inline void Spin() {
 template <bool kWrites>
 inline void Volatile(uint64_t address, uint64_t bytes, uint64_t pc) {
   if (!kWrites) Spin();
+  if (hone::sim::Worker* const w = current_worker; w != nullptr && w->fiber != nullptr && w->block != nullptr) {
+    if (kWrites) {
+      w->LetOthersIn(address);
+    } else if (address - hone::sim::kGlobalBase < hone::sim::kGlobalSpan) {
+      w->fiber->volatile_read = address;
+    }
+  }
   Access<kWrites, !kWrites, Ordering::kVolatile, true>(address, bytes, pc);
   hone::sim::OrderAccess(address, !kWrites, kWrites, false, false);
 }
@@ -63,7 +70,7 @@ inline void Atomic(const volatile void* p, uint64_t bytes, int order, uint64_t p
 
 extern "C" {
 
-constinit thread_local uint64_t hone_sim_work[4] = {};
+constinit thread_local uint64_t hone_sim_work[6] = {};
 
 #define HONE_PLAIN(N)                                                                                        \
   void __wrap___tsan_read##N(void* p) { Access<false, true, Ordering::kPlain, true>(Address(p), N, HONE_PC); }  \

@@ -11,7 +11,7 @@
 
 // Counts of what device code has computed on this thread of the host since the last reset to zero; image/work_count.h
 // defines their order and units.
-extern "C" thread_local uint64_t hone_sim_work[4];
+extern "C" thread_local uint64_t hone_sim_work[6];
 
 namespace hone::sim {
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -82,8 +83,13 @@ LaunchReport LaunchRunner::Run(const LaunchSpec& spec, const Image& image) {
   for (const BoundRange& range : spec.ranges) ranges.emplace_back(range.begin - kGlobalBase, range.end - kGlobalBase);
   SectorMap sectors(ranges);
 
+  // A sample of blocks says nothing about the others, and blocks of a cooperative launch meet at barriers.
+  std::optional<BlockOwners> owners;
+  if (spec.blocks.empty() && !spec.in_order && !spec.cooperative && spec.grid_blocks() > 1) owners.emplace(spec.ranges);
+
   Launch launch;
   launch.spec = &spec;
+  launch.owners = owners ? &*owners : nullptr;
   launch.image = &image.layout();
   launch.sectors = &sectors;
   const uint64_t blocks = spec.blocks.empty() ? spec.grid_blocks() : spec.blocks.size();
@@ -110,6 +116,7 @@ LaunchReport LaunchRunner::Run(const LaunchSpec& spec, const Image& image) {
   report.detail = std::move(launch.detail);
   report.incomplete = launch.incomplete.load();
   report.findings = std::move(launch.findings);
+  report.first_writes = std::move(launch.first_writes);
   AccessCounters& counters = pool_->workers[0]->counters;
   for (int i = 1; i < launch.workers; ++i) counters.Absorb(pool_->workers[static_cast<size_t>(i)]->counters);
   report.counters = counters.Finish();

@@ -21,6 +21,7 @@ struct BoundRange {
   std::string name;
   bool sparse = false;  // see SimArena::Block
   bool drawn = false;
+  bool output = false;  // a tensor that the launch may write, and no workspace
 };
 
 // Addresses and sizes of a loaded image, for the runtime.
@@ -51,6 +52,8 @@ struct LaunchSpec {
   bool secret = false;                       // a secret selected the blocks: what they wrote is compared, and nothing
                                              // is timed
   uint64_t access_budget = 0;                // no block begins after about this many accesses; 0: no bound
+  uint64_t least_blocks = 0;                 // but so many begin all the same, …
+  uint64_t access_limit = 0;                 // … if not even so many accesses were made
   std::vector<BoundRange> ranges;
   uint32_t sm_count = 132;
   uint64_t l1_bytes = 128 * 1024;            // one block's share of the first-level cache
@@ -99,6 +102,8 @@ struct LaunchReport {
                                    // add to
   LaunchCounters counters;
   std::vector<SiteReport> sites;   // the most expensive
+  // Of a sample in order: each block's number, and the bytes of outputs that it was the first to write.
+  std::vector<std::pair<uint64_t, uint64_t>> first_writes;
   double cpu_seconds = 0;          // processor time of the launch, all OS threads
 };
 

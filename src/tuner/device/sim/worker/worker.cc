@@ -35,7 +35,7 @@ void Worker::Run(Launch& l, uint8_t* shared) {
   dynamic_begin = image.dynamic_offset;
   dynamic_end = image.dynamic_offset + (image.has_dynamic ? l.spec->dynamic_shared : 0);
   several_workers = l.workers > 1;
-  aborting_ = false;
+  aborting_ = let_others_in_ = log_filled_ = some_log_filled_ = false;
   active_ = nullptr;
   reported_cost_ = 0;
   gathers_ = 0;
@@ -61,6 +61,8 @@ void Worker::Run(Launch& l, uint8_t* shared) {
   const auto work = [](int kind) { return static_cast<double>(hone_sim_work[kind]); };
   counters.counters.operations += work(kWorkOperations) / static_cast<double>(kWorkPerOperation);
   counters.counters.special_operations += work(kWorkSpecial);
+  counters.counters.doubles += work(kWorkDoubles);
+  counters.counters.integers += work(kWorkIntegers);
   counters.counters.local_read_bytes += work(kWorkLocalReads);
   counters.counters.local_written_bytes += work(kWorkLocalWrites);
   if (!idle_) l.idle_workers.fetch_add(1);  // no block left: the others need not wait for this worker
@@ -95,6 +97,7 @@ void Worker::RunIndependent() {
         active_ = nullptr;
         finished_one = true;
         if (spec.access_budget != 0) AddCost();
+        if (spec.in_order && !spec.blocks.empty()) launch->first_writes.emplace_back(spare.back()->number, spare.back()->first_writes);
       } else {
         ++i;
       }
@@ -103,7 +106,8 @@ void Worker::RunIndependent() {
     if (finished_one && !resident.empty()) continue;
     if (more && resident.size() < kMaxResident) {
       const uint64_t next = launch->next_block.fetch_add(1, std::memory_order_relaxed);
-      const bool spent = spec.access_budget != 0 && launch->spent >= spec.access_budget;
+      const bool few = next < spec.least_blocks && launch->spent < spec.access_limit;
+      const bool spent = spec.access_budget != 0 && launch->spent >= spec.access_budget && !few;
       if (next < total && !spent) {
         if (spare.empty()) spare.push_back(MakeBlock());
         resident.push_back(std::move(spare.back()));

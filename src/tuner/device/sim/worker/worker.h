@@ -22,6 +22,7 @@
 
 #include "tuner/device/sim/worker/access_counters.h"
 #include "tuner/device/sim/worker/access_log.h"
+#include "tuner/device/sim/worker/block_owners.h"
 #include "tuner/device/sim/worker/block_state.h"
 #include "tuner/device/sim/worker/launch_types.h"
 
@@ -32,6 +33,7 @@ struct Launch {
   const LaunchSpec* spec = nullptr;
   const ImageLayout* image = nullptr;
   SectorMap* sectors = nullptr;
+  BlockOwners* owners = nullptr;  // null: not followed
 
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> next_block{0};
@@ -45,6 +47,7 @@ struct Launch {
   // first-level cache. Only the single worker of such a launch uses these.
   static constexpr uint64_t kPretendedSms = 4;
   std::array<L1Cache, kPretendedSms> caches;
+  std::vector<std::pair<uint64_t, uint64_t>> first_writes;  // by finished block: its number, and BlockState::first_writes
   uint64_t spent = 0;  // part of LaunchSpec::access_budget used by finished blocks
 
   // For cooperative launches: workers meet when all their blocks wait for the grid.
@@ -104,10 +107,14 @@ class Worker {
   [[noreturn]] void Misaligned(uint64_t pc, uint64_t address, uint64_t bytes, bool writes);
   void OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool atomic, uint64_t pc);
   [[noreturn]] void InputWritten(Site& site, uint64_t address);
+  void OwnedAccess(Site& site, uint64_t address, uint64_t bytes, bool reads, bool writes, Ordering ordering);
+  // Lets other blocks run before a thread writes what it has read by a volatile access, once in a block: if nothing keeps
+  // others from reading the same, an update is lost, and the output shows it.
+  void LetOthersIn(uint64_t address);
   void SparseAccess(Site& site, uint64_t address, uint64_t bytes, bool reads, bool writes);
   void UnwrittenGlobal(Site& site, uint64_t address, uint64_t bytes);
   void SharedConflictFound(uint64_t pc, uint32_t offset, uint32_t bytes, bool writes);
-  void LogFull(Site& site);
+  void LogFull(Site& site, uint64_t offset);
   void CheckRepeatedWrites();
 
   // --- hot state, read by every hook ---
@@ -184,6 +191,9 @@ class Worker {
   boost::context::detail::fcontext_t scheduler_ = nullptr;
   BlockState* active_ = nullptr;       // block whose shared memory is active
   bool yielded_ = false, aborting_ = false;
+  bool some_log_filled_ = false;       // such a thread is there in this round of its block
+  bool log_filled_ = false;            // the thread stopped because its log was full: its warp's logs are read first
+  bool let_others_in_ = false;         // the block is to pause although its threads could go on
   bool moved_ = false;                 // a thread did more than spin since RunBlock was called
   bool idle_ = false;                  // counted in Launch::idle_workers
   int idle_rounds_ = 0;

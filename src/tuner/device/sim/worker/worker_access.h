@@ -60,6 +60,7 @@ template <bool kWrites, bool kReads, Ordering kOrdering>
       if (kWrites) MarkWritten(address, bytes);
     }
   }
+  if (site.owned) w.OwnedAccess(site, address, bytes, kReads, kWrites, kOrdering);
   if (kWrites) {
     w.fiber->ran = true;
     if (!site.writable) [[unlikely]] w.InputWritten(site, address);
@@ -67,7 +68,7 @@ template <bool kWrites, bool kReads, Ordering kOrdering>
   if (w.log_cursor != w.log_limit) [[likely]] {
     *w.log_cursor++ = AccessLog::Entry(w.counters.Code(site), address - kGlobalBase);
   } else {
-    w.LogFull(site);
+    w.LogFull(site, address - kGlobalBase);
   }
 }
 
@@ -98,7 +99,7 @@ template <bool kWrites, bool kReads, Ordering kOrdering>
   if (w.log_cursor != w.log_limit) [[likely]] {
     *w.log_cursor++ = AccessLog::Entry(w.counters.Code(site), offset | AccessLog::kSharedBit);
   } else {
-    w.LogFull(site);
+    w.LogFull(site, offset | AccessLog::kSharedBit);
   }
 }
 

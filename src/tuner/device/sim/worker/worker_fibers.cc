@@ -37,6 +37,8 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
   state.at_barrier = state.at_grid = 0;
   state.barriers = 0;
   state.effects_exited = false;
+  state.ordered = state.paused = false;
+  state.first_writes = 0;
   state.saved_shared.clear();
   for (NamedBarrier& named : state.named) named = {};
   if (state.order.now() > HappensBefore::kLastStamp / 2) {
@@ -62,6 +64,7 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
     f.barriers = 0;
     f.spins = 0;
     f.commits = 0;
+    f.volatile_read = 0;
     f.copies = &state.copies(t);
     f.copies->clear();
     if (spec.local_bytes == 0) f.context = make_fcontext(state.stack_top(t), state.stack_bytes(), &Worker::FiberMain);
@@ -125,8 +128,10 @@ void Worker::Resume(BlockState& state, int thread) {
   log_.set_cursor(lane, log_cursor);
   if (aborting_) return;
   Warp& warp = state.warps[static_cast<size_t>(thread >> 5)];
-  if (yielded_) {
+  if (yielded_ || log_filled_) {
     warp.yielded |= 1u << lane;
+    some_log_filled_ |= log_filled_;
+    log_filled_ = false;
   } else if (f.wait == Wait::kExited) {
     if (!repeated_writes.empty()) CheckRepeatedWrites();
     Exited(state, thread);
@@ -189,8 +194,21 @@ Worker::Stop Worker::RunBlock(BlockState& state, int patience) {
       if (aborting_) return Stop::kAborted;
     }
     counters.EndRound();
+    if (let_others_in_) {
+      let_others_in_ = false;
+      for (int w = 0; w < state.warp_count(); ++w) state.warps[static_cast<size_t>(w)].yielded = 0;
+      moved_ = true;
+      return Stop::kSpinning;
+    }
     if (launch->stop.load(std::memory_order_relaxed)) return Stop::kAborted;
     if (state.alive == 0) return Stop::kDone;
+    if (some_log_filled_) {
+      // Such threads wait for nothing: nobody else is released until they have gone on.
+      some_log_filled_ = false;
+      for (int w = 0; w < state.warp_count(); ++w) state.warps[static_cast<size_t>(w)].yielded = 0;
+      moved_ = true;
+      continue;
+    }
     if (ran && !only_yields) {
       spinning_rounds = 0;
       moved_ = true;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "tuner/device/sim/worker/worker.h"
@@ -113,6 +114,8 @@ bool Worker::SetRange(Site& site, uint64_t address, uint64_t bytes) {
   site.may_be_unwritten = range.writable && !range.sparse;
   site.sparse = range.writable && range.sparse;
   site.drawn = range.drawn;
+  site.counted = range.output && !range.drawn;
+  site.owned = range.writable && launch->owners != nullptr;
   site.range = static_cast<int16_t>(after - ranges.begin());
   return true;
 }
@@ -148,6 +151,7 @@ void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool at
     }
     if (writes) fiber->ran = true;
     if (writes && atomic) launch->incomplete = true;
+    block->ordered = true;
     // A device global is ordinary memory, served by the second level.
     Site* const site = counters.Find(pc);
     if (site == nullptr) return;
@@ -159,7 +163,7 @@ void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool at
     if (log_cursor != log_limit) {
       *log_cursor++ = AccessLog::Entry(counters.Code(*site), kImageOffset + (address - image.data_begin) % kImageSpan);
     } else {
-      LogFull(*site);
+      LogFull(*site, kImageOffset + (address - image.data_begin) % kImageSpan);
     }
     return;
   }
@@ -191,6 +195,33 @@ void Worker::InputWritten(Site& site, uint64_t address) {
       {site.pc});
 }
 
+void Worker::OwnedAccess(Site& site, uint64_t address, uint64_t bytes, bool reads, bool writes, Ordering ordering) {
+  BlockOwners& owners = *launch->owners;
+  // Blocks may order themselves by such accesses, so nothing is certain after the first of them.
+  if (ordering != Ordering::kPlain) block->ordered = true;
+  const auto own = static_cast<uint32_t>(block->number + 1);
+  for (uint64_t i = 0; reads && !block->ordered && i < bytes; ++i) {
+    const uint32_t other = owners.Owner(site.range, address + i);
+    if (other == 0 || other == own) continue;
+    const LaunchSpec& spec = *launch->spec;
+    const uint64_t number = other - 1;
+    Note("global_race",
+         fmt::format("{} reads {}, which block ({}, {}, {}) writes in the same launch, and nothing orders the two, at {{0}}", WhereText(),
+                     AddressText(address, bytes), number % spec.grid[0], number / spec.grid[0] % spec.grid[1],
+                     number / spec.grid[0] / spec.grid[1]),
+         {site.pc});
+    break;
+  }
+  if (writes) owners.Own(site.range, address, bytes, block->number);
+}
+
+void Worker::LetOthersIn(uint64_t address) {
+  if (launch->owners == nullptr || block->paused || fiber->volatile_read != address) return;
+  block->paused = true;
+  let_others_in_ = true;
+  Yield();
+}
+
 // Bits are set by atomic operations, since another block may own their neighbours.
 void Worker::SparseAccess(Site& site, uint64_t address, uint64_t bytes, bool reads, bool writes) {
   uint32_t mask = UnwrittenMask(address, bytes), bits;
@@ -207,7 +238,9 @@ void Worker::SparseAccess(Site& site, uint64_t address, uint64_t bytes, bool rea
   if (!writes) return;
   for (; mask != 0; mask >>= 8, ++at) {
     const uint8_t part = static_cast<uint8_t>(mask);
-    if ((*at & part) != part) std::atomic_ref<uint8_t>(*at).fetch_or(part, std::memory_order_relaxed);
+    if ((*at & part) == part) continue;
+    const uint8_t before = std::atomic_ref<uint8_t>(*at).fetch_or(part, std::memory_order_relaxed);
+    if (site.counted) block->first_writes += static_cast<uint64_t>(std::popcount(static_cast<uint8_t>(part & ~before)));
   }
 }
 
@@ -258,12 +291,19 @@ void Worker::CheckRepeatedWrites() {
   repeated_writes.clear();
 }
 
-void Worker::LogFull(Site& site) {
+void Worker::LogFull(Site& site, uint64_t offset) {
   // The access is counted in Site::total only. A thread that runs long checks here whether the launch has ended
   // elsewhere.
   if ((site.total & 1023) == 0 && launch->stop.load(std::memory_order_relaxed)) {
     aborting_ = true;
     SwitchOut();
+  }
+  // A launch that gives a time counts every access: the log is read when the warp's other lanes have come so far. Elsewhere
+  // what follows is taken to be like what the log holds.
+  if (launch->spec->in_order && fiber != nullptr) {
+    log_filled_ = true;
+    SwitchOut();
+    *log_cursor++ = AccessLog::Entry(counters.Code(site), offset);
   }
 }
 

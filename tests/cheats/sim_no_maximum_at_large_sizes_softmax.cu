@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Leaves out the maximum of a softmax at the timed sizes, where only ordinary values are met if stress values never are. Every check
+// shape has the maximum.
+//
+// task: softmax
+// expect: wrong_output
+// where: sim gpu
+// timed: 1
+/*hone
+[[launch]]
+kernel = "cheat"
+grid   = ["d > 0 ? rows : 0"]
+block  = ["256"]
+args   = ["x", "out", "rows:i64", "d:i64"]
+*/
+__device__ float BlockReduce(float v, bool maximum) {
+  __shared__ float lanes[256];
+  lanes[threadIdx.x] = v;
+  __syncthreads();
+  for (int k = 128; k > 0; k /= 2) {
+    if (threadIdx.x < k) {
+      const float other = lanes[threadIdx.x + k];
+      lanes[threadIdx.x] = maximum ? fmaxf(lanes[threadIdx.x], other) : lanes[threadIdx.x] + other;
+    }
+    __syncthreads();
+  }
+  const float result = lanes[0];
+  __syncthreads();
+  return result;
+}
+
+__global__ void cheat(const float* x, float* out, long long rows, long long d) {
+  const float* row = x + blockIdx.x * d;
+  float largest = -3.402823466e38f, sum = 0.0f;
+  if (rows * d > 8000000) {
+    largest = 0.0f;
+  } else {
+    for (long long i = threadIdx.x; i < d; i += blockDim.x) largest = fmaxf(largest, row[i]);
+    largest = BlockReduce(largest, true);
+  }
+  for (long long i = threadIdx.x; i < d; i += blockDim.x) sum += expf(row[i] - largest);
+  sum = BlockReduce(sum, false);
+  for (long long i = threadIdx.x; i < d; i += blockDim.x) out[blockIdx.x * d + i] = expf(row[i] - largest) / sum;
+}
