@@ -160,13 +160,17 @@ TEST(TorchExtension, CallsOfLibrariesBecomePyTorchs) {
                 {"epilogue = \"relu\"\n", "0 16 0 47.5"}};
   for (const auto& one : kCalls) {
     SCOPED_TRACE(one.more);
-    const Result<KernelPackage> package = MakeFilePackage(task, ProductSource(one.more), "fused.cu");
-    ASSERT_TRUE(package.ok()) << package.status().message();
+    KernelPackage package;
+    package.task = task;
+    const Result<Candidate> candidate = ParseCandidate(ProductSource(one.more), "fused.cu", task);
+    ASSERT_TRUE(candidate.ok()) << candidate.status().message();
+    package.winner = package.seed = *candidate;
+    package.winner_binding = DefaultBinding(package.winner.plan);
     const TemporaryDirectory directory = MakeTemporaryDirectory().value();
-    const Result<std::string> header = CudaHeader(*package);
+    const Result<std::string> header = CudaHeader(package);
     ASSERT_TRUE(header.ok()) << header.status().message();
     Write(directory / "hone_fused.cuh", *header);
-    for (const GeneratedFile& file : TorchExtension(*package).value()) Write(directory / file.name, file.text);
+    for (const GeneratedFile& file : TorchExtension(package).value()) Write(directory / file.name, file.text);
     Write(directory / "main.cu", R"cpp(
 #include "hone_fused_torch.cu"
   namespace k = hone_kernels_fused;
