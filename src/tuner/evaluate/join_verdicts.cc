@@ -57,12 +57,13 @@ Task SmallCases(const Task& task) {
   std::copy_if(task.cases.begin(), task.cases.end(), std::back_inserter(small.cases),
                [&](const Case& c) { return c.role == CaseRole::kTime && !cheap.empty(); });
   for (HiddenGroup& group : small.hidden) group.count = 1;
-  // Ranges whose upper ends are too expensive to simulate are dropped, because a draw could reach those ends.
-  std::erase_if(small.hidden, [&](const HiddenGroup& group) {
+  // Nothing is drawn from ranges whose upper ends are too expensive to simulate, because a draw could reach those ends. The ranges
+  // stay: they say which other shapes are fair.
+  for (HiddenGroup& group : small.hidden) {
     Dims largest;
     for (const HiddenRange& range : group.ranges) largest[range.dim] = range.high;
-    return !CheapBytes(task, largest);
-  });
+    if (!CheapBytes(task, largest)) group.count = 0;
+  }
   return small;
 }
 

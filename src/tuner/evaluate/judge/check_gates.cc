@@ -52,7 +52,9 @@ std::vector<Case> AimedCases(Judgement& judgement, const std::vector<Case>& case
   };
   for (const Case& c : cases) take(c.dims);
   for (int draws = 0; draws < policy::kAimedDraws && taken.size() < entries.size() && !judgement.task.hidden.empty();) {
-    for (Case& drawn : DrawHiddenCases(judgement.task, judgement.secrets.Next())) {
+    std::vector<Case> hidden = DrawHiddenCases(judgement.task, judgement.secrets.Next());
+    if (hidden.empty()) break;
+    for (Case& drawn : hidden) {
       ++draws;
       if (take(drawn.dims)) aimed.push_back(std::move(drawn));
     }
