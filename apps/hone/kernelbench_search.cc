@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_fields.h"
+#include "base/json_text.h"
 #include "common/standard_output.h"
 #include "hone/kernelbench_command.h"
 #include "hone/signal_stop.h"
@@ -86,7 +87,7 @@ Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem
   const std::string path = fmt::format("{}/results/{}.json", flags.out, problem.name);
   const std::string key =
       Sha256Hex(fmt::format("{}\n{}\n{}\n{} {}", Sha256Hex(text), flags.name,
-                            RunOptionsToJson(campaign.run.options).dump(), campaign.evaluator->facts().name, timed));
+                            DumpJson(RunOptionsToJson(campaign.run.options)), campaign.evaluator->facts().name, timed));
   Result<SuiteResult> known = LoadSuiteResult(path, problem, key);
   if (known.ok()) return known;
   SuiteResult result;
