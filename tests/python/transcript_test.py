@@ -48,7 +48,8 @@ class TheTranscript(unittest.TestCase):
     def test_every_request_is_answered_once(self):
         asked = [self.key(line) for line in self.lines if "method" in line["message"] and "id" in line["message"]]
         self.assertEqual(len(asked), len(set(asked)))
-        self.assertEqual(sorted(asked), sorted(self.answers))
+        answered = [self.key(line) for line in self.lines if "result" in line["message"] or "error" in line["message"]]
+        self.assertEqual(sorted(asked), sorted(answered))
         self.assertTrue(all(a["seconds"] <= b["seconds"] for a, b in zip(self.lines, self.lines[1:])))
 
     def test_the_fourth_call_judged_a_kernel(self):
