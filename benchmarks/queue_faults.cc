@@ -40,6 +40,7 @@ struct Options {
   int64_t jobs = 1000;
   int workers = 8, submitters = 4, threads = 4, kills = 0, server_kills = 0;
   std::string hone, judge = "nothing";
+  bool remembered = false;
   double lease = 2;
   double judge_ms = 0;
   bool everysec = false;
@@ -72,10 +73,26 @@ class NoJudge final : public hone::Evaluator {
 
 // Every third candidate is wrong, so that an answer that belongs to another job shows.
 bool IsWrong(int64_t job) { return job % 3 == 2; }
-std::string SourceOf(const std::string& right, int64_t job) {
+std::string SourceOf(const Options& options, const std::string& right, int64_t job) {
+  // What is remembered are compiles, never verdicts: with one source, only the first judgement compiles.
+  if (options.remembered) return IsWrong(job) ? right.substr(right.find("*/")) : right;
   std::string source = fmt::format("{}\n// job {}\n", right, job);
   if (IsWrong(job)) source += "#error on purpose\n";
   return source;
+}
+
+// The task relu with a few small shapes, which the simulated GPU runs in milliseconds.
+hone::Result<hone::Task> SmallTask(const std::string& folder) {
+  HONE_ASSIGN_OR_RETURN(hone::Task task, hone::LoadTask(folder));
+  std::string toml = task.toml.substr(0, task.toml.find("[[case]]"));
+  for (const char* shape : {"rows = 4, d = 32", "rows = 13, d = 121", "rows = 3, d = 5", "rows = 0, d = 64"})
+    toml += fmt::format("[[case]]\nrole = \"{}\"\ndims = {{ {} }}\n\n",
+                        toml.find("[[case]]") == std::string::npos ? "time" : "check", shape);
+  toml += "[[hidden]]\ncount = 1\nrows = { low = 1, high = 30 }\nd = { low = 1, high = 200 }\n";
+  HONE_ASSIGN_OR_RETURN(hone::Task small, hone::ParseTask(toml, folder + "/task.toml"));
+  small.oracle_source = task.oracle_source;
+  small.seed_source = task.seed_source;
+  return small;
 }
 
 [[noreturn]] void RunWorker(const Options& options, const std::string& address, int number) {
@@ -121,7 +138,7 @@ std::string SourceOf(const std::string& right, int64_t job) {
       for (int64_t job; (job = next.fetch_add(options.submitters)) < options.jobs;) {
         if (done.contains(job)) continue;
         hone::EvaluationRequest request;
-        request.source = SourceOf(right, job);
+        request.source = SourceOf(options, right, job);
         request.name = fmt::format("job-{}.cu", job);
         request.time = false;
         request.correctness_trials = 1;
@@ -146,7 +163,7 @@ std::string SourceOf(const std::string& right, int64_t job) {
 
 int Run(const Options& options) {
   const std::string folder = std::string(HONE_SOURCE_DIR) + "/tasks/relu";
-  const Result<hone::Task> task = hone::LoadTask(folder);
+  const Result<hone::Task> task = options.remembered ? SmallTask(folder) : hone::LoadTask(folder);
   const Result<std::string> right = hone::ReadFile(folder + "/seed.cu");
   Result<hone::TemporaryDirectory> scratch = hone::MakeTemporaryDirectory();
   if (!task.ok() || !right.ok() || !scratch.ok())
@@ -240,7 +257,7 @@ int Run(const Options& options) {
       ++times[job];
       waits.push_back(wait);
       const bool expected_wrong = options.judge != "nothing" && IsWrong(job);
-      if (verdict != (expected_wrong ? "compile_error" : "ok")) ++wrong;
+      if (verdict != (!expected_wrong ? "ok" : options.remembered ? "parse_error" : "compile_error")) ++wrong;
     }
   }
   std::sort(waits.begin(), waits.end());
@@ -255,6 +272,7 @@ int Run(const Options& options) {
                               {"jobs", options.jobs},
                               {"judge", options.judge},
                               {"judge_ms", options.judge_ms},
+                              {"remembered", options.remembered},
                               {"synced", options.everysec ? "every second" : "every write"},
                               {"workers", options.workers},
                               {"submitters", options.submitters},
@@ -288,6 +306,8 @@ int main(int argc, char** argv) {
   arguments.Add("--judge", options.judge,
                 "nothing: each job is answered at once; sim: workers are `hone worker --device sim`",
                 {.one_of = {"nothing", "sim"}});
+  arguments.Add("--remembered", options.remembered,
+                "small jobs: candidates share a source, so that compiles are remembered, and shapes are few and small");
   arguments.Add("--judge-ms", options.judge_ms, "with --judge nothing: the pause before each answer, for a GPU's work",
                 {.least = 0});
   arguments.Add("--everysec", options.everysec, "the server syncs its disk every second, not at every write");

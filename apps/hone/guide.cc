@@ -172,7 +172,7 @@ std::vector<CommandPage> Pages() {
        .exit_statuses = {{0, "done"}, {2, kUsage}, {3, "the environment failed, or the bench was stopped; the same command continues it"}, {4, "a run waits for answers or for a spool"}},
        .document = "docs/strategies.md"},
       {.command = "bench kernelbench",
-       .groups = {{"What is judged", {"--judge", "--level", "--problem"}}, {"How it is judged", {"--trials", "--no-time", "--compile"}}, {"What is kept and shown", {"--out", "--json"}}, kDevice},
+       .groups = {{"What is judged", {"--judge", "--level", "--problem"}}, {"How it is judged", {"--trials", "--no-time", "--compile", "--hosted"}}, kSearch, kKept, kEnds, kModels, {"What is kept and shown", {"--out", "--name", "--store", "--no-profile", "--json"}}, kDevice},
        .examples = {{"hone bench kernelbench KernelBench --judge submissions --level 1 --compile",
                      "Judges the submissions for level 1 and times them against PyTorch, eager and compiled."}},
        .exit_statuses = {{0, "every submission has a verdict"}, {2, kUsage}, {3, "the environment failed, or the campaign was stopped; the same command continues it"}},

@@ -8,7 +8,10 @@ execute_process(COMMAND ${PREFIX}/bin/hone eval relu ${PREFIX}/share/hone/tasks/
 # Help names the documents where they lie.
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX} --component documents COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 execute_process(COMMAND ${PREFIX}/bin/hone optimize --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
-if(NOT help MATCHES "More: ([^\n]+)\n" OR NOT EXISTS "${CMAKE_MATCH_1}")
+if(NOT help MATCHES "More: ([^\n]+)\n")
+  message(FATAL_ERROR "`hone optimize --help` of an installed program names no document")
+endif()
+if(NOT EXISTS "${CMAKE_MATCH_1}")
   message(FATAL_ERROR "`hone optimize --help` of an installed program names no document that is there: ${CMAKE_MATCH_1}")
 endif()
 file(REMOVE_RECURSE ${PREFIX})

@@ -170,7 +170,8 @@ TEST(TorchExtension, CallsOfLibrariesBecomePyTorchs) {
     const Result<std::string> header = CudaHeader(package);
     ASSERT_TRUE(header.ok()) << header.status().message();
     Write(directory / "hone_fused.cuh", *header);
-    for (const GeneratedFile& file : TorchExtension(package).value()) Write(directory / file.name, file.text);
+    const std::vector<GeneratedFile> files = TorchExtension(package).value();
+    for (const GeneratedFile& file : files) Write(directory / file.name, file.text);
     Write(directory / "main.cu", R"cpp(
 #include "hone_fused_torch.cu"
   namespace k = hone_kernels_fused;

@@ -52,11 +52,13 @@ Result<Gate> CheckShapes(Judgement& judgement, const std::vector<Case>& cases, c
     if (known) choices.resize(1);
     HONE_ASSIGN_OR_RETURN(const Gate gate, CheckCase(judgement, cases[i], choices, false));
     if (gate == Gate::kPassed) continue;
-    // These shapes are Hone's choice: where one is too dear for the simulator, the kernel is not to blame.
-    if (!judgement.facts().modelled || judgement.evaluation.verdict != Verdict::kTimedOut) return gate;
+    // These shapes are Hone's choice: where one is too dear for the simulator, or takes an alternative that it cannot run
+    // (clusters, say), the kernel is not to blame.
+    const Verdict verdict = judgement.evaluation.verdict;
+    if (!judgement.facts().modelled || (verdict != Verdict::kTimedOut && verdict != Verdict::kUnsupported)) return gate;
     judgement.evaluation.verdict = Verdict::kOk;
     judgement.evaluation.detail.clear();
-    return Gate::kPassed;
+    if (verdict == Verdict::kTimedOut) return Gate::kPassed;
   }
   return Gate::kPassed;
 }

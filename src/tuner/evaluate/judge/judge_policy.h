@@ -82,6 +82,8 @@ inline constexpr int kMostSimulatedLaunches = 12;
 // blocks. It takes this much of the device's memory at most.
 inline constexpr int64_t kVastElements = int64_t{1} << 31;
 inline constexpr int64_t kVastMemoryShare = 2;
+// Where a block has more elements of the largest tensor than this to go through, such a shape is not tried.
+inline constexpr double kVastBlockElements = 1 << 20;
 inline constexpr uint64_t kVastStream = 0x7a57;
 // On a small device no shape beyond the hidden ranges takes more than one part in this many of its memory.
 inline constexpr int64_t kBeyondMemoryShare = 16;

@@ -283,6 +283,21 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
   return RunWhole(accesses);
 }
 
+// Returns how many elements of the largest tensor fall to one block of the launch that has the fewest blocks.
+double ElementsOfABlock(const Task& task, const Dims& dims, const ResolvedPlan& plan) {
+  double most = 0, blocks = 0;
+  for (const TensorSpec& tensor : task.tensors) {
+    const Result<TensorShape> shape = ResolveShape(tensor, dims);
+    if (shape.ok()) most = std::max(most, static_cast<double>(shape->elements));
+  }
+  for (const ResolvedStep& step : plan.steps) {
+    if (!step.is_launch()) continue;
+    const double here = static_cast<double>(step.grid[0]) * static_cast<double>(step.grid[1]) * static_cast<double>(step.grid[2]);
+    blocks = blocks == 0 ? here : std::min(blocks, here);
+  }
+  return most / std::max(blocks, 1.0);
+}
+
 }  // namespace
 
 Result<Gate> CheckVast(Judgement& judgement) {
@@ -298,6 +313,11 @@ Result<Gate> CheckVast(Judgement& judgement) {
   if (vast) {
     HONE_ASSIGN_OR_RETURN(const std::optional<ServedProgram> served, Serve(judgement, vast->dims, AnyAlignment()));
     if (!served) return Gate::kStopped;
+    // A block that goes through far more elements than a sample allows would be simulated for minutes.
+    if (ElementsOfABlock(judgement.task, vast->dims, served->plan) > policy::kVastBlockElements) {
+      judgement.secrets = resume;
+      return Gate::kPassed;
+    }
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
                           CaseBuffers::Make(judgement.session, judgement.task, vast->dims, {&served->plan}, 1, false,
                                             judgement.secrets.Next(), true));

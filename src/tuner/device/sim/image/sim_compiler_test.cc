@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/file.h"
@@ -53,6 +55,29 @@ TEST(SimCompiler, IsLimitedInProcessorTime) {
   const CompiledModule module = compiler->Compile(unit).value();
   EXPECT_EQ(module.verdict, Verdict::kTimedOut) << module.log;
   EXPECT_THAT(module.digest, HasSubstr("4 s of processor time"));
+}
+
+// Slurm, for one, signals the compilers of a worker that it requeues.
+TEST(SimCompiler, ACompilerThatWasSignalledSaysNothingOfTheSource) {
+  for (const int signal : {SIGTERM, SIGINT, 0}) {
+    SimCompilerOptions options;
+    options.run = [&](const SubprocessOptions& asked) -> Result<SubprocessResult> {
+      if (std::find(asked.argv.begin(), asked.argv.end(), "written.cc") == asked.argv.end()) return RunSubprocess(asked);
+      SubprocessResult result;
+      result.exit.signal = signal;
+      result.exit.exit_status = signal == 0 ? 1 : -1;
+      if (signal == 0) result.err = "g++: fatal error: Terminated signal terminated program cc1plus\ncompilation terminated.\n";
+      return result;
+    };
+    const std::unique_ptr<Compiler> compiler = MakeSimCompiler(options).value();
+    TranslationUnit unit;
+    unit.file = "k.cu";
+    unit.body = "__global__ void k(float* y) { y[0] = 1; }";
+    unit.kernels = {"k"};
+    const CompiledModule module = compiler->Compile(unit).value();
+    EXPECT_EQ(module.verdict, Verdict::kTimedOut) << signal;  // which is never remembered
+    EXPECT_THAT(module.digest, HasSubstr("by a signal from outside"));
+  }
 }
 
 // g++ uses any file of prelude.h.gch whose first bytes match: a file found there by another process must be complete.
