@@ -120,6 +120,7 @@ class BlockState {
   uint64_t first_writes = 0;    // bytes of outputs that it has written and that nobody had before
   bool ordered = false;         // it has used global memory in a way by which blocks may wait for each other
   bool paused = false;          // LetOthersIn has paused it
+  bool lets_others_in = false;  // it is passed over once, so that a block which begins after it reads before it writes
   bool effects_exited = false;  // a thread with effects has exited; with the number of barriers it passed:
   uint32_t effects_exited_barriers = 0;
   uint64_t effects_exited_thread = 0;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <utility>
 
 #include "tuner/device/sim/fill.h"
 #include "tuner/device/sim/image/work_count.h"
@@ -85,6 +86,11 @@ void Worker::RunIndependent() {
     // If many blocks wait for one another in a chain, each pass may finish only one of them.
     const int patience = resident.size() == 1 ? kSpinRounds : kSpinRoundsOfMany;
     for (size_t i = 0; i < resident.size();) {
+      if (std::exchange(resident[i]->lets_others_in, false) && (more || resident.size() > 1)) {
+        moved = true;
+        ++i;
+        continue;
+      }
       Activate(resident[i].get());
       const Stop stop = RunBlock(*resident[i], patience);
       moved |= moved_;

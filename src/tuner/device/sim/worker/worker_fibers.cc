@@ -37,7 +37,7 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
   state.at_barrier = state.at_grid = 0;
   state.barriers = 0;
   state.effects_exited = false;
-  state.ordered = state.paused = false;
+  state.ordered = state.paused = state.lets_others_in = false;
   state.first_writes = 0;
   state.saved_shared.clear();
   for (NamedBarrier& named : state.named) named = {};

@@ -217,7 +217,7 @@ void Worker::OwnedAccess(Site& site, uint64_t address, uint64_t bytes, bool read
 
 void Worker::LetOthersIn(uint64_t address) {
   if (launch->owners == nullptr || block->paused || fiber->volatile_read != address) return;
-  block->paused = true;
+  block->paused = block->lets_others_in = true;
   let_others_in_ = true;
   Yield();
 }
