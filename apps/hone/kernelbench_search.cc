@@ -158,7 +158,7 @@ Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags)
                     .store = nullptr,
                     .provider = nullptr,
                     .evaluator = nullptr,
-                    .signals = {}};
+                    .signals = SignalStop()};
   HONE_ASSIGN_OR_RETURN(campaign.store, OpenStoreToWrite(context, flags.store));
   HONE_ASSIGN_OR_RETURN(campaign.provider,
                         MakeModelProvider(campaign.run.models, campaign.store.get(),
