@@ -35,6 +35,9 @@ Result<double> Share(const char* option, const std::string& text, double least, 
   const bool percent = std::string_view(end) == "%";
   const double share = percent ? number / 100 : number;
   const bool whole = end != text.c_str() && (percent || *end == '\0');
+  // "2" would be 200 %, where 2 % was meant.
+  if (whole && !percent && share >= 1)
+    return Status::InvalidArgument(fmt::format("{} {}: that is {:g}%; write a share with a percent sign, such as {}%", option, text, 100 * share, text));
   if (whole && share >= least && share <= most) return share;
   return Status::InvalidArgument(fmt::format("{} {}: write a share from {:g}% to {:g}%, such as 2% or 0.02", option,
                                              text, 100 * least, 100 * most));

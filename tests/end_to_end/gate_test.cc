@@ -271,6 +271,7 @@ TEST_F(Gate, SaysWhatIsWrongWithItsOptions) {
       {{"--base", "nowhere"}, "neither a revision of the git repository"},
       {{"--base", "--help-me"}, "base"},
       {{"--base", "main", "--slower", "much"}, "--slower much"},
+      {{"--base", "main", "--slower", "2"}, "write a share with a percent sign, such as 2%"},
       {{"--base", "main", "--rate", "0"}, "--rate 0"},
       {{"--base", "main", "--kernel", "relu"}, "write TASK=FILE.cu"},
       {{"--base", "main", "--kernel", "relu=none.cu"}, "neither side has this file"},

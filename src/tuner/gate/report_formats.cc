@@ -115,6 +115,12 @@ std::string Fenced(std::string text) {
   return fence + "text\n" + text + "\n" + fence + "\n";
 }
 
+bool TimedAny(const GateReport& report) {
+  return std::any_of(report.kernels.begin(), report.kernels.end(), [](const GateKernel& kernel) {
+    return std::any_of(kernel.cases.begin(), kernel.cases.end(), [](const GateCase& c) { return c.rounds > 0; });
+  });
+}
+
 }  // namespace
 
 std::string GateSummary(const GateReport& report) {
@@ -126,9 +132,10 @@ std::string GateSummary(const GateReport& report) {
   if (!report.kernels.empty()) {
     if (!report.options.run)
       text += wrong == 0 ? ": each compiles" : fmt::format(": {} not compile", Counted(wrong, "does", "do"));
+    else if (wrong + slower > 0)
+      text += fmt::format(": {} wrong, {} {}", wrong, slower, SlowerText(report));
     else
-      text += wrong + slower == 0 ? fmt::format(": none is wrong or {}", SlowerText(report))
-                                : fmt::format(": {} wrong, {} {}", wrong, slower, SlowerText(report));
+      text += TimedAny(report) ? fmt::format(": none is wrong or {}", SlowerText(report)) : ": none is wrong, and nothing was timed";
     if (skipped > 0) text += fmt::format(", {} not judged", skipped);
   }
   return text + ".";
