@@ -101,7 +101,8 @@ class PipelineImplementation final : public BatchPipeline {
 
   Status StartWorkers() {
     for (int i = 0; i < options_.workers; ++i) {
-      HONE_ASSIGN_OR_RETURN(std::unique_ptr<NeighborSampler> sampler, MakeNeighborSampler(structure_, options_.sampler));
+      HONE_ASSIGN_OR_RETURN(std::unique_ptr<NeighborSampler> sampler,
+                            MakeNeighborSampler(structure_, options_.sampler));
       samplers_.push_back(std::move(sampler));
     }
     try {
@@ -110,7 +111,8 @@ class PipelineImplementation final : public BatchPipeline {
         pthread_setname_np(workers_.back().native_handle(), "hone-batch");
       }
     } catch (const std::system_error& error) {
-      return Status::ResourceExhausted(fmt::format("cannot start {} worker threads: {}", options_.workers, error.what()));
+      return Status::ResourceExhausted(
+          fmt::format("cannot start {} worker threads: {}", options_.workers, error.what()));
     }
     return Status::Ok();
   }
@@ -162,6 +164,7 @@ class PipelineImplementation final : public BatchPipeline {
     Slot* const slot = place;
     place = nullptr;
     ++taken_;
+    most_lent_ = std::max(most_lent_, ++lent_);
     StartTransfers(lock);
     work_.notify_one();  // one more ticket may be issued
     lock.unlock();
@@ -261,7 +264,8 @@ class PipelineImplementation final : public BatchPipeline {
     largest_bytes_ = std::max(largest_bytes_, bytes);
   }
 
-  Status Prepare(NeighborSampler& sampler, const EpochPlan& plan, int64_t offset, std::vector<NodeId>& seeds, Slot& slot) {
+  Status Prepare(NeighborSampler& sampler, const EpochPlan& plan, int64_t offset, std::vector<NodeId>& seeds,
+                 Slot& slot) {
     try {
       return PrepareOrThrow(sampler, plan, offset, seeds, slot);
     } catch (const std::bad_alloc&) {
@@ -287,7 +291,8 @@ class PipelineImplementation final : public BatchPipeline {
     const int64_t shard_end = step_begin + step_seeds * (shard + 1) / options_.shards;
     seeds.clear();
     const IndexPermutation order(options_.seed, plan.epoch, count);
-    for (int64_t i = shard_begin; i < shard_end; ++i) seeds.push_back(plan.seeds[static_cast<size_t>(plan.shuffle ? order(i) : i)]);
+    for (int64_t i = shard_begin; i < shard_end; ++i)
+      seeds.push_back(plan.seeds[static_cast<size_t>(plan.shuffle ? order(i) : i)]);
     HONE_RETURN_IF_ERROR(sampler.Sample(seeds, batch.key, batch.sample));
     const double sampled = ThreadSeconds();
     batch.sample_seconds = sampled - begin;
@@ -304,7 +309,8 @@ class PipelineImplementation final : public BatchPipeline {
     batch.features = {};
     if (!options_.features || features_.num_rows == 0) return Status::Ok();
     HONE_RETURN_IF_ERROR(slot.rows.Require(nodes.size() * static_cast<size_t>(features_.stride_bytes)));
-    batch.features = {slot.rows.data(), features_.dtype, static_cast<int64_t>(nodes.size()), features_.width, features_.stride_bytes};
+    batch.features = {slot.rows.data(), features_.dtype, static_cast<int64_t>(nodes.size()), features_.width,
+                      features_.stride_bytes};
     SliceRows(features_, nodes, slot.rows.data());
     return Status::Ok();
   }
@@ -336,13 +342,15 @@ class PipelineImplementation final : public BatchPipeline {
     times_.transfer_seconds += batch.transfer_seconds;
     ++times_.batches;
     times_.nodes += batch.sample.num_nodes();
-    for (const NeighborSample::Rows& rows : batch.sample.rows) times_.edges += static_cast<int64_t>(rows.columns.size());
+    for (const NeighborSample::Rows& rows : batch.sample.rows)
+      times_.edges += static_cast<int64_t>(rows.columns.size());
   }
 
   void Recycle(void* lent) noexcept override {
     auto* const slot = static_cast<Slot*>(lent);
     ReleaseTransfer(slot);
     const std::lock_guard lock(mutex_);
+    --lent_;
     Reclaim(slot);
   }
 
@@ -354,8 +362,10 @@ class PipelineImplementation final : public BatchPipeline {
 
   // Called with the lock held.
   void Reclaim(Slot* slot) noexcept {
-    // There are more batch objects than the budget allows (computed from smaller batches): this one's rows are freed.
-    if (static_cast<int64_t>(free_.size()) > Limit()) slot->rows.Drop();
+    // Where there are more batch objects than the budget allows (it was computed from smaller batches), this one's rows
+    // are freed. Those that the consumer holds at once are needed again in the next epoch: pinned memory takes tens of
+    // milliseconds to get, and getting it waits for the device.
+    if (static_cast<int64_t>(free_.size()) > Limit() + most_lent_) slot->rows.Drop();
     free_.push_back(slot);
   }
 
@@ -375,8 +385,9 @@ class PipelineImplementation final : public BatchPipeline {
   std::condition_variable idle_;      // no worker is busy
   // Under the mutex. Tickets: taken <= started <= issued <= planned (started: with a transfer stage).
   int64_t taken_ = 0, started_ = 0, issued_ = 0, planned_ = 0;
-  int busy_ = 0;           // workers between a ticket and the ring
-  bool starting_ = false;  // a thread is in TransferStage::Start
+  int64_t lent_ = 0, most_lent_ = 0;  // batches on loan to the consumer, and the most that ever were
+  int busy_ = 0;                      // workers between a ticket and the ring
+  bool starting_ = false;             // a thread is in TransferStage::Start
   bool stopping_ = false;
   bool measured_ = false;
   std::deque<ActiveEpoch> epochs_;
@@ -401,14 +412,16 @@ Status Validate(const Graph& graph, const BatchPipelineOptions& options) {
     return refuse("local_shards", options.local_shards, "at most shards - first_shard");
   }
   if (options.workers < 1 || options.workers > 1024) return refuse("workers", options.workers, "1 to 1024 threads");
-  if (options.queue < 0 || options.queue > 65536) return refuse("queue", options.queue, "0 (automatic) to 65536 batches");
+  if (options.queue < 0 || options.queue > 65536)
+    return refuse("queue", options.queue, "0 (automatic) to 65536 batches");
   if (options.features && graph.features().num_rows > 0 && graph.features().num_rows < graph.structure().num_nodes) {
     return Status::InvalidArgument(fmt::format("{}: {} nodes but {} feature rows", graph.name(),
                                                graph.structure().num_nodes, graph.features().num_rows));
   }
   const auto labels = static_cast<int64_t>(graph.labels().size());
   if (labels > 0 && labels < graph.structure().num_nodes) {
-    return Status::InvalidArgument(fmt::format("{}: {} nodes but {} labels", graph.name(), graph.structure().num_nodes, labels));
+    return Status::InvalidArgument(
+        fmt::format("{}: {} nodes but {} labels", graph.name(), graph.structure().num_nodes, labels));
   }
   return Status::Ok();
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <new>
 #include <set>
@@ -70,8 +71,13 @@ struct Digest {
 
 Digest DigestOf(const MiniBatch& batch) {
   const FeatureRows& rows = batch.features;
-  return {batch.key, batch.index, batch.sample.nodes, batch.sample.rows.front().columns, batch.labels,
-          std::string(reinterpret_cast<const char*>(rows.rows), static_cast<size_t>(rows.num_rows * rows.stride_bytes))};
+  return {
+      batch.key,
+      batch.index,
+      batch.sample.nodes,
+      batch.sample.rows.front().columns,
+      batch.labels,
+      std::string(reinterpret_cast<const char*>(rows.rows), static_cast<size_t>(rows.num_rows * rows.stride_bytes))};
 }
 
 std::vector<Digest> TakeEpoch(BatchPipeline& pipeline) {
@@ -98,8 +104,8 @@ TEST(BatchPipeline, BatchesHoldTheSampleTheRowsAndTheLabelsOfTheirSeeds) {
       expected_seeds.push_back(seeds[static_cast<size_t>(PermutedIndex(9, 3, 500, i))]);
     }
     met.insert(met.end(), expected_seeds.begin(), expected_seeds.end());
-    const NeighborSample expected =
-        ReferenceSample(SmallGraph()->structure(), Options(1).sampler, expected_seeds, {.seed = 9, .epoch = 3, .step = static_cast<uint32_t>(step)});
+    const NeighborSample expected = ReferenceSample(SmallGraph()->structure(), Options(1).sampler, expected_seeds,
+                                                    {.seed = 9, .epoch = 3, .step = static_cast<uint32_t>(step)});
     ASSERT_EQ(batch.sample.nodes, expected.nodes);
     ASSERT_EQ(batch.features.num_rows, batch.sample.num_nodes());
     EXPECT_EQ(batch.features.width, 20);
@@ -281,6 +287,27 @@ TEST(BatchPipeline, AllocatesNothingInTheSteadyState) {
     EXPECT_FALSE(Take(*pipeline));
   }
   EXPECT_EQ(quiet, 3);
+}
+
+// All leases go back at once at an epoch's end, when more batch objects are free than tickets may be ahead.
+TEST(BatchPipeline, KeepsTheBuffersOfBatchesThatWereOnLoanForTheNextEpoch) {
+  BatchPipelineOptions options = Options(2);
+  options.batch = 100;
+  const std::vector<NodeId> seeds = FirstNodes(2000);
+  const auto pipeline = Make(options);
+  int quiet = 0;
+  for (int epoch = 0; epoch < 60 && quiet < 3; ++epoch) {
+    const int64_t before = HugeBuffer::allocations();
+    ASSERT_TRUE(pipeline->Start({.seeds = seeds, .epoch = 0}).ok());
+    std::deque<BatchLease> held;
+    while (BatchLease lease = Take(*pipeline)) {
+      held.push_back(std::move(lease));
+      if (held.size() > 4) held.pop_front();
+    }
+    held.clear();
+    quiet = HugeBuffer::allocations() == before ? quiet + 1 : 0;
+  }
+  EXPECT_EQ(quiet, 3) << "every epoch allocates rows anew";
 }
 
 // Replaces a device: copies on Start, and records the calls.
