@@ -136,32 +136,39 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
       ->required();
   command->add_option("out", flags->out, "the container to write")->required();
   command->add_flag("--symmetrize", flags->options.symmetrize, "add the reverse of every edge");
-  command->add_flag("--coalesce", flags->options.coalesce, "keep one of parallel edges");
-  command->add_option("--self-loops", flags->self_loops, "keep, remove, or add: exactly one at every node")
-      ->check(CLI::IsMember({"keep", "remove", "add"}))->capture_default_str();
-  command->add_option("--dtype", flags->dtype, "feature type: float32, float16 or bfloat16")->capture_default_str();
+  command->add_flag("--coalesce", flags->options.coalesce, "keep only one of several parallel edges");
+  command
+      ->add_option("--self-loops", flags->self_loops,
+                   "what happens to self-loops: keep, remove, or add (exactly one at every node)")
+      ->check(CLI::IsMember({"keep", "remove", "add"}))
+      ->capture_default_str();
+  command->add_option("--dtype", flags->dtype, "the dtype of stored features: float32, float16 or bfloat16")
+      ->capture_default_str();
   command->add_option("--split", flags->split, "make splits with these fractions of every class: 0.6,0.2,0.2")
       ->delimiter(',')->expected(1, 3);
   command->add_option("--split-seed", flags->split_seed, "make splits with this seed (0 where the source has none)")
       ->check(kZeroOrMore);
   command
       ->add_option("--split-index", flags->options.split_index,
-                   "which of several official splits is taken, from 0; by default the first")
+                   "take this one of several official splits, counted from 0; by default the first")
       ->check(kZeroOrMore);
-  command->add_option("--nodes", flags->options.num_nodes, "number of nodes, where the source does not say it")
+  command->add_option("--nodes", flags->options.num_nodes, "the number of nodes, if the source does not state it")
       ->check(kAboveZero);
   command->add_flag("--allow-isolated", flags->options.allow_isolated,
-                    "convert an edge list of which most ids up to the largest have no edge");
+                    "convert an edge list even if most ids up to the largest have no edge");
   command->add_option("--classes", flags->options.num_classes, "number of classes; by default the largest label + 1")
       ->check(kAboveZero);
-  command->add_option("--replace-nan", flags->replace_nan, "take this value for features that are not finite")
+  command->add_option("--replace-nan", flags->replace_nan, "replace features that are not finite by this value")
       ->each([flags](const std::string&) { flags->replace = true; });
-  command->add_option("--memory", flags->memory_mib, "MiB of edges held before a temporary file is used")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))->capture_default_str();
+  command
+      ->add_option("--memory", flags->memory_mib,
+                   "how many MiB of edges are kept in memory; more go to a temporary file")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+      ->capture_default_str();
   command->add_option("--threads", flags->options.threads, "threads; by default all the process may use")
       ->check(kZeroOrMore);
   command->add_flag("--json", flags->json, "print the result as JSON");
-  command->add_flag("--quiet", flags->quiet, "no progress line");
+  command->add_flag("--quiet", flags->quiet, "print no progress line");
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
 }
 

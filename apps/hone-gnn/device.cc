@@ -52,45 +52,54 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
                    ? std::string()
                    : fmt::format("'{}' is no device; use auto, cpu, cuda or cuda:N", text);
       });
-  command.add_option("--precision", flags.precision, "of a GPU's activations and products: bf16 (its default) or fp32")
+  command
+      .add_option("--precision", flags.precision,
+                  "the element of a GPU's activations and products: bf16 (its default) or fp32")
       ->check(CLI::IsMember({"bf16", "fp32"}));
 }
 
 void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
-  command.add_option("--features", wish.where,
-                     "of a GPU: in its memory (device), a part in that of every rank's (peers), the host's (host), or as "
-                     "they fit (auto)")
+  command
+      .add_option("--features", wish.where,
+                  "where feature rows are kept: in the GPU's memory (device), spread over all ranks' GPUs (peers), in "
+                  "the host's memory (host), or the first of these that fits (auto)")
       ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "device", "peers", "host"}));
-  command.add_option("--cache-rows", wish.cache_rows,
-                     "likeliest feature rows of `host` and `peers` that a GPU keeps; by default as fit")
+  command
+      .add_option("--cache-rows", wish.cache_rows,
+                  "with host or peers: how many of the most-used rows each GPU caches; by default as many as fit")
       ->group(kOfGpu)
       ->check(kZeroOrMore);
-  command.add_option("--cache-policy", wish.policy,
-                     "likeliest rows by their probability along the edges (inclusion), or as sampled epochs need them "
-                     "(presampling)")
+  command
+      .add_option("--cache-policy", wish.policy,
+                  "how the most-used rows are found: by their probability along the edges (inclusion), or by sampling "
+                  "a few epochs (presampling)")
       ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"inclusion", "presampling"}));
 }
 
 void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish) {
-  command.add_option("--host-memory", wish.host_gib,
-                     "GiB of the host's memory that rows of `host` may take, of all ranks on it; by default what is free")
+  command
+      .add_option("--host-memory", wish.host_gib,
+                  "with host: how many GiB of the host's memory the feature rows of all its ranks may take; by default "
+                  "what is free")
       ->group(kOfGpu)
       ->check(kAboveZero);
 }
 
 void AddPipelineFlag(CLI::App& command, DeviceFlags& flags) {
-  command.add_option("--pipeline", flags.pipeline,
-                     "who samples and slices a GPU's batches: itself (gpu), or the host's cores (cpu), which then send them")
+  command
+      .add_option("--pipeline", flags.pipeline,
+                  "where a GPU's batches are sampled and their features gathered: on the GPU itself (gpu), or on the "
+                  "host's cores (cpu)")
       ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"gpu", "cpu"}));
   command
       .add_option("--pipeline-without", flags.pipeline_without,
-                  "parts that --pipeline cpu leaves out, to measure what each is worth: sampler, batches, overlap")
+                  "leave these parts out of --pipeline cpu, to measure what each is worth: sampler, batches, overlap")
       ->group(kOfGpu)
       ->check([](const std::string& text) {
         const Result<HostBatchCuts> cuts = ParseHostBatchCuts(text);

@@ -17,7 +17,7 @@ namespace hone::gnn {
 
 // Options that only a GPU uses are declared with `->group(kOfGpu)`, which sets them apart in --help and lets
 // ChooseDevice report them on the CPU.
-inline constexpr char kOfGpu[] = "Heeded by a GPU alone";
+inline constexpr char kOfGpu[] = "Only on a GPU";
 
 struct DeviceFlags {
   std::string device = "auto";

@@ -17,7 +17,7 @@ namespace hone::gnn {
 
 void RegisterDoctorCommand(CLI::App& app, CommandResult& result) {
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("doctor", "say what this machine has, what it lacks, and how to get that");
+  CLI::App* command = app.add_subcommand("doctor", "list what this machine has, what it lacks, and how to get that");
   command->add_flag("--json", *as_json, "write JSON instead of a table");
   command->callback([as_json, &result] {
     EngineSurroundings surroundings;

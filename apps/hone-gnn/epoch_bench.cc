@@ -213,7 +213,8 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
       benches.empty() ? app.add_subcommand("bench", "time parts of the engine on this machine") : benches[0];
   bench->require_subcommand(1);
   auto flags = std::make_shared<EpochBenchFlags>();
-  CLI::App* command = bench->add_subcommand("epoch", "a training epoch: its parts, what was hidden, its bound");
+  CLI::App* command =
+      bench->add_subcommand("epoch", "time a training epoch: its parts, what overlaps, and its lower bound");
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?seed=1'")->required();
   AddTrainFlags(*command, flags->train);
   flags->shards = command->get_option("--shards");

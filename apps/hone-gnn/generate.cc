@@ -77,17 +77,20 @@ void RegisterGenerateCommand(CLI::App& app, CommandResult& result) {
                       "arxiv, products or papers100M, or a whole name such as 'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();
   command->add_option("out", flags->out, "the container to write")->required();
-  CLI::Option* scale = command->add_option("--scale", flags->scale, "size relative to the dataset; 1 by default")
-                           ->check(kAboveZero);
+  CLI::Option* scale =
+      command->add_option("--scale", flags->scale, "make the graph this much larger than the dataset; 1 by default")
+          ->check(kAboveZero);
   flags->of_shapes = {
       scale,
-      command->add_option("--nodes", flags->nodes, "size in nodes instead")->check(kAboveZero)->excludes(scale),
-      command->add_option("--seed", flags->seed, "seed of everything random")->capture_default_str(),
+      command->add_option("--nodes", flags->nodes, "make a graph with this many nodes")
+          ->check(kAboveZero)
+          ->excludes(scale),
+      command->add_option("--seed", flags->seed, "the seed of every random choice")->capture_default_str(),
       command->add_option("--dtype", flags->dtype, "float16 (default), float32 or bfloat16"),
   };
   command->add_option("--threads", flags->threads, "threads; by default all the process may use")->check(kZeroOrMore);
   command->add_flag("--json", flags->json, "print the result as JSON");
-  command->add_flag("--quiet", flags->quiet, "no progress line");
+  command->add_flag("--quiet", flags->quiet, "print no progress line");
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
 }
 

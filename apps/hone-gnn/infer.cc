@@ -412,8 +412,8 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
       ->add_option("checkpoint", flags->checkpoint,
                    "a checkpoint file, its folder (best.safetensors), or weights with PyTorch Geometric's names")
       ->required();
-  CLI::Option* fanout = command->add_option("--fanout", flags->fanout,
-                                            "sampled: neighbors drawn in each hop; by default as in the run's validations");
+  CLI::Option* fanout = command->add_option(
+      "--fanout", flags->fanout, "sampled: how many neighbors each hop draws; by default as in the run's validations");
   command->add_flag("--full", flags->predict.exact, "exact: every neighbor, one layer at a time");
   command->add_option("--nodes", flags->nodes, "all, train, valid, test, or a .npy file of node ids")
       ->capture_default_str();
@@ -428,7 +428,8 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
                            ->check(kAboveZero);
   CLI::Option* frontier =
       command->add_option("--frontier", flags->frontier, "sampled: all or new; by default as in training");
-  flags->seed = command->add_option("--seed", flags->predict.seed, "sampled: of the draws; by default as in training");
+  flags->seed =
+      command->add_option("--seed", flags->predict.seed, "sampled: the seed of the draws; by default that of training");
   CLI::Option* scratch = command->add_option("--scratch", flags->predict.scratch,
                                              "exact, on the CPU: folder for activations that memory cannot hold");
   CLI::Option* chunk =
@@ -443,9 +444,9 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   AddSplitFlag(*command, flags->split);
   command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
       ->check(CLI::Range(0, 1024));
-  command->add_flag("--other-graph", flags->other_graph, "the model was trained on another graph, and that is meant");
+  command->add_flag("--other-graph", flags->other_graph, "accept a model that was trained on another graph");
   command->add_flag("--json", flags->json, "print the result as JSON");
-  command->add_flag("--quiet", flags->quiet, "no progress line");
+  command->add_flag("--quiet", flags->quiet, "print no progress line");
   flags->model_options = AddModelFlags(*command, flags->model);
   for (CLI::Option* option : flags->model_options) option->group("Model, where the file does not say");
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });

@@ -150,10 +150,10 @@ void RegisterInfoCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<InfoFlags>();
   CLI::App* command = app.add_subcommand("info", "describe a graph");
   command->add_option("graph", flags->graph, "a container, or synthetic:SHAPE?scale=0.1&seed=1")->required();
-  command->add_flag("--verify", flags->verify, "compare every checksum and check every row");
+  command->add_flag("--verify", flags->verify, "check every checksum and every row");
   AddLoadFlag(*command, flags->load);
   command->add_flag("--json", flags->json, "print the description as JSON");
-  command->add_flag("--quiet", flags->quiet, "no progress line");
+  command->add_flag("--quiet", flags->quiet, "print no progress line");
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
 }
 

@@ -14,7 +14,8 @@ namespace hone::gnn {
 // `how` holds the default: map, copy or auto.
 inline CLI::Option* AddLoadFlag(CLI::App& command, std::string& how) {
   return command
-      .add_option("--load", how, "of a container: map its file, copy it into memory, or copy where it fits (auto)")
+      .add_option("--load", how,
+                  "how a container is opened: map its file, copy it into memory, or copy it if it fits (auto)")
       ->capture_default_str()
       ->check(CLI::IsMember({"map", "copy", "auto"}));
 }

@@ -37,8 +37,10 @@ void AddRankFlags(CLI::App& command, RankFlags& flags) {
   command.add_option("--ranks", flags.ranks, "start so many processes on this host, each of which runs a part of the shards")
       ->check(kAboveZero);
   command.add_option("--gpus", flags.gpus, "start one process for each of so many GPUs")->check(kAboveZero);
-  command.add_option("--exchange", flags.exchange,
-                     "how gradients travel between GPUs: by their own memory (peers; on one host), nccl, or as can be (auto)")
+  command
+      .add_option("--exchange", flags.exchange,
+                  "how gradients travel between GPUs: through the GPUs' own memory (peers, on one host only), through "
+                  "NCCL (nccl), or whichever works (auto)")
       ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "peers", "nccl"}));

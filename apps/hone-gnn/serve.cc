@@ -200,17 +200,20 @@ void RegisterServeCommand(CLI::App& app, CommandResult& result) {
   CLI::App* command = app.add_subcommand("serve", "answer requests for the classes of a few nodes, one line each");
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")->required();
   command->add_option("checkpoint", flags->checkpoint, "a checkpoint file, or its folder (best.safetensors)")->required();
-  command->add_option("--fanout", flags->fanout, "neighbors drawn in each hop; by default as in the run's validations");
-  flags->seed = command->add_option("--seed", flags->predict.seed, "of the draws; by default as in training");
-  command->add_flag("--probabilities", flags->probabilities, "of each class too; with --json");
-  command->add_flag("--names", flags->names, "names of classes, separated by tabs; with --json beside the numbers");
+  command->add_option("--fanout", flags->fanout,
+                      "how many neighbors each hop draws; by default as in the run's validations");
+  flags->seed =
+      command->add_option("--seed", flags->predict.seed, "the seed of the draws; by default that of training");
+  command->add_flag("--probabilities", flags->probabilities, "also print the probability of each class (with --json)");
+  command->add_flag("--names", flags->names,
+                    "print names of classes, separated by tabs; with --json names and numbers");
   AddDeviceFlags(*command, flags->device);
   AddLoadFlag(*command, flags->load);
   command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
       ->check(CLI::Range(0, 1024));
-  command->add_flag("--other-graph", flags->other_graph, "the model was trained on another graph, and that is meant");
+  command->add_flag("--other-graph", flags->other_graph, "accept a model that was trained on another graph");
   command->add_flag("--json", flags->json, "answer each request with a JSON object");
-  command->add_flag("--quiet", flags->quiet, "nothing on standard error but errors");
+  command->add_flag("--quiet", flags->quiet, "print nothing on standard error except errors");
   command->callback([flags, &result] {
     int exit_status = 0;
     const Status status = Run(*flags, exit_status);

@@ -408,16 +408,19 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--epochs", flags->epochs, "how many epochs the run has in all; 25 by default, or what the resumed run had")
       ->check(kAboveZero);
   command->add_option("--checkpoint", flags->run.checkpoint,
-                      "folder for last.safetensors (each epoch) and best.safetensors (best validation)");
-  command->add_flag("--overwrite", flags->overwrite, "begin anew in a folder that holds a run's checkpoint");
+                      "write last.safetensors (each epoch) and best.safetensors (best validation) to this folder");
+  command->add_flag("--overwrite", flags->overwrite, "start over in a folder that holds a run's checkpoint");
   command->add_option("--save-every", flags->run.save_every, "also write last.safetensors after so many steps")
       ->check(kZeroOrMore);
-  command->add_option("--resume", flags->resume, "go on, to the bit, from a checkpoint file or folder");
+  command->add_option("--resume", flags->resume,
+                      "continue from a checkpoint file or folder, with the same bits as an uninterrupted run");
   command->add_option("--init", flags->init,
-                      "begin with the weights of a safetensors file (PyTorch Geometric's names), or a checkpoint folder's best");
-  command->add_option("--threads", flags->run.threads, "threads that compute; by default all the process may use")
+                      "start from the weights of a safetensors file (PyTorch Geometric's names), or of a checkpoint "
+                      "folder's best file");
+  command->add_option("--threads", flags->run.threads, "how many threads compute; by default all the process may use")
       ->check(CLI::Range(0, 1024));
-  command->add_option("--workers", flags->run.workers, "threads that prepare batches; by default as many as --threads")
+  command
+      ->add_option("--workers", flags->run.workers, "how many threads prepare batches; by default as many as --threads")
       ->check(CLI::Range(0, 1024));
   command->add_option("--queue", flags->run.queue, "how many prepared batches may wait")->check(kZeroOrMore);
   AddLoadFlag(*command, flags->load);

@@ -116,15 +116,14 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
   std::vector<CLI::Option*> all = AddModelFlags(command, flags.model);
   all.push_back(command
                     .add_option("--preset", flags.preset,
-                                "take the settings of a published experiment, where other options do not say otherwise")
+                                "take the settings of a published experiment; other options override them")
                     ->check(CLI::IsMember(PresetNames())));
   CLI::Option* plateau = command.add_flag("--plateau", o.plateau, "lower the learning rate when the loss stops falling");
   CLI::Option* schedule =
       command
-          .add_option(
-              "--schedule", flags.schedule,
-              "how the learning rate goes from epoch to epoch: constant, cosine (to 0 at the end), step (falls at even "
-              "distances) or validation (falls when validations get no better)")
+          .add_option("--schedule", flags.schedule,
+                      "how the learning rate changes from epoch to epoch: constant, cosine (to 0 at the end), step "
+                      "(falls every few epochs) or validation (falls when validations stop improving)")
           ->capture_default_str();
   const std::vector<CLI::Option*> more = {
       command.add_option(

@@ -98,7 +98,11 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
       ->add_option("run", flags->run, "id of a run, a part of one, 'last', an exported file, or a task before FILE.cu")
       ->required();
   command->add_option("file", flags->file, "a candidate of that task, such as one that hone tune wrote");
-  command->add_option("--as", flags->as, "extension: a header and a PyTorch extension; torch: with an operator of torch.library; kernelbench: one file with a ModelNew; flashinfer: a Solution of FlashInfer-Bench; sgl-kernel: with the schema of the serving engine's own operator")
+  command
+      ->add_option("--as", flags->as,
+                   "what is written: extension, a header and a PyTorch extension; torch, the same with an operator of "
+                   "torch.library; kernelbench, one file with a ModelNew; flashinfer, a Solution of FlashInfer-Bench; "
+                   "sgl-kernel, an operator with the schema of the serving engine's own")
       ->check(CLI::IsMember({"extension", "torch", "kernelbench", "flashinfer", "sgl-kernel"}))
       ->capture_default_str();
   command->add_option("--node", flags->node, "take this node instead of the best")->check(kZeroOrMore);

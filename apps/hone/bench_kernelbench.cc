@@ -138,7 +138,8 @@ Status TellSuite(const KernelBenchFlags& flags, const std::vector<SuiteResult>& 
 
 void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context) {
   auto flags = std::make_shared<KernelBenchFlags>();
-  CLI::App* command = bench.add_subcommand("kernelbench", "look for kernels for KernelBench's problems, or judge a folder of finished modules");
+  CLI::App* command = bench.add_subcommand(
+      "kernelbench", "search kernels for KernelBench's problems, or judge a folder of finished modules");
   command->add_option("problems", flags->problems, "a checkout of KernelBench, or a folder with level1/, level2/, … or with the problems' files")->required();
   command->add_option("--judge", flags->submissions, "the folder of ModelNew files: level_1_problem_19_sample_0_kernel.py, or named as the problem's file; without it, a kernel is looked for (--model)");
   command->add_option("--out", flags->out, "folder for tasks, verdicts and the summary")->capture_default_str();

@@ -117,21 +117,25 @@ Status Run(const CleanFlags& flags) {
 void RegisterCleanCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<CleanFlags>();
   CLI::App* command =
-      app.add_subcommand("clean", "say what a queue or a spool keeps, and remove what nobody waits for");
+      app.add_subcommand("clean", "list what a queue or a spool keeps, and remove what is no longer needed");
   command->add_option("place", flags->place, "redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or spool:DIR")
       ->required();
   command->add_flag("--answers", flags->answers,
-                    "answers that were given, and what belongs to jobs that nobody will judge");
-  command->add_flag("--dead", flags->dead,
-                    "the list of jobs that were given up; of a spool, why bundles could not be judged");
-  command->add_flag("--waiting", flags->waiting,
-                    "jobs that no worker has claimed; who waits at a queue submits again by itself");
-  command->add_flag("--all", flags->all,
-                    "everything, the device's name too, so that a queue can begin with another kind of device");
+                    "select answers that were given, and what belongs to jobs that no worker will judge");
+  command->add_flag(
+      "--dead", flags->dead,
+      "select the list of jobs that were given up; in a spool, the reasons why bundles could not be judged");
+  command->add_flag(
+      "--waiting", flags->waiting,
+      "select jobs that no worker has claimed; a command that waits for such a job submits it again by itself");
+  command->add_flag(
+      "--all", flags->all,
+      "select everything, the device's name too, so that a queue can start over with another kind of device");
   command
-      ->add_option("--older-than", flags->older_than_days, "only what is at least so many days old; 0.5 is half a day")
+      ->add_option("--older-than", flags->older_than_days,
+                   "select only what is at least so many days old; 0.5 is half a day")
       ->check(kAboveZero);
-  command->add_flag("--yes", flags->really, "remove it; without this, nothing is");
+  command->add_flag("--yes", flags->really, "remove what is selected; without this option nothing is removed");
   command->add_flag("--json", flags->json, "write JSON");
   command->callback([flags, &context] {
     if (Status status = Run(*flags); !status.ok()) context.Fail(status);

@@ -68,7 +68,7 @@ CommandContext MakeCommandContext() {
   winsize size{};
   if (context.stdout_is_terminal)
     context.columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
-  // By https://no-color.org, NO_COLOR that is set and not empty means no colour; a terminal that is "dumb" has none.
+  // NO_COLOR, if it is set and not empty, switches colour off (https://no-color.org); so does a terminal called "dumb".
   context.colour = context.stdout_is_terminal && Environment("NO_COLOR").empty() && Environment("TERM") != "dumb";
   return context;
 }

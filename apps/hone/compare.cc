@@ -51,7 +51,8 @@ void RegisterCompareCommand(CLI::App& app, CommandContext& context) {
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command->add_option("a", flags->a, "the incumbent's .cu or .honek file")->required();
   command->add_option("b", flags->b, "the challenger's .cu or .honek file")->required();
-  command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")->capture_default_str();
+  command->add_option("--seed", flags->seed, "the secret seed of a verdict that is to be repeated; 0: a random one")
+      ->capture_default_str();
   command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names against B too");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {

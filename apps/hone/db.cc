@@ -193,17 +193,17 @@ void RegisterDbCommand(CLI::App& app, CommandContext& context) {
     sub->add_option("entry", flags->entry, "an entry's id, the beginning of one, or a task that has one entry")
         ->required();
   };
-  add_filters(add("list", "list the entries: one for each candidate, device and opponent", List));
+  add_filters(add("list", "list the entries, one for each candidate, device and opponent", List));
   add_entry(add("show", "explain which binding is chosen for each shape, and how sure that is", Show));
   CLI::App* written =
-      add("export", "write the candidate with its winners, or a header with its dispatch function; measures nothing",
+      add("export", "write the candidate with its winners, or a header with its dispatch function, without measuring",
           Export);
   add_entry(written);
   written->add_option("--candidate", flags->candidate, "write the candidate to this file");
   written->add_option("--out", flags->out, "write a C++ header and a PyTorch extension to this folder");
-  CLI::App* merged = add("merge", "take over what another database has", Merge);
+  CLI::App* merged = add("merge", "copy another database's entries into this one", Merge);
   merged->add_option("other", flags->other, "the other database's file; it stays as it is")->required();
-  CLI::App* pruned = add("prune", "remove entries; says which, and removes them with --yes", Prune);
+  CLI::App* pruned = add("prune", "list the entries that would be removed, and remove them with --yes", Prune);
   add_filters(pruned);
   pruned->add_option("--older-than", flags->older_than_days, "only entries without a point of the last so many days")
       ->check(kAboveZero);

@@ -173,21 +173,23 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
       ->required();
   command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");
   command->add_option("--bind", flags->bindings, "choose a tunable's value; may be repeated");
-  command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")
+  command->add_option("--seed", flags->seed, "the secret seed of a verdict that is to be repeated; 0: a random one")
       ->capture_default_str();
   AddTrialsOption(*command, flags->trials, "how many sets of random inputs each timed case is checked with");
   command->add_option("--case", flags->only_cases, "time only this timed case, counted from 0; may be repeated");
   command->add_flag("--no-time", flags->no_time, "check the candidate and do not time it");
-  command->add_flag("--no-warm", flags->no_warm, "time with cold caches only");
+  command->add_flag("--no-warm", flags->no_warm, "time only with cold caches");
   command->add_flag("--no-calls", flags->no_calls, "refuse a plan that calls a library");
   command->add_flag("--profile", flags->profile, "count where the time goes, and say what stands in the way");
   command->add_flag("--sass", flags->sass,
-                    "with the profile, the machine code beside the source lines (needs nvdisasm)");
+                    "show machine code next to the source lines of the profile (needs nvdisasm)");
   command->add_flag("--libraries", flags->libraries,
                     "time what the task's baseline.toml names too; for a .py file torch.compile of the module");
-  command->add_flag("--hosted", flags->hosted, "for a .py file: judge it hosted, and do not try to lift it");
+  command->add_flag(
+      "--hosted", flags->hosted,
+      "judge a .py file in its own Python process, without lifting its kernels out of it (docs/torch.md)");
   command->add_option("--trace", flags->trace,
-                      "append the verdict to this file as FlashInfer-Bench writes one down, a line for each workload");
+                      "append the verdict to this file in FlashInfer-Bench's form, one line per workload");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

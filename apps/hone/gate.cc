@@ -90,23 +90,22 @@ Status Run(CommandContext& context, const GateFlags& flags) {
 void RegisterGateCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<GateFlags>();
   CLI::App* command = app.add_subcommand("gate", "fail on a change that breaks a kernel or makes one surely slower");
-  command->add_option("--base", flags->base, "what the change is held against: a git revision, or a folder")
+  command->add_option("--base", flags->base, "what the change is compared with: a git revision, or a folder")
       ->required();
   command->add_option("--head", flags->head, "the change: a git revision, or a folder")->capture_default_str();
-  command->add_option("--repo", flags->repository, "the git repository that the revisions are of")
-      ->capture_default_str();
+  command->add_option("--repo", flags->repository, "the git repository of the revisions")->capture_default_str();
   command->add_flag("--exact-base", flags->exact_base,
-                    "take the base as it is, and not where head branched off from it");
+                    "compare with the base as it is now, not with the commit where head branched off");
   command->add_option("--kernel", flags->kernels,
                       "a kernel outside its task's folder: TASK=FILE.cu, from the tree's top; may be repeated");
   command->add_option("--slower", flags->slower, "fail on a kernel that is surely slower by more than this share")
       ->capture_default_str();
-  command->add_option("--rate", flags->rate, "how likely a false alarm may be, for all comparisons together")
+  command->add_option("--rate", flags->rate, "the largest probability of a false alarm, for all comparisons together")
       ->capture_default_str();
   command->add_flag("--no-time", flags->no_time, "compile and check kernels, and do not time them");
   command->add_option("--compile-only", flags->compile_only,
                       "only compile kernels, for this GPU architecture, such as sm_90a; needs the CUDA toolkit and no GPU");
-  command->add_option("--parallel", flags->parallel, "kernels judged at a time at first; their compiles overlap, and each is timed alone")
+  command->add_option("--parallel", flags->parallel, "how many kernels are checked at a time; each is timed alone")
       ->check(kAboveZero)
       ->capture_default_str();
   command->add_option("--junit", flags->junit, "write the outcome as JUnit XML to this file");

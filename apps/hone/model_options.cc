@@ -14,13 +14,15 @@ namespace hone {
 
 void AddModelOptions(CLI::App& app, ModelOptions& options) {
   app.add_option("--model", options.models,
-                 "who answers: builtin (no model), openai:NAME, anthropic:NAME, exec:COMMAND, agent:COMMAND, mailbox:DIR, replay:RUN "
+                 "which model proposes: builtin (no model), openai:NAME, anthropic:NAME, exec:COMMAND, agent:COMMAND, "
+                 "mailbox:DIR, replay:RUN "
                  "or replay:FILE.jsonl; ROLE=MODEL for one role; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--base-url", options.base_url, "endpoint for openai: or anthropic: models that name none with @URL");
+  app.add_option("--base-url", options.base_url,
+                 "the service's address, for openai: and anthropic: models that name none with @URL");
   app.add_option("--key-env", options.key_env,
-                 "environment variable with the key; by default OPENAI_API_KEY or ANTHROPIC_API_KEY");
-  app.add_option("--prices", options.prices, "TOML file with prices that replace the built-in ones");
+                 "the environment variable that holds the key; by default OPENAI_API_KEY or ANTHROPIC_API_KEY");
+  app.add_option("--prices", options.prices, "read prices from this TOML file, instead of the built-in ones");
   app.add_option("--request-timeout", options.request_seconds,
                  "how many seconds one answer may take with all its retries; 0: the run's own limit")
       ->check(kZeroOrMore)

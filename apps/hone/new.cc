@@ -244,39 +244,46 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--out", flags->out, "folder to write to; by default tasks/NAME");
   command->add_option("--oracle", flags->oracle, "an oracle with its plan, or a simpler kernel to derive one from");
   command->add_option("--kernel", answers.kernels,
-                      "take this kernel (may be given several times); by default all that are launched");
+                      "take this kernel; may be repeated; by default all that are launched");
   command->add_option("--dims", answers.dims, "the dimensions, in order: rows,d");
   command->add_option("--shape", answers.shapes, "a tensor's shape: x=rows,2*d");
   command->add_option("--dtype", answers.dtypes, "a tensor's dtype: x=float16");
   command->add_option("--role", answers.roles, "a tensor's role: x=in, out, inout or workspace");
-  command->add_option("--values", answers.values, "how an input is drawn: x=normal, uniform, heavy_tailed, log_uniform, sorted, constant, cancelling or zero; "
-                      "ids=index:BOUND for whole numbers from 0 to below BOUND, with index:BOUND,padding=SHARE for that share of -1; "
-                      "rows=offsets:BOUND for ascending ones");
-  command->add_option("--scalar", answers.scalars, "a number's value: eps=1e-6; seed=42 passes an integer parameter one number always, which is no dimension then");
+  command->add_option(
+      "--values", answers.values,
+      "how an input is drawn: x=normal, uniform, heavy_tailed, log_uniform, sorted, constant, cancelling or zero; "
+      "ids=index:BOUND draws whole numbers from 0 to BOUND - 1, and index:BOUND,padding=SHARE replaces that share of "
+      "them by -1; rows=offsets:BOUND draws ascending ones");
+  command->add_option(
+      "--scalar", answers.scalars,
+      "the value of a scalar parameter: eps=1e-6. An integer parameter with a value, as in seed=42, is no dimension");
   command->add_option("--case", answers.cases, "a case to be timed: rows=128,d=4096");
   command->add_option("--check", answers.checks, "a case to be checked, instead of the usual ones: rows=3,d=5");
   command->add_option("--hidden", answers.hidden,
-                      "where hidden cases draw a dimension from: k=1..8, d=8..1024:8 (multiples of 8), experts=128");
+                      "the range of a dimension in hidden cases: k=1..8, d=8..1024:8 (multiples of 8), experts=128");
   command->add_option("--let", answers.lets,
-                      "a size of the code that follows from others: num_heads=group*num_kv_heads");
+                      "how a size in the code follows from dimensions: num_heads=group*num_kv_heads");
   command->add_option(
       "--work", answers.work,
       "the work of one launch, over the dimensions: flops=EXPRESSION, or bytes=EXPRESSION where that is "
       "not the sum over the tensors");
-  command->add_option("--multiple", answers.multiples, "what the kernel asks of a dimension: d=8");
+  command->add_option("--multiple", answers.multiples, "a number that divides a dimension in every case: d=8");
   command->add_option("--template", o.template_args, "template arguments of the kernel: \"float, 256\"");
-  command->add_option("--grid", answers.grid, "the grid, where no launch tells: \"ceil_div(n, 256)\"");
-  command->add_option("--block", answers.block, "the block");
-  command->add_option("--shared", o.shared, "dynamic shared memory, bytes");
+  command->add_option("--grid", answers.grid, "the grid, if the file has no launch: \"ceil_div(n, 256)\"");
+  command->add_option("--block", answers.block, "the block, if the file has no launch: 256");
+  command->add_option("--shared", o.shared, "bytes of dynamic shared memory");
   command->add_option("--class", o.workload,
                       "gemm, elementwise, reduction, convolution, attention, gather, graph or other");
   command->add_option("--slice", o.slice, "a dimension along which results are independent");
   command->add_option("--summary", o.summary, "what the kernel computes, in one line");
-  command->add_option("--no-stress", o.no_stress, "draw this tensor from its own distribution alone (several times)");
-  command->add_option("--input", flags->inputs, "what forward of package.module:Class takes: x=float32[batch,hidden]; ids=int64[batch]:vocabulary");
+  command->add_option("--no-stress", o.no_stress, "draw this tensor from its own distribution only; may be repeated");
+  command->add_option(
+      "--input", flags->inputs,
+      "an input of package.module:Class's forward: x=float32[batch,hidden]; ids=int64[batch]:vocabulary");
   command->add_option("--init", flags->init, "arguments of that class, as Python writes them: \"hidden, heads=8\"");
-  command->add_option("--fix", flags->fixed, "keep this size of a PyTorch module as the file has it (several times)");
-  command->add_flag("--eval", flags->eval_mode, "judge a PyTorch module in eval mode: no dropout, statistics as they are kept");
+  command->add_option("--fix", flags->fixed, "keep this size of a PyTorch module as the file has it; may be repeated");
+  command->add_flag("--eval", flags->eval_mode,
+                    "judge a PyTorch module in eval mode: without dropout, and with its running statistics");
   command->add_option("--memory", flags->memory_gb, "GB that a PyTorch module may take; by default three quarters of the machine's")->check(CLI::PositiveNumber);
   command->add_option("--limit", flags->limit_seconds, "seconds that trying a PyTorch module may take")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_flag("--no-check", flags->no_check, "do not try the task on the simulated GPU");

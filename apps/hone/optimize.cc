@@ -275,9 +275,9 @@ void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
   AddRunFlags(*command, flags->run);
   flags->run.of_new_runs.push_back(
       command->add_option("--seed-kernel", flags->seed_file, "start from this .cu file instead of the task's seed"));
-  flags->run.of_new_runs.push_back(command->add_option(
-      "--broken-start", flags->broken_file,
-      "begin in trouble: this .cu file, whatever is wrong with it, is the run's first version, and what comes next is to mend it"));
+  flags->run.of_new_runs.push_back(
+      command->add_option("--broken-start", flags->broken_file,
+                          "start from this .cu file even if it is wrong; the run's first task is to mend it"));
   command->add_flag("--settings", flags->list_settings, "list the strategies' settings and end");
   command->add_option("--resume", flags->resume, "continue this run: an id, a part of one, or 'last'");
   command->add_option("--replay", flags->replay,

@@ -80,7 +80,7 @@ void RegisterPackCommand(CLI::App& app, CommandContext& context) {
       ->add_option("run", flags->run, "id of a run, a part of one, 'last', an exported file, or a task before FILE.cu")
       ->required();
   command->add_option("file", flags->file, "a candidate of that task");
-  command->add_option("--evaluation", flags->evaluation, "the file's verdict, as hone eval --json wrote it");
+  command->add_option("--evaluation", flags->evaluation, "the verdict on the file, as hone eval --json wrote it");
   command->add_option("--out", flags->out, "file to write; by default TASK.claim.json");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_flag("--json", flags->json, "write JSON; claims.md in the documentation has its fields");

@@ -100,14 +100,15 @@ void RegisterReportCommand(CLI::App& app, CommandContext& context) {
       ->add_option("runs", flags->runs, "id of a run, a part of one, 'last', or an exported file; several are compared")
       ->required();
   command->add_option("--out", flags->out,
-                      "the HTML file; by default reports/RUN.html in Hone's state folder, for a comparison none");
+                      "write the HTML file here; by default reports/RUN.html in Hone's state folder. A comparison "
+                      "writes none by default");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_flag("--json", flags->json, "write the figures as JSON (docs/interop.md)");
-  command->add_flag("--compare", flags->compare, "the table of a comparison even for one run");
+  command->add_flag("--compare", flags->compare, "print the table of a comparison even for one run");
   CLI::Option* serve = command->add_flag(
       "--serve", flags->serve,
-      "show the report in a browser on this machine, where it follows a run that is under way; Ctrl-C ends it");
-  command->add_option("--port", flags->port, "the port that --serve listens on, on 127.0.0.1 alone; 0 takes a free one")
+      "serve the report to a browser on this machine, where it follows a run in progress; Ctrl-C ends it");
+  command->add_option("--port", flags->port, "the port of 127.0.0.1 that --serve listens on; 0 takes a free one")
       ->check(CLI::Range(0, 65535))
       ->needs(serve);
   command->callback([flags, &context] {

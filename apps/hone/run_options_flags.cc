@@ -65,10 +65,12 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddModelOptions(command, flags.models);
   AddField(command, flags, "--strategy", &RunOptions::strategy, "how to search: refine, team, tree, sample, reflexion, single, funnel or agent");
   AddField(command, flags, "--target", &RunOptions::target,
-           "what kernels are written in: any, cuda (CuTe is refused) or cute (a first version is written in it, and all else is refused)");
+           "the language of kernels: any, cuda (CuTe is refused) or cute (everything but CuTe is refused)");
   AddField(command, flags, "--attempts", &RunOptions::max_attempts, "the run ends after so many proposals");
-  CLI::Option* minutes =
-      command.add_option("--minutes", flags.minutes, "the run ends after so many minutes, over all its sittings; 0: no limit")->capture_default_str();
+  CLI::Option* minutes = command
+                             .add_option("--minutes", flags.minutes,
+                                         "the run ends after so many minutes, all its sittings together; 0: no limit")
+                             ->capture_default_str();
   flags.given.push_back([&flags, minutes](RunOptions& options) {
     if (minutes->count() > 0) options.max_seconds = 60 * flags.minutes;
   });
@@ -113,9 +115,9 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddField(command, flags, "--run-seed", &RunOptions::seed, "the seed of the strategy's random draws");
   AddField(command, flags, "--keep-above", &RunOptions::keep_above, "keep a version only if it is surely faster by this share");
   AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
-           "stop when every shape reaches this share of its floor's speed; 0: never for that reason");
+           "stop when every shape reaches this share of its floor's speed; 0 switches this rule off");
   AddField(command, flags, "--sweep-points", &RunOptions::max_sweep_points,
-           "how many bindings one sweep may try; 0: no sweeps");
+           "how many values of the tunables one sweep may try; 0: no sweeps");
   AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds, "how many seconds a model may take for one answer");
   AddField(command, flags, "--request-tokens", &RunOptions::request_max_tokens, "how many tokens one answer may have");
   AddField(command, flags, "--temperature", &RunOptions::temperature, "the model's temperature, where the strategy sets none");

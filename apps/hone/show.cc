@@ -65,9 +65,12 @@ void RegisterShowCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ShowFlags>();
   CLI::App* command = app.add_subcommand("show", "show a run, or one attempt of it");
   command->add_option("run", flags->run, "id of a run, a part of one, 'last', or an exported file")->required();
-  command->add_option("node", flags->node, "number of a node: plan, verdict, times and difference to its parent")->check(kZeroOrMore);
-  command->add_flag("--prompts,--full", flags->prompts, "with every request that was made for the node, and its reply");
-  command->add_flag("--source", flags->source, "only the source of the node (by default the best)");
+  command
+      ->add_option("node", flags->node,
+                   "number of a node, whose plan, verdict, times and difference to its parent are shown")
+      ->check(kZeroOrMore);
+  command->add_flag("--prompts,--full", flags->prompts, "show every request that was made for the node, and its reply");
+  command->add_flag("--source", flags->source, "print only the source of the node; by default of the best node");
   command->add_option("--export", flags->export_path, "write the run to this file, to be kept or replayed elsewhere");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_flag("--json", flags->json, "write JSON (docs/formats/run-store.md)");

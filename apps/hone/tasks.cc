@@ -70,7 +70,8 @@ void RegisterTasksCommand(CLI::App& app, CommandContext& context) {
     bool json = false;
   };
   auto shown = std::make_shared<ShowFlags>();
-  CLI::App* show = command->add_subcommand("show", "describe a task: what it computes, its shapes, how exactly, its floor");
+  CLI::App* show =
+      command->add_subcommand("show", "describe a task: what it computes, its shapes, tolerance and floor");
   show->add_option("task", shown->task, "name of a task, or a folder with a task.toml")->required();
   show->add_flag("--json", shown->json, "write JSON (docs/evaluation-json.md)");
   show->callback([shown, &context] {
@@ -78,7 +79,7 @@ void RegisterTasksCommand(CLI::App& app, CommandContext& context) {
   });
 
   auto flags = std::make_shared<CheckFlags>();
-  CLI::App* check = command->add_subcommand("check", "lint a task: can it be fooled, is its oracle right?");
+  CLI::App* check = command->add_subcommand("check", "check a task: can it be fooled, and is its oracle right?");
   check->add_option("directory", flags->directory, "a folder with a task.toml, or a task's name")->required();
   AddDeviceFlags(*check, flags->device);
   check->callback([flags, &context] {

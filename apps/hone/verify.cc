@@ -42,11 +42,11 @@ Status Run(CommandContext& context, const VerifyFlags& flags) {
 
 void RegisterVerifyCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<VerifyFlags>();
-  CLI::App* command = app.add_subcommand("verify", "judge a packed claim on this machine: does it hold?");
+  CLI::App* command = app.add_subcommand("verify", "judge a packed claim on this machine, to see if it holds");
   command->add_option("claim", flags->claim, "a file that hone pack wrote")->required();
-  command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")->capture_default_str();
-  command
-      ->add_option("--margin", flags->margin, "share by which a speedup may miss the claimed interval")
+  command->add_option("--seed", flags->seed, "the secret seed of a verdict that is to be repeated; 0: a random one")
+      ->capture_default_str();
+  command->add_option("--margin", flags->margin, "how far a speedup may lie outside the claimed interval, as a share")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command->add_flag("--no-time", flags->no_time, "check the kernel and do not time it");

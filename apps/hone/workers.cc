@@ -51,11 +51,11 @@ Status Run(const CommandContext& context, const WorkersFlags& flags) {
 void RegisterWorkersCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<WorkersFlags>();
   CLI::App* command =
-      app.add_subcommand("workers", "show who judges a queue's jobs, how fast, what waits and what failed");
+      app.add_subcommand("workers", "show a queue's workers, their rates, and the jobs that wait or failed");
   command
       ->add_option("queue", flags->queue, "the queue's address: redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]")
       ->required();
-  command->add_flag("--watch", flags->watch, "look again every two seconds, until Ctrl-C");
+  command->add_flag("--watch", flags->watch, "show it again every two seconds, until Ctrl-C");
   command->add_flag("--json", flags->json, "write JSON; with --watch a line each time");
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -140,7 +140,7 @@ TEST_F(HoneGnn, OptionsThatSpeakOfAGpuAreInTheGroupThatTheCpuTellsOf) {
       const std::string name = (*it)[1], text = (*it)[2], before = help.substr(0, static_cast<size_t>(it->position()) + 1);
       std::string group;
       for (std::sregex_iterator h(before.begin(), before.end(), heading); h != end; ++h) group = (*h)[1];
-      if (group == "Heeded by a GPU alone") {
+      if (group == "Only on a GPU") {
         ++inside;
         continue;
       }

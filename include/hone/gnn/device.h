@@ -32,9 +32,10 @@ struct DeviceOptions {
   bool host_batches = false;
 };
 
-// As MakeTrainer and ResumeTrainer (trainer.h). Further errors: kInvalidArgument for what a GPU does not do, naming the
-// option, or the value of a spec whose operation has no form for a GPU, with the remedy; kUnavailable without a GPU;
-// kResourceExhausted when its memory is too small. The trainer must be used by the thread that made it.
+// These functions do what MakeTrainer and ResumeTrainer (trainer.h) do, on a GPU. Further errors: kInvalidArgument for
+// what a GPU does not do, naming the option, or the value of a spec whose operation has no form for a GPU, with the
+// remedy; kUnavailable without a GPU; kResourceExhausted when its memory is too small. The trainer must be used by the
+// thread that made it.
 Result<std::unique_ptr<Trainer>> MakeDeviceTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                    const TrainOptions& options, const RunOptions& run,
                                                    const DeviceOptions& device = {}, const std::string& init = {});

@@ -88,7 +88,7 @@ struct DeviceHop {
   const int32_t* first = nullptr;
   const int32_t* end = nullptr;
   const int32_t* nodes = nullptr;  // global id of each source
-  // Of dropout masks (Kept of op_kernels.h).
+  // The key of dropout masks, which Kept of op_kernels.h uses.
   const uint64_t* seed = nullptr;
   const uint32_t* step = nullptr;
   const uint32_t* epoch = nullptr;

@@ -158,7 +158,7 @@ Status ProcessGroup::Link(const std::string& token, int listener) {
       if (!fd.ok()) continue;
       LinkGreeting theirs;
       problem = SendAll(fd->get(), &mine, sizeof(mine), deadline);
-      // That rank may still be connecting to others, so its answer may take the whole time.
+      // The other rank may still be connecting to others, so its answer may take the whole time.
       if (problem.ok()) problem = ReceiveAll(fd->get(), &theirs, sizeof(theirs), deadline);
       if (!problem.ok()) continue;
       if (theirs.rank != r || !SameToken(theirs, token)) {

@@ -132,7 +132,7 @@ void StoreClient::Run() {
     uint64_t ignored = 0;
     (void)!read(wake_.get(), &ignored, sizeof(ignored));
     const double now = SteadySeconds();
-    // As in the store: time in which this thread did not run does not count as rank 0's silence.
+    // Time in which this thread did not run does not count as rank 0's silence; the store does the same.
     if (now - before > wait + options_.heartbeat_interval) heard += now - before;
     before = now;
 

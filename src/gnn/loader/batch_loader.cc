@@ -239,8 +239,9 @@ class BatchMaker {
   std::vector<int64_t> input_;
 
  private:
-  // Which edges were drawn. A draw is a function of its key, so the slots that the sampler took are drawn once more
-  // here, for several rows at a time as the sampler does it; of parallel edges, too, it is the very one that was drawn.
+  // Finds the edges that were drawn. A draw is a function of its key, so this function draws the sampler's slots once
+  // more, for several rows at a time as the sampler does it. Even of parallel edges it finds the very one that was
+  // drawn.
   void FindEdges(const BatchKey& key, const NeighborSample::Rows& rows, std::span<int64_t> out) {
     int32_t begin = 0;
     for (int hop = 0; hop < sample_.hops(); ++hop) {
@@ -390,7 +391,7 @@ class ThreadedLoader final : public BatchLoader {
     std::optional<Result<std::unique_ptr<LoadedBatch>>> made;
   };
 
-  // From the order of the list to the order of the graph's rows.
+  // Sorts the weights from the order of the edge list into the order of the graph's rows.
   Status SortWeights() {
     const std::span<const double> given = std::exchange(options_.weights, {});
     if (given.empty()) return Status::Ok();

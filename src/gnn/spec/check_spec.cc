@@ -262,7 +262,7 @@ class Checker {
     return Status::Ok();
   }
 
-  // From the logits back: the rows at which each value is read.
+  // Goes back from the logits and finds the rows at which each value is read.
   Status PlaceRows() {
     shapes_.hop.assign(spec_.values.size() + 1, 0);
     std::vector<bool> sealed(spec_.values.size() + 1, false);  // has rows of the seeds alone

@@ -34,7 +34,7 @@ struct PropertyExample {
   std::map<std::string, std::vector<double>> outputs;  // every output of the task
 };
 
-// Of a task that ParseTask has accepted. Cheap where there is none.
+// Returns the properties of a task that ParseTask has accepted. Cheap for a task without any.
 std::vector<Property> PropertiesOf(const Task& task);
 std::vector<PropertyExample> ExamplesOf(const Task& task);
 // A property as a dense tensor of doubles, whose shape ResolveShape tells.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kTable = "reference";
 
-// As Python and JSON write it.
+// Writes a number as Python and JSON do.
 std::string FloatText(double value) {
   std::string text = fmt::format("{}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";  // a float stays one

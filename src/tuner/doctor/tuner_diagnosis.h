@@ -20,7 +20,7 @@ struct TunerSurroundings {
   // Names of environment variables that are set and not empty; never their values.
   std::vector<std::string> variables;
   std::string simulator_compiler;  // path of g++; empty: where the simulated GPU looks for it
-  // As CUDA's build facts are: empty in a build without CUDA.
+  // The CUDA toolkit, as the build facts state it; empty in a build without CUDA.
   std::string cuda_toolkit;
 };
 

@@ -24,7 +24,7 @@ struct ServeOptions {
   int tries = 3;              // attempts for one bundle in one look, the first one included
   double pause_seconds = 0.5; // before the second try, twice as long before each further one
   int max_looks = 3;          // looks in which a bundle may fail before it is left to other workers
-  // Which of the profiles that bundles ask for are taken: all, those of versions that gained
+  // The profiles that are taken, of those that bundles ask for: all, those of versions that gained
   // (EvaluationRequest::profile_gains), or none. A profile takes about as long as the judgement.
   enum class Profiles { kAll, kGains, kNone } profiles = Profiles::kAll;
   std::stop_token stop;  // once requested, nothing more is begun

@@ -87,8 +87,9 @@ TEST(CaseDecision, ModelledTimesDecideAtOnce) {
   EXPECT_EQ(CaseDecision(rule).AddModelled(0.981), GateDecision::kWithin);
 }
 
-// Of equal kernels almost no gate may fail; of kernels that all lie exactly at the limit, where an alarm is false by a
-// hair, at most the stated share, with room for the spread of a count (of 1,000 gates: mean 10, deviation 3.1).
+// A gate of equal kernels almost never fails. If all kernels lie exactly at the limit, where an alarm is only just
+// false, at most the stated share of gates fails, with room for the spread of a count (of 1,000 gates: mean 10,
+// deviation 3.1).
 TEST(GateRule, KeepsItsRateOfFalseAlarms) {
   EXPECT_LE(FailedGates(NoiseKind::kIndependent, 0.005, 1000, 60, 0, 0, 1), 0);
   for (const NoiseKind kind : kNoiseKinds) {

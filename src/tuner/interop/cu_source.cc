@@ -605,7 +605,8 @@ std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out)
     if (item.kind == CuItemKind::kInclude) {
       const HeaderUse use_of = UseOfHeader(item.name);
       keep = use_of == HeaderUse::kDevice;
-      // Of a launcher that fills its inputs with random numbers; where kernels draw none, nothing needs the header.
+      // A launcher includes these headers to fill its inputs with random numbers. If no kernel draws any, nothing needs
+      // them.
       if (item.name.find("curand") != std::string::npos) {
         keep = keep && std::any_of(used.begin(), used.end(), [](const std::string& name) { return name.starts_with("curand"); });
       }

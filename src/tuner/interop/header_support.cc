@@ -228,7 +228,7 @@ constexpr std::string_view kLibraryCalls = R"cpp(
     CallEpilogue epilogue = CallEpilogue::kNone;
     CallType type = CallType::kFloat32;
   };
-  // As torch.nn.functional.conv1d to conv3d and conv_transpose1d to conv_transpose3d define it.
+  // The parameters of torch.nn.functional.conv1d to conv3d and of conv_transpose1d to conv_transpose3d.
   struct ConvolutionCall {
     const void *input = nullptr, *weight = nullptr, *bias = nullptr;
     void* out = nullptr;

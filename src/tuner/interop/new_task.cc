@@ -802,7 +802,7 @@ Result<TaskDraft> DraftTask(string_view source, const NewTaskOptions& options) {
   HONE_ASSIGN_OR_RETURN(const std::optional<GivenPlan> given, ReadGivenPlan(cuda, options.file));
   std::string comment;
   if (given) {
-    // Its lines stay, empty, so that those of the code keep their numbers.
+    // The plan's lines stay as empty lines, so that the lines of the code keep their numbers.
     comment = cuda.substr(given->begin, given->end - given->begin);
     const auto lines = static_cast<size_t>(std::count(comment.begin(), comment.end(), '\n'));
     cuda.replace(given->begin, comment.size(), std::string(lines, '\n'));

@@ -96,7 +96,7 @@ std::vector<Tool> JudgeTools(const std::shared_ptr<Toolbox>& toolbox) {
            {{"bind", BindField()},
             {"cases", CasesField()},
             {"time", BooleanSchema("false: only check whether the candidate is right, which is quicker.")},
-            {"warm", BooleanSchema("false: time with cold caches only.")},
+            {"warm", BooleanSchema("false: time only with cold caches.")},
             {"trials", TrialsField("How many sets of random inputs each timed case is checked with; by default 5.")},
             {"libraries", LibrariesField()}}),
        .output_schema = JudgedSchema(),

@@ -133,7 +133,7 @@ void LineWriter::Loop() {
   while (!closing_) {
     if (queue_.empty()) {
       lock.unlock();
-      // Also notices a reader that goes away while nothing is written.
+      // This poll also notices that the reader went away while nothing is written.
       pollfd gone{descriptor_, 0, 0};
       const bool lost = poll(&gone, 1, 0) == 1 && (gone.revents & (POLLERR | POLLNVAL)) != 0;
       lock.lock();

@@ -100,7 +100,7 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
   std::map<int64_t, std::string> ideas;
   const Event* final_event = nullptr;
   std::set<int64_t> of_sweeps;  // nodes that are not attempts
-  // As in the fold: a killed sitting has no end event, and lasted until its last event.
+  // A killed sitting has no end event; it is taken to have lasted until its last event, as in the fold.
   double before = 0, start = 0;
   for (const Event& e : events) {
     if (e.kind == EventKind::kStarted || e.kind == EventKind::kResumed) {

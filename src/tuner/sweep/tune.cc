@@ -63,8 +63,8 @@ SweepChoice ChooseWinners(const std::vector<TunePoint>& points, double shape_mar
   for (const CaseResult& c : points[*choice.best].evaluation.cases) {
     if (!c.speedup) continue;
     size_t winner = *choice.best;
-    // To replace the common binding in one shape, another must be surely faster there: the best of many noisy numbers
-    // always looks good.
+    // Another binding replaces the common one in a shape only if it is surely faster there: the best of many noisy
+    // numbers always looks good.
     const double to_beat = c.speedup->high * (1 + shape_margin);
     for (size_t i = 0; i < points.size(); ++i) {
       if (!points[i].gain) continue;

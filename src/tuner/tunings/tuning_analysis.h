@@ -37,7 +37,8 @@ struct ShapeExplanation {
   // normal distribution of its logarithm that has the measured interval, and applies the rule of `hone tune`. 0 where
   // times are modelled, for they have no spread.
   double flip_rate = 0;
-  // Of sittings that measured at least two bindings: how many there are, and how many chose as the newest points do.
+  // The number of sittings that measured at least two bindings, and how many of those chose the binding that the newest
+  // points choose.
   int64_t sittings = 0, agreeing = 0;
 };
 

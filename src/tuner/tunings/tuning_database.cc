@@ -322,7 +322,7 @@ Result<TuningDatabase::Merged> TuningDatabase::Merge(TuningDatabase& other) {
   for (size_t i = 0; i < rows.size(); ++i) {
     HONE_ASSIGN_OR_RETURN(const bool entry_is_new, InsertEntry(*state_->database, rows[i].entry));
     merged.entries += entry_is_new;
-    // By what the fields come to, not by what the other file says.
+    // The id is computed from the fields; the other file's own id is not trusted.
     const std::string id = rows[i].entry.Id();
     for (const MeasuredPoint& point : points[i]) {
       HONE_ASSIGN_OR_RETURN(const bool point_is_new, InsertPoint(*state_->database, id, point));

@@ -89,8 +89,8 @@ class TuningDatabase {
   Status Add(const TuningEntry& entry, const MeasuredPoint& point);
   // Newest first.
   Result<std::vector<TuningRow>> Entries();
-  // By an id or an unambiguous part of its beginning; or, where it names one entry alone, by the name of a task.
-  // kNotFound and kInvalidArgument list what there is.
+  // Finds an entry by its id, by an unambiguous beginning of the id, or by the name of a task that has only one entry.
+  // kNotFound and kInvalidArgument list the entries.
   Result<TuningRow> Find(std::string_view name);
   // In the order measured; empty where there is no such entry.
   Result<std::vector<MeasuredPoint>> Points(const std::string& id);

@@ -25,7 +25,7 @@
 namespace hone {
 
 inline constexpr int kClaimVersion = 1;
-// The share by which a speedup may miss the claimed interval: an interval says how the samples of one sitting scatter,
+// The how far a speedup may lie outside the claimed interval, as a share: an interval says how the samples of one sitting scatter,
 // and sittings differ by a per cent or two.
 inline constexpr double kClaimMargin = 0.02;
 

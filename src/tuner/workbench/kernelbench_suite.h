@@ -57,7 +57,7 @@ std::string SuiteResultToJson(const SuiteResult& result);
 // What a file of an earlier go says of `submission`; kNotFound where there is none or it is about other texts (`key`).
 Result<SuiteResult> LoadSuiteResult(const std::string& path, const SuiteSubmission& submission, const std::string& key);
 
-// Of one level; level -1 is all of them.
+// The summary of one level; level -1 means all levels.
 struct SuiteSummary {
   int level = -1;
   int submissions = 0, ok = 0, lifted = 0;

@@ -143,7 +143,7 @@ Status FedBatch::EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream) {
   return Status::Ok();
 }
 
-void FedBatch::Show(BatchOnDevice& batch) const {
+void FedBatch::PointToGraph(BatchOnDevice& batch) const {
   GraphOnDevice& graph = batch.graph;
   batch.drawn = {};  // no row of a fed batch is staged
   graph.features = rows_.get();

@@ -44,7 +44,7 @@ class FedBatch {
   Status EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream);
   // Sets in `batch` the graph that the outermost hop reads, and the batch's node ids in that graph: a private graph of
   // this batch, in which a full draw gives the sampled edges; or, with HostFeed::FindRowsById, the whole graph.
-  void Show(BatchOnDevice& batch) const;
+  void PointToGraph(BatchOnDevice& batch) const;
   // Nodes after each hop; the outermost hop's only where they are numbered.
   const std::vector<int32_t>& known() const { return known_; }
   // Mark the beginning and end of the batch's work on the stream that waited, for compute_seconds.
@@ -138,7 +138,7 @@ class HostFeed final : public TransferStage {
   bool begun_ = false;
   bool numbers_outermost_ = false;
   HostBatchCuts cuts_;
-  // Of slices that this feed makes itself: those of the batches held, and what they took.
+  // Feature slices that this feed makes itself, one for each batch held; slice_seconds_ is the time they took.
   struct Sliced {
     HugeBuffer memory;
     size_t bytes = 0;

@@ -48,11 +48,12 @@ struct GpuTrainerOptions {
 // to tell.
 Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu = {});
 
-// As MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic graph (gnn/graph/synthetic_graph.h),
-// which is then generated in device memory; checkpoints are those of the whole graph. Further errors: kInvalidArgument
-// for what the GPU does not support, naming the option (the frontier rule `new`, unlabeled training nodes, fanouts that
-// give a hop more slots than can be numbered, ranks without an exchange); kUnavailable without a GPU;
-// kResourceExhausted when its memory is too small. Collective with several ranks.
+// These functions do what MakeTrainer and ResumeTrainer do. `graph` may be the outline of a synthetic graph
+// (gnn/graph/synthetic_graph.h), which is then generated in device memory; checkpoints are those of the whole graph.
+// Further errors: kInvalidArgument for what the GPU does not support, naming the option (the frontier rule `new`,
+// unlabeled training nodes, fanouts that give a hop more slots than can be numbered, ranks without an exchange);
+// kUnavailable without a GPU; kResourceExhausted when its memory is too small. With several ranks the functions are
+// collective.
 Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                 const TrainOptions& options, const RunOptions& run,
                                                 const GpuTrainerOptions& gpu = {}, const std::string& init = {});

@@ -178,7 +178,7 @@ Status Pass::EnqueueCollect(Bucket& bucket, int which, cudaStream_t stream) {
 
 Status Pass::EnqueueCopy(Bucket& bucket, int which, cudaStream_t stream) {
   HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyMisses(bucket.batches[static_cast<size_t>(which)].graph(), stream,
-                                              bucket.program->few_misses()));
+                                              bucket.program->hideable_misses()));
   return Status::Ok();
 }
 
@@ -377,8 +377,8 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
     HONE_RETURN_IF_ERROR(EnqueueShard(bucket, buffer(step), main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, buffer(step), 0, main_.handle));
     if (step > 0) HONE_RETURN_IF_ERROR(after(ready[before], outermost_.handle));
-    if (bucket.program->room() != nullptr) {
-      HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(outermost_.handle, bucket.program->room(), 0));
+    if (bucket.program->small_kernels_begin() != nullptr) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(outermost_.handle, bucket.program->small_kernels_begin(), 0));
     }
     HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(step + 1), outermost_.handle));
     HONE_RETURN_IF_ERROR(note(whole_[now], outermost_.handle));

@@ -41,7 +41,7 @@ Status Pass::EnqueueFed(Bucket& bucket, FedBatch& fed, int shard) {
                                                 class_weights_.get(), buffers.header(), main_.handle));
   }
   BatchOnDevice batch = buffers.view(state_.get());
-  fed.Show(batch);
+  fed.PointToGraph(batch);
   HONE_RETURN_IF_ERROR(bucket.program->EnqueueOutermost(batch, main_.handle));
   if (sums() && shard == 0) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
   HONE_RETURN_IF_ERROR(EnqueueShard(bucket, batch, main_.handle));

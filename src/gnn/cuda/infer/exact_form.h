@@ -49,7 +49,7 @@ struct ExactBlock {
   // neighbors there; otherwise null, and rows go to the table one by one.
   RowTable out = {};
   unsigned char* first = nullptr;
-  // Of the last pass: logits without padding and the classes of the largest.
+  // Results of the last pass: the logits without padding, and the class of each row's largest logit.
   float* logits = nullptr;       // [rows, classes]
   int32_t* predicted = nullptr;  // [rows]
   RowTable sums = {};            // the partial logits of all nodes, where the form has some

@@ -180,7 +180,7 @@ class ExactRun {
       // New memory is cleared on another stream than the stream that fills it.
       HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
       const Status status = RunPass(l, pass, result);
-      // Also after an error: `pass` must outlive the work.
+      // The streams are synchronized even after an error, because `pass` must outlive the work.
       const cudaError_t error = cudaStreamSynchronize(main_.handle), copy_error = cudaStreamSynchronize(copies_.handle);
       HONE_RETURN_IF_ERROR(status);
       HONE_CUDA_RETURN_IF_ERROR(error);

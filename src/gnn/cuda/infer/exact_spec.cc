@@ -375,7 +375,7 @@ class Planner {
   PlannedSpec plan_;
   ExactPacker packer_;
   std::vector<std::vector<size_t>> carried_;  // by pass: the units whose rows its table has; last: nothing
-  // Of the pass being planned.
+  // State of the pass that is being planned.
   int pass_ = 0;
   std::vector<Step> steps_;
   std::vector<Held> held_;   // by unit

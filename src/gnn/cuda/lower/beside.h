@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work of a program that nobody in its chain waits for, such as gradients of weights, beside the chain: a stream of
-// its own, which a capture turns into a branch of the graph.
+// This file runs work that nothing later in a program's chain of kernels waits for, such as gradients of weights, on a
+// second stream. Capturing the step turns that stream into a branch of the graph.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace hone::gnn::cuda {
 
-// Products with a workspace of their own, so that they may run while others do. While memory is only being counted
-// (AllocationCount) they are the context's, and a workspace is counted.
+// Matrix products with their own workspace, so that they may run while other products do. While memory is only being
+// counted (AllocationCount), the context's library is used instead, and a workspace is counted.
 class OwnProducts {
  public:
   Status Make(const ProgramContext& context);
@@ -25,14 +25,16 @@ class OwnProducts {
   DeviceArray<unsigned char> counted_;
 };
 
+// The second stream of one program.
 class Beside {
  public:
-  enum class Priority { kLeast, kChain };  // kChain: of the step's compute, so that it does not wait for an outermost hop
+  // kChain is the priority of the step's compute, so the stream does not wait for an outermost hop.
+  enum class Priority { kLeast, kChain };
   Status Make(const ProgramContext& context, Priority priority = Priority::kLeast);
   MatmulLibrary& products() const { return products_.library(); }
-  // The stream, on which work from now on comes after all that `chain` has had so far.
+  // Returns the second stream. Work enqueued on it from now on waits for everything that `chain` holds so far.
   Result<cudaStream_t> Fork(cudaStream_t chain);
-  // What `chain` gets from now on comes after all work beside it. Owed at the end of whatever forked.
+  // Makes `chain` wait for all work on the second stream. Every Fork must be followed by a Join before the step ends.
   Status Join(cudaStream_t chain);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The products of one dense layer, y = x W^T, forward and backward, planned for an envelope's rows.
+// Plans the matrix products of one dense layer, y = x W^T, forward and backward, for as many rows as an envelope has.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,22 @@ struct DenseShape {
   int64_t rows = 0;         // padded
   int64_t in = 0, out = 0;  // multiples of 8
   int64_t weight_at = 0;    // in the flat parameters: [out, in]
-  // A weight elsewhere, in the context's element, and its gradient; null: as weight_at says.
+  // A weight that lies outside the flat parameters, in the context's element, and its gradient; null: the weight is at
+  // weight_at.
   const void* weight = nullptr;
   float* gradient = nullptr;
-  // What multiplies for the weight's gradient, where that runs beside other products; null: the context's.
+  // The library for the weight's gradient if that runs at the same time as other products; null: the context's library.
   MatmulLibrary* gradient_products = nullptr;
   bool trains = false;
-  bool input_gradient = true;          // whether anybody needs it
-  Element result = Element::kFloat32;  // of y
+  bool input_gradient = true;          // whether the gradient of x is needed
+  Element result = Element::kFloat32;  // element of y
 };
 
 class Dense {
  public:
   Status Plan(const ProgramContext& context, const DenseShape& shape);
-  // x [rows, in] and grad_y, grad_x of the context's element; y of shape.result.
+  // These functions enqueue the products. x [rows, in], grad_y [rows, out] and grad_x have the context's element, y has
+  // shape.result.
   Status Forward(const void* x, void* y, cudaStream_t stream) const;
   Status WeightGradient(const void* grad_y, const void* x, cudaStream_t stream) const;
   Status InputGradient(const void* grad_y, void* grad_x, cudaStream_t stream) const;

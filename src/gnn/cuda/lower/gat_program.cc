@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GAT's program, by linearity (attention_kernels.h):
+// GatProgram computes GAT by linearity (attention_kernels.h):
 //
 //   layer l      F_l = the attention vectors folded into input space
 //                S_l = weighted sums of the input rows, a block of columns a head
 //                Z_l = S_l W_l^T, head by head; the last layer takes the heads' mean
 //   What a layer reads is dropout(f(Z)), made as it is read, or written once where a normalisation comes between.
 //
-// The outermost hop is drawn while the batch before trains, and attended to afterwards: attention needs the weights.
+// The outermost hop is drawn while the previous batch trains. Its attention is computed later, because it needs the new
+// weights.
 //
-// Beside the chain of kernels, on a branch of the step: the bits of dropout during the outermost layer's forward pass,
-// which reads none, and each layer's weight gradient during its attention's backward pass. No two products run at once.
-// Several heads are one product with the blocks of W on a diagonal: the zeros cost arithmetic that the device has to
-// spare, and one product is faster than a thin one a head.
+// Two kinds of work run on a second stream, next to the chain of kernels: dropout's bits during the outermost layer's
+// forward pass, which reads none, and each layer's weight gradient during its attention's backward pass. No two
+// products run at once. Several heads are one product with the blocks of W on a diagonal: the zeros cost arithmetic
+// that the device can spare, and one product is faster than one thin product per head.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ struct GatLayer {
   bool concatenates = true;
   int64_t weight = 0;  // [heads * head_width, in]
   int64_t att_src = 0, att_dst = 0;
-  NormPlaces norm;  // of what the layer puts out
+  NormPlaces norm;  // normalises the layer's output
 };
 
 struct GatShape {
@@ -103,7 +104,7 @@ class GatProgram final : public Program {
     return grad_self_.Allocate(rows_most * 2 * heads);
   }
 
-  // The ids that were drawn, then how many of them each row has.
+  // Returns the size of the drawn ids, followed by the number of drawn ids of each row.
   int64_t OuterBytes() const override { return Known(0) * (envelope_.fanouts.back() + 1) * 4; }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
@@ -112,7 +113,7 @@ class GatProgram final : public Program {
     return Status::Ok();
   }
 
-  int32_t few_misses() const override { return FewMissesOfLongSteps(envelope_); }
+  int32_t hideable_misses() const override { return HideableMissesOfLongSteps(envelope_); }
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     const Element element = context_.element;
@@ -205,7 +206,8 @@ class GatProgram final : public Program {
     Dense dense;
   };
 
-  // What follows on branch_ comes after what is on `stream`; and what follows on `stream` after what is on branch_.
+  // After Fork, later work on branch_ waits for the earlier work on `stream`; after Join, later work on `stream` waits
+  // for the earlier work on branch_.
   Status Fork(cudaStream_t stream) {
     if (branch_.handle == nullptr) {
       HONE_RETURN_IF_ERROR(branch_.Make());
@@ -237,7 +239,7 @@ class GatProgram final : public Program {
     return {Attention(layer),      at.head_width,      Master(at.weight),           at.in,
             Master(at.att_src), Master(at.att_dst), steps_[layer].folded.get()};
   }
-  // Whether layers read what they read through dropout.
+  // Returns whether layers apply dropout to the rows they read.
   bool drops() const { return envelope_.trains && !shape_.normalises && shape_.rate.threshold != 0; }
   OuterHopOnDevice Outer(const BatchOnDevice& batch) const {
     auto* ids = static_cast<int32_t*>(batch.outer);
@@ -248,7 +250,8 @@ class GatProgram final : public Program {
     const GatLayer& at = shape_.layers[layer];
     return {shape_.heads, at.head_width, static_cast<int32_t>(at.in), static_cast<int32_t>(at.out), at.concatenates};
   }
-  // What comes after layer `layer`, and how layer `layer` reads what came after the one before it.
+  // After returns the operations that follow layer `layer`. Input returns how layer `layer` reads the output of the
+  // layer before it.
   Between After(size_t layer) const {
     return {.activation = shape_.activation,
             .dropout = {static_cast<uint32_t>(layer), static_cast<uint32_t>(DropoutSite::kActivation),

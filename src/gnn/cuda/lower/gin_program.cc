@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GIN's program (nn/gin_conv.cc says the model):
+// GinProgram computes GIN (nn/gin_conv.cc defines the model):
 //
 //   layer l      S_l = sum of the neighbors' rows + (1 + eps) * own     (l = 0: drawn and gathered in one kernel)
 //                P_l = S_l W0^T,  H_l = f(norm(P_l + b0)),  R_l = H_l W1^T
 //   what the next layer reads, f(R_l + b1), is made as it is read; the head needs it written once:
 //                X = f(R_{L-1} + b1),  G = X V1^T,  U = dropout(f(G + c1)),  logits = U V2^T + c2
 //
-// Backwards each gradient takes the place of the one it came from where nobody needs that any more, and gradients of
-// parameters are made beside the chain. Where input_norm.h serves the first layer, the moments of S_0 come with the
-// batch and the gradient of P_0 is never made; nor are P_0 itself and the gradient of H_0 where normed_product.h and
-// marked_product.h serve them.
+// Backward overwrites each value by its gradient as soon as the value is no longer needed; gradients of parameters are
+// made on the second stream. If input_norm.h supports the first layer, the moments of S_0 come with the batch and the
+// gradient of P_0 is never stored. If normed_product.h and marked_product.h support it too, neither P_0 nor the
+// gradient of H_0 is stored.
 #include <fmt/format.h>
 
 #include "gnn/cuda/kernels/aggregate_kernels.h"
@@ -30,7 +30,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// Places in the flat parameters, and in the flat buffers where it says so.
+// Offsets in the flat parameters or, where the field says so, in the flat buffers.
 struct GinLayer {
   int64_t in = 0;  // padded
   int64_t weight0 = 0, bias0 = 0, weight1 = 0, bias1 = 0;
@@ -44,11 +44,11 @@ struct GinShape {
   int64_t head_weight1 = 0, head_bias1 = 0, head_weight2 = 0, head_bias2 = 0;
   bool normalises = true;
   Activation activation = Activation::kRelu;
-  DropoutRate rate{0.0};  // of the head
+  DropoutRate rate{0.0};  // dropout of the head
 };
 
-// Of the multiprocessors, for the outermost hop while the upper layers go through their small kernels on the others.
-// Measured on an H200 at 20,20,20 (docs/design/0020-gin-and-the-outermost-hop.md).
+// The share of the multiprocessors for the outermost hop, while the upper layers' small kernels run on the others.
+// Measured on an H200 with fanouts 20,20,20 (docs/design/0020-gin-and-the-outermost-hop.md).
 constexpr float kOutermostShare = 0.45f;
 
 class GinProgram final : public Program {
@@ -155,9 +155,9 @@ class GinProgram final : public Program {
     return input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream);
   }
 
-  cudaEvent_t room() const override { return room_.handle; }
+  cudaEvent_t small_kernels_begin() const override { return room_.handle; }
 
-  int32_t few_misses() const override { return FewMissesOfLongSteps(envelope_); }
+  int32_t hideable_misses() const override { return HideableMissesOfLongSteps(envelope_); }
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     const Element element = context_.element;
@@ -300,14 +300,15 @@ class GinProgram final : public Program {
     if (room_.handle != nullptr) HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(room_.handle, stream));
     return Status::Ok();
   }
-  // The product of a weight's gradient, beside the chain.
+  // Plans the product that gives a weight's gradient, on the second stream.
   Status PlanGradient(const DenseShape& shape, std::unique_ptr<Matmul>& product) {
     if (!envelope_.trains) return Status::Ok();
     HONE_ASSIGN_OR_RETURN(product, beside_.products().Plan({shape.out, shape.in, shape.rows, true, false,
                                                             context_.element, Element::kFloat32}));
     return Status::Ok();
   }
-  // Gradients of a Linear's weight and bias, beside the chain: `grad` [rows], that of what it put out, from x.
+  // Enqueues the gradients of a Linear's weight and bias on the second stream, from its input x and the gradient `grad`
+  // [rows] of its output.
   Status EnqueueParameters(const RowsOnDevice& rows, const void* grad, const void* x, Matmul& product,
                            int64_t weight_at, int64_t bias_at, cudaStream_t chain) {
     HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, beside_.Fork(chain));
@@ -320,14 +321,15 @@ class GinProgram final : public Program {
   int Hop(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
   const float* Master(int64_t at) const { return context_.parameters->master() + at; }
   float* Gradient(int64_t at) const { return context_.parameters->gradient() + at; }
-  // Whether the bias of layer 0's second Linear gets its gradient from the kernel that makes the rows' gradient.
+  // Returns whether the kernel that makes the rows' gradient also gives the bias gradient of layer 0's second Linear.
   bool sums_come_along() const { return from_moments_ && steps_.size() > 1; }
   NormedProductShape FirstProduct() const {
     return {.inputs = static_cast<int32_t>(shape_.layers[0].in),
             .outputs = static_cast<int32_t>(shape_.hidden),
             .activation = shape_.activation};
   }
-  // Backwards through layer 0's second Linear, up to the activation before it.
+  // Returns the shape of the product that goes backwards through layer 0's second Linear, up to the activation before
+  // it.
   MarkedProductShape SecondProduct() const {
     return {.inner = static_cast<int32_t>(shape_.hidden),
             .outputs = static_cast<int32_t>(shape_.hidden),
@@ -341,7 +343,7 @@ class GinProgram final : public Program {
   AggregateKind Kind(size_t layer) const {
     return {.adds_self = true, .eps = context_.parameters->buffers() + shape_.layers[layer].eps};
   }
-  // What layer `layer` aggregates.
+  // Returns the rows that layer `layer` aggregates.
   AggregateInput Input(size_t layer) const {
     AggregateInput input;
     input.z = steps_[layer - 1].result.get();
@@ -385,7 +387,7 @@ class GinProgram final : public Program {
   Event room_;
   bool from_moments_ = false;
   bool normed_product_ = false;  // layer 0's first product and what follows it are one kernel
-  bool marked_product_ = false;  // and so is what leads back to it
+  bool marked_product_ = false;  // one kernel computes the gradient of both
   InputNorm input_norm_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A first layer's batch normalisation as one piece of a program, from the moments of its input rows
-// (input_norm_kernels.h says how): what training in bf16 does where nobody needs the input's gradient. Passes over the
-// layer's wide rows that statistics and the rows' own gradient would take are not made.
+// InputNorm is a first layer's batch normalisation, computed from the moments of the layer's input rows
+// (input_norm_kernels.h explains how). Training in bf16 uses it if the input's gradient is not needed. It saves the
+// passes over the layer's wide rows that the statistics and the rows' own gradient would take.
 #pragma once
 
 #include <memory>
@@ -26,27 +26,30 @@ class InputNorm {
     int64_t residual_bias_at = -1;  // the bias of a residual product beside it; likewise
   };
 
-  // Whether it serves this context and envelope; otherwise norm_kernels.h does.
+  // Returns whether InputNorm supports this context and envelope; otherwise norm_kernels.h does.
   static bool Serves(const ProgramContext& context, const Envelope& envelope) {
     return envelope.trains && context.element == Element::kBFloat16;
   }
   Status Make(const ProgramContext& context, const Envelope& envelope, const Shape& shape);
 
-  // Of one batch: the moments, which live with it.
+  // Returns the size in bytes of one batch's moments, which are kept with the batch.
   int64_t MomentBytes() const { return (shape_.inputs + 1) * shape_.inputs * 4; }
-  // With the sampling of a batch, once its rows x [padded, inputs] are there. Zeroes those at or past the batch's.
+  // Computes the moments of the batch's input rows x [padded, inputs]. Runs together with the sampling, after the rows
+  // are gathered. Sets the rows of x past the batch's to zero.
   Status EnqueueMoments(const BatchOnDevice& batch, void* x, void* moments, cudaStream_t stream) const;
   Status EnqueueCoefficients(const BatchOnDevice& batch, const void* moments, cudaStream_t stream) const;
   const ColumnCoefficients& coefficients() const { return coefficients_; }
-  // What forward keeps of the rows it makes, BetweenOutput::marks; null where the activation has no marks.
+  // Marks that forward keeps for the rows it makes (BetweenOutput::marks); null if the activation has no marks.
   uint16_t* marks() const { return marks_.get(); }
-  // From grad_y, the gradient of what `between` makes of the normalised plain rows, to grad, that before it. May be in
-  // place.
+  // Turns grad_y, the gradient of the output of `between` applied to the normalised `plain` rows, into `grad`, the
+  // gradient of `between`'s input. grad may be grad_y.
   Status EnqueueGradientBefore(const BatchOnDevice& batch, const void* plain, const Between& between,
                                const void* grad_y, void* grad, cudaStream_t stream) const;
-  // Or somebody else makes it, and leaves its sums here (SourceGradient::partials, MarkedProduct::partials).
+  // Another kernel may compute that gradient instead. It then leaves its partial sums here (SourceGradient::partials,
+  // MarkedProduct::partials).
   float* partials() const { return gradient_partials_.get(); }
-  // Then the gradients of all parameters; `most_pieces` of the sums where a marked product left them.
+  // Computes the gradients of all parameters, after the gradient above. `most_pieces`: number of partial sums that a
+  // marked product left; 0 if none did.
   Status EnqueueGradients(const BatchOnDevice& batch, const void* x, const void* moments, const void* grad,
                           int32_t most_pieces, cudaStream_t stream) const;
 

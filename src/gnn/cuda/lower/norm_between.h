@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batch normalisation, activation and dropout between two layers of GraphSAGE or GAT, as one piece of a program: what
-// the next layer reads is written once, for a normalisation must have seen every row before it gives the first.
+// NormBetween applies batch normalisation, activation and dropout between two layers of GraphSAGE or GAT. The result,
+// which the next layer reads, is stored once: a normalisation cannot be applied while loading, because it needs the
+// statistics of all rows first.
 #pragma once
 
 #include <string>
@@ -12,24 +13,25 @@
 
 namespace hone::gnn::cuda {
 
-// Where a normalisation lies in the flat parameters and buffers.
+// Offsets of a normalisation's parameters in the flat parameters, and of its statistics in the flat buffers.
 struct NormPlaces {
   int64_t weight = 0, bias = 0;
   int64_t running_mean = 0, running_variance = 0, batches = 0;
 };
-// "NAME" + weight, bias, running_mean, running_var, num_batches_tracked, each [width] but the last.
+// Reserves `name` + weight, bias, running_mean and running_var, each [width], and num_batches_tracked, a scalar.
 NormPlaces PlaceNorm(ParameterLayout& layout, const std::string& name, int64_t width);
-// `linear_bias` of the Linear before it, in the flat parameters; null: none.
+// Returns the pointers for `places`. `linear_bias` is the bias of the preceding Linear, in the flat parameters; null:
+// none.
 NormOnDevice NormAt(const DeviceParameters& parameters, const NormPlaces& places, const float* linear_bias = nullptr);
 
 class NormBetween {
  public:
-  // After layer `layer`, whose rows are `width` (padded) wide.
+  // `layer` is the layer before the normalisation; its rows have `width` (padded) columns.
   Status Make(const ProgramContext& context, const Envelope& envelope, int layer, int64_t width,
               const NormPlaces& places, const Between& between);
-  // rows() from x.
+  // Computes rows() from x.
   Status EnqueueForward(const BatchOnDevice& batch, const void* x, cudaStream_t stream) const;
-  // In place: from the gradient of rows() to that of x.
+  // Replaces the gradient of rows() in `grad` by that of x.
   Status EnqueueBackward(const BatchOnDevice& batch, const void* x, void* grad, cudaStream_t stream) const;
   const void* rows() const { return rows_.get(); }
 

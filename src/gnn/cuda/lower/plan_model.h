@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which program a model gets: one of a published model, or that of its spec.
+// Chooses a model's program: that of a published model, or one made from the model's spec.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,11 @@
 
 namespace hone::gnn::cuda {
 
-// kInvalidArgument for what the engine's version of the model cannot do, naming it; nothing is allocated by then.
+// Plans the program. kInvalidArgument names what the engine's version of the model does not support; nothing is
+// allocated by then.
 Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& model);
 
-// Envelope::fanouts of the model's batches, from what each of its hops draws.
+// Returns Envelope::fanouts for the model's batches, given the fanout of each hop.
 std::vector<int32_t> EnvelopeFanouts(const ModelPlan& plan, std::vector<int32_t> fanouts);
 
 }  // namespace hone::gnn::cuda

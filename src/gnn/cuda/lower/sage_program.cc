@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GraphSAGE's program:
+// SageProgram computes GraphSAGE:
 //
 //   layer l aggregates hop L-1-l:       A_l = [mean | self]   (l = 0: drawn and gathered in one kernel; or sum, maximum)
 //                                       Z_l = A_l W_l^T
 //   loss on Z_{L-1};  then backwards    dW_l = dZ_l^T A_l,  dA_l = dZ_l W_l,  dZ_{l-1} = gather by source of dA_l
 //
-// Only pre-activations Z are kept: whoever reads one applies activation and dropout as it loads, unless a
-// normalisation comes between, which writes what the next layer reads.
+// Only pre-activations Z are stored. A kernel that reads Z applies activation and dropout as it loads. With a
+// normalisation between layers, the normalised rows are stored instead, and the next layer reads those.
 #include <fmt/format.h>
 
 #include "gnn/cuda/base/fanouts.h"
@@ -33,24 +33,24 @@ struct SageLayer {
   int64_t in = 0, padded_in = 0;
   int64_t out = 0, padded_out = 0;
   int64_t weight_at = 0;  // [padded_out, lin_l padded_in | lin_r padded_in]
-  NormPlaces norm;        // of what the layer puts out
+  NormPlaces norm;        // normalises the layer's output
 };
 
 struct SageShape {
   std::vector<SageLayer> layers;
-  bool mean = true;      // of the neighbors; otherwise their sum,
-  bool maximum = false;  // or this, and no mean
+  bool mean = true;      // aggregates the neighbors' mean; false: their sum,
+  bool maximum = false;  // or, with `maximum`, their maximum
   bool normalises = false;
   Activation activation = Activation::kRelu;
   DropoutRate rate{0.0};
 };
 
-// Of the multiprocessors, for an outermost hop that reads other GPUs' memory: the links are full with a few of them, and
-// with all of them a step took as long as the hop and the rest of it one after the other (why is not understood). Measured
-// on four H200, docs/design/0019-features-over-peers.md.
+// The share of the multiprocessors for an outermost hop that reads other GPUs' memory. A few multiprocessors saturate
+// the links; with all of them, the hop and the rest of the step took as long as one after the other (it is not
+// understood why). Measured on four H200 (docs/design/0019-features-over-peers.md).
 constexpr float kPeersShare = 0.3f;
-// And for rows in this GPU's memory, beside a step's compute and beside inference's; what its cache may hold is read sooner
-// by more warps with fewer loads each (docs/design/0020-gin-and-the-outermost-hop.md).
+// The shares for rows in this GPU's memory, while a step or an inference is computed. Rows that its cache may hold are
+// read sooner by more warps with fewer loads each (docs/design/0020-gin-and-the-outermost-hop.md).
 constexpr float kTrainingShare = 0.4f, kInferenceShare = 0.75f;
 constexpr int64_t kCachedBytes = int64_t{64} << 20;
 
@@ -98,7 +98,7 @@ class SageProgram final : public Program {
     return Status::Ok();
   }
 
-  // The first layer's input, and behind it, layer by layer, what dropout keeps of its output.
+  // Returns the size of the first layer's input, followed by the kept bits of every layer's dropout.
   int64_t OuterBytes() const override {
     return layers_.size() < 2 ? InputBytes() : KeptAt(layers_.size() - 2) + KeptBytes(layers_.size() - 2);
   }
@@ -141,7 +141,8 @@ class SageProgram final : public Program {
     return Status::Ok();
   }
 
-  // Of the multiprocessors, for the kernel that copies rows ahead; 0: the one that does not shall take them all.
+  // Returns the share of the multiprocessors for the kernel that reads rows ahead. 0 selects the other kernel, which
+  // should use all of them.
   float OutermostShare(const GraphOnDevice& graph) const {
     if (envelope_.fanouts.back() > kNarrowFanout) return 0;
     if (context_.graph->peer_rows() != nullptr) return kPeersShare;
@@ -150,7 +151,7 @@ class SageProgram final : public Program {
     return envelope_.trains ? kTrainingShare : kInferenceShare;
   }
 
-  // The masks of all layers' outputs.
+  // Draws the dropout masks of all layers' outputs.
   Status EnqueueKept(const BatchOnDevice& batch, cudaStream_t stream) const {
     for (size_t l = 0; l + 1 < layers_.size() && Drops(); ++l) {
       const int known = envelope_.HopOf(static_cast<int>(l));
@@ -179,7 +180,7 @@ class SageProgram final : public Program {
         HONE_RETURN_IF_ERROR(norms_[l].EnqueueBackward(batch, outputs_[l].get(), output_grads_[l].get(), stream));
       }
       const void* grad = last ? grad_logits : output_grads_[l].get();
-      // Nobody in the chain waits for a gradient of weights; the first layer's is the chain's end.
+      // Nothing later in the chain waits for a gradient of weights, except at the chain's end: the first layer's.
       cudaStream_t gradients = stream;
       if (l > 0) {
         HONE_ASSIGN_OR_RETURN(gradients, beside_.Fork(stream));
@@ -198,7 +199,8 @@ class SageProgram final : public Program {
   // Mean and ReLU alone have kernels of their own, the ones the engine's time was measured with.
   bool IsPlain() const { return shape_.mean && !shape_.normalises && shape_.activation == Activation::kRelu; }
 
-  // A_l from what layer l - 1 put out, and back.
+  // These functions compute A_l from the output of layer l - 1, and the gradient of that output from the gradient of
+  // A_l.
   Status EnqueueGather(const BatchOnDevice& batch, size_t l, cudaStream_t stream) const {
     const auto width = static_cast<int32_t>(layers_[l].padded_in);
     if (IsPlain()) {
@@ -246,7 +248,7 @@ class SageProgram final : public Program {
     return input;
   }
 
-  // Whether masks are drawn ahead.
+  // Returns whether masks are drawn ahead, together with the sampling.
   bool Drops() const { return IsPlain() && envelope_.trains && shape_.rate.threshold != 0; }
   float Scale() const { return Drops() ? static_cast<float>(shape_.rate.scale) : 1.0f; }
   int64_t InputBytes() const {
@@ -269,7 +271,7 @@ class SageProgram final : public Program {
   const void* Input(const BatchOnDevice& batch, size_t layer) const {
     return layer == 0 ? batch.outer : inputs_[layer].get();
   }
-  // Of what layer `layer` put out.
+  // Returns the dropout that applies to the output of layer `layer`.
   ActivationOnLoad Activated(size_t layer) const {
     return {static_cast<uint32_t>(layer), static_cast<uint32_t>(DropoutSite::kActivation),
             envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)};

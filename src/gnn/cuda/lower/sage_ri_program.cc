@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SAGE-RI's program (nn/sage_ri.cc says the model), x_0 being the input after dropout:
+// SageRiProgram computes SAGE-RI (nn/sage_ri.cc defines the model), where x_0 is the input after dropout:
 //
 //   layer l      A_l = [mean of the neighbors | own], a mask for each          (l = 0: drawn and gathered in one
 //   kernel,
@@ -9,10 +9,10 @@
 //                x_{l+1} = dropout(f(norm(P_l))) + (x_0 R^T + r for l = 0, else x_l)
 //   head         C = [x_0 | x_1 | … | x_L] of the seeds,  M = C V0^T + c0,  logits = M V1^T + c1
 //
-// C is written piece by piece as the x_l are made. Backwards the gradient of x_l has three parts: through the layer,
-// past it (the residual), and from C; one kernel adds them up. Gradients of parameters are made beside the chain. Where
-// input_norm.h serves the first layer, the moments of A_0 come with the batch and the gradient of P_0 is never made;
-// nor is P_0 itself where normed_product.h makes x_1.
+// C is written piece by piece as the x_l are made. In backward, the gradient of x_l has three parts: through the layer,
+// past it (the residual), and from C; one kernel adds them up. Gradients of parameters are made on the second stream.
+// If input_norm.h supports the first layer, the moments of A_0 come with the batch and the gradient of P_0 is never
+// stored; if normed_product.h makes x_1, P_0 is not stored either.
 #include <fmt/format.h>
 
 #include "gnn/cuda/kernels/aggregate_kernels.h"
@@ -169,9 +169,9 @@ class SageRiProgram final : public Program {
     return Status::Ok();
   }
 
-  cudaEvent_t room() const override { return room_.handle; }
+  cudaEvent_t small_kernels_begin() const override { return room_.handle; }
 
-  int32_t few_misses() const override { return FewMissesOfLongSteps(envelope_); }
+  int32_t hideable_misses() const override { return HideableMissesOfLongSteps(envelope_); }
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     const Element element = context_.element;
@@ -297,14 +297,15 @@ class SageRiProgram final : public Program {
     std::unique_ptr<Matmul> conv_weight;  // its weight's gradient
   };
 
-  // The product of a weight's gradient, beside the chain.
+  // Plans the product that gives a weight's gradient, on the second stream.
   Status PlanGradient(const DenseShape& shape, std::unique_ptr<Matmul>& product) {
     if (!envelope_.trains) return Status::Ok();
     HONE_ASSIGN_OR_RETURN(product, beside_.products().Plan({shape.out, shape.in, shape.rows, true, false,
                                                             context_.element, Element::kFloat32}));
     return Status::Ok();
   }
-  // Gradients of a Linear's weight and bias, beside the chain: `grad` [rows], that of what it put out, from x.
+  // Enqueues the gradients of a Linear's weight and bias on the second stream, from its input x and the gradient `grad`
+  // [rows] of its output.
   Status EnqueueParameters(const RowsOnDevice& rows, const void* grad, const void* x, Matmul& product,
                            int64_t weight_at, int64_t bias_at, cudaStream_t chain) {
     HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, beside_.Fork(chain));
@@ -314,7 +315,7 @@ class SageRiProgram final : public Program {
     return Status::Ok();
   }
 
-  // Layer 0 in one kernel.
+  // Computes layer 0 in one kernel.
   Status EnqueueFirstLayer(const BatchOnDevice& batch, cudaStream_t stream) {
     HONE_RETURN_IF_ERROR(input_norm_.EnqueueCoefficients(batch, Moments(batch), stream));
     const DeviceParameters& parameters = *context_.parameters;
@@ -347,11 +348,11 @@ class SageRiProgram final : public Program {
   void* InputRows(const BatchOnDevice& batch) const {
     return static_cast<unsigned char*>(batch.outer) + envelope_.Rows(0) * 2 * shape_.input() * size_;
   }
-  // Whether the kernel that makes the gradient of layer 0's rows also makes that before their activation.
+  // Returns whether the kernel that makes the gradient of layer 0's rows also makes that before their activation.
   bool before_comes_along() const { return input_norm_.marks() != nullptr && steps_.size() > 1; }
   int64_t RowBytes() const { return envelope_.Rows(0) * 3 * shape_.input() * size_; }
   void* Moments(const BatchOnDevice& batch) const { return static_cast<unsigned char*>(batch.outer) + RowBytes(); }
-  // Whether the bits of dropout after the first layer come with the batch.
+  // Returns whether the bits of dropout after the first layer come with the batch.
   bool KeepsBits() const { return normed_product_ && shape_.rate.threshold != 0; }
   uint8_t* KeptBits(const BatchOnDevice& batch) const {
     return static_cast<uint8_t*>(batch.outer) + RowBytes() + input_norm_.MomentBytes();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One attention of a spec on the GPU: weighted sums over a numbered hop (attention_kernels.h), and the product of all
-// heads at once (head_kernels.h).
+// SpecAttention is one attention of a spec on the GPU: weighted sums over a numbered hop (attention_kernels.h), and one
+// product for all heads (head_kernels.h).
 #pragma once
 
 #include "gnn/cuda/kernels/attention_kernels.h"
@@ -14,22 +14,24 @@ namespace hone::gnn::cuda {
 
 class SpecAttention {
  public:
-  // What backward works in, and leaves nothing in: shared by the attentions of a program.
+  // Scratch memory for backward, shared by all attentions of a program. Its contents are not needed between calls.
   struct Scratch {
     DeviceArray<float> slots, self;
   };
-  // Floats of both, of unit `u`.
+  // These functions return the lengths, in floats, that unit `u` needs of Scratch::slots and Scratch::self.
   static int64_t SlotFloats(const LoweredSpec& model, const Envelope& envelope, size_t u);
   static int64_t SelfFloats(const LoweredSpec& model, const Envelope& envelope, size_t u);
 
-  // All borrowed. `result`: the element of what it makes.
+  // Borrows all arguments. `result` is the element of the output.
   Status Make(const ProgramContext& context, const Envelope& envelope, const LoweredSpec& model, size_t u,
               Element result);
-  // out [rows of the unit, its columns] from the operand's rows.
+  // Writes out [rows of the unit, its columns] from the operand's rows.
   Status EnqueueForward(const BatchOnDevice& batch, const void* rows, void* out, cudaStream_t stream) const;
-  // From grad_out of the context's element: the gradients of weights, but for what scores add to them, and of the sums.
+  // Computes from grad_out, in the context's element, the gradients of the weighted sums and of the weights, without
+  // the part that comes through the scores.
   Status EnqueueProductGradients(const void* grad_out, cudaStream_t stream) const;
-  // After it: the rest, and grad_rows [padded_rows, the operand's columns], overwritten.
+  // Call this after EnqueueProductGradients. Adds the scores' part of the weights' gradients and overwrites grad_rows
+  // [padded_rows, the operand's columns].
   Status EnqueueRowGradients(const BatchOnDevice& batch, const void* rows, const Scratch& scratch, int32_t padded_rows,
                              void* grad_rows, cudaStream_t stream) const;
 

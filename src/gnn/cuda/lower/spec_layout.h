@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A spec in units (nn/spec_units.h) with the places of its parameters, which is what programs of it are built from.
+// A LoweredSpec is a spec in units (nn/spec_units.h), with the places of its parameters. Programs are built from it.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace hone::gnn::cuda {
 
-// A parameter of a registered operation, in the flat parameters or, if `buffer`, the buffers.
+// A parameter of a registered operation: its offset in the flat parameters or, if `buffer`, in the flat buffers.
 struct OwnParameter {
   int64_t at = 0;
   bool buffer = false;
 };
 
-// Where a unit's parameters lie, in the flat parameters and, where it says so, buffers.
+// Offsets of a unit's parameters in the flat parameters or, where the field says so, in the flat buffers.
 struct UnitPlaces {
   int64_t weight = 0, bias = -1;
   int64_t att_src = 0, att_dst = 0;
@@ -30,7 +30,7 @@ struct UnitPlaces {
   std::vector<OwnParameter> own;  // in the order of the operation's Layer
 };
 
-// Indices `u` are units', `value` the spec's (SpecShapes).
+// In LoweredSpec, `u` is the index of a unit, `value` that of a value of the spec (SpecShapes).
 struct LoweredSpec {
   std::shared_ptr<const ModelSpec> spec;
   SpecShapes shapes;
@@ -41,9 +41,9 @@ struct LoweredSpec {
   const SpecUnit& Unit(size_t u) const { return lowered.units[u]; }
   int64_t Padded(size_t u) const { return RoundUp<int64_t>(Unit(u).width, 8); }
   const AttentionSpec& Attention(size_t u) const { return std::get<AttentionSpec>(Operation(Unit(u).value)); }
-  // What a kOwn unit's operation is made for.
+  // Returns the place that the operation of a kOwn unit is made for.
   OpPlace OwnPlace(size_t u) const;
-  // Whether somebody needs the gradient of the unit's rows; of "x" nobody does.
+  // Returns whether the gradient of the unit's rows is needed; that of "x" never is.
   bool Wants(size_t u) const { return u != 0 && lowered.plan.values[u].wants_gradient; }
 };
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A registered operation of a spec on the GPU: memory for its DeviceOp, and its calls (hone/gnn/op.h).
+// SpecOwn is a registered operation of a spec on the GPU: it holds the memory for the operation's DeviceOp and makes
+// its calls (hone/gnn/op.h).
 #pragma once
 
 #include <memory>
@@ -18,12 +19,12 @@ class SpecOwn {
   // Errors say which operation has no form for a GPU, with the remedy; nothing is allocated by then.
   static Status Check(const LoweredSpec& model, size_t u);
 
-  // All borrowed.
+  // Borrows all arguments.
   Status Make(const ProgramContext& context, const Envelope& envelope, const LoweredSpec& model, size_t u);
-  // out [rows of the unit, its columns] from the operand's rows.
+  // Writes out [rows of the unit, its columns] from the operand's rows.
   Status EnqueueForward(const BatchOnDevice& batch, const void* rows, void* out, cudaStream_t stream) const;
-  // From grad_out: the parameters' gradients and, unless it is null, grad_rows; `padded_rows` of these, which are zero
-  // from the batch's on.
+  // Computes the parameters' gradients and, if it is not null, grad_rows from grad_out. grad_rows has `padded_rows`
+  // rows; those past the batch's are zero.
   Status EnqueueBackward(const BatchOnDevice& batch, const void* rows, const void* grad_out, int32_t padded_rows,
                          void* grad_rows, cudaStream_t stream) const;
 

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program of a model from a file: the units of its spec (nn/spec_units.h), each by kernels of its own.
+// SpecProgram computes a model from a file: it runs each unit of the model's spec (nn/spec_units.h) by its own kernels.
 //
-// Forward goes over the units in their order and keeps what each makes. Backward goes over them in reverse: when it
-// comes to a unit, all who read its rows are behind it, and its gradient is the sum of what they send, in their order;
-// then the unit's own operation takes it. Which gradients share memory is the spec's plan (nn/spec_plan.h), the one
-// that the CPU's interpreter has, but for two things: nothing works in an operand's columns, for products want rows
-// side by side; and what shares no gradient has memory of its own, for gradients of weights and biases are made beside
-// the chain, from gradients that the chain is long past.
+// Forward runs the units in their order and keeps the output of each. Backward runs them in reverse. When it reaches a
+// unit, all units that read its rows are done, and the unit's gradient is the sum of their parts, in their order; then
+// the unit's own operation uses it. The spec's plan (nn/spec_plan.h), which the CPU's interpreter uses too, decides
+// which gradients share memory, with two exceptions. No gradient is computed in place in some columns of an operand,
+// because products need rows side by side. And a gradient that is not shared has its own memory, because gradients of
+// weights and biases are made on the second stream, from gradients that the chain has already passed.
 //
-// With the sampling of a batch come what depends on no weight: feature rows, aggregates of them, degrees.
+// Whatever depends on no weight is computed together with the sampling: feature rows, aggregates of them, degrees.
 #include "gnn/cuda/lower/spec_program.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ Activation FunctionOf(const ActivateSpec& activate) {
   return activate.function == ActivateSpec::Function::kLeakyRelu ? Activation::kLeakyRelu : Activation::kRelu;
 }
 
-// Of the multiprocessors, for the outermost hop beside a step's chain of kernels.
+// The share of the multiprocessors for the outermost hop, while a step's chain of kernels runs on the others.
 constexpr float kOutermostShare = 0.4f;
 
 class SpecProgram final : public Program {
@@ -68,7 +68,7 @@ class SpecProgram final : public Program {
       partials = std::max({partials, ColumnPartials(PaddedRows(u), static_cast<int32_t>(Padded(u))),
                            LayerNormPartials(PaddedRows(u), static_cast<int32_t>(Padded(u)))});
       for (const size_t operand : unit.operands) {
-        // What is sent to who has had something already, or has more rows, goes by way of memory apart.
+        // A part goes through separate memory if its receiver already has another part, or has more rows.
         const bool several = Wants(operand) && model_.lowered.plan.values[operand].uses.size() > 1;
         const bool fewer = Wants(operand) && unit.kind == Kind::kProduct && unit.hop != model_.Unit(operand).hop;
         if (several || fewer) apart = std::max(apart, Rows(operand) * Padded(operand));
@@ -89,7 +89,7 @@ class SpecProgram final : public Program {
           HONE_RETURN_IF_ERROR(step.attention.Make(context_, envelope_, model_, u, ElementOf(u)));
           slots = std::max(slots, SpecAttention::SlotFloats(model_, envelope_, u));
           self = std::max(self, SpecAttention::SelfFloats(model_, envelope_, u));
-          if (!Wants(unit.operands[0])) {  // its gradient is made all the same, by who makes that of the scores
+          if (!Wants(unit.operands[0])) {  // the kernel for the scores' gradient makes this one anyway
             apart = std::max(apart, Rows(unit.operands[0]) * Padded(unit.operands[0]));
           }
           break;
@@ -189,12 +189,12 @@ class SpecProgram final : public Program {
 
  private:
   struct Step {
-    DeviceArray<unsigned char> rows;  // what the unit makes, but where that lies elsewhere
-    int64_t outer_at = -1;            // its place in BatchOnDevice::outer
-    int64_t kept_at = -1;             // likewise, of what dropout keeps, where the rows are read through it
-    const void* grad = nullptr;       // of the backward pass under way
+    DeviceArray<unsigned char> rows;  // the unit's output, unless it lies elsewhere
+    int64_t outer_at = -1;            // offset of the output in BatchOnDevice::outer
+    int64_t kept_at = -1;             // offset of dropout's kept bits there, if the rows are read through it
+    const void* grad = nullptr;       // the output's gradient in the current backward pass
     DeviceArray<unsigned char> own_grad;
-    bool beside = false;  // the gradient of its weight or bias is made beside the chain
+    bool beside = false;  // the gradient of the weight or bias is made on the second stream
     DeviceArray<uint16_t> marks;
     Dense dense;
     DeviceArray<float> coefficients, moments;
@@ -251,7 +251,7 @@ class SpecProgram final : public Program {
   RowsOnDevice OnDevice(const BatchOnDevice& batch, size_t u) const {
     return {batch.state, batch.header, batch.nodes, model_.Unit(u).hop, PaddedRows(u), static_cast<int32_t>(Padded(u))};
   }
-  // A mask, where the pass trains.
+  // Returns a mask, if the pass trains.
   Between BetweenOf(const SpecUnit& unit) const {
     Between between;
     if (unit.activate != 0) between.activation = FunctionOf(std::get<ActivateSpec>(model_.Operation(unit.activate)));
@@ -279,16 +279,16 @@ class SpecProgram final : public Program {
     return norm;
   }
 
-  // Two slopes are told by a bit; those of elu are not.
+  // A bit can mark which of two slopes applied. elu has more than two.
   bool NotesMarks(size_t u) const {
     return envelope_.trains && Wants(u) && BetweenOf(model_.Unit(u)).activation != Activation::kElu;
   }
 
-  // Beside the chain goes what reads a gradient that nobody changes once it is whole: no unit that works in its place
-  // comes after. The last unit of the chain has nothing to run beside.
+  // Plans which work runs on the second stream: reads of a gradient that does not change once it is complete, because
+  // no later unit works in its place. The last unit of the chain stays on the chain, as nothing would run next to it.
   Status PlanBeside() {
     const SpecPlan& plan = model_.lowered.plan;
-    std::vector<size_t> root(steps_.size(), 0);  // whose memory a gradient lies in
+    std::vector<size_t> root(steps_.size(), 0);  // the unit in whose memory the gradient lies
     for (size_t u = steps_.size() - 1; u > 0; --u) {
       const bool shares = u + 1 < steps_.size() && plan.values[u].shares_gradient;
       root[u] = shares ? root[plan.values[u].uses[0].value] : u;
@@ -409,7 +409,7 @@ class SpecProgram final : public Program {
     const bool last = operand + 1 == model_.Unit(u).operands.size();
     return last && model_.places[u].eps >= 0 ? context_.parameters->buffers() + model_.places[u].eps : nullptr;
   }
-  // Operand i's columns within those of a kConcat.
+  // Returns where operand i's columns lie within those of a kConcat.
   ColumnsBeside ColumnsOf(size_t u, size_t i, int32_t padded_rows) const {
     const SpecUnit& unit = model_.Unit(u);
     ColumnsBeside columns{.number = unit.hop,
@@ -428,7 +428,8 @@ class SpecProgram final : public Program {
   // Only gradients that this program has memory for are written; the logits' is read alone.
   static void* Writable(const Step& step) { return const_cast<void*>(step.grad); }
 
-  // What `use` sends to unit `u`, whose gradient it begins, or adds to.
+  // Computes the part of unit `u`'s gradient that comes through `use`. If `adds`, adds it to the gradient; otherwise
+  // stores it.
   Status EnqueueSend(const BatchOnDevice& batch, const SpecPlan::Use& use, bool adds, size_t u, cudaStream_t stream) {
     const SpecUnit& user = model_.Unit(use.value);
     const Step& from = steps_[use.value];
@@ -479,7 +480,8 @@ class SpecProgram final : public Program {
     }
   }
 
-  // From the unit's whole gradient: its parameters', and in its place its operand's, where the unit works there.
+  // Computes the gradients of the unit's parameters from the unit's complete gradient and, if the unit works in place,
+  // replaces that by the operand's gradient.
   Status EnqueueOwnGradients(const BatchOnDevice& batch, size_t u, cudaStream_t stream) {
     const SpecUnit& unit = model_.Unit(u);
     const Step& step = steps_[u];
@@ -497,7 +499,7 @@ class SpecProgram final : public Program {
       }
       case Kind::kAttention:
         HONE_RETURN_IF_ERROR(step.attention.EnqueueProductGradients(step.grad, stream));
-        if (Wants(unit.operands[0])) return Status::Ok();  // the rest comes when the operand does
+        if (Wants(unit.operands[0])) return Status::Ok();  // the rest is computed with the operand's gradient
         return step.attention.EnqueueRowGradients(batch, operand(), attention_scratch_, PaddedRows(unit.operands[0]),
                                                   apart_.get(), stream);
       case Kind::kOwn:
@@ -555,13 +557,13 @@ class SpecProgram final : public Program {
   const Envelope envelope_;
   const LoweredSpec& model_;          // the plan's
   std::vector<Step> steps_;           // by unit
-  DeviceArray<unsigned char> apart_;  // what a use sends, before it is added
+  DeviceArray<unsigned char> apart_;  // a use's part of a gradient, before it is added
   DeviceArray<float> partials_, beside_partials_;
   SpecAttention::Scratch attention_scratch_;
   Beside beside_;
   bool forks_ = false;
   int64_t outer_bytes_ = 0, degrees_at_ = 0;
-  float* logits_ = nullptr;  // of the forward pass under way
+  float* logits_ = nullptr;  // logits of the current forward pass
 };
 
 class SpecModelPlan final : public ModelPlan {

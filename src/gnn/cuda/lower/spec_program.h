@@ -10,8 +10,8 @@
 
 namespace hone::gnn::cuda {
 
-// Of options with a spec. kInvalidArgument as CheckModelSpec, and for what has no GPU form, with the remedy; nothing is
-// allocated by then.
+// Plans the program of a model whose options have a spec. kInvalidArgument as CheckModelSpec returns it, and for an
+// operation that has no form for a GPU, with the remedy; nothing is allocated by then.
 Result<std::unique_ptr<ModelPlan>> PlanSpecModel(const ModelOptions& model);
 
 }  // namespace hone::gnn::cuda

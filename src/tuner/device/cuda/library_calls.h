@@ -52,7 +52,7 @@ class LibraryCalls {
 // Makes the object; libraries are loaded later.
 std::unique_ptr<LibraryCalls> MakeLibraryCalls(std::shared_ptr<CudaContext> context);
 
-// Those of one library alone, for MakeLibraryCalls: matrix products, and convolutions.
+// These functions make the calls of one library, for MakeLibraryCalls: matrix products, and convolutions.
 std::unique_ptr<LibraryCalls> MakeMatmulCalls(std::shared_ptr<CudaContext> context);
 std::unique_ptr<LibraryCalls> MakeConvolutionCalls(std::shared_ptr<CudaContext> context);
 

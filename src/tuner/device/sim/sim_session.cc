@@ -617,7 +617,7 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
   HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome,
                         RunSteps(program, request, sample, request.limit_seconds, cache, &stuck));
   if (sample && request.sample_key != 0) {
-    // Such a sample proves nothing, but nothing is lost: the caller can run all blocks.
+    // A sample whose blocks are stuck proves nothing, but nothing is lost: the caller can run all blocks.
     if (stuck) outcome.cost = ModelledCost();
     return outcome;
   }

@@ -204,7 +204,7 @@ class Rules {
                      static_cast<double>(k_.blocks) / waves, 100 * (waves + 1 - std::ceil(waves))));
   }
 
-  // By Little's law, too few bytes are under way to keep memory busy.
+  // Reports that too few bytes are in flight, by Little's law, to keep memory busy.
   void InFlight() {
     const DeviceFacts& facts = *context_.facts;
     const double busiest = std::max({Percent("memory_throughput"), Percent("sm_throughput"), Percent("limit_dram"),

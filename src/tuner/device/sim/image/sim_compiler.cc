@@ -406,7 +406,7 @@ std::vector<std::string> Flags() {
       // The counting code (work_count.h) uses the stack below a function's frame.
       "-mno-red-zone"};
 #if defined(__x86_64__)
-  // As on a GPU: a size must not tell the two apart.
+  // A long double has 64 bits, as on a GPU, so that its size does not tell a simulated GPU from a real one.
   flags.emplace_back("-mlong-double-64");
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && CpuHasF16c()) {

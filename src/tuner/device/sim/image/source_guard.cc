@@ -261,7 +261,7 @@ std::optional<SourceRefusal> Guard::Attributes(bool parentheses) {
       name_due = false;
       std::string_view argument;
       if (i < s_.size() && s_[i] == '(') {
-        // Its arguments are not names of attributes.
+        // The arguments of an attribute are not names of attributes.
         int inner = 0;
         size_t end = i;
         do {

@@ -53,7 +53,7 @@ struct Arithmetic {
 // Operations of double precision that a GPU takes at least for one quotient or root, and for one elementary function.
 constexpr int64_t kWideQuotient = 8, kWideFunction = 10;
 
-// Whose text an instruction comes from.
+// The text that an instruction was compiled from.
 enum class Origin {
   kCandidate,
   kHeader,         // of the simulator or of a library

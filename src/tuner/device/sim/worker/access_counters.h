@@ -111,7 +111,7 @@ struct LaunchCounters {
   // Counts by single threads, from the code itself (image/work_count.h): floating-point operations of single precision, of which
   // some also occupy the special-function unit, operations of double precision and on integers, and bytes of arrays too large for a register file.
   double operations = 0, special_operations = 0, doubles = 0, integers = 0, local_read_bytes = 0, local_written_bytes = 0;
-  // By bound range: sectors used at least once, read or written.
+  // For each bound range: the sectors that were read, and those that were written, at least once.
   std::vector<double> range_read, range_written;
 
   void Add(const LaunchCounters& other);

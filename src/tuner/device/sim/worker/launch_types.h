@@ -102,7 +102,7 @@ struct LaunchReport {
                                    // add to
   LaunchCounters counters;
   std::vector<SiteReport> sites;   // the most expensive
-  // Of a sample in order: each block's number, and the bytes of outputs that it was the first to write.
+  // For a sample in order: the number of each block, and the bytes of outputs that it was the first to write.
   std::vector<std::pair<uint64_t, uint64_t>> first_writes;
   double cpu_seconds = 0;          // processor time of the launch, all OS threads
 };
