@@ -141,7 +141,7 @@ std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOpti
   for (const std::string& title : command.get_groups()) {
     if (std::find(titles.begin(), titles.end(), title) == titles.end()) titles.push_back(title);
   }
-  // Where there are groups, an option without a group comes last: --help.
+  // If options have groups, one without a group comes last: --help.
   if (const auto rest = std::find(titles.begin(), titles.end(), "Options"); named > 0 && rest != titles.end()) {
     std::rotate(rest, rest + 1, titles.end());
   }

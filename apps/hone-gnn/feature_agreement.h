@@ -15,7 +15,8 @@ namespace hone::gnn {
 // Returns the place for which this rank's GPU has room, for a wish: GpuHolds, with everything else of the run.
 using FeaturesHeld = std::function<Result<FeaturePlace>(const FeatureWish& wish)>;
 
-// Collective. Checks whether the ranks' GPUs read one another's memory (GpusShareMemory); the same result on all ranks.
+// Checks whether the ranks' GPUs read one another's memory (GpusShareMemory). Collective; the result is the same on all
+// ranks.
 using MemoryShared = std::function<Status(Communicator& ranks)>;
 
 // Collective; `mine` is what `held` returned for `wish`. The place that takes the least of a GPU's memory wins on all

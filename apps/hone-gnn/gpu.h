@@ -103,8 +103,8 @@ Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& mod
 // one another's (peers), or by NCCL; auto takes the first where possible. Collective; the group's watchdog watches it.
 Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup& group, const std::string& exchange);
 
-// Collective. Checks whether the ranks' GPUs read one another's memory, with a little of it; kInvalidArgument names two
-// that do not, on all ranks.
+// Checks, with a little memory, whether the ranks' GPUs read one another's memory. Collective. kInvalidArgument names
+// two GPUs that do not, on all ranks.
 Status GpusShareMemory(Communicator& ranks);
 
 struct GpuQuestion {

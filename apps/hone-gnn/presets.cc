@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings of SALIENT's experiments (Kaler et al. 2022): the breakdown of an epoch on one GPU, for arxiv and
+// Lists the settings of SALIENT's experiments (Kaler et al. 2022): the breakdown of an epoch on one GPU, for arxiv and
 // products, and the training runs of papers100M.
 #include "hone-gnn/presets.h"
 

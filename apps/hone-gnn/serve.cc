@@ -177,7 +177,7 @@ Status Run(ServeFlags& flags, int& exit_status) {
     const Stopwatch watch;
     const Result<RequestAnswer> answer = nodes.ok() ? server.Answer(*nodes, flags) : Result<RequestAnswer>(nodes.status());
     const double seconds = watch.Seconds();
-    // The machine failed, not the request.
+    // The error comes from the machine, not from the request.
     if (!answer.ok() && answer.status().code() != StatusCode::kInvalidArgument) return answer.status();
     if (answer.ok()) micros.push_back(1e6 * seconds);
     refused += answer.ok() ? 0 : 1;

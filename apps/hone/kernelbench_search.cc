@@ -32,7 +32,7 @@ bool RunIsOver(const RunView& view) {
          view.ended != "provider_failed";
 }
 
-// What a campaign's runs have in common, opened once.
+// The state that a campaign's runs share, opened once.
 struct Campaign {
   CommandContext& context;
   const KernelBenchFlags& flags;
@@ -79,7 +79,7 @@ Result<RunView> Search(Campaign& campaign, const Task& task, const std::string& 
   return ContinueRun(dependencies, id);
 }
 
-// A problem from its file to its verdict. kPending and kCancelled: the same command goes on later.
+// Takes a problem from its file to its verdict. kPending and kCancelled: the same command continues later.
 Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem) {
   const KernelBenchFlags& flags = campaign.flags;
   const bool timed = !campaign.evaluator->facts().modelled && !flags.no_time;

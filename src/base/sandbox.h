@@ -29,7 +29,8 @@
 namespace hone {
 
 struct SandboxPolicy {
-  // Files, or directories with everything below. A path that does not exist grants nothing, without an error.
+  // Paths of files, or of directories with everything below. A path that does not exist grants nothing, without an
+  // error.
   std::vector<std::string> read_paths;
   std::vector<std::string> write_paths;  // also readable; files may be made and removed below
   std::vector<std::string> exec_paths;   // also readable; list a program's ELF interpreter too. Empty: the confined

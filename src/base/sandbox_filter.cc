@@ -35,7 +35,7 @@ constexpr uint32_t kNewestKnownCall = 451;
 
 // Calls that are always refused. Calls that an architecture or a header does not have are left out below.
 constexpr uint32_t kRefused[] = {
-    // Other processes.
+    // These calls reach other processes.
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise, SYS_process_mrelease, SYS_kcmp,
     SYS_pidfd_open, SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_tkill,
     SYS_migrate_pages, SYS_move_pages,
@@ -48,18 +48,18 @@ constexpr uint32_t kRefused[] = {
     // Mode, owner, times and attributes of files: Landlock does not judge them.
     SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr,
     SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, SYS_mknodat,
-    // Keys and kernel interfaces.
+    // These calls reach keys and kernel interfaces.
     SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_kexec_load,
     SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_reboot, SYS_acct, SYS_syslog, SYS_personality,
     SYS_memfd_secret,
     // The machine's clock and names.
     SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname,
-    // Identities.
+    // These calls change identities.
     SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setfsuid, SYS_setfsgid,
     SYS_setgroups, SYS_capset,
-    // Priority over other processes.
+    // These calls change priority over other processes.
     SYS_sched_setscheduler, SYS_sched_setattr, SYS_sched_setparam, SYS_ioprio_set,
-    // Objects that outlive the process, and ways to meet processes outside.
+    // These calls make objects that outlive the process, or reach processes outside.
     SYS_shmget, SYS_shmat, SYS_shmctl, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_msgget, SYS_msgsnd,
     SYS_msgrcv, SYS_msgctl, SYS_mq_open, SYS_mq_unlink,
 #ifdef SYS_kexec_file_load
@@ -188,7 +188,7 @@ SandboxFilter BuildSandboxFilter(const SandboxFilterOptions& options) {
   a.ReturnError(EPERM);
   a.LoadCall();
 
-  // Inserting input into the terminal that started the program.
+  // TIOCSTI would insert input into the terminal that started the program.
   a.UnlessEqualSkip(SYS_ioctl, 5);
   a.LoadArgument(1);
   a.UnlessEqualSkip(TIOCSTI, 1);

@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::string_view kHeld = "held-";
 
-// Directories of this process. Never destroyed: a thread may use it while the process ends.
+// The directories of this process. The object is never destroyed: a thread may use it while the process ends.
 struct Owned {
   std::mutex mutex;
   std::set<std::string> paths;

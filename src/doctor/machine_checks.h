@@ -24,15 +24,16 @@ struct MachinePlaces {
 Check ProcessorsCheck(const MachinePlaces& places = {});
 // Free memory, and the limit of a control group where there is one.
 Check MemoryCheck(const MachinePlaces& places = {});
-// Whether the kernel gives huge pages to programs that ask for them, for programs that do.
+// Checks whether the kernel gives huge pages to programs that ask for them.
 Check HugePagesCheck(const MachinePlaces& places = {});
 
-// Whether `folder`, or where it is not there yet the nearest folder above it, can be written, and how much is free there.
-// kNeeded where it cannot and `needed`; little room is kMissing. `remedy`: how to name another folder.
+// Checks whether `folder`, or the nearest existing folder above it, can be written, and how much is free there. A
+// folder that cannot be written is kNeeded if `needed`; little room is kMissing. `remedy` says how to name another
+// folder.
 Check FolderCheck(const std::string& name, const std::string& title, const std::string& folder, const std::string& brings,
                   const std::string& remedy, bool needed);
 
-// What the kernel offers to confine strangers' code with (base/sandbox.h): files, network, system calls, processes.
+// Checks what the kernel offers to confine untrusted code (base/sandbox.h): files, network, system calls, processes.
 CheckGroup SandboxChecks();
 
 }  // namespace hone

@@ -25,7 +25,7 @@ namespace hone::gnn {
 struct DeviceOptions {
   int ordinal = 0;    // which GPU
   bool fp32 = false;  // activations and products in fp32 instead of bf16
-  // Feature rows in host memory, but for `cache_rows` of the most used; false: all on the device.
+  // Keeps feature rows in host memory, except `cache_rows` of the most used ones; false: all are on the device.
   bool features_on_host = false;
   int64_t cache_rows = 0;
   // Training: the host's cores sample and slice batches, and the GPU computes (RunOptions::workers and ::queue).
@@ -48,7 +48,7 @@ Result<std::unique_ptr<Trainer>> ResumeDeviceTrainer(std::shared_ptr<const Graph
 // as Predict's; exact inference knows no operations of your own.
 Result<std::vector<int32_t>> PredictOnDevice(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                              const PredictOptions& options, const DeviceOptions& device = {});
-// Exact inference with the logits.
+// Does exact inference and also returns the logits.
 Result<Predictions> PredictLogitsOnDevice(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                           const PredictOptions& options, const DeviceOptions& device = {});
 
@@ -62,7 +62,7 @@ class DeviceServer {
     std::vector<float> logits;     // [nodes, classes]
   };
   virtual ~DeviceServer() = default;
-  // kInvalidArgument: too many nodes, or an id out of range, naming it.
+  // Answers a request. kInvalidArgument names an id out of range, or says that there are too many nodes.
   virtual Result<Answer> Ask(std::span<const NodeId> nodes) = 0;
 };
 // Uses fanouts and seed of `options`. Graph and model are copied and not kept.

@@ -59,7 +59,7 @@ struct GraphFlags {
   bool self_loops = true;
 };
 
-// The label of a node without a label; the loss and the accuracy ignore such nodes.
+// This label marks a node without a label; the loss and the accuracy ignore such nodes.
 inline constexpr int32_t kNoLabel = -1;
 
 class Graph {

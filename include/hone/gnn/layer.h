@@ -106,8 +106,8 @@ class Layer {
 // Layers of the published models. `name` prefixes the parameters' names ("convs.0"); `seed` draws the initial weights.
 // An option with an impossible value is a bug of the caller; MakeModel checks values from users.
 
-// GraphSAGE layer: out = aggregate(x of the neighbors) * lin_l^T + (x of the node) * lin_r^T. Initial weights are
-// uniform in ±1 / sqrt(in_width).
+// Options of a GraphSAGE layer, which computes out = aggregate(x of the neighbors) * lin_l^T + (x of the node) *
+// lin_r^T. Initial weights are uniform in ±1 / sqrt(in_width).
 struct SageConvOptions {
   int64_t in_width = 0;
   int64_t out_width = 0;

@@ -64,7 +64,8 @@ class Model {
   // The model sets context.layer. Requires sample.hops() == options().layers.
   virtual void Forward(const NeighborSample& sample, Matrix<const T> x, Matrix<T> logits, State& state,
                        const LayerContext& context) = 0;
-  // Called after Forward with the same arguments. Adds to the parameters' gradients; grad_logits may be overwritten.
+  // Computes the gradients. Call it after Forward with the same arguments. Adds to the parameters' gradients;
+  // grad_logits may be overwritten.
   virtual void Backward(const NeighborSample& sample, Matrix<const T> x, Matrix<T> grad_logits, State& state,
                         const LayerContext& context) = 0;
   // Layer-wise inference over the whole graph computes one layer at a time for all nodes, then the head.

@@ -39,7 +39,7 @@ struct OpOption {
 };
 using OpOptions = std::map<std::string, double>;  // every option of the kind, by name
 
-// What an operation is made for: one value of one model.
+// The place that an operation is made for: one value of one model.
 struct OpPlace {
   std::string parameters;  // prefix of the parameters' names: "PREFIX.att"
   uint64_t seed = 0;       // of the initial weights
@@ -142,8 +142,8 @@ class OpKind {
  public:
   virtual ~OpKind() = default;
   virtual std::string_view name() const = 0;  // in specs; lower-case letters, digits and _
-  // Whether it makes rows one hop further in from rows of neighbors. Otherwise its Layer gets a block without edges,
-  // whose destinations are its sources.
+  // Returns whether it makes rows one hop further in from rows of neighbors. Otherwise its Layer gets a block without
+  // edges, whose destinations are its sources.
   virtual bool aggregates() const = 0;
   virtual std::vector<OpOption> options() const { return {}; }
   // Returns the columns of the value. `width` is the spec's, 0 where it gives none. kInvalidArgument with a clause that

@@ -39,7 +39,7 @@ struct DeviceDropRate {
   }
 };
 
-// Whether dropout keeps element `column` of the row of `node`: the bit that DropoutRow draws on the CPU.
+// Returns whether dropout keeps element `column` of the row of `node`: the bit that DropoutRow draws on the CPU.
 __device__ inline bool Kept(const DeviceHop& hop, const DeviceDropRate& rate, int32_t node, int32_t column) {
   if (rate.threshold == 0) return true;
   // Philox4x32-7 (Salmon, Moraes, Dror and Shaw 2011), keyed by the seed of dropout's own domain.

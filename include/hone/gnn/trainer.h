@@ -93,7 +93,7 @@ struct EpochReport {
   int64_t steps = 0;
   double loss = 0;            // mean over the epoch's labelled seeds, weighted as the loss is
   double train_accuracy = 0;  // accuracy of the logits that the steps computed, with dropout; NaN: no label
-  // Validation results. NaN: this epoch had no validation.
+  // The results of validation. NaN: this epoch had no validation.
   double valid_accuracy = 0;
   double valid_macro_f1 = 0;
   double valid_auc = 0;       // NaN also without exactly two classes, on a GPU, and with several ranks
@@ -115,7 +115,8 @@ struct StepReport {
 struct TrainEvents {
   std::function<void(const StepReport&)> step;
   std::function<void(const EpochReport&)> epoch;
-  // Called after every step. If it returns true, the run saves last.safetensors (if there is a folder) and ends.
+  // This function is called after every step. If it returns true, the run saves last.safetensors (if there is a folder)
+  // and ends.
   std::function<bool()> stop;
 };
 

@@ -194,7 +194,7 @@ struct DeviceFacts {
   std::string driver;               // driver version text, or the host compiler for the simulator
 };
 
-// One argument of a plan entry, resolved for one case: numbers only.
+// One argument of a plan entry, resolved for one case to numbers.
 struct ResolvedArgument {
   ArgumentKind kind = ArgumentKind::kInteger;
   std::string name;          // tensor, workspace or tensor map

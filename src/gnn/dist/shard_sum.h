@@ -29,7 +29,7 @@ struct ShardRange {
 };
 // Returns the shards of one of `ranks` ranks. `shards` is a multiple of `ranks`.
 ShardRange ShardsOfRank(int shards, int rank, int ranks);
-// Whether the tree over `shards` shards has a node with these two children.
+// Returns whether the tree over `shards` shards has a node with these two children.
 bool AreSiblings(int shards, ShardRange left, ShardRange right);
 // Returns the fewest nodes of the tree that make up `range`, in order.
 std::vector<ShardRange> TreeNodes(int shards, ShardRange range);

@@ -56,7 +56,7 @@ class MessageStream {
   // Writes as much as the socket takes. Returns false if the connection is broken.
   bool Flush();
   bool wants_to_write() const { return !outgoing_.empty(); }
-  // Whether too much has piled up because the peer does not read.
+  // Returns whether too much has piled up because the peer does not read.
   bool overflows() const { return outgoing_.size() > (size_t{1} << 20); }
 
  private:

@@ -13,7 +13,7 @@
 
 namespace hone::gnn {
 
-// Whether the file begins like a container. False if it cannot be read.
+// Returns whether the file begins like a container. False if it cannot be read.
 bool IsContainer(const std::string& path);
 
 // Reads only the header. kNotFound, kInvalidArgument, kIo.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLn2 = 0.69314718055994530942;
 
-// e^x: x = k ln 2 + r, |r| <= ln 2 / 2, Taylor to r^20.
+// Computes e^x with x = k ln 2 + r, |r| <= ln 2 / 2, and Taylor's series to r^20.
 double Exp(double x) {
   if (x < -700) return 0;
   if (x > 700) x = 700;
@@ -22,7 +22,7 @@ double Exp(double x) {
   return std::ldexp(sum, static_cast<int>(k));
 }
 
-// ln x for x > 0: m in [0.5, 1) and the series of 2 artanh((m - 1) / (m + 1)).
+// Computes ln x for x > 0, with m in [0.5, 1) and the series of 2 artanh((m - 1) / (m + 1)).
 double Log(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);
@@ -36,7 +36,7 @@ double Log(double x) {
   return exponent * kLn2 + 2 * t * sum;
 }
 
-// The standard normal distribution function by its series about 0 (Marsaglia 2004): absolute error near 1e-15.
+// Returns the standard normal distribution function by its series about 0 (Marsaglia 2004): absolute error near 1e-15.
 double NormalCdf(double z) {
   if (z < -8) return 0;
   if (z > 8) return 1;

@@ -92,7 +92,7 @@ struct GraphSource {
 // files.
 Result<GraphSource> OpenGraphSource(const std::string& path, int split_index = -1);
 
-// The single readers.
+// These functions open one format each.
 Result<GraphSource> OpenOgbFolder(const std::string& path);
 Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index = -1);
 Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& stem);

@@ -65,7 +65,7 @@ class NpyArray {
   const NpyHeader& header() const { return header_; }
   // Opens the array at item `first`, in file order.
   Result<NpyItems> Open(int64_t first = 0) const;
-  // Whether Open(first) takes the same time for any `first`; not in a compressed archive.
+  // Returns whether Open(first) takes the same time for any `first`; not in a compressed archive.
   bool seekable() const { return archive_ == nullptr || !member_->deflated; }
   // Return the whole array, in file order.
   Result<std::vector<int64_t>> Integers() const;

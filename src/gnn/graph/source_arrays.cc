@@ -422,7 +422,8 @@ namespace {
 
 using Archive = std::shared_ptr<const ZipArchive>;
 
-// PyTorch Geometric's HeterophilousGraphDataset: roman-empire, amazon-ratings, minesweeper, tolokers, questions.
+// Opens a graph of PyTorch Geometric's HeterophilousGraphDataset: roman-empire, amazon-ratings, minesweeper, tolokers,
+// questions.
 Result<GraphSource> OpenHeterophilousArchive(const Archive& archive, int split_index) {
   GraphSource source;
   source.format = "archive of a heterophilous graph";

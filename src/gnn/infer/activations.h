@@ -23,7 +23,8 @@ class Activations {
   Activations& operator=(Activations&& other) noexcept;
   ~Activations();
 
-  // `folder`: the folder of the file; empty: memory. kIo, or kResourceExhausted with the bytes wanted.
+  // Makes the activations in a file of `folder`, or in memory if that is empty. kIo, or kResourceExhausted with the
+  // bytes wanted.
   static Result<Activations> Make(int64_t rows, int64_t cols, const std::string& folder);
 
   const Matrix<float>& matrix() const { return matrix_; }

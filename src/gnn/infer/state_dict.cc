@@ -13,7 +13,7 @@
 namespace hone::gnn {
 namespace {
 
-// Whether `name` is a counter that old files lack, and on which nothing here depends: loaded if present.
+// Returns whether `name` is a counter that old files lack, and on which nothing here depends: loaded if present.
 bool IsCounter(std::string_view name) { return name.ends_with("num_batches_tracked"); }
 
 bool IsWeight(std::string_view name) { return !name.starts_with(kOptimizerPrefix); }

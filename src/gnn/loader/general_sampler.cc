@@ -61,7 +61,7 @@ class PairMap {
   std::vector<int32_t> ids_ = std::vector<int32_t>(1024);
 };
 
-// In [0, 1), 53 bits.
+// Returns a number in [0, 1) with 53 random bits.
 double Unit(uint32_t high, uint32_t low) { return static_cast<double>((uint64_t{high} << 32 | low) >> 11) * 0x1p-53; }
 
 // A tree's draws are keyed by a seed of its own, so that two trees draw a node that both have independently.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The edges of a graph by destination, made from a list of (source, destination) pairs, with each edge's place in the list.
+// Sorts a list of (source, destination) pairs by destination, and keeps each edge's place in the list.
 #pragma once
 
 #include <cstdint>

@@ -195,7 +195,7 @@ class GatConv final : public Layer<T> {
       }
     }
   }
-  // d(att)[c] += W_h[c] . grad; dW_h[c] += att[c] * grad.
+  // Computes d(att)[c] += W_h[c] . grad and dW_h[c] += att[c] * grad.
   void Unfold(Matrix<const T> grad_folded) {
     for (int row = 0; row < 2 * options_.heads; ++row) {
       const int h = row % options_.heads;

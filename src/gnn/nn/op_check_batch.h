@@ -62,7 +62,7 @@ inline CheckBatch MakeCheckBatch(bool aggregates, int32_t num_dst, int32_t num_s
   return batch;
 }
 
-// What the kind makes for these columns.
+// Makes the operation of the kind for these columns.
 inline Result<OpPlace> CheckedPlace(const OpKind& kind, const OpCheck& check) {
   OwnSpec own;
   own.kind = kind.name();

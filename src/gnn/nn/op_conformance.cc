@@ -225,7 +225,7 @@ class Checker {
     run.Forward();
     const Outcome<double> found = run.Backward();
     Rng rng(77);
-    // Along a direction drawn at random, the derivative by a central difference.
+    // Compares the derivative along a random direction with a central difference.
     const auto compare = [&](const std::string& of, std::vector<double>& values, const std::vector<double>& gradient) {
       constexpr double kStep = 1e-6;
       std::vector<double> direction(gradient.size());

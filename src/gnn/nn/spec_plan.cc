@@ -58,15 +58,15 @@ class Planner {
     if (kept) plan_.values[o].scaled_by = v;
   }
 
-  // Whether the gradient of `v` is visible in the gradient of its first use; sets which value's.
+  // Returns whether the gradient of `v` is visible in the gradient of its first use; sets which value's.
   bool FirstUseShows(size_t v) const {
     const SpecPlan::Use use = plan_.values[v].uses[0];
     const OperationTraits& user = traits_[use.value];
     if (user.flow == GradientFlow::kComputed || shapes_.hop[use.value] != shapes_.hop[v]) return false;
     return user.flow == GradientFlow::kInPlace || !user.scaled_operands[use.operand];
   }
-  // Whether a later turn reads these columns of the user's gradient after `v` has: another operand of a sum, for
-  // example.
+  // Returns whether a later turn reads these columns of the user's gradient after `v` has: another operand of a sum,
+  // for example.
   bool ReadLater(size_t v) const {
     const SpecPlan::Use use = plan_.values[v].uses[0];
     if (traits_[use.value].flow != GradientFlow::kShared) return false;

@@ -44,7 +44,7 @@ class Lowering {
            shapes_.hop[v] + 1 == shapes_.layers;
   }
 
-  // Whether only aggregates of "x" read the nodes of the outermost hop.
+  // Returns whether only aggregates of "x" read the nodes of the outermost hop.
   bool DrawsOutermost() const {
     for (size_t v = 1; v < shapes_.hop.size(); ++v) {
       if (shapes_.hop[v] == shapes_.layers) return false;
@@ -225,7 +225,7 @@ class Lowering {
   SpecUnits out_;
 };
 
-// "a", "a and b", "a, b and c".
+// Returns "a", "a and b" or "a, b and c".
 std::string Listed(const std::vector<std::string>& words) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " and ") + words[i];

@@ -43,7 +43,7 @@ struct SpecUnit {
   size_t bias_of = 0, normalise = 0, activate = 0, drop = 0;
   bool reads_hop = false;     // from rows of the next hop: an aggregation or attention, or an operation of one's own
   bool read_through = false;  // for kBetween: the aggregates that read it apply it; its rows are then the operand's
-  // Whether the unit is only a bias, which is added in the operand's memory.
+  // Returns whether the unit is only a bias, which is added in the operand's memory.
   bool adds_bias_alone() const {
     return kind == Kind::kBetween && !read_through && normalise == 0 && activate == 0 && drop == 0;
   }

@@ -10,7 +10,7 @@
 
 namespace hone::gnn {
 
-// out [rows.num_rows, rows.width]. Elements between width and the stride are not read.
+// Converts rows to out [rows.num_rows, rows.width]. Elements between width and the stride are not read.
 void ConvertRows(const FeatureRows& rows, Matrix<float> out, int threads);
 // Gathers and converts the rows of the ids in one pass; out [ids.size(), features.width].
 void GatherRows(const FeatureView& features, std::span<const NodeId> ids, Matrix<float> out, int threads);

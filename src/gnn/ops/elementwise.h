@@ -24,10 +24,10 @@ void ActivationForward(Activation kind, Matrix<T> x, int threads);
 template <typename T>
 void ActivationBackward(Activation kind, double out_scale, Matrix<const T> out, Matrix<T> grad, int threads);
 
-// to += factor * from, over the rows of `from`.
+// Computes to += factor * from, over the rows of `from`.
 template <typename T>
 void AddTo(Matrix<const T> from, Matrix<T> to, int threads, T factor = T(1));
-// to = from, over the rows of `from`.
+// Copies `from` to `to`, over the rows of `from`.
 template <typename T>
 void CopyTo(Matrix<const T> from, Matrix<T> to, int threads);
 

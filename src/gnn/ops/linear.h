@@ -22,12 +22,12 @@ template <typename T>
 void LinearForward(Matrix<const T> x, Matrix<const T> weight, const T* bias, bool accumulate, Matrix<T> out,
                    int threads);
 
-// grad_x [n, in_width] = grad_out [n, out_width] * weight. `accumulate`: adds to grad_x instead.
+// Computes grad_x [n, in_width] = grad_out [n, out_width] * weight. `accumulate`: adds to grad_x instead.
 template <typename T>
 void LinearBackwardInput(Matrix<const T> grad_out, Matrix<const T> weight, bool accumulate, Matrix<T> grad_x,
                          int threads);
 
-// grad_weight += grad_out^T * x, over all n rows. `partials` is a workspace that the caller keeps.
+// Computes grad_weight += grad_out^T * x, over all n rows. `partials` is a workspace that the caller keeps.
 template <typename T>
 void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T> grad_weight, Buffer<T>& partials,
                           int threads);

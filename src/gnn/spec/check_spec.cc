@@ -125,7 +125,7 @@ class Checker {
   Status Refuse(const std::string& problem) const {
     return Status::InvalidArgument(fmt::format("model '{}' {}", spec_.name, problem));
   }
-  // "model 'gcn', value 'h' (linear of 'a'): PROBLEM"
+  // Returns the error "model 'gcn', value 'h' (linear of 'a'): PROBLEM".
   Status RefuseValue(size_t v, const std::string& problem) const {
     const ValueSpec& value = Value(v);
     return Status::InvalidArgument(
@@ -333,7 +333,7 @@ class Checker {
     return Status::Ok();
   }
 
-  // Layer and site of every mask.
+  // Gives every mask its layer and site.
   Status KeyDrops() {
     shapes_.drop_keys.resize(spec_.values.size() + 1);
     std::map<std::pair<int, int>, size_t> taken;

@@ -12,7 +12,7 @@
 
 namespace hone::gnn {
 
-// Whether an operation makes rows from rows of neighbors. A kind must be registered.
+// Returns whether an operation makes rows from rows of neighbors. A kind must be registered.
 bool ReadsNeighbors(const OperationSpec& operation);
 
 // The options of a value, those that its spec does not give with their usual values.

@@ -15,7 +15,7 @@
 
 namespace hone::gnn {
 
-// A position between two steps.
+// A position in a run, between two steps.
 struct RunPosition {
   int epoch = 0;
   int64_t step = 0;  // completed steps of this epoch; if all are, its validation is next
@@ -37,7 +37,7 @@ struct RunPosition {
 // Writes the sums of the epoch so far to a report. Loss and accuracy are NaN if no seed had a label.
 void ReportSums(const RunPosition& position, EpochReport& report);
 
-// Whether a validation follows this epoch: after every eval_every-th, and after the last.
+// Returns whether a validation follows this epoch: after every eval_every-th, and after the last.
 bool ValidationIsDue(const RunPosition& position, const TrainOptions& options);
 
 // Reports that this epoch had no validation.

@@ -34,7 +34,7 @@ std::vector<DiffLine> DiffLines(std::string_view before, std::string_view after)
   for (size_t i = 0; i < head; ++i) out.push_back({' ', a[i]});
   constexpr size_t kMostCells = 16'000'000;
   if (n * m <= kMostCells) {
-    // longest[i][j]: common lines of a[i..] and b[j..] between head and tail.
+    // longest[i][j] is the number of common lines of a[i..] and b[j..] between head and tail.
     std::vector<uint16_t> longest((n + 1) * (m + 1), 0);
     const auto at = [&](size_t i, size_t j) -> uint16_t& { return longest[i * (m + 1) + j]; };
     for (size_t i = n; i-- > 0;) {

@@ -20,7 +20,7 @@ namespace hone {
 
 class PromptLibrary {
  public:
-  // The templates compiled into the program.
+  // Returns the templates compiled into the program.
   static const PromptLibrary& Embedded();
   // The same with every NAME.md of a folder replacing the template of that name. kInvalidArgument names file and fault:
   // a name without a template, an unknown value, an unclosed bracket.

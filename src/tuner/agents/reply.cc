@@ -40,7 +40,7 @@ std::string_view StripMarkup(std::string_view line) {
   return line;
 }
 
-// Whether `line` reads "WORD: value", with any marks around it.
+// Returns whether `line` reads "WORD: value", with any marks around it.
 bool IsLabelled(std::string_view line, std::string_view word, std::string_view& value) {
   line = StripMarkup(Trim(line));
   if (line.size() <= word.size()) return false;
@@ -54,7 +54,7 @@ bool IsLabelled(std::string_view line, std::string_view word, std::string_view& 
   return !value.empty();
 }
 
-// "`silu_kernel` (kernel)" -> "silu_kernel"
+// Turns "`silu_kernel` (kernel)" into "silu_kernel".
 std::string RegionName(std::string_view value) {
   std::string name;
   for (const char c : value) {

@@ -82,7 +82,7 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
 // Returns the idea in lower case, words joined by '-': "Use __ldg for x!" -> "use-ldg-for-x".
 std::string IdeaKey(std::string_view idea);
 
-// Whether `text` is valid UTF-8.
+// Returns whether `text` is valid UTF-8.
 bool IsUtf8(std::string_view text);
 // Returns at most `bytes` bytes, cut at a character's boundary, with "…" when cut.
 std::string ClipText(std::string_view text, size_t bytes);

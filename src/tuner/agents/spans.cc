@@ -40,7 +40,7 @@ PlanSpan SpanOf(std::string_view source, const Region& region) {
           NumberOfLine(source, std::max(region.end, region.begin + 1) - 1), true};
 }
 
-// `line` as from SplitLines.
+// Returns whether `line`, as SplitLines gives it, is a mark.
 bool IsMark(std::string_view line) {
   line = WithoutIndent(line);
   if (!line.starts_with(kMark) || !(line.ends_with(" begins]") || line.ends_with(" ends]"))) return false;

@@ -58,7 +58,7 @@ Result<Argument> ParsePointer(std::string_view text, const ArgumentNames& names)
   const Task& task = *names.task;
   if (task.FindTensor(argument.name) != nullptr) {
     argument.kind = ArgumentKind::kTensor;
-    // Where there are properties the oracle looks at what a candidate has written.
+    // In a task with properties, the oracle reads what a candidate has written.
     if (names.is_oracle && task.FindTensor(argument.name)->role == TensorRole::kOut && PropertiesOf(task).empty()) {
       return Status::InvalidArgument(
           fmt::format("an oracle does not touch the output '{0}'; it writes doubles to "

@@ -121,7 +121,8 @@ HONE_HD float NormalBetween(uint64_t bits, float a, float b) {
 #endif
 }
 
-// `quantiles`: kQuantiles + 1 values of the standard normal's quantile function at (i + 0.5) / (kQuantiles + 1).
+// Returns a normal number from random bits. `quantiles` are kQuantiles + 1 values of the standard normal's quantile
+// function at (i + 0.5) / (kQuantiles + 1).
 HONE_HD float Normal(uint64_t bits, const float* quantiles) {
   const uint32_t index = QuantileIndex(bits);
   return NormalBetween(bits, quantiles[index], quantiles[index + 1]);

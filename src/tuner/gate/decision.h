@@ -37,7 +37,7 @@ struct GateRule {
   int hits = 0, rounds = 0;
 };
 
-// The rule for `comparisons` cases (at least 1); `slower` from 0 to 10, `rate` from kSmallestRate to 0.5.
+// Returns the rule for `comparisons` cases (at least 1); `slower` is from 0 to 10, `rate` from kSmallestRate to 0.5.
 GateRule MakeGateRule(double slower, double rate, int comparisons);
 
 // P(at least `hits` of `rounds`), each with probability `p`.

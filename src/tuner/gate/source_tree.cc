@@ -30,7 +30,7 @@ std::string Trimmed(std::string text) {
   return text;
 }
 
-// What git says, or why it says nothing.
+// Returns what git prints, or why it failed.
 Result<std::string> AskGit(const GitOptions& git, std::vector<std::string> arguments) {
   HONE_ASSIGN_OR_RETURN(const std::string program, FindExecutable("git", git.search_path));
   SubprocessOptions options;
@@ -124,7 +124,7 @@ class FolderTree : public SourceTree {
 };
 
 Result<std::string> CommitOf(const GitOptions& git, const std::string& revision) {
-  // What begins with '-' would be an option, wherever it stands.
+  // A name that begins with '-' would be taken as an option, wherever it stands.
   if (revision.empty() || revision.front() == '-')
     return Status::InvalidArgument(fmt::format("'{}' is no revision", revision));
   HONE_ASSIGN_OR_RETURN(const std::string commit,

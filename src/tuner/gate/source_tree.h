@@ -44,7 +44,7 @@ struct TreePair {
 // kInvalidArgument says which side is neither, and what a shallow clone lacks.
 Result<TreePair> OpenTrees(const GitOptions& git, const std::string& base, const std::string& head, bool exact);
 
-// The task in a folder of the tree ("tasks/relu"), parsed from memory.
+// Loads the task in a folder of the tree ("tasks/relu"), parsed from memory.
 Result<Task> LoadTaskFrom(const SourceTree& tree, const std::string& directory);
 
 }  // namespace hone

@@ -257,7 +257,7 @@ std::optional<std::string> TaskDrafter::EmptyDim(const std::vector<Dims>& checke
   return std::nullopt;
 }
 
-// Whether `dim` is how many of the best a top-k keeps: such a kernel serves a few, and no more than there are.
+// Returns whether `dim` is how many of the best a top-k keeps: such a kernel serves a few, and no more than there are.
 bool TaskDrafter::IsCountOfBest(const std::string& dim) const {
   if (dim == "topk" || dim == "top_k") return true;
   std::string names = o_.name;

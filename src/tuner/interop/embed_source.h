@@ -19,7 +19,7 @@ struct EmbeddedSource {
   std::vector<std::string> macros;    // names that the text defines; undefine them after it
 };
 
-// `source`: a whole candidate. Its launch plan stays, as a comment.
+// Embeds `source`, a whole candidate. The launch plan stays, as a comment.
 EmbeddedSource EmbedSource(std::string_view source);
 
 }  // namespace hone

@@ -66,7 +66,7 @@ std::string SizeOf(const Task& task, const CppNames& cpp, const std::string& dim
       if (tokens[1].text == "-") return fmt::format("{}.size({}) + {}", cpp.at(tensor.name), axis, tokens[2].text);
     }
   }
-  // One that no case varies is what it is.
+  // A dimension that no case varies is a constant.
   std::optional<int64_t> only;
   for (const Case& one : task.cases) {
     const int64_t size = one.dims.at(dim);

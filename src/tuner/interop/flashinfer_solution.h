@@ -18,7 +18,7 @@ namespace hone {
 // tensor tells, in-place tensors.
 Result<GeneratedFile> FlashInferSolution(const KernelPackage& package);
 
-// How the Solution of a candidate's file is called, here and in traces of its verdicts.
+// Returns the name of the Solution of a candidate's file, here and in traces of its verdicts.
 std::string SolutionName(const Task& task, const std::string& file);
 
 }  // namespace hone

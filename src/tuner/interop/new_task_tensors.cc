@@ -186,7 +186,8 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
     t.shape = *stated;
     t.shape_inferred = true;
   } else {
-    // How many elements host code allocates or clears says more than an index that an input holds (a histogram's bins).
+    // The number of elements that host code allocates or clears says more than an index that an input holds (a
+    // histogram's bins).
     const bool chosen_alone = indexed && indexed->size() == 1 && (*indexed)[0][0] == '@';
     std::vector<std::string> names = {t.name};
     for (const auto& [host, tensor] : host_tensors_) {

@@ -121,7 +121,7 @@ std::string TaskDrafter::SeedText() {
     for (const DraftEntry& e : entries_) plan += EntryText(e, e.args, e.step, e.shared, true);
     plan += "*/\n";
   } else {
-    // Where the plan stood are empty lines.
+    // The plan's lines are replaced by empty lines.
     for (size_t at = 0; (at = device_code_.find("\n\n\n", at)) != std::string::npos;) device_code_.erase(at, 1);
     device_code_.erase(0, device_code_.find_first_not_of('\n'));
   }

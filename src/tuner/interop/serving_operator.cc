@@ -70,7 +70,7 @@ const std::vector<ServingForm>& Forms() {
   return forms;
 }
 
-// "input, out=None" as a call's arguments: "input, out".
+// Turns the signature "input, out=None" into a call's arguments, "input, out".
 std::string PassedOn(std::string_view signature) {
   std::string out;
   for (bool value = false; const char c : signature) {

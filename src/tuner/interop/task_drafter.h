@@ -124,7 +124,7 @@ class TaskDrafter {
   std::optional<int64_t> FixedNumber(const CuParameter& parameter, const std::string& actual) const;
   // Dimensions that the user has not named although --dims names some are said.
   void NameAddedDims();
-  // Whether the kernels take a byte for a yes or a no.
+  // Returns whether the kernels take a byte for a yes or a no.
   bool IsYesOrNo(const DraftTensor& t) const;
   // A template parameter's type, where it is known.
   std::string TypeOf(const CuKernel& kernel, const CuLaunch& launch, const std::string& type) const;
@@ -139,7 +139,7 @@ class TaskDrafter {
   // Makes steps: launches in branches of one `if` are alternatives; the others run in turn.
   void Steps();
 
-  // Tensors, their roles and shapes: new_task_tensors.cc.
+  // Determines the tensors, their roles and shapes (new_task_tensors.cc).
   Status Tensors();
   Status ReadUses(DraftTensor& t, std::optional<std::vector<std::string>>& shape);
   Status GivenRole(DraftTensor& t);
@@ -160,11 +160,11 @@ class TaskDrafter {
   // Declares inputs that a kernel has as pointers to non-const as pointers to const.
   void AddConsts();
 
-  // The files' text: new_task_text.cc.
+  // These functions write the files' text (new_task_text.cc).
   static std::string KernelName(const DraftEntry& e);
   std::string EntryText(const DraftEntry& e, const std::vector<std::string>& args, int step, const std::string& shared,
                         bool with_when) const;
-  // `element_bytes` 0: the size of the tensor's dtype.
+  // Writes the workspaces. `element_bytes` 0 means the size of the tensor's dtype.
   std::string Workspaces(int64_t element_bytes) const;
   static std::string Elements(const DraftTensor& t);
   std::string SeedText();
@@ -174,7 +174,7 @@ class TaskDrafter {
   std::string TensorText(const DraftTensor& t);
   static std::string Number(double value);
 
-  // The oracle: draft_oracle.cc.
+  // Writes the oracle (draft_oracle.cc).
   Status Oracle();
   Status GivenOracle();
   std::string MemsetForOracle(const DraftEntry& e, int step, std::string* kernels);

@@ -19,7 +19,7 @@ struct GeneratedFile {
   std::string what;  // a few words for people
 };
 
-// How a dimension is computed from the tensors that a caller passes.
+// The way a dimension is computed from the tensors that a caller passes.
 struct DimSource {
   std::string dim;
   std::string tensor;  // empty: no tensor has it; the caller passes it

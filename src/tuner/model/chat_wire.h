@@ -74,7 +74,8 @@ class ChatWire {
 std::unique_ptr<ChatWire> MakeOpenAiWire();
 std::unique_ptr<ChatWire> MakeAnthropicWire();
 
-// Adapts messages to services: none empty, neighbours of one role joined by a blank line, unknown roles as "user".
+// Adapts messages to services: no message is empty, neighbours of one role are joined by a blank line, and unknown
+// roles become "user".
 std::vector<ModelMessage> TidyMessages(const std::vector<ModelMessage>& messages);
 
 }  // namespace hone

@@ -39,10 +39,10 @@ struct AttemptFailure {
 // For an answer with an HTTP error status. `retry_after` as from ParseRetryAfter.
 AttemptFailure FailureOfStatus(const Endpoint& endpoint, int status, const WireError& error,
                                std::optional<double> retry_after);
-// For an error event inside a stream that began well.
+// Returns the failure for an error event inside a stream that began well.
 AttemptFailure FailureOfEvent(const Endpoint& endpoint, const WireError& error);
-// For an incomplete transfer. `reached_before`: this endpoint has answered in this process, so that failing to reach it
-// now is temporary and not a wrong address.
+// Returns the failure for an incomplete transfer. `reached_before`: this endpoint has answered in this process, so that
+// failing to reach it now is temporary and not a wrong address.
 AttemptFailure FailureOfTransfer(const Endpoint& endpoint, const HttpRequest& request, const HttpResponse& response,
                                  int64_t tokens, bool reached_before);
 

@@ -59,7 +59,7 @@ bool Eventually(const std::function<bool()>& done) {
   return false;
 }
 
-// Whether the process is dead, even if its parent has not reaped it yet.
+// Returns whether the process is dead, even if its parent has not reaped it yet.
 bool Ended(const std::string& pid) {
   const Result<std::string> stat = ReadFile("/proc/" + pid + "/stat");
   return !stat.ok() || stat->find(") Z ") != std::string::npos;

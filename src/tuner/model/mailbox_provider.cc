@@ -94,7 +94,7 @@ class MailboxProvider : public ModelProvider {
     std::lock_guard lock(post_mutex_);
     HONE_ASSIGN_OR_RETURN(std::string posted, FindPosted(request));
     if (!posted.empty()) {
-      // A process killed between the two files left only the first.
+      // A process that was killed between writing the two files left only the first.
       if (!FileExists(fmt::format("{}/requests/{}.md", directory_, posted)))
         HONE_RETURN_IF_ERROR(WriteReadable(request, posted));
       return posted;

@@ -39,7 +39,7 @@ class Attempts {
 
   // Describes the last failure and the next step for observers: "…; asking again in 1.5 s (1 of 6)".
   std::string NextText(double wait_seconds) const;
-  // One sentence per failure so far.
+  // Returns one sentence per failure so far.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

@@ -35,7 +35,7 @@ end
 
 constexpr std::string_view kKnows = "if known() then return 1 end return 0";
 
-// Further ARGV: bundle, seconds.
+// The further arguments in ARGV are bundle and seconds.
 constexpr std::string_view kSubmit = R"(
 if known() then return 0 end
 redis.call('SET', ARGV[1], ARGV[7], 'EX', ARGV[8])

@@ -83,17 +83,18 @@ class JobQueue {
   // needs a worker's rights is left to Claim, so that a submitter's rights suffice.
   static Result<std::unique_ptr<JobQueue>> Open(const RedisAddress& address, double lease_seconds = kLeaseSeconds);
 
-  // For submitters. Submitting a job that is present already, or answered, changes nothing.
+  // Submits a job. Submitting a job that is present already, or answered, changes nothing.
   Status Submit(const std::string& id, const std::string& bundle);
   // Waits at most `seconds` for the answer's text. nullopt: not there yet.
   Result<std::optional<std::string>> WaitForAnswer(const std::string& id, double seconds);
-  // Whether the job waits, is being judged or is answered. false: the server lost it, or its entry in the stream (which
-  // can be trimmed by hand), and it has to be submitted again.
+  // Returns whether the job waits, is being judged or is answered. false: the server lost it, or its entry in the
+  // stream (which can be trimmed by hand), and it has to be submitted again.
   Result<bool> Knows(const std::string& id);
   // Deletes the bundle once the submitter has the answer; the answer stays.
   Status Forget(const std::string& id);
 
-  // For workers. nullopt: no job came within `seconds`. A judge takes sieved jobs first, a sieve takes none of them.
+  // Claims a job for a worker. nullopt: no job came within `seconds`. A judge takes sieved jobs first, a sieve takes
+  // none of them.
   Result<std::optional<ClaimedJob>> Claim(const std::string& worker, double seconds, bool as_sieve = false);
   // Marks the job: from now on a death counts against it. false: the lease was lost, and another worker has the job.
   Result<bool> Begin(const std::string& worker, const ClaimedJob& job);

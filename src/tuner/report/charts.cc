@@ -71,12 +71,12 @@ std::string AttemptDrawing(const RunView& view, double width) {
     svg += Text(left - 6, y(tick) + 4, "end", fmt::format("{:.3g}×", tick));
   }
   svg += fmt::format("<path d='M{} {:.1f}H{}' stroke='var(--soft)' stroke-dasharray='4 3'/>", left, y(1), right);
-  // Numbers of nodes below.
+  // Writes the numbers of nodes below the chart.
   const double node_step = std::max(1.0, TickStep(static_cast<double>(count)));
   for (double node = 0; node < static_cast<double>(count); node += node_step) {
     svg += Text(x(static_cast<int64_t>(node)), 266, "middle", fmt::format("{:.0f}", node));
   }
-  // The best so far.
+  // Draws the best so far.
   std::string path = fmt::format("M{:.1f} {:.1f}", x(0), y(1));
   for (const RunNode& n : view.nodes) {
     if (!n.kept || !n.speedup) continue;

@@ -12,8 +12,8 @@
 
 namespace hone {
 
-// Whether this exchange was made for `node`: by its own field, or in logs of version 1 by the request number of the
-// node.
+// Returns whether this exchange was made for `node`: by its own field, or in logs of version 1 by the request number of
+// the node.
 bool BelongsTo(const Exchange& exchange, const RunNode& node);
 
 // Shows each exchange of the node with every message folded and the reply open, or a sentence if nothing was asked.

@@ -18,7 +18,7 @@ namespace hone {
 // sources. Pure text: the caller writes the file.
 Result<std::string> HtmlReport(RunStore& store, const RunView& view);
 
-// The same without the page's frame; `links` as in node_sections.h.
+// Returns the report without the page's frame; `links` as in node_sections.h.
 Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const NodeLinks& links = {});
 
 }  // namespace hone

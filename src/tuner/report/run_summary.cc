@@ -365,7 +365,7 @@ std::string ComparisonText(const RunComparison& c) {
                         r.median, r.attempts, RepairedCell(r.repairs), 100 * r.structure.rate(), TokensText(r.tokens),
                         CostText(r.cost_usd, r.unpriced), DurationText(r.seconds));
   }
-  // One line per task, one column per row of the table above.
+  // Collects one line per task, with one column per row of the table above.
   std::map<std::string, std::map<std::string, std::vector<std::string>>> cells;
   const std::vector<std::string> names = RowNames(c.runs);
   for (size_t i = 0; i < c.runs.size(); ++i) cells[c.runs[i].info.task][names[i]].push_back(SpeedupCell(c.runs[i]));

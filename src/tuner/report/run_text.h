@@ -41,8 +41,8 @@ std::string StartName(const RunView& view);
 // empty.
 std::string BaselineText(const RunView& view);
 
-// Whether a node ended without a candidate and without a fault: the model had no idea left, or a sweep found nothing
-// better.
+// Returns whether a node ended without a candidate and without a fault: the model had no idea left, or a sweep found
+// nothing better.
 inline bool FoundNothing(const RunNode& node) {
   return node.problem == "no_more_ideas" || node.problem == "nothing_better";
 }
@@ -53,7 +53,7 @@ struct RunTally {
   int64_t swept_bindings = 0, kept_of_sweeps = 0;
 };
 RunTally Tally(const RunView& view);
-// "37 bindings swept, 1 kept"; empty without sweeps.
+// Returns "37 bindings swept, 1 kept"; empty without sweeps.
 std::string SweepsText(const RunTally& tally);
 
 // Describes replies lost to their form, one line; empty if there are none.
@@ -81,7 +81,7 @@ std::string GatesText(const RunView& view);
 
 // "out[3, 17] is 0, expected 1.25; 12 of 4096 elements wrong, …"
 std::string MismatchText(const Mismatch& mismatch);
-// Whether the evaluation's detail already contains what MismatchText would say.
+// Returns whether the evaluation's detail already contains what MismatchText would say.
 bool TellsMismatch(const Evaluation& evaluation);
 // "silu<8>: 32 registers, occupancy 100 %"
 std::string ResourcesText(const Evaluation& evaluation);

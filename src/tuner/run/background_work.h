@@ -28,7 +28,7 @@ class BackgroundWork {
   bool Running(const std::string& key) const { return running_.contains(key); }
   bool none() const { return running_.empty(); }
 
-  // Queues a step. The only member that other threads may call.
+  // Queues a step. This is the only member that other threads may call.
   void Put(Step step);
   // Waits for the next step, and executes it on the calling thread.
   Status TakeOne();

@@ -17,7 +17,7 @@ struct OpenedRun {
   RunView view;
 };
 
-// Whether `name` is the path of an exported run: it ends in .jsonl, contains a slash, or is an existing file.
+// Returns whether `name` is the path of an exported run: it ends in .jsonl, contains a slash, or is an existing file.
 bool NamesRunFile(const std::string& name);
 
 // Opens an existing run store; kNotFound if there is none: continuing a run must not create a store or its folder.

@@ -45,7 +45,7 @@ class Sitting {
   Status StartWhatIsDue();
   bool CasesAreFrozen() const;
 
-  // Decisions.
+  // These functions make the strategy's decisions.
   Result<bool> Decide();
   Status Begin(const AttemptAction& a);
   Status Begin(const SweepAction& a);
@@ -53,13 +53,13 @@ class Sitting {
   Status Begin(const FinalAction& a);
   Status Begin(const FinishAction& a);
 
-  // Requests.
+  // These functions send requests to models and use the replies.
   Status Converse(int64_t id);
   Status ProposeBrokenStart(int64_t id);
   Status Ask(int64_t id, int turn, bool repair);
   Status Answered(int64_t number, const Result<ModelReply>& reply);
 
-  // Evaluations.
+  // These functions have kernels judged.
   const Task& FrozenTask();
   void Judge(const std::string& key, EvaluationRequest request, const Task& task,
              std::function<Status(const Evaluation&)> done);
@@ -69,7 +69,7 @@ class Sitting {
   Status VetCases();
   Status StartFinal(int64_t id);
 
-  // Sweeps.
+  // These functions sweep tunables.
   void StartSweep(int64_t id);
   Status Swept(int64_t id, const std::string& key, int64_t swept, size_t bindings, const Result<TuneResult>& result);
 

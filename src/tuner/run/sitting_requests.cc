@@ -67,7 +67,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
   }
   Result<ModelRequest> request = Status::Internal("not made");
   if (repair) {
-    // The repair concerns the reply to the turn's first request.
+    // A repair concerns the reply to the turn's first request.
     std::string said;
     for (const Memo& memo : view().memos) {
       if (memo.node == id && memo.turn == turn && memo.kind == "problem") {

@@ -16,10 +16,10 @@ constexpr std::string_view kProblems[] = {
     "kernel_missing",   "unbalanced_brackets", "duplicate_definition"};
 
 constexpr std::string_view kDiagnostics[] = {
-    // g++
+    // The errors of g++ that concern structure.
     "at end of input", "expected '}'", "expected declaration", "expected unqualified-id", "redefinition of",
     "stray '", "unterminated", "a function-definition is not allowed here", "conflicting declaration",
-    // NVRTC and nvcc
+    // The same errors of NVRTC and nvcc.
     "expected a \"}\"", "expected a declaration", "has already been defined", "has already been declared",
     "this declaration has no storage class", "unrecognized token", "missing closing quote", "#endif"};
 

@@ -35,12 +35,12 @@ StructureCount CountStructure(const RunView& view);
 // "3 of 41 replies (7.3 %)"; "no replies" where there are none.
 std::string StructureText(const StructureCount& count);
 
-// Whether a problem of a node (agents/reply.h, agents/regions.h) concerns form. A refusal, an empty reply or a repeated
-// idea does not.
+// Returns whether a problem of a node (agents/reply.h, agents/regions.h) concerns form. A refusal, an empty reply or a
+// repeated idea does not.
 bool IsStructuralProblem(std::string_view problem);
-// Whether the first error in a compiler's text concerns the file's structure: braces, duplicate definitions, text
-// outside of functions. For g++, NVRTC and nvcc. An undeclared name may come from an edit that lost a function or from
-// a plain mistake; it does not count.
+// Returns whether the first error in a compiler's text concerns the file's structure: braces, duplicate definitions,
+// text outside of functions. For g++, NVRTC and nvcc. An undeclared name may come from an edit that lost a function or
+// from a plain mistake; it does not count.
 bool IsStructuralDiagnostic(std::string_view text);
 
 }  // namespace hone

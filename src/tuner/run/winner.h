@@ -9,8 +9,8 @@
 
 namespace hone {
 
-// Whether `node`, which was judged correct and has a gain, replaces view.best. A surely faster node does. Of several
-// nodes that were timed against the same version and are surely faster than it, the fastest does: each is an
+// Returns whether `node`, which was judged correct and has a gain, replaces view.best. A surely faster node does. Of
+// several nodes that were timed against the same version and are surely faster than it, the fastest does: each is an
 // improvement, and their numbers are irrelevant.
 bool TakesThePlace(const RunView& view, const RunNode& node);
 

@@ -19,7 +19,7 @@ struct Chain {
   int64_t fixes = 0;       // debug attempts opened
   bool in_flight = false;  // the result of its last node is not known yet
   bool right = false;      // ended with a right version
-  // Whether the chain was judged wrong, and another repair is allowed.
+  // Returns whether the chain was judged wrong, and another repair is allowed.
   bool Mendable(int64_t most) const { return !in_flight && !right && source >= 0 && fixes < most; }
   bool Failed(int64_t most) const { return !in_flight && !right && !Mendable(most); }
 };

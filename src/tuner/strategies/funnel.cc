@@ -19,7 +19,7 @@ bool AskedBy(const RunNode& node, std::string_view prompt) {
   return !node.turns.empty() && node.turns.front().prompt == prompt;
 }
 
-// Whether attempts may start from a version.
+// Returns whether attempts may start from a version.
 bool Usable(const Knowledge& run, int64_t id) {
   const RunNode& node = run.node(id);
   return Right(node) && !node.rejected && InTarget(run, id);

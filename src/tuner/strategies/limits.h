@@ -21,7 +21,7 @@ std::string BudgetSpent(const RunView& view);
 // a result of BudgetSpent.
 std::string StopReason(const Knowledge& run);
 
-// Whether every timed case of an evaluation reaches this share of its floor.
+// Returns whether every timed case of an evaluation reaches this share of its floor.
 bool AtFloor(const Evaluation& evaluation, double fraction);
 
 // Returns a sweep that is due before anything else: a right version with new choices is judged by its best choice, not
@@ -37,21 +37,21 @@ std::optional<Action> Close(const Knowledge& run, const std::string& reason);
 // before.
 Rng DrawsFor(const RunOptions& options, int64_t node);
 
-// Whether there is no kernel to develop yet: the task has no seed and nothing is better than the oracle's own code, or
-// the run is for CuTe and no right version is written in it. The next attempt writes one.
+// Returns whether there is no kernel to develop yet: the task has no seed and nothing is better than the oracle's own
+// code, or the run is for CuTe and no right version is written in it. The next attempt writes one.
 bool NeedsFirstVersion(const Knowledge& run);
 // Returns that attempt: a whole file from the oracle, timed against the best.
 AttemptAction FirstVersion(const Knowledge& run);
 
-// Whether attempts may start from a version: in a run for CuTe only from versions written in it.
+// Returns whether attempts may start from a version: in a run for CuTe only from versions written in it.
 bool InTarget(const Knowledge& run, int64_t node);
 // Returns the version that steps start from: the best, or, if that is not in the target, the fastest right one that is.
 // There must be one: see NeedsFirstVersion.
 int64_t BestInTarget(const Knowledge& run);
 
-// Whether a node was judged right.
+// Returns whether a node was judged right.
 inline bool Right(const RunNode& node) { return node.evaluation && node.evaluation->verdict == Verdict::kOk; }
-// Whether a debugger can repair the node: it was judged, and not right.
+// Returns whether a debugger can repair the node: it was judged, and not right.
 inline bool Broken(const RunNode& node) { return node.evaluation && node.evaluation->verdict != Verdict::kOk; }
 
 }  // namespace hone

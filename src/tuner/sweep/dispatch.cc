@@ -56,7 +56,8 @@ std::string WithText(const Binding& binding) {
   return "{ " + text + " }";
 }
 
-// Whether the entry takes the rule's single shape; nullopt if that depends on the device or on the tensors' alignment.
+// Returns whether the entry takes the rule's single shape; nullopt if that depends on the device or on the tensors'
+// alignment.
 std::optional<bool> Takes(const PlanEntry& entry, const DispatchRule& rule) {
   if (!entry.when) return true;
   std::map<std::string, int64_t> known(rule.shape->begin(), rule.shape->end());

@@ -13,7 +13,7 @@
 
 namespace hone {
 
-// How exact copies of both are called in a task's folder.
+// The names of exact copies of both in a task's folder.
 inline constexpr const char* kDefinitionFile = "definition.json";
 inline constexpr const char* kWorkloadFile = "workload.jsonl";
 

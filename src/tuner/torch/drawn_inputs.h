@@ -11,8 +11,8 @@
 
 namespace hone {
 
-// {tensor: {"shape", "dtype", "distribution", "low", "high", "scale", "offset", "order", "padding", "bound" of indices}} for each
-// in and inout tensor.
+// Returns {tensor: {"shape", "dtype", "distribution", "low", "high", "scale", "offset", "order", "padding", "bound" of
+// indices}} for each in and inout tensor.
 Result<nlohmann::json> DrawnInputsJson(const Task& task, const Dims& dims);
 
 }  // namespace hone

@@ -44,7 +44,7 @@ struct HostedOptions {
 inline constexpr const char* kHostedGuarantee = "weaker: hosted";
 inline constexpr const char* kLiftedGuarantee = "lifted";
 
-// Whether this file is a submission: Python, not CUDA.
+// Returns whether this file is a submission: Python, not CUDA.
 bool IsSubmission(const std::string& file);
 
 // `request`: source, name, seed, time, correctness_trials and only_time_cases count. A Status says that the environment

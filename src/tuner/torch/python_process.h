@@ -30,10 +30,12 @@ struct Python {
   std::string executable;
   std::vector<std::string> read_paths;
 };
-// HONE_PYTHON, else the first python3 on the PATH. Takes some 50 ms. kUnavailable, with the remedy, where there is none.
+// Finds Python: HONE_PYTHON, else the first python3 on the PATH. Takes some 50 ms. kUnavailable, with the remedy, if
+// there is none.
 Result<Python> FindPython(const std::vector<std::string>& environment);
 
-// How to start `script` in `scratch`, confined. `more_read_paths`: what else it may read.
+// PythonStart describes how to start `script`, confined, in `scratch`. `more_read_paths` names what else the script may
+// read.
 struct PythonStart {
   std::vector<std::string> argv, environment;
   SandboxPolicy sandbox;
@@ -45,7 +47,7 @@ PythonStart StartOf(const Python& python, std::string script, const std::string&
 // for load_inline, ptxas for Triton. They run confined as it is.
 Status AllowCompilers(const std::string& cuda_home, const Python& python, const std::string& scratch, PythonStart* start);
 
-// A file in memory, closed on exec.
+// Makes a file in memory that is closed on exec.
 Result<UniqueFd> MakeMemoryFile(const char* name);
 
 }  // namespace hone

@@ -40,7 +40,7 @@ std::vector<TunePoint> Redrawn(const std::vector<TunePoint>& points, Rng& rng) {
   return drawn;
 }
 
-// What a choice comes to: the binding for the whole, and the one for each shape.
+// The result of a choice: the binding for all shapes together, and the one for each shape.
 struct Chosen {
   std::string whole;
   std::map<Dims, std::string> at;
@@ -105,7 +105,7 @@ Explanation ExplainEntry(const RowPoints& entry, const std::vector<RowPoints>& o
     explanation.shapes.push_back(std::move(shape));
   }
 
-  // What sittings that were held chose.
+  // Returns the bindings that past sittings chose.
   std::map<std::string, std::vector<MeasuredPoint>> by_sitting;
   for (const MeasuredPoint& point : entry.points) by_sitting[point.sitting].push_back(point);
   for (const auto& [sitting, points] : by_sitting) {

@@ -14,7 +14,7 @@
 
 namespace hone {
 
-// The newest measurement of each binding, in the order of their first measurement.
+// Returns the newest measurement of each binding, in the order of their first measurement.
 std::vector<TunePoint> NewestPoints(const std::vector<MeasuredPoint>& measured);
 
 // The fastest point that is known for a shape, of any candidate.
@@ -30,8 +30,8 @@ struct ShapeExplanation {
   size_t chosen = 0;  // a place in `points`
   Interval speedup;   // of the chosen point
   BestKnown best;
-  // best / chosen - 1, of medians, and never below 0. The best of many noisy figures looks better than it is, so this
-  // is more likely too large than too small.
+  // The difference best / chosen - 1 of medians, never below 0. The best of many noisy figures looks better than it is,
+  // so this is more likely too large than too small.
   double regret = 0;
   // The share of pairs of sittings that choose differently here: each sitting draws every point's speedup anew from a
   // normal distribution of its logarithm that has the measured interval, and applies the rule of `hone tune`. 0 where
@@ -56,7 +56,7 @@ struct RowPoints {
 };
 Explanation ExplainEntry(const RowPoints& entry, const std::vector<RowPoints>& others, int pairs_of_sittings = 500);
 
-// Whether speedups of two entries can be compared: the same task, incumbent, device, driver and judge.
+// Returns whether speedups of two entries can be compared: the same task, incumbent, device, driver and judge.
 bool Comparable(const TuningEntry& a, const TuningEntry& b);
 
 }  // namespace hone

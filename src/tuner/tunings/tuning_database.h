@@ -87,7 +87,7 @@ class TuningDatabase {
 
   // Durable when it returns. A point that is there already (the same sitting and binding) is left as it is.
   Status Add(const TuningEntry& entry, const MeasuredPoint& point);
-  // Newest first.
+  // Returns all entries, newest first.
   Result<std::vector<TuningRow>> Entries();
   // Finds an entry by its id, by an unambiguous beginning of the id, or by the name of a task that has only one entry.
   // kNotFound and kInvalidArgument list the entries.

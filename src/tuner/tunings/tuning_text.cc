@@ -36,7 +36,7 @@ std::string SpeedupText(const Interval& speedup, bool modelled) {
 
 std::string PercentText(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-// Cells side by side, each column as wide as its widest.
+// Writes cells side by side, each column as wide as its widest cell.
 std::string Columns(const std::vector<std::vector<std::string>>& lines) {
   std::vector<size_t> widths;
   for (const auto& line : lines) {

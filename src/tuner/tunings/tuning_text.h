@@ -17,7 +17,8 @@ std::string TuningRowsText(const std::vector<TuningRow>& rows);
 // [{id, task, candidate, incumbent, device, driver, sm_count, modelled, judge, points, right, sittings, newest}]
 nlohmann::json TuningRowsJson(const std::vector<TuningRow>& rows);
 
-// What is measured, what is chosen for each shape, how far it is from the best known, and how sure the choice is.
+// Describes what is measured, which binding is chosen for each shape, how far it is from the best known, and how sure
+// the choice is.
 std::string ExplanationText(const TuningRow& row, const Explanation& explanation);
 // The fields of docs/evaluation-json.md, `hone db show`.
 nlohmann::json ExplanationJson(const TuningRow& row, const Explanation& explanation);

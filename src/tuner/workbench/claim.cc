@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kFormat = "hone-claim";
 
-// The checksum of everything but itself.
+// Returns the checksum of everything in the claim except the checksum itself.
 std::string ChecksumOf(Json json) {
   json.erase("checksum");
   return Sha256Hex(DumpJson(json));
@@ -130,7 +130,7 @@ ClaimReport HoldAgainst(const Claim& claim, Evaluation evaluation, double margin
     report.outcome = "refuted";
     report.reason = fmt::format("the claim says {}, and this machine {}{}{}", VerdictName(said.verdict),
                                 VerdictName(here.verdict), here.detail.empty() ? "" : ": ", here.detail);
-    // What this device or this machine cannot judge says nothing about the kernel.
+    // A verdict that says only what this device or machine cannot judge says nothing about the kernel.
     if (here.verdict == Verdict::kUnsupported || here.verdict == Verdict::kDeviceLost) report.outcome = "not_comparable";
     return report;
   }

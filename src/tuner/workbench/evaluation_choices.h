@@ -13,7 +13,7 @@
 
 namespace hone {
 
-// How the two choices are called where the user made them.
+// The names of the two choices at the place where the user made them.
 struct ChoiceNames {
   std::string_view timed_case = "--case", binding = "--bind";
 };

@@ -18,7 +18,7 @@ namespace hone {
 struct KernelName {
   std::string file, function;
 };
-// "kernel.py::function"; nullopt: another kind of candidate.
+// Splits "kernel.py::function"; nullopt if the candidate is of another kind.
 std::optional<KernelName> AsKernelName(const std::string& candidate);
 
 // The candidate's text, as ReadCandidate gives it of a .honek file, compiled for the device of `facts`.

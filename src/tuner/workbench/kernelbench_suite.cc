@@ -35,7 +35,7 @@ std::vector<fs::path> PythonFiles(const fs::path& folder) {
   return files;
 }
 
-// levelL/P_*.py
+// Finds the file levelL/P_*.py of a problem.
 std::string ProblemFile(const fs::path& problems, int level, int problem) {
   for (const fs::path& folder : {problems / fmt::format("level{}", level), problems / "KernelBench" / fmt::format("level{}", level)}) {
     for (const fs::path& file : PythonFiles(folder)) {
@@ -97,7 +97,7 @@ SuiteSummary Summary(int level, const std::vector<const SuiteResult*>& results, 
   return summary;
 }
 
-// How many were lifted and how many hosted; empty where no finished module was judged.
+// Returns how many modules were lifted and how many were hosted; empty if no finished module was judged.
 std::string GuaranteesText(const std::vector<SuiteResult>& results) {
   const auto count = [&](std::string_view guarantee) {
     return std::count_if(results.begin(), results.end(), [&](const SuiteResult& one) { return one.guarantee == guarantee; });

@@ -47,14 +47,15 @@ struct SuiteResult {
   std::string device;
   std::string guarantee;  // "lifted", "weaker: hosted"; empty where nothing was judged
   std::string why;        // it was not lifted, on a GPU
-  // Where Hone has looked for the kernel itself (`run`: the run's name; empty: it has not).
+  // The search of Hone's own, if the kernel came from one (`run`: the run's name; empty: it did not).
   std::string run, ended;
   int64_t attempts = 0, tokens = 0;
   double minutes = 0;  // of the run, over all its sittings
 };
 SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evaluation);
 std::string SuiteResultToJson(const SuiteResult& result);
-// What a file of an earlier go says of `submission`; kNotFound where there is none or it is about other texts (`key`).
+// Reads the result of `submission` from the file that an earlier run left; kNotFound if there is none, or if it is
+// about other texts (`key`).
 Result<SuiteResult> LoadSuiteResult(const std::string& path, const SuiteSubmission& submission, const std::string& key);
 
 // The summary of one level; level -1 means all levels.
@@ -64,7 +65,7 @@ struct SuiteSummary {
   std::optional<double> geomean_eager, geomean_compiled;     // over those that are right and were timed
   std::map<double, double> fast_eager, fast_compiled;        // p -> the share of all submissions that are right and faster than p
 };
-// fast_p for p = 0, 0.8, 1, 1.5, 2. `timed`: without it only p = 0, the success rate, is known.
+// Computes fast_p for p = 0, 0.8, 1, 1.5 and 2. If `timed` is false, only p = 0, the success rate, is known.
 std::vector<SuiteSummary> SummarizeSuite(const std::vector<SuiteResult>& results, bool timed, bool compiled);
 
 // The same as a page of its own. `title` and `conditions` are plain text.

@@ -17,7 +17,7 @@
 namespace hone {
 namespace {
 
-// "a=b" at its first '='.
+// Splits "a=b" at its first '='.
 Result<std::pair<std::string, std::string>> Pair(const char* option, const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
@@ -46,7 +46,7 @@ std::vector<std::string> Parts(const std::string& text) {
   if (parts.size() == 1 && parts[0].empty()) parts.clear();
   return parts;
 }
-// "k=1..8", "d=8..1024:8" (multiples of 8), "experts=128".
+// Reads a range such as "k=1..8", "d=8..1024:8" (multiples of 8) or "experts=128".
 Result<std::pair<std::string, NewTaskOptions::HiddenRange>> ReadHidden(const std::string& text) {
   HONE_ASSIGN_OR_RETURN(auto pair, Pair("--hidden", text));
   NewTaskOptions::HiddenRange range;
@@ -158,7 +158,7 @@ std::vector<OpenQuestion> OpenQuestionsOf(const std::string& out, const TaskDraf
   return all;
 }
 
-// What a trial of a draft found.
+// The result of trying a draft.
 struct DraftCheck {
   std::vector<std::string> problems;         // sentences that say what is wrong; none when all is well
   std::vector<CancellingOutput> cancelling;  // outputs that need an `abs`
@@ -236,7 +236,7 @@ void ReadPrepared(PreparedTask& prepared) {
 }
 
 void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared) {
-  // What is not complete cannot be compiled, and what cannot be compiled here is not called ready.
+  // An incomplete draft cannot be compiled, and a draft that was not compiled here is not called ready.
   if (!prepared.complete) return;
   Result<DraftCheck> checked = CheckDraft(evaluator, prepared.directory);
   if (checked.ok() && !checked->cancelling.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task's folder from a stand-alone kernel: drafted, written, and tried on the simulated GPU.
+// Makes a task's folder from a stand-alone kernel: drafts it, writes it, and tries it on the simulated GPU.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@
 
 namespace hone {
 
-// What a user says about a kernel, as `hone new` takes it: docs/interop.md has the form of each text.
+// The user's statements about a kernel, as options of `hone new`; docs/interop.md has the form of each text.
 struct TaskAnswers {
   NewTaskOptions options;  // name, workload, slice, summary, shared, template_args and no_stress, as they are
   std::string file;        // the kernel's, for messages
@@ -40,7 +40,7 @@ struct PreparedTask {
   bool ready() const { return complete && problems.empty() && unchecked.empty(); }
 };
 
-// Where a task goes.
+// The folder that a task is written to.
 struct TaskPlace {
   std::string directory;
   bool overwrite = false;  // a task that lies there

@@ -18,11 +18,11 @@ namespace hone {
 // The task's folder: `name_or_directory` itself where it holds a task.toml, else the nearest root's folder of that
 // name. kNotFound lists the tasks there are, and what was probably meant.
 Result<std::string> FindTaskDirectory(const std::vector<std::string>& roots, const std::string& name_or_directory);
-// The same, loaded.
+// Finds the task as above, and loads it.
 Result<Task> FindTask(const std::vector<std::string>& roots, const std::string& name_or_directory);
 // Folders with a task.toml, absolute and sorted: those of the nearest root that has any.
 std::vector<std::string> TaskDirectories(const std::vector<std::string>& roots);
-// Where tasks are looked for, and what to do where none is found there: a sentence for a message.
+// Returns a sentence for a message: the folders where tasks are searched, and what to do if none is found there.
 std::string WhereTasksAre(const std::vector<std::string>& roots);
 
 // The text of a candidate, seed or kernel: UTF-8, without a byte order mark. kNotFound names what was probably meant.

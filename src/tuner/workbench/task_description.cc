@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// How a tensor is drawn: its numbers, or expressions as their text.
+// Describes how a tensor is drawn: its numbers, or the texts of its expressions.
 Json ValuesJson(const ValueSpec& values) {
   Json entry = {{"distribution", DistributionName(values.distribution)}};
   const auto parameter = [&](const char* name, double number, const std::optional<Expression>& text) {

@@ -69,7 +69,7 @@ class Writer {
     for (const Case& one : task_.cases) {
       if (one.role != CaseRole::kTime) continue;
       const CaseResult* result = ResultOf(one.dims);
-      // What is right and was not timed has no line: the schema wants a time.
+      // A kernel that is right and was not timed gets no line, because the schema requires a time.
       if (status == "PASSED" && (result == nullptr || !result->time_us)) continue;
       const json evaluation = EvaluationJson(status, result);
       bool known = false;

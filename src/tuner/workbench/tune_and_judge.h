@@ -43,7 +43,8 @@ struct SweptCandidate {
   int64_t known = 0;      // points that were taken from the database
   Status not_kept;        // why points could not be written there; the sweep goes on without
   bool stopped = false;
-  // What is worth keeping: the tuned candidate where it is right; nullopt: the candidate as it is, or none.
+  // Returns the candidate that is worth keeping: the tuned one if it is right; nullopt: the candidate as it is, or
+  // none.
   std::optional<std::string> tuned;
 };
 
@@ -52,7 +53,7 @@ Result<SweptCandidate> TuneAndJudge(Evaluator& evaluator, const Task& task, cons
 
 // A row for each point, with a star where a shape takes it.
 std::string PointTable(const TuneResult& result);
-// Why bindings failed, each reason once, with the first binding that met it.
+// Returns why bindings failed, each reason once, with the first binding that met it.
 std::string WhyNot(const TuneResult& result);
 // The fields of `hone tune --json` (docs/evaluation-json.md). `written`: a file, or empty.
 nlohmann::json SweptJson(const Task& task, const std::string& candidate, const SweptCandidate& swept,

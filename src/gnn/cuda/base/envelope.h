@@ -21,7 +21,7 @@ struct Envelope {
 
   int layers() const { return static_cast<int>(fanouts.size()); }
   int HopOf(int layer) const { return layers() - 1 - layer; }
-  // Rows of the output of layer `layer`, rounded up for the matrix products.
+  // Returns the rows of the output of layer `layer`, rounded up for the matrix products.
   int64_t Rows(int layer) const { return RoundUp<int64_t>(known[static_cast<size_t>(HopOf(layer))], 128); }
 };
 

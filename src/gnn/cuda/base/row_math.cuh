@@ -39,7 +39,7 @@ __device__ inline float Activated(Activation kind, float x) {
   }
   return x;
 }
-// Derivative of the activation; at zero the derivative from below.
+// Returns the derivative of the activation; at zero, the derivative from below.
 __device__ inline float ActivationSlope(Activation kind, float x) {
   switch (kind) {
     case Activation::kIdentity:
@@ -65,7 +65,7 @@ __device__ inline void Activate8(Activation kind, const float* bias, int32_t vec
 #pragma unroll
   for (int i = 0; i < 8; ++i) x.v[i] = Activated(kind, x.v[i]);
 }
-// grad *= f'(x + bias).
+// Multiplies grad by f'(x + bias).
 __device__ inline void ActivationSlope8(Activation kind, const float* bias, int32_t vector, Float8 x, Float8& grad) {
   if (kind == Activation::kIdentity) return;
   if (bias != nullptr) {

@@ -90,7 +90,7 @@ struct Outcome {
   }
 };
 
-// The Layer's values for a batch.
+// Returns the values that the Layer computes for a batch.
 Outcome OfLayer(const OpKind& kind, const OpPlace& place, const CheckBatch& batch) {
   const std::unique_ptr<Layer<float>> layer = kind.MakeLayer(place);
   const auto state = layer->MakeState();
@@ -269,7 +269,7 @@ class Checker {
     Rng rng(check.seed);
     batch_ = MakeCheckBatch(kind.aggregates(), 150, 330, place, rng, 3);
     other_ = MakeCheckBatch(kind.aggregates(), 97, 260, place, rng, 4);
-    // What bf16 holds, so that both sides read the same.
+    // Rounds values to bf16, so that both sides read the same.
     if (element == OpElement::kBFloat16) {
       for (CheckBatch* batch : {&batch_, &other_}) {
         for (std::vector<double>* values : {&batch->x, &batch->grad}) {
@@ -382,7 +382,7 @@ class Checker {
     return "";
   }
 
-  // With the Layer's values, on the batch's rows.
+  // Compares the outcome with the Layer's values, on the batch's rows.
   void Compare(const char* rule, const Outcome& found, const CheckBatch& batch, const char* when) {
     const Outcome expected = OfLayer(kind_, place_, batch);
     const auto near = [&](const std::vector<float>& is, const std::vector<float>& should, int64_t columns,
@@ -432,7 +432,7 @@ class Checker {
     return Status::Ok();
   }
 
-  // Another batch's forward between this one's forward and backward, each with its own memory.
+  // Runs another batch's forward between this batch's forward and backward, each with its own memory.
   Status CheckState(const Outcome& plain) {
     HONE_RETURN_IF_ERROR(bench_.Put(batch_, 0));
     HONE_RETURN_IF_ERROR(second_.Put(other_, 0));

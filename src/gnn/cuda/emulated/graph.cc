@@ -53,7 +53,7 @@ std::function<void(cudaGraph_t)>& Watch() {
   return watch;
 }
 
-// Whether all nodes are ancestors or members of `frontier`.
+// Returns whether all nodes are ancestors or members of `frontier`.
 bool AllJoined(const std::vector<GraphNode>& nodes, const std::vector<size_t>& frontier) {
   std::vector<bool> reached(nodes.size());
   std::vector<size_t> left = frontier;

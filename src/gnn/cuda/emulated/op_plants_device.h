@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The form for a GPU of gnn/nn/op_plants.h: right, or with one violation.
+// Declares the GPU form of the operation in gnn/nn/op_plants.h: a right one, or one with a single violation.
 #pragma once
 
 #include <memory>

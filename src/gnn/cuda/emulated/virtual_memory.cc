@@ -66,7 +66,7 @@ CUmemGenericAllocationHandle Keep(const Physical& physical) {
   return memory.next++;
 }
 
-// Whether one reservation holds the whole range.
+// Returns whether one reservation holds the whole range.
 bool Reserved(CUdeviceptr address, size_t bytes) {
   auto after = Memory().reserved.upper_bound(address);
   if (after == Memory().reserved.begin()) return false;

@@ -148,8 +148,8 @@ class EngineModels : public testing::TestWithParam<Case> {
     for (const float value : values) largest = std::max(largest, std::abs(static_cast<double>(value)));
     return largest;
   }
-  // Whether the parameter belongs to a Linear before a batch normalisation, which cancels it: its gradient is zero, and
-  // what rounding leaves of it is noise.
+  // Returns whether the parameter belongs to a Linear before a batch normalisation, which cancels it: its gradient is
+  // zero, and what rounding leaves of it is noise.
   static bool IsCancelled(const std::string& name) {
     return GetParam().model.kind == "gin" && GetParam().model.norm != "none" && name.ends_with(".nn.0.bias");
   }

@@ -18,7 +18,7 @@ namespace hone::gnn::cuda {
 cudaError_t EnqueueUnpackHop(const int32_t* offsets, const int32_t* columns, int32_t rows, const HopOnDevice& out,
                              cudaStream_t stream);
 
-// to[i] = from[i]
+// Sets to[i] = from[i].
 cudaError_t EnqueueWiden(const int32_t* from, int64_t count, int64_t* to, cudaStream_t stream);
 
 // to[i] = i

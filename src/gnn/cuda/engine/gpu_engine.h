@@ -99,7 +99,7 @@ struct StepsOnDevice {
   uint32_t done = 0;   // steps of the epoch that are done
   int64_t larger = 0;  // steps that ran in the larger envelope
   bool stopped = false;
-  // What was not a number in step `done`, which is not counted; the parameters are unusable afterwards.
+  // The quantity that was not a number in step `done`, which is not counted; the parameters are unusable afterwards.
   enum class Failure { kNone, kLoss, kGradient } failure = Failure::kNone;
   double value = 0;  // the failing loss or gradient
 };

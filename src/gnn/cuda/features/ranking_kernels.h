@@ -23,7 +23,7 @@ struct InclusionOnDevice {
   unsigned char* trains;         // zero at the beginning
 };
 
-// known = `seed` for the training nodes, 0 for others.
+// Sets known to `seed` for the training nodes, and to 0 for others.
 cudaError_t EnqueueInclusionSeeds(const InclusionOnDevice& inclusion, const int32_t* train, int64_t count, double seed,
                                   cudaStream_t stream);
 // Computes one more hop. `symmetric` as in InclusionProbabilities (cache_ranking.h).

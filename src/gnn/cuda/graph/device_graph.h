@@ -20,7 +20,7 @@
 
 namespace hone::gnn::cuda {
 
-// Whether `graph` is an outline (gnn/graph/synthetic_graph.h), whose edges and features are not generated yet.
+// Returns whether `graph` is an outline (gnn/graph/synthetic_graph.h), whose edges and features are not generated yet.
 bool IsOutline(const Graph& graph);
 
 class DeviceGraph {
@@ -51,7 +51,7 @@ class DeviceGraph {
   Status FillCache(const int32_t* cached, int64_t count, int64_t staging_rows);
   // Copies the graph of an outline to host memory; features that are there already stay owned by this object.
   Result<std::shared_ptr<const Graph>> Download(const Graph& outline) const;
-  // UploadForCache and FillCache, for ids in host memory.
+  // Does UploadForCache and FillCache, for ids in host memory.
   Status UploadCached(const Graph& graph, std::span<const NodeId> cached, int64_t staging_rows);
   // Returns a reader for the fingerprint of a graph that only this device holds. Borrows this object; each read waits
   // for the device.

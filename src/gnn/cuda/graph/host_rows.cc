@@ -32,7 +32,7 @@ void InPieces(int64_t bytes, int threads, const Work& work) {
                  [&](int64_t piece) { work(piece * kPiece, std::min(bytes, (piece + 1) * kPiece)); });
 }
 
-// Whether kernels may read managed memory in place while the host reads it too.
+// Returns whether kernels may read managed memory in place while the host reads it too.
 Result<bool> ReadsManagedInPlace(int* device) {
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(device));
   int concurrent = 0;

@@ -33,7 +33,7 @@ struct ExactBuffers {
   MatmulLibrary* matmuls = nullptr;  // outlives the form
 };
 
-// What a pass reads, the same for all of its blocks.
+// The input of a pass, the same for all of its blocks.
 struct ExactInput {
   RowTable rows;
   Element element = Element::kBFloat16;

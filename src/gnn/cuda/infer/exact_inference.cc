@@ -45,7 +45,7 @@ Status Check(const Graph& graph, const ModelOptions& model, std::span<const Node
   return Status::Ok();
 }
 
-// The form of a model, for activations of `element`. A published model with biases has its spec's.
+// Returns the form of a model for activations of `element`. A published model with biases has the form of its spec.
 Result<std::unique_ptr<ExactForm>> FormOf(Model<float>& model, Element element) {
   const ModelOptions& options = model.options();
   if (options.spec != nullptr) return MakeExactSpec(model, *options.spec, element);
@@ -82,7 +82,7 @@ std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<co
   return rows;
 }
 
-// What a pass's loop needs to know of its rows, on the device.
+// The facts about a pass's rows that its loop needs, on the device.
 struct PassRows {
   std::span<const NodeId> ids;  // empty: all nodes
   int64_t count = 0;

@@ -11,7 +11,7 @@
 
 namespace hone::gnn::cuda {
 
-// `element`: of activations and products, fp32 or bf16.
+// `element` is that of activations and products: fp32 or bf16.
 std::unique_ptr<ExactForm> MakeExactLayers(ExactModel model, Element element);
 
 }  // namespace hone::gnn::cuda

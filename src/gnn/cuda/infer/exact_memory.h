@@ -101,7 +101,7 @@ struct LongRowList {
   std::vector<int64_t> first_pieces;  // [positions + 1]
   std::vector<int32_t> piece_rows;
 
-  // `ids`: the pass's nodes; empty: all.
+  // Lists the long rows of `ids`, the pass's nodes; empty: all nodes.
   static LongRowList Of(const CsrView& graph, std::span<const NodeId> ids);
   // Returns the index of the first long row at or past a position.
   int64_t LowerBound(int64_t position) const;

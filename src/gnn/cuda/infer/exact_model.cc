@@ -141,7 +141,7 @@ class Planner {
     if (bias) step.norm.shift = packer_.Vector(name + ".bias", out);
     return step;
   }
-  // SAGEConv's step: [lin_l | lin_r].
+  // Adds the step of a SAGEConv, whose weight is [lin_l | lin_r].
   ExactStep BesideSelf(int l, int64_t out, ExactLayer& layer) {
     const int64_t in = Width(l);
     layer.in = RoundUp(in, 8);

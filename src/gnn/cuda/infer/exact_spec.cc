@@ -23,7 +23,7 @@ using Kind = SpecUnit::Kind;
 constexpr int kNoSlot = -1;
 constexpr int kLogitsSlot = -2;  // the rows that give the logits, in fp32
 
-// What a step does, on slots. Offsets refer to the packed weights.
+// A step's operation on slots. Offsets refer to the packed weights.
 struct Step {
   enum class Kind : uint8_t { kTake, kAggregate, kAttention, kProduct, kFinish, kNormaliseRows, kPut, kCarry, kLogits };
   Kind kind = Kind::kTake;
@@ -459,7 +459,7 @@ class SpecForm final : public ExactForm {
             .table = {},
             .block_stride_bytes = width * bytes};
   }
-  // Columns of the next table, from `column` on.
+  // Returns the columns of the next table, from `column` on.
   RowsOut Next(const ExactBlock& block, int64_t column) const {
     return {.block = block.first == nullptr ? nullptr : block.first + column * size_,
             .table = ColumnsFrom(block.out, column * size_),

@@ -62,11 +62,11 @@ class ExactPacker {
   int64_t Vector(const std::string& name, int64_t size);
   // Returns a whole weight [padded out, padded in].
   int64_t Matrix(const std::string& name, int64_t out, int64_t in);
-  // `prefix` + weight, bias, running_mean and running_var. `linear_bias` names the bias of the preceding Linear, which
-  // only shifts the mean; empty: none.
+  // Reads the normalisation `prefix` + weight, bias, running_mean and running_var. `linear_bias` names the bias of the
+  // preceding Linear, which only shifts the mean; empty: none.
   ExactNorm Normalisation(const std::string& prefix, const std::string& linear_bias, int64_t width);
-  // `prefix` + lin.weight [heads * width, in], att_src and att_dst. One product serves all heads: blocks on a diagonal
-  // if heads are concatenated, side by side if averaged.
+  // Reads the attention `prefix` + lin.weight [heads * width, in], att_src and att_dst. One product serves all heads:
+  // blocks on a diagonal if heads are concatenated, side by side if averaged.
   ExactAttention Attention(const std::string& prefix, int64_t in, int64_t width, int64_t heads, bool concatenate);
 
  private:

@@ -117,7 +117,7 @@ struct CopiedTurns {
         copied(of, slots_of, by, first_row, first_row < end),
         later(of, slots_of, by, first_row + step, first_row + step < end) {}
   __device__ bool mine() const { return row < all_rows && group.part < vectors; }
-  // `grad`: the row's gradient, or null.
+  // Loads `grad`, the row's gradient; null: there is none.
   __device__ void Start(const __nv_bfloat16* grad) {
     const int32_t place = copied.Place(rows, group, 0, &counts);
     uint4* to = ring + which * kCopyStride<kItems>;
@@ -484,8 +484,8 @@ __device__ Float8 WideValue(const Rows& rows, int32_t place, int32_t vector) {
   return x;
 }
 
-// values.At(item, h) = v . x_item for all items of the row, for rows wider than a warp; `columns_of(vector)` returns
-// eight columns of v.
+// Computes values.At(item, h) = v . x_item for all items of the row, for rows wider than a warp; `columns_of(vector)`
+// returns eight columns of v.
 template <typename Rows, typename Columns>
 __device__ void DotItems(const Rows& rows, const Items& items, int32_t vectors, int lane, const ItemValues& values, int32_t h,
                          const Columns& columns_of) {

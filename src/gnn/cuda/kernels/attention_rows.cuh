@@ -182,7 +182,7 @@ struct PlainRows {
   }
 };
 
-// The graph's features, by global id; `Features` (feature_rows.cuh) locates them.
+// Reads the graph's features by global id; `Features` (feature_rows.cuh) locates them.
 template <typename T, typename Features>
 struct FeatureRows {
   Features features;

@@ -31,8 +31,8 @@ enum class HopSum : int32_t { kSum, kMean, kMax, kSymmetric };
 cudaError_t EnqueueDegrees(const GraphOnDevice& graph, int number, int32_t rows, const BatchHeader* header,
                            const int32_t* nodes, float* degrees, cudaStream_t stream);
 
-// What is applied to rows as they are read, instead of being stored: z is scale * activation(row + bias) where dropout
-// keeps it. Backward, gradients become those of `rows`.
+// The operations that are applied to rows as they are read, so that z need not be stored: z is scale * activation(row +
+// bias) where dropout keeps it. Backward, gradients become those of `rows`.
 struct HopRowsThrough {
   const void* rows = nullptr;   // [sources, width]; null: z are the rows themselves
   const float* bias = nullptr;  // [width]; null: none
@@ -44,7 +44,7 @@ struct HopRowsThrough {
   uint16_t* marks = nullptr;
 };
 
-// An aggregate over an inner hop: its kind, and inputs of single kinds.
+// The arguments of an aggregate over an inner hop: its kind, and the inputs that only some kinds have.
 struct HopSumCall {
   HopSum kind = HopSum::kSum;
   int number = 0;  // number of the hop

@@ -27,7 +27,7 @@ struct MarkedProductShape {
   int32_t outputs = 0;  // columns of before
   Activation activation = Activation::kIdentity;
 };
-// Whether the kernel supports this shape on the current device.
+// Returns whether the kernel supports this shape on the current device.
 bool MarkedProductServes(const MarkedProductShape& shape);
 
 // Arguments; matrices are bf16, `rows.width` is `outputs`. Sums are in fp32.

@@ -29,7 +29,7 @@ struct NormedProductShape {
   int32_t residual_inputs = 0;  // 0: no residual
   Activation activation = Activation::kIdentity;
 };
-// Whether the kernel supports this shape on the current device.
+// Returns whether the kernel supports this shape on the current device.
 bool NormedProductServes(const NormedProductShape& shape);
 
 // Arguments; matrices are bf16, the bias fp32; x and residual are [rows.padded_rows, …], `rows.width` is `outputs`.

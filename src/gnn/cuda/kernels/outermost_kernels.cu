@@ -48,7 +48,7 @@ __device__ inline void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// What a warp has drawn for the rows of a turn. Lane l holds slot l % kLanes of row l / kLanes.
+// The ids that a warp has drawn for the rows of a turn. Lane l holds slot l % kLanes of row l / kLanes.
 struct Turn {
   int32_t neighbor, count;
   uint32_t self;

@@ -195,7 +195,7 @@ inline Encode FindEncode() {
   return reinterpret_cast<Encode>(function);
 }
 
-// Whether the current device has the instructions and the driver the function.
+// Returns whether the current device has the instructions and the driver the function.
 inline bool TileProductsServe() {
   int device = 0, major = 0, minor = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||

@@ -135,8 +135,8 @@ __device__ void UpdateFour(const AdamOptions& options, const AdamRates& rates, c
   Put4(compute, w);
 }
 
-// Whether the calling block is the last one to end; every thread of every block calls this once. The last block sees
-// what the others have written.
+// Returns whether the calling block is the last one to end; every thread of every block calls this once. The last block
+// sees what the others have written.
 __device__ inline bool EndsLast(RunState* state, bool* shared) {
   __threadfence();
   __syncthreads();

@@ -54,7 +54,8 @@ enum class GradientFlow : uint8_t {
   kComputed,  // the single operand's gradient is computed into other memory (BackwardOperand)
 };
 
-// What an operand of a kShared operation receives: columns from `first_column` on, times `factor`.
+// The share of the gradient that an operand of a kShared operation receives: columns from `first_column` on, times
+// `factor`.
 template <typename T>
 struct GradientShare {
   int64_t first_column = 0;
@@ -69,11 +70,11 @@ class Operation {
   virtual GradientFlow flow() const = 0;
   virtual void Collect(std::vector<Parameter<T>*>& /*parameters*/) {}
   virtual std::unique_ptr<LayerState> MakeState() const { return nullptr; }
-  // Whether `out` of Forward may be operand 0's memory, then exactly.
+  // Returns whether `out` of Forward may be operand 0's memory, then exactly.
   virtual bool works_in_place() const { return false; }
-  // Whether backward reads forward's output. Backward may always read the operands.
+  // Returns whether backward reads forward's output. Backward may always read the operands.
   virtual bool keeps_output() const { return false; }
-  // Whether the operation has an effect; otherwise its value is its operand.
+  // Returns whether the operation has an effect; otherwise its value is its operand.
   virtual bool active(bool /*training*/) const { return true; }
 
   // Overwrites out.

@@ -103,7 +103,7 @@ std::vector<int> AsInts(const std::vector<int64_t>& values) {  // a plan's sizes
   return ints;
 }
 
-// What the library's choice depends on.
+// The key of the library's choice: everything that the choice depends on.
 using Kind = std::tuple<std::vector<int64_t>, bool, DType, bool, int64_t>;
 
 Kind KindOf(const ResolvedCall& call) {

@@ -74,7 +74,7 @@ cublasStatus_t Multiply(const Library& l, const Product& p, const cublasLtMatmul
   return l.matmul(l.handle, p.desc, &one, b, p.b, a, p.a, &zero, c, p.c, c, p.c, &algorithm, l.workspace, kWorkspace, stream);
 }
 
-// 0, or the number of the step that went wrong.
+// Returns 0, or the number of the step that failed.
 int Prepare(const Library& l, Product& p, const void* a, const void* b, void* c, long long m, long long n, long long k,
             cudaStream_t stream) {
   const cublasOperation_t a_op = HONE_A_OP, b_op = HONE_B_OP;

@@ -101,7 +101,7 @@ void ReadTorchLine(std::string_view line, TorchAnswer* answer) {
   if (!fields.ok()) times.error = fields.status().message();
 }
 
-// What the child is told of the task's own module.
+// The facts about the task's own module that the child gets.
 json ModuleJson(const Task& task) {
   const TorchModule module = TorchModuleOf(task);
   json inputs = json::array(), state = json::object(), sizes = json::object();

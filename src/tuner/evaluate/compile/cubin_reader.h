@@ -23,7 +23,7 @@
 
 namespace hone {
 
-// What a kernel requires of its launch.
+// The requirements that a kernel has of its launch.
 struct CubinSignature {
   std::vector<int64_t> parameter_bytes;                // in order
   std::optional<std::array<int64_t, 3>> block;         // the only block it may be launched with (PTX's .reqntid)
@@ -32,7 +32,7 @@ struct CubinSignature {
 struct CubinInfo {
   int architecture = 0;                  // 90: compute capability 9.0
   std::vector<KernelResources> kernels;  // `kernel` holds the symbol; spill_bytes is the stack of one thread
-  // What must be kept and restored between launches: every variable in device memory, static, anonymous and
+  // The memory that must be kept and restored between launches: every variable in device memory, static, anonymous and
   // function-local ones alike, those of headers included (libcu++ brings a thousand constants in writable memory).
   // `__constant__` memory is listed as not writable. A section without a variable's name comes as one that is not
   // reachable.

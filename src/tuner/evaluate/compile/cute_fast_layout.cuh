@@ -139,7 +139,7 @@ CUTE_HOST_DEVICE constexpr Modes Complemented(Modes in, Modes const& target, boo
   return Coalesced(out, false);
 }
 
-// right_inverse()
+// Computes right_inverse().
 CUTE_HOST_DEVICE constexpr Modes RightInverted(Modes const& layout) {
   const Modes in = Coalesced(layout, false);
   int before[kMostModes] = {}, order[kMostModes] = {};

@@ -94,7 +94,7 @@ class OracleChecker {
   // output of few elements may exceed c_rms (AllowedRms); all of them together may exceed it by less, the more of them
   // there are.
   bool PassesRms(const TensorSpec& tensor, const Tolerance& tolerance, const Comparison& comparison, double* allowed, double* error);
-  // References by output, dense and row-major.
+  // The references by output, dense and row-major.
   using References = std::map<std::string, std::vector<double>>;
   // `part`: null for all of the problem. `references`: if not null, they are returned there, and nothing is compared.
   Result<CheckOutcome> Check(CaseBuffers& buffers, int index, const InputSet& inputs, const ProblemPart* part,

@@ -246,7 +246,7 @@ void Linter::CheckSmallSizes() {
   }
 }
 
-// Where two entries of an index name one place of an output, two writes race there, and honest kernels differ.
+// If two entries of an index name one place of an output, two writes race there, and honest kernels differ.
 void Linter::CheckScatters() {
   for (const TensorSpec& index : task_.tensors) {
     const ValueSpec& values = index.values;

@@ -319,7 +319,7 @@ class Rules {
     };
     for (const Rule& rule : kRules) {
       const double stall = Stall(rule.field);
-      // Where schedulers issue nearly every cycle, waiting warps cost nothing.
+      // If schedulers issue nearly every cycle, waiting warps cost nothing.
       if (stall < rule.from || Percent("issue_active") > 0.8) continue;
       const bool no_shared = k_.Has("shared_passes") && k_.Value("shared_passes") <= 0 && std::string_view(rule.kind) == "shared_queue";
       Tell(no_shared ? "special_queue" : rule.kind, stall * rule.worth * (1 - Percent("issue_active")),
@@ -352,7 +352,7 @@ class Rules {
     const double moved = k_.Has("dram_bytes") ? k_.Value("dram_bytes") : k_.Value("dram_bytes_read") + k_.Value("dram_bytes_written");
     const Result<double> compulsory = CompulsoryBytes(*context_.task, case_.dims);
     if (!TrafficIsKnown() || !compulsory.ok() || *compulsory <= 0 || moved <= 1.2 * *compulsory) return;
-    // Where another part is far busier, these bytes cost nothing, and spills have a rule of their own.
+    // If another part is far busier, these bytes cost nothing, and spills have a rule of their own.
     const double busier = std::max({Percent("sm_throughput"), Percent("tensor_active"), Percent("l2_throughput")});
     if (busier > Percent("dram_throughput") + 0.2) return;
     if (32 * (k_.Value("local_load_sectors") + k_.Value("local_store_sectors")) > 0.5 * (moved - *compulsory)) return;

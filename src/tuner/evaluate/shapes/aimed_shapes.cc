@@ -299,7 +299,7 @@ std::vector<Case> EdgesOfAlternatives(const Task& task, const LaunchPlan& plan, 
   }
   Rng rng(seed);
   for (size_t left = targets.size(); left > 1; --left) std::swap(targets[left - 1], targets[rng.Below(left)]);
-  // Every dimension at its largest, hardly any at its smallest; then the other way round.
+  // Tries every dimension at its largest and hardly any at its smallest; then the other way round.
   std::vector<bool> largest;
   for (size_t i = 0; i < targets.size(); ++i) largest.push_back(rng.Below(8) > 0);
   for (size_t tries = 0; tries < 2 * targets.size() && static_cast<int>(edges.size()) < count && tries < kEdgeTries;

@@ -182,7 +182,7 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
     }
   }
   version->source = redactor_.Text(std::move(version->source));
-  // Kept next to the verdicts, for a restarted agent, and for people.
+  // The text is kept next to the verdicts, for a restarted agent and for people.
   HONE_RETURN_IF_ERROR(
       WriteFileAtomically(fmt::format("{}/versions/{:04}.cu", options_.folder, request.number), version->source));
   ModelReply reply;

@@ -124,7 +124,7 @@ std::string Indented(const std::string& text) {
   return out;
 }
 
-// Whether a loop has a braced body and is a separate statement.
+// Returns whether a loop has a braced body and is a separate statement.
 bool StandsAlone(const SourceView& view, const ForLoop& loop) {
   const Token& before = view.token(loop.token - 1);
   return Is(view.token(loop.body_first), "{") &&
@@ -137,8 +137,8 @@ bool Usable(const SourceView& view, const ForLoop& loop, std::string_view index)
          !Assigned(view, loop.body_first, loop.body_last, index);
 }
 
-// Whether anything except the first loop itself, through the pointer of `read`, may write the tensor before the last of
-// the later loops ends. A store at the loop's own index after the read affects only the same thread.
+// Returns whether anything except the first loop itself, through the pointer of `read`, may write the tensor before the
+// last of the later loops ends. A store at the loop's own index after the read affects only the same thread.
 bool MayBeWritten(const SourceView& view, const KernelText& kernel, const std::vector<GlobalAccess>& accesses,
                   const std::vector<GlobalPointer>& pointers, const ForLoop& one, const GlobalAccess& read,
                   const ForLoop& last) {

@@ -122,9 +122,9 @@ std::string Plain(std::string_view name) {
   return plain;
 }
 
-// Whether `name`, a constant or a template parameter equal to the block's size, means the block's size and not another
-// number, such as 256 bins: by its name, as the step of a loop that begins at a thread's index, or as the factor of a
-// block's index.
+// Returns whether `name`, a constant or a template parameter equal to the block's size, means the block's size and not
+// another number, such as 256 bins: by its name, as the step of a loop that begins at a thread's index, or as the
+// factor of a block's index.
 bool StandsForTheBlock(const SourceView& view, std::string_view name) {
   static const std::set<std::string> kNames = {
       "block",           "threads",         "blocksize",       "blockdim", "blockthreads", "blockx",

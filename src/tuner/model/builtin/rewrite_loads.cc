@@ -75,7 +75,7 @@ RewriteOutcome UseStreamingStores(const SourceView& view) {
         ++other;
         continue;
       }
-      // TARGET = VALUE;  ->  __stcs(&TARGET, VALUE);
+      // Replaces `TARGET = VALUE;` by `__stcs(&TARGET, VALUE);`.
       const size_t at = view.token(access.first).begin;
       if (access.dereference)
         edits.push_back({at, view.token(access.first + 1).begin, "__stcs("});

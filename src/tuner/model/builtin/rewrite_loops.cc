@@ -19,7 +19,7 @@ bool HasPragmaUnroll(const SourceView& view, const ForLoop& loop) {
   return before.kind == TokenKind::kDirective && before.text.find("unroll") != std::string_view::npos;
 }
 
-// Whether a name is a constant: constexpr variables, template parameters in kernels' style (kName), tunables,
+// Returns whether a name is a constant: constexpr variables, template parameters in kernels' style (kName), tunables,
 // upper-case macros.
 bool IsConstantName(const SourceView& view, std::string_view name) {
   if (name.starts_with("HONE_TUNE_")) return true;
@@ -48,7 +48,7 @@ bool IsConstant(const SourceView& view, int first, int last) {
   return first <= last;
 }
 
-// Whether the trip count is constant: for (… = CONSTANT; name < CONSTANT; step by a constant).
+// Returns whether the trip count is constant: for (… = CONSTANT; name < CONSTANT; step by a constant).
 bool HasConstantTrip(const SourceView& view, const ForLoop& loop) {
   int equals = -1;
   for (int i = loop.open + 1; i < loop.first_semicolon; ++i) {
@@ -228,7 +228,7 @@ RewriteOutcome LaunchOneResidentWave(const SourceView& view) {
   std::vector<TextEdit> edits;
   std::string reason = "no kernel steps through its work by gridDim.x";
   for (const KernelText& kernel : view.kernels()) {
-    // blockIdx.x only in the first clause of one outermost loop, which steps by gridDim.x.
+    // blockIdx.x may occur only in the first clause of one outermost loop, which steps by gridDim.x.
     int uses = 0;
     for (int i = kernel.body_open; i < kernel.body_close; ++i) uses += Is(view.token(i), "blockIdx");
     if (uses != 1) continue;

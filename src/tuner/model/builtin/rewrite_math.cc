@@ -91,8 +91,8 @@ constexpr std::array<std::string_view, 16> kFloatCalls{
     "powf",  "__powf", "__fdividef", "__half2float", "__bfloat162float",
     "fmaf"};
 
-// Whether the tokens [first, last] are evidently a float expression: something in it is evidently float and nothing in
-// it may be double. Halves are neither: their division is another operator.
+// Returns whether the tokens [first, last] are evidently a float expression: something in it is evidently float and
+// nothing in it may be double. Halves are neither: their division is another operator.
 bool EvidentlyFloat(const SourceView& view, const DeclaredNames& names, int first, int last) {
   bool evidence = false;
   for (int i = first; i <= last; ++i) {

@@ -56,13 +56,13 @@ class SourceView {
   std::vector<size_t> EntriesOf(const KernelText& kernel) const;
   // Returns the tensor that every entry passes for a parameter; nullptr when it is something else or differs.
   const TensorSpec* TensorOf(const KernelText& kernel, int parameter) const;
-  // Whether no two parameters of the kernel can point into one tensor.
+  // Returns whether no two parameters of the kernel can point into one tensor.
   bool ParametersAreDistinct(const KernelText& kernel) const;
 
   std::vector<GlobalPointer> Pointers(const KernelText& kernel) const;
   std::vector<GlobalAccess> Accesses(const KernelText& kernel) const;
 
-  // Whether cache-hint loads and stores support `type`; looks through `using` names.
+  // Returns whether cache-hint loads and stores support `type`; looks through `using` names.
   bool HasCacheHints(std::string_view type) const;
 
   // Returns the brace token that encloses token `i`; -1: none.

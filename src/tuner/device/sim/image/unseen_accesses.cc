@@ -18,7 +18,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Where the string literal that begins at `at` ends.
+// Returns the end of the string literal that begins at `at`.
 size_t AfterLiteral(std::string_view text, size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] == '\\') ++at;
@@ -100,8 +100,8 @@ bool IsValue(std::string_view operand) {
          std::all_of(name.begin(), name.end(), [](char c) { return IsIdentifierPart(c) || c == '.'; });
 }
 
-// Whether `assembly` has a variable of this name, mangled or not: an object of static storage, or one of thread-local storage,
-// which shared memory is.
+// Returns whether `assembly` has a variable of this name, mangled or not: an object of static storage, or one of
+// thread-local storage, which shared memory is.
 bool IsVariable(std::string_view name, std::string_view assembly) {
   const std::string mangled = std::to_string(name.size()) + std::string(name);
   for (size_t at = assembly.find(name); at != std::string_view::npos; at = assembly.find(name, at + 1)) {

@@ -36,7 +36,7 @@ int64_t BlocksPerSm(const DeviceFacts& facts, int64_t block_threads, int64_t sha
 // size of each range.
 LaunchCounters ScaleToLaunch(const LaunchCounters& counters, const LaunchShape& shape);
 
-// Result for scaled counters. The parts are kept for explanations and tests.
+// The modelled time of scaled counters. The parts are kept for explanations and tests.
 struct ModelledTime {
   double seconds = 0;           // launch included
   double dram_bytes = 0;

@@ -100,7 +100,7 @@ class HappensBefore {
   std::array<std::unique_ptr<Warp>, kWarpSize> warps_;
   std::vector<std::unique_ptr<Row>> rows_;
   bool any_row_ = false;
-  // Atomics with fences. `fence_[t]`: the thread's stamp at its last fence; 0: none in this block.
+  // State for atomics with fences. `fence_[t]`: the thread's stamp at its last fence; 0: none in this block.
   std::vector<Stamp> fence_;
   std::map<uint64_t, Vector> published_;           // by address
   std::map<int, Vector> seen_;                     // by thread: read by atomics, not yet fenced
