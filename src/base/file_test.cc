@@ -80,7 +80,7 @@ TEST(File, ReadsNoMoreThanAsked) {
   ASSERT_TRUE(WriteFileAtomically(path, "12345").ok());
   EXPECT_EQ(ReadFile(path, 5).value(), "12345");
   EXPECT_EQ(ReadFile(path, 4).status().code(), StatusCode::kInvalidArgument);
-  // Its reported size is 0.
+  // The reported size of this file is 0.
   EXPECT_EQ(ReadFile("/proc/self/status", 4).status().code(), StatusCode::kInvalidArgument);
   // /proc files report no size, but can be read.
   EXPECT_GT(ReadFile("/proc/self/status").value().size(), 100u);

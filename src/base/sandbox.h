@@ -4,17 +4,17 @@
 // Confines a process that handles untrusted code: a compiler reading a candidate, a host-mode candidate, the
 // simulator's worker.
 //
-// Its layers are independent: no_new_privs and dropped capabilities (always); resource limits (always); Landlock for
-// files, TCP, and signals to processes outside (Linux 5.13 and newer; 6.7 for TCP, 6.12 for signals); a seccomp filter
-// for sockets, process creation, other processes' memory, mounts, keys, kernel interfaces, and changing the mode, owner
-// or times of files. A SandboxReport says which layers this kernel supports, so that an application can warn about
-// missing ones. Two things stay possible: a confined process can learn whether a path exists (Landlock does not hide
-// names), and use CPU and memory up to its limits.
+// The sandbox's layers are independent: no_new_privs and dropped capabilities (always); resource limits (always);
+// Landlock for files, TCP, and signals to processes outside (Linux 5.13 and newer; 6.7 for TCP, 6.12 for signals); a
+// seccomp filter for sockets, process creation, other processes' memory, mounts, keys, kernel interfaces, and changing
+// the mode, owner or times of files. A SandboxReport says which layers this kernel supports, so that an application can
+// warn about missing ones. Two things stay possible: a confined process can learn whether a path exists (Landlock does
+// not hide names), and use CPU and memory up to its limits.
 //
 //   HONE_ASSIGN_OR_RETURN(const Sandbox sandbox, Sandbox::Prepare(policy));   // in the parent
 //   if (fork() == 0) { if (sandbox.Enter().step != nullptr) _exit(125); … }    // in the child
 //
-// It works on Linux on x86-64 and AArch64.
+// The sandbox works on Linux on x86-64 and AArch64.
 #pragma once
 
 #include <linux/filter.h>

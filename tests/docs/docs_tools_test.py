@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
 """The instruments that hold the documents to the truth find what they are for: tutorial.py and tools/site."""
+import importlib.machinery
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -15,6 +17,17 @@ import reference  # noqa: E402
 import result_plots  # noqa: E402
 import stage  # noqa: E402
 import tutorial  # noqa: E402
+
+ROOT = HERE.parent.parent
+
+
+def load_tool(name):
+    """Returns a program of tools/ that has no suffix, as a module."""
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(ROOT / "tools" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
 
 PAGE = "<html><body><h1>A</h1><h2 id='b'>B</h2>{}</body></html>"
 
@@ -121,6 +134,27 @@ class Plots(unittest.TestCase):
                 other = luminance(result_plots.COLOURS[name][scheme])
                 ratio = (max(paper, other) + 0.05) / (min(paper, other) + 0.05)
                 self.assertGreaterEqual(ratio, 4.5, (name, scheme))  # WCAG 2.2, 1.4.3: text
+
+
+class Prose(unittest.TestCase):
+    tool = load_tool("check-prose")
+
+    def test_comments_and_design_notes_follow_the_rule(self):
+        self.assertEqual(self.tool.problems_of(ROOT), [])
+
+    def test_each_opening_is_found_where_a_comment_begins(self):
+        for opening in self.tool.OPENINGS:
+            found = self.tool.comment_problems("a.h", f"int x;\n  // {opening} the batch.\nint y;")
+            self.assertEqual(len(found), 1)
+            self.assertTrue(found[0].startswith(f"a.h:2: a comment begins with \"{opening}\""), found)
+        second = "// Sums rows.\n//\n// Its order is fixed.\n"
+        self.assertEqual(len(self.tool.comment_problems("a.h", second)), 1)
+        for fine in ("// Sums rows.\n// Of these it takes a few.", "int x;  // of one batch", "// Offsets are bytes.", "// Items"):
+            self.assertEqual(self.tool.comment_problems("a.h", fine), [])
+
+    def test_a_design_note_opens_with_its_decision(self):
+        self.assertEqual(self.tool.note_problems("a.md", "# T\n\n**Decision.** We do it.\n"), [])
+        self.assertIn("a.md:1: ", self.tool.note_problems("a.md", "# T\n\n**Context.** Why.\n\n**Decision.** We do.\n")[0])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ In a new folder, in the order of the page:
     and as a line for any lines. Blanks count as one, and a number with a decimal point may be off by a tenth: times are
     modelled, and the last digits of a training's figures differ between kinds of CPU. An accuracy in percent may be off by
     three quarters of a point: a tenth of it would hide most changes of a model.
-tutorial.py --parse PAGE BIN only has the programs parse the commands of every ```sh block (`PROGRAM __parse`).
+tutorial.py --parse PAGE BIN only has the programs parse the commands of every ```sh block (`PROGRAM __parse`). PAGE may be a
+folder: then the commands of all pages in it are parsed, those of blocks without a language and of ```console blocks too.
 Prints the processor time that the commands took, and ends with status 1 where the page and the programs disagree.
 """
 import os
@@ -72,18 +73,43 @@ def commands(code):
             yield shlex.split(line, comments=True)
 
 
-def parse(path, page, programs):
+def shown_commands(language, code):
+    """The text of a block without what is no command of hone or hone-gnn: output, and options that are listed."""
+    if language == "sh":
+        return code
+    prompt = "$ " if language == "console" else ""
+    lines, kept = code.replace("\\\n", " ").splitlines(), []
+    for line in lines if language in ("", "console") else ():
+        if re.match(re.escape(prompt) + r"hone(-gnn)? [^…\[\]{}]*$", line) and not re.search(r"\b[A-Z]{3,}\b|\.\.\.", line.split(" #")[0]):
+            kept.append(line[len(prompt):])
+    return "\n".join(kept)
+
+
+def parse(path, page, programs, must_have_commands=True):
     wrong, count = [], 0
     for line, language, code, _ in blocks(page):
-        for words in commands(code) if language == "sh" else ():
+        for words in commands(shown_commands(language, code)):
+            words = words[:next((i for i, word in enumerate(words) if word in ("|", ">", "<", "&&", ";", "&", "2>&1")), len(words))]
             if words[0] in ("hone", "hone-gnn"):
                 count += 1
                 done = subprocess.run([programs / words[0], "__parse", *words[1:]], capture_output=True, text=True)
                 if done.returncode != 0:
                     wrong.append(f"{path}:{line}: {shlex.join(words)}: {done.stderr.strip()}")
-    if not count:
+    if must_have_commands and not count:
         wrong.append(f"{path}: no command of hone or hone-gnn stands here")
-    print(f"{count} commands parsed")
+    return wrong, count
+
+
+def parse_pages(path, programs):
+    """Parses a page, or all pages of a folder. Returns what is wrong."""
+    pages = sorted(pathlib.Path(path).rglob("*.md")) if os.path.isdir(path) else [pathlib.Path(path)]
+    wrong, commands_parsed = [], 0
+    for page in pages:
+        found, count = parse(page, page.read_text(), programs, must_have_commands=len(pages) == 1)
+        wrong, commands_parsed = wrong + found, commands_parsed + count
+    if not commands_parsed:
+        wrong.append(f"{path}: no command of hone or hone-gnn stands here")
+    print(f"{commands_parsed} commands of {len(pages)} pages parsed")
     return wrong
 
 
@@ -116,12 +142,11 @@ def run(path, page, programs, folder):
 def main():
     only_parse = sys.argv[1] == "--parse"
     path, programs = sys.argv[-2], pathlib.Path(sys.argv[-1]).resolve()
-    page = pathlib.Path(path).read_text()
     if only_parse:
-        wrong = parse(path, page, programs)
+        wrong = parse_pages(path, programs)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            wrong = run(path, page, programs, folder)
+            wrong = run(path, pathlib.Path(path).read_text(), programs, folder)
     if wrong:
         sys.exit("\n".join(wrong))
 

@@ -3,8 +3,8 @@
 //
 // Updates parameters from gradients: Adam, clipping, and a learning rate that falls when the loss stops falling.
 //
-// Its state is plain values that a checkpoint can hold: the same state and the same gradients give the same bits, on
-// any number of threads.
+// The optimizer's state is plain values that a checkpoint can hold: the same state and the same gradients give the same
+// bits, on any number of threads.
 #pragma once
 
 #include <cstdint>

@@ -80,7 +80,7 @@ TEST(GatConv, WithZeroAttentionIsTheProjectedMeanOfNeighborsAndSelf) {
   Named(*layer, "c.lin.weight").value = {2};
   Named(*layer, "c.att_src").value = {0};
   Named(*layer, "c.att_dst").value = {0};
-  // Its own self-loop counts once, a parallel edge twice.
+  // The node's own self-loop counts once, a parallel edge twice.
   const std::vector<double> out = Forward(*layer, OwnedBlock({{0, 1, 1}, {}}, 2), {3, 6});
   EXPECT_NEAR(out[0], 2 * (3 + 6 + 6) / 3.0, 1e-14);
   EXPECT_NEAR(out[1], 12, 1e-14);

@@ -193,7 +193,7 @@ TEST(JoinSeed, PutsTheSeedBehindAPlanThatLeavesShapesOut) {
   };
   EXPECT_THAT(kernels({{"rows", 3}, {"d", 8}}), ElementsAre("memset", "scale<4>", "inner::add_bias"));
   EXPECT_THAT(kernels({{"rows", 3}, {"d", 5}}), ElementsAre("hone_seed::scale_add"));
-  // It is one file that compiles: both define WIDTH.
+  // The header is one file that compiles: both define WIDTH.
   package.winner = candidate;
   package.winner_binding = DefaultBinding(candidate.plan);
   const TemporaryDirectory directory = MakeTemporaryDirectory().value();

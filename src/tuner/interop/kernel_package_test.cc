@@ -118,7 +118,7 @@ TEST(KernelPackage, ACandidatesFileIsTakenAsItStands) {
                             Not(HasSubstr("of run")), Not(HasSubstr("paired"))));
   EXPECT_THAT(TorchExtension(package).value()[1].text, HasSubstr("from rmsnorm.tuned.cu"));
   EXPECT_THAT(MakeFilePackage(task, "__global__ void k() {}\n", "k.cu").status().message(), HasSubstr("k.cu"));
-  // It is not compiled here; a bracket without a partner is seen nevertheless.
+  // The kernel is not compiled here; a bracket without a partner is noticed nevertheless.
   EXPECT_THAT(MakeFilePackage(task, task.seed_source + "}\n", "k.cu").status().message(), HasSubstr("this '}' has no partner: mend the file"));
 }
 

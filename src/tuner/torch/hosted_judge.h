@@ -3,12 +3,12 @@
 //
 // Judges what models write for KernelBench: a Python file with a class ModelNew, against a task with a PyTorch module.
 //
-// Its code runs on the host and launches what it likes. On a GPU it is lifted where that is possible: what its forward
-// does to the GPU is captured, and that alone is judged, in a process without the submission's code. Otherwise it is
-// judged hosted, which guarantees less (docs/torch.md, "What a verdict guarantees"). Kinds of process, each confined:
-// the referee draws inputs, computes what is right and keeps the time; a stage runs the submission; on a GPU another
-// stage runs the module itself as the baseline, so that both are timed alike; lifted, a player for each stage runs what
-// was captured there. Without a GPU everything runs on the CPU and no time is taken.
+// A module's code runs on the host and launches what it likes. On a GPU it is lifted where that is possible: what its
+// forward does to the GPU is captured, and that alone is judged, in a process without the submission's code. Otherwise
+// it is judged hosted, which guarantees less (docs/torch.md, "What a verdict guarantees"). Kinds of process, each
+// confined: the referee draws inputs, computes what is right and keeps the time; a stage runs the submission; on a GPU
+// another stage runs the module itself as the baseline, so that both are timed alike; lifted, a player for each stage
+// runs what was captured there. Without a GPU everything runs on the CPU and no time is taken.
 //
 // This process starts them and sends the referee one frame: {"text", "file", "class", "training", "threads", "inputs",
 // "outputs", "device", "cases": [{"sizes", "tensors", "outputs"}], "trials", "seed", "submission", "baselines",

@@ -35,7 +35,7 @@ TEST(PeerLayout, DealsPiecesOutToAllRanks) {
   EXPECT_EQ(papers.BytesOf(0), 424 * papers.piece);
   EXPECT_EQ(papers.BytesOf(2), 424 * papers.piece);
   EXPECT_EQ(papers.BytesOf(3), 423 * papers.piece);
-  // Its labelled nodes, the first 1.5 million rows, are 24 pieces: six per rank.
+  // The graph's labelled nodes, the first 1.5 million rows, are 24 pieces: six per rank.
   int owned[4] = {};
   for (int64_t number = 0; number < 24; ++number) ++owned[papers.Owner(number)];
   for (const int count : owned) EXPECT_EQ(count, 6);

@@ -4,11 +4,11 @@
 // HostModeSession is a device session that also runs host-mode candidates. It loads, launches and times those itself,
 // and leaves everything else, device-code programs (the oracle, the incumbent) included, to the session it wraps.
 //
-// Its guarantees are weaker than for device code, and the verdict says so. The candidate's code runs in this process,
-// where it could reach whatever the judge keeps there. What the candidate keeps in its own variables survives from one
-// launch to the next. A timed interval holds the host's launch overhead, so that a short one looks longer than it is,
-// never shorter. (A candidate's work cannot be held back until the host is done, as a device-code plan's is: work that
-// it put on a stream of its own meanwhile would be over before the interval begins.)
+// Host mode's guarantees are weaker than those for device code, and the verdict says so. The candidate's code runs in
+// this process, where it could reach whatever the judge keeps there. What the candidate keeps in its own variables
+// survives from one launch to the next. A timed interval holds the host's launch overhead, so that a short one looks
+// longer than it is, never shorter. (A candidate's work cannot be held back until the host is done, as a device-code
+// plan's is: work that it put on a stream of its own meanwhile would be over before the interval begins.)
 //
 // A library that a task names is called by host code of Hone's own, which does none of that. Its sample is timed as a
 // plan's is: its calls on all buffer sets are recorded as one graph, and the graph is held back until it and the marks

@@ -50,7 +50,7 @@ inline constexpr double kSlowOracleForBaseSeconds = 20 * kSlowOracleSeconds;
 
 // One slice in this many, and one at least, is drawn anew in every quad.
 inline constexpr int64_t kRedrawShare = 64;
-// Of the slices of a timed launch whose bits differ from the verified ones, this many are judged, chosen secretly.
+// At most this many of a timed launch's slices whose bits differ from the verified ones are judged, chosen secretly.
 inline constexpr int64_t kDifferingSlicesJudged = 64;
 // c_rms is a mean, so it means nothing for a few elements that happen to cancel. Where fewer elements than this are to
 // be judged, other slices join.
@@ -129,7 +129,8 @@ inline constexpr int kWarmQuads = 20;  // warm times describe; no search decides
 // elements and operations, and at most this many: a fifth of a second on one core.
 inline constexpr int kMostSampledSlices = 64;
 inline constexpr double kSampledElements = 2e6;
-// Of slices longer than that, three after a launch on ordinary inputs, if they take no more than ten times as much.
+// If slices are longer than that, three are computed after a launch on ordinary inputs, provided that they take no more
+// than ten times as much.
 inline constexpr double kFewSlices = 3, kFewSlicesShare = 10;
 inline constexpr double kSampledFlops = 3e7;
 // Where that is fewer slices than that, and outputs are independent along a second dimension, it computes parts instead:

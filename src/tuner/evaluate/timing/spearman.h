@@ -3,8 +3,8 @@
 //
 // Spearman's rank correlation says whether one measure orders things as another does.
 //
-// It compares modelled times with measured ones. A model need not know microseconds to be useful, but it must rank
-// kernels as the hardware does. Pure function, any thread.
+// The correlation compares modelled times with measured ones. A model need not know microseconds to be useful, but it
+// must rank kernels as the hardware does. Pure function, any thread.
 #pragma once
 
 #include <optional>

@@ -8,7 +8,7 @@
 // the accumulator exactly, then truncated to float: tensor cores do not round to nearest (Fasi, Higham, Mikaitis,
 // Pranesh 2021, "Numerical behavior of NVIDIA tensor cores"). A group is one k-extent of the instruction.
 //
-// Those functions are out of line and not instrumented: fragments are registers, not memory.
+// The functions that compute are out of line and not instrumented: fragments are registers, not memory.
 #pragma once
 
 #include "../cuda_bf16.h"

@@ -3,8 +3,9 @@
 //
 // Defines threadIdx, blockIdx, blockDim, gridDim, warpSize and PTX's special registers.
 //
-// Their values never change while a thread lives, so they are read by an assembly statement without memory clobbers:
-// the compiler may keep them in registers and hoist them, and the access hooks do not see (and count) the reads.
+// The indices' values never change while a thread lives, so they are read by an assembly statement without memory
+// clobbers: the compiler may keep them in registers and hoist them, and the access hooks do not see (and count) the
+// reads.
 #pragma once
 
 #include "sim_abi.h"
