@@ -90,7 +90,8 @@ std::string Tiles(const RunView& view) {
   out += Tile(fmt::format("{} / {} / {}", view.attempts, tally.right, tally.kept),
               fmt::format("attempts / right / kept{}", tally.swept_bindings == 0 ? "" : "; " + SweepsText(tally)));
   out += Tile(DurationText(view.seconds),
-              fmt::format("{} evaluation{}", view.evaluations, view.evaluations == 1 ? "" : "s"));
+              fmt::format("{} for {} evaluation{}", view.seconds < 3600 ? "minutes:seconds" : "hours:minutes:seconds",
+                          view.evaluations, view.evaluations == 1 ? "" : "s"));
   const std::string tokens = TokensText(view.usage.input + view.usage.output);
   const std::string requests = fmt::format("{} request{}", view.requests, view.requests == 1 ? "" : "s");
   // The largest letters show only known figures.
