@@ -111,9 +111,10 @@ std::string ShapeName(const Dims& dims) { return EscapeMarkup(DimsText(dims)); }
 std::string AttemptChart(const RunView& view) {
   return "<figure>" + Both([&](double width) { return AttemptDrawing(view, width); }) +
          fmt::format(
-             "<figcaption>Speedup over {}{}, along the chain of kept steps; every attempt and every sweep is a node. "
-             "Filled: kept; "
-             "the line: best so far; ×: no valid result.</figcaption></figure>\n",
+             "<figcaption>Each mark is a node, an attempt or a sweep, at its speedup over {}{}, which multiplies the "
+             "gains of "
+             "the kept steps before it. A filled mark was kept, the line is the best so far, and a × had no valid "
+             "result.</figcaption></figure>\n",
              EscapeMarkup(StartName(view)), view.info.modelled ? ", modelled" : "");
 }
 
@@ -165,18 +166,16 @@ std::string SpeedupBars(const Evaluation& evaluation, const std::string& start) 
     }
     out += "</div>\n";
   }
-  return out +
-         fmt::format(
-             "</div><figcaption>Speedup over {0}, one bar a shape{1}; the upright line is 1×, {0}. Grey: no difference "
-             "that "
-             "counts, within 0.5 % of 1× or not sure.{2}</figcaption></figure>\n",
-             EscapeMarkup(start), evaluation.modelled ? ", modelled" : ", with 95 % confidence intervals",
-             floors
-                 ? fmt::format(
-                       " The thin bar below: the speed as a share of the floor’s, which only moves the same bytes; the "
-                       "mark on it: {}’s share.",
-                       EscapeMarkup(start))
-                 : "");
+  return out + fmt::format(
+                   "</div><figcaption>Each bar is the speedup over {0} for one shape{1}; the upright line is 1×, {0}. "
+                   "A grey bar is "
+                   "no difference that counts: it is within 0.5 % of 1×, or not sure.{2}</figcaption></figure>\n",
+                   EscapeMarkup(start), evaluation.modelled ? ", modelled" : ", with 95 % confidence intervals",
+                   floors ? fmt::format(" The thin bar below is the speed as a share of that of the floor, a kernel "
+                                        "that only moves the same "
+                                        "bytes; the mark on it is the share of {}.",
+                                        EscapeMarkup(start))
+                          : "");
 }
 
 std::string RooflineChart(const std::vector<RooflinePoint>& points, const DeviceFacts& facts, bool modelled) {
@@ -195,16 +194,17 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
     for (const RooflinePoint& p : points) {
       const double share = p.bytes / p.seconds / facts.memory_bandwidth;
       out += fmt::format(
-          "<div class=bar><span class=name>{}, {}</span><span class=value>{:.3g} TB/s · {:.0f} %</span><span "
+          "<div class=bar><span class=name>{}, {}</span><span class=value>{:.2f} TB/s · {:.0f} %</span><span "
           "class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
-          EscapeMarkup(p.label), ShapeName(p.dims), p.bytes / p.seconds / 1e12, 100 * share,
-          p.start ? " seed" : "", std::min(100.0, 100 * share));
+          EscapeMarkup(p.label), ShapeName(p.dims), p.bytes / p.seconds / 1e12, 100 * share, p.start ? " seed" : "",
+          std::min(100.0, 100 * share));
     }
-    return out + fmt::format(
-                     "</div><figcaption>Achieved memory bandwidth{}, as a share of the device's {:.2f} TB/s "
-                     "(datasheet), counting every "
-                     "byte that has to move once. Above 100 %: the shape fits in a cache.</figcaption></figure>\n",
-                     said, facts.memory_bandwidth / 1e12);
+    return out +
+           fmt::format(
+               "</div><figcaption>Each bar is the achieved memory bandwidth{}, as a share of the device's {:.2f} TB/s "
+               "(datasheet); every byte that has to move counts once. A share above 100 % means that the shape fits in "
+               "a cache.</figcaption></figure>\n",
+               said, facts.memory_bandwidth / 1e12);
   }
   const auto draw = [&](double width) {
     const double left = 62, right = width - 14, top = 14, bottom = 250;

@@ -180,7 +180,7 @@ std::string NodeSection(RunStore& store, const RunView& view, const NodeLinks& l
                                 after = store.Source(n.source_hash);
       if (!before.ok() || !after.ok()) continue;
       diffs[id] = *before == *after ? fmt::format("<p class=soft>The source is that of node {}.</p>\n", n.parent)
-                                    : fmt::format("<p class=soft>The difference to node {}:</p>\n", n.parent) +
+                                    : fmt::format("<p class=soft>This is the difference to node {}:</p>\n", n.parent) +
                                           HighlightedDiff(*before, *after, 3);
       diff_bytes += diffs[id].size();
     }
@@ -194,11 +194,13 @@ std::string NodeSection(RunStore& store, const RunView& view, const NodeLinks& l
     const auto id = static_cast<size_t>(n.id);
     body += NodeBlock(view, n, links ? links(n) : "", tables[id], diffs[id]);
   }
-  return body + fmt::format(
-                    "<p class=soft>Over the best then: as the node was timed, in pairs with the best when it was "
-                    "begun. Over {}: these gains "
-                    "multiplied along the chain of kept steps, an estimate.</p>\n",
-                    EscapeMarkup(StartName(view)));
+  return body +
+         fmt::format(
+             "<p class=soft>\"Over the best then\" is the speedup as it was timed, in pairs with the version that was "
+             "the "
+             "best when the node was begun. \"Over {}\" multiplies these gains along the chain of kept steps, and is "
+             "an estimate.</p>\n",
+             EscapeMarkup(StartName(view)));
 }
 
 std::string SweepSection(const RunView& view) {

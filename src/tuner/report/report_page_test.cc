@@ -125,14 +125,14 @@ TEST(Roofline, ShowsBandwidthWhereOperationsAreNotKnown) {
   facts.fp32_flops = 1e13;
   const std::vector<RooflinePoint> copies = {{"the seed", {{"n", 4}}, 2e-6, 1e6, 0, true}, {"best", {{"n", 4}}, 1.25e-6, 1e6, 0}};
   const std::string bars = RooflineChart(copies, facts, false);
-  EXPECT_THAT(bars, AllOf(HasSubstr("0.5 TB/s · 50 %"), HasSubstr("80 %"), Not(HasSubstr("<svg"))));
+  EXPECT_THAT(bars, AllOf(HasSubstr("0.50 TB/s · 50 %"), HasSubstr("80 %"), Not(HasSubstr("<svg"))));
   const std::vector<RooflinePoint> counted = {{"best", {{"n", 4}}, 1e-6, 1e6, 8e6}};
   EXPECT_THAT(
       RooflineChart(counted, facts, true),
       AllOf(HasSubstr("<svg"), HasSubstr("8 Tflop/s at 8 flop/byte, 100 % of the memory roof"), HasSubstr("modelled")));
   // Far left of the ridge the roof is the bandwidth.
   const std::vector<RooflinePoint> bound = {{"best", {{"n", 4}}, 1e-6, 1e6, 1e6}};
-  EXPECT_THAT(RooflineChart(bound, facts, true), AllOf(Not(HasSubstr("<svg")), HasSubstr("1 TB/s · 100 %")));
+  EXPECT_THAT(RooflineChart(bound, facts, true), AllOf(Not(HasSubstr("<svg")), HasSubstr("1.00 TB/s · 100 %")));
   EXPECT_EQ(RooflineChart(counted, DeviceFacts{}, false), "");
 }
 

@@ -133,9 +133,11 @@ std::string TreeChart(const RunView& view) {
       "class=idea>idea</span><span class='over "
       "number'>over {0}</span><span class=step>over the best then</span></div><div class=lanes>{1}</svg><div "
       "class=rows>\n{2}</div></div></div>"
-      "<figcaption>Who came from whom; the thick line leads to the best. Filled: kept; ring: right, not kept; ×: "
-      "failed. Over {0}: along the "
-      "chain of kept steps{3}; over the best then: as it was timed{3}.</figcaption></figure>\n",
+      "<figcaption>Each node hangs below the version that it was made from; the thick line leads to the best. A filled "
+      "mark "
+      "was kept, a ring was right but not kept, and a × failed. \"Over the best then\" is the speedup as it was "
+      "timed{3}; "
+      "\"over {0}\" multiplies these gains along the kept steps{3}.</figcaption></figure>\n",
       EscapeMarkup(StartName(view)), svg, rows, said);
 }
 
