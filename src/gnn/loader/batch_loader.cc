@@ -139,7 +139,7 @@ void GatherRows(const RowTable& table, std::span<const int64_t> rows, std::byte*
             aligned);
   }
 #ifdef __SSE2__
-  _mm_sfence();  // before another thread is told
+  _mm_sfence();  // before another thread is notified
 #endif
 }
 

@@ -15,8 +15,8 @@ namespace hone::gnn {
 
 inline constexpr size_t kHugePage = size_t{2} << 20;
 
-// Asks for huge pages where whole ones lie in the memory, which nobody should have touched. It is a wish: nothing is
-// told.
+// Requests huge pages for the whole ones within the memory, which must not have been written yet. The request may be
+// ignored: no error is reported.
 inline void AskForHugePages(void* memory, size_t bytes) {
   const auto begin = (reinterpret_cast<uintptr_t>(memory) + kHugePage - 1) / kHugePage * kHugePage;
   const auto end = (reinterpret_cast<uintptr_t>(memory) + bytes) / kHugePage * kHugePage;

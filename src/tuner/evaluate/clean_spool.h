@@ -20,7 +20,7 @@ struct SpoolContents {
 
 struct SpoolCleanWish {
   bool answers = false, failures = false;
-  bool waiting = false;      // whoever waits has to ask again
+  bool waiting = false;      // removes jobs whose submitters must then submit them again
   bool all = false;          // everything, with the device's facts
   double older_seconds = 0;  // only files that are at least this old; `all` does not heed it
   bool really = false;       // false: only count

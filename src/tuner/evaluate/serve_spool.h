@@ -40,7 +40,7 @@ struct Served {
 
 // Says kUnavailable if this process was told to end and the verdict is one that a signal to its children could cause
 // too: a batch system signals all processes of a job. Waits a moment for the signal with such a verdict. A worker calls it
-// before it answers, so that nobody is told of a compile error that was a preemption.
+// before it answers, so that no compile error is reported that was a preemption.
 Status CheckNotSignalled(const Evaluation& evaluation, const std::stop_token& stop);
 
 // Judges one bundle, again where the environment fails (`tries`, `pause_seconds`), with the profiles that the options

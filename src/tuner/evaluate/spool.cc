@@ -111,7 +111,7 @@ Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& excep
     const std::lock_guard lock(mutex_);
     fs::rename(Path("pending", id), Path("running", id), error);
     if (error) continue;  // another worker was faster
-    // Release goes by the time since the claim, not since the submission.
+    // A claim is released by the time since the claim, not since the submission.
     fs::last_write_time(Path("running", id), fs::file_time_type::clock::now(), error);
     if (Hold(id)) claimed.push_back(id);
   }

@@ -12,7 +12,7 @@ namespace hone {
 std::string_view HeaderSupport();
 // Returns more such text for plans with tensor maps; it needs <cuda.h>.
 std::string_view TensorMapSupport();
-// Returns text for plans with calls of libraries: what a call is, and the functions that whoever includes the header
+// Returns text for plans with calls of libraries: what a call is, and the functions that a program that includes the header
 // defines. TorchCallFunctions is PyTorch's definition, for the binding. Both stand in a namespace with a name: nvcc takes
 // unnamed ones of two files for two.
 std::string_view LibraryCallSupport();

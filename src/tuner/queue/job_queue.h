@@ -101,7 +101,7 @@ class JobQueue {
   Result<bool> Renew(const std::string& worker, const ClaimedJob& job);
   // Answers the job once: if it is answered already, the first answer stays.
   Status Finish(const ClaimedJob& job, const std::string& answer);
-  // For sieves: makes the job wait for a judge, who gets `simulated`. No effect if the lease was lost.
+  // For sieves: makes the job wait for a judge, which gets `simulated`. No effect if the lease was lost.
   Status PassOn(const std::string& worker, const ClaimedJob& job, const std::string& simulated);
   // Returns the number of sieved, unclaimed jobs.
   Result<int64_t> WaitingSieved();

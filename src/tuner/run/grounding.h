@@ -24,7 +24,7 @@ struct GroundingCount {
 };
 GroundingCount CountGrounding(const RunView& view);
 
-// "1 of 32 plans misquoted; 2 of 31 answers left their plan's spans (6.5 %), 1 asked for more"
+// Returns "1 of 32 plans misquoted; 2 of 31 answers left their plan's spans (6.5 %), 1 asked for more"
 std::string GroundingText(const GroundingCount& count);
 
 }  // namespace hone

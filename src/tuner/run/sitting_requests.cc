@@ -27,7 +27,7 @@ Status Sitting::Converse(int64_t id) {
   }
 }
 
-// Adds the version that a run was told to begin with: no model is asked, and it is not checked before it is judged.
+// Adds the version that the user gave as the run's start: no model is asked, and it is not checked before it is judged.
 Status Sitting::ProposeBrokenStart(int64_t id) {
   HONE_ASSIGN_OR_RETURN(const std::string source, d_.store->Source(view().broken_start));
   NodeProposed given;

@@ -49,7 +49,7 @@ std::string Statement::Text(int column) const {
 namespace {
 
 // A file with a write-ahead log is read through files next to it, which cannot be made in a folder without write
-// permission. Without a log there is only the file, and SQLite is told that it does not change.
+// permission. Without a log there is only the file, and SQLite is opened as if it did not change.
 std::string ReadOnlyName(const std::string& path) {
   std::string name = "file:";
   for (const char c : path) {

@@ -55,7 +55,7 @@ struct MeasuredPoint {
   std::string sitting;
   double time = 0;  // seconds since 1970
   int trials = 0;   // random input sets at each timed case
-  int quads = 0;    // as asked for; 0: the protocol's own number
+  int quads = 0;    // requested number; 0: the protocol's own
   Binding binding;
   Evaluation evaluation;
 };

@@ -5,8 +5,8 @@
 // another machine judges.
 //
 // The file is a JSON text with the task, the kernel, what it was timed against, the verdict with its figures and, of a
-// run, the run's log; docs/claims.md describes it. A checksum over all of it tells damage, not fraud: who doubts a claim
-// verifies it. These functions read no files and judge nothing.
+// run, the run's log; docs/claims.md describes it. A checksum over all of it shows damage, not fraud: a reader who
+// doubts a claim verifies it. These functions read no files and judge nothing.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -5,7 +5,7 @@
 // what is known of it, and what it comes to.
 //
 // A submission is level_L_problem_P_sample_S_kernel.py, as KernelBench's own generation writes it, and its problem is
-// levelL/P_*.py below the folder of problems or below KernelBench/ in it. NAME.py is held against NAME.py of that folder, as
+// levelL/P_*.py below the folder of problems or below KernelBench/ in it. NAME.py is compared with NAME.py of that folder, as
 // level 0. Results are kept one file a submission, so that a campaign which was stopped goes on where it was.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task as it is told: what it computes, on which shapes, how exactly, and what no kernel can beat.
+// Describes a task in words: what it computes, on which shapes, how exactly, and what no kernel can beat.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -91,7 +91,7 @@ __device__ inline void Drop8(const DropoutKey& dropout, uint32_t node, uint32_t 
   for (float& one : x.v) one *= dropout.scale;
   Keep8(dropout, node, vector, x);
 }
-// Adds what is kept of x to sum, likewise without the scale.
+// Adds the kept elements of x to sum, without the scale too.
 __device__ inline void AddKept8(const DropoutKey& dropout, uint32_t node, uint32_t vector, const Float8& x,
                                 Float8& sum) {
   if (dropout.threshold == 0) {

@@ -5,7 +5,7 @@
 //
 // A .cu file is then plain C++ except for CUDA's keywords, so the same sources also compile for the emulated runtime
 // (emulated/runtime.h), where kernels run without a GPU. With nvcc a launch becomes the same runtime call that `<<<>>>`
-// makes, and a stream capture records it likewise. For .cu files only.
+// makes, and a stream capture records it in the same way. For .cu files only.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -206,7 +206,7 @@ class Planner {
     held_[u].slot = kNoSlot;
   }
   int SlotOf(size_t u) const { return held_[u].slot; }
-  // Releases what nobody reads after `u`.
+  // Releases the slots that no unit reads after `u`.
   void DoneWith(size_t u) {
     for (const size_t operand : units_[u].operands) {
       if (--held_[operand].readers == 0) Release(operand);

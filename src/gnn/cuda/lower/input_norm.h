@@ -23,7 +23,7 @@ class InputNorm {
     Activation activation = Activation::kIdentity;  // after the normalisation
     NormPlaces norm;
     int64_t linear_bias_at = -1;    // of the layer's Linear; below zero: none
-    int64_t residual_bias_at = -1;  // the bias of a residual product beside it; likewise
+    int64_t residual_bias_at = -1;  // of a residual product next to it; below zero: none
   };
 
   // Returns whether InputNorm supports this context and envelope; otherwise norm_kernels.h does.

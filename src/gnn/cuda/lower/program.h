@@ -64,10 +64,8 @@ class Program {
   // (staging_kernels.h).
   virtual int32_t hideable_misses() const { return kFewMisses; }
   // Writes logits [Rows(layers - 1), ModelPlan::padded_classes()] in fp32.
-  //   logits [Rows(layers - 1), ModelPlan::padded_classes()] fp32
   virtual Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) = 0;
   // Writes the parameters' gradients. grad_logits has the shape of logits, in the context's element.
-  //   grad_logits likewise, in the context's element
   virtual Status EnqueueBackward(const BatchOnDevice& batch, const void* grad_logits, cudaStream_t stream) = 0;
 };
 

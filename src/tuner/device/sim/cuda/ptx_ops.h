@@ -629,7 +629,7 @@ HONE_SIM_INLINE void Mma(const Register (&offer)[kRegisters], const C* c, C* d) 
   constexpr int kBytes = hone_sim::FormatTraits<FormatA>::kBytes, kOfA = kM * kK * kBytes / 32;
   static_assert(sizeof(offer) == kOfA + 8 * kK * kBytes / 32, "registers of A and B");
   const hone_sim::Factors<void, void, C> factors = {offer, reinterpret_cast<const char*>(offer) + kOfA, c};
-  // 8-bit floats are told from 8-bit integers by what they multiply.
+  // 8-bit floats differ from 8-bit integers in the type in which they are multiplied (Value), which has 8 bytes.
   constexpr unsigned kWidth = kBytes + (kBytes == 1 && sizeof(typename hone_sim::FormatTraits<FormatA>::Value) == 8 ? 2u : 0u);
   hone_sim::Together(0x400000u + kM * 4096u + kK * 16u + kWidth, &factors, d,
                      hone_sim::MatrixMultiply<kM, kK, FormatA, FormatB, C>);

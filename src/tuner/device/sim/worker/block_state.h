@@ -117,7 +117,7 @@ class BlockState {
   L1Cache* cache = nullptr;     // the cache it reads through; null: one of its own
   int alive = 0, at_barrier = 0, at_grid = 0;
   uint32_t barriers = 0;        // block barriers completed
-  uint64_t first_writes = 0;    // bytes of outputs that it has written and that nobody had before
+  uint64_t first_writes = 0;    // bytes of outputs that this block was the first to write
   bool ordered = false;         // it has used global memory in a way by which blocks may wait for each other
   bool paused = false;          // LetOthersIn has paused it
   bool lets_others_in = false;  // it is passed over once, so that a block which begins after it reads before it writes
