@@ -16,7 +16,7 @@ namespace hone {
 struct Completions {
   std::vector<std::pair<std::string, std::string>> words;  // words, each with its meaning, which may be empty
   std::vector<std::string> suffixes;  // files with these endings too; "" any
-  bool folders = false;               // and folders
+  bool folders = false;               // also offers folders
 };
 
 // Returns the completions of the last of `words`, which is the part typed so far and may be empty; the words before it

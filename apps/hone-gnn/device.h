@@ -22,7 +22,7 @@ inline constexpr char kOfGpu[] = "Only on a GPU";
 struct DeviceFlags {
   std::string device = "auto";
   std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
-  std::string pipeline = "gpu";       // or cpu, for training: which side samples and slices a GPU's batches
+  std::string pipeline = "gpu";       // gpu | cpu: for training, the side that samples a GPU's batches and gathers their features
   std::string pipeline_without;       // which parts of that are left out (gnn/batch/host_batch_cuts.h)
   const CLI::App* command = nullptr;  // the command that has these options, and maybe others of kOfGpu
 };

@@ -54,7 +54,7 @@ struct FeaturePlace {
 struct FeatureWish {
   std::string where = "auto";  // auto, device, peers, host
   int64_t cache_rows = -1;     // below 0: as many as fit
-  std::string policy = "inclusion";  // or presampling
+  std::string policy = "inclusion";  // inclusion | presampling
   int peers = 1;                     // ranks of the run, if all are on this host and each has a GPU
   bool host_batches = false;         // needs room for batches from the host too
   int local_ranks = 1;               // ranks of the run on this host
@@ -66,7 +66,7 @@ struct GpuRun {
   bool fp32 = false;
   FeaturePlace features;
   bool host_batches = false;    // for training: the host's cores sample and slice, the GPU computes
-  HostBatchCuts host_cuts;      // what of that is left out
+  HostBatchCuts host_cuts;      // the parts of the host's pipeline that are left out
   int64_t most_host_bytes = 0;  // FeatureWish::host_gib
   std::shared_ptr<GradientExchange> exchange;  // between the GPUs of several ranks
   int64_t num_edges = 0;
@@ -115,7 +115,7 @@ struct GpuQuestion {
 };
 struct GpuPredictions {
   std::vector<int32_t> classes;  // in the order of the nodes asked for
-  Predictions logits;            // where they were asked for
+  Predictions logits;            // if they were requested
   double setup_seconds = 0;      // graph and model to the device, buffers, captures
   double seconds = 0;            // seconds of the prediction itself
 };

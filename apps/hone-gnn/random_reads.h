@@ -14,8 +14,8 @@
 namespace hone::gnn {
 
 struct RandomReads {
-  double per_second = 0;      // of all processes together, in wall time
-  double per_cpu_second = 0;  // of one process: the median
+  double per_second = 0;      // rate of all processes together, by wall time
+  double per_cpu_second = 0;  // median rate of one process, by its processor time
 };
 
 // `processes` (at least 1) children of this process each read `reads` uniformly random elements of `columns`, 64 of

@@ -22,7 +22,7 @@ class TimeLeft {
  private:
   int epochs_;
   double first_time_ = -1;
-  double first_done_ = 0;  // in epochs
+  double first_done_ = 0;  // progress at the first report, in epochs
 };
 
 }  // namespace hone::gnn

@@ -19,7 +19,7 @@ struct KernelBenchFlags {
   std::vector<int> levels, numbers;
   bool compiled = false, no_time = false, hosted = false;
   int trials = 5;
-  RunFlags run;  // of a search; its model says that there is one
+  RunFlags run;  // flags of a search; there is one if a model is named
   std::string name = "kernelbench", store;
 };
 

@@ -21,9 +21,9 @@ struct Check {
   std::string name;                     // a word for machines: "nvrtc"
   std::string title;                    // for people: "NVRTC"
   Standing standing = Standing::kHere;
-  std::string found;                    // what is there, or, in the system's own words, why it is not
-  std::string brings;                   // what it is for: "compiles candidates for a GPU"
-  std::string remedy;                   // how to get it; empty where `found` says it, or nothing can be done
+  std::string found;                    // what was found, or, in the system's own words, why nothing was
+  std::string brings;                   // what the thing is for: "compiles candidates for a GPU"
+  std::string remedy;                   // how to get the thing; empty if `found` says it, or nothing can be done
 };
 
 struct CheckGroup {

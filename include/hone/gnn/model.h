@@ -33,7 +33,7 @@ struct ModelOptions {
   std::string norm;                  // none | batch; empty: the model's own
   double negative_slope = 0.2;       // gat's attention
   bool bias = false;                 // sage, gat: each layer adds a vector, as PyTorch Geometric's layers do
-  uint64_t seed = 0;                 // of the initial weights
+  uint64_t seed = 0;                 // seed of the initial weights
   // A model of the user's own (hone/gnn/model_spec.h). It takes the place of everything above but in_width, num_classes,
   // layers (which must be the spec's) and seed; kind is kSpecKind. Null: one of the published models.
   std::shared_ptr<const ModelSpec> spec;

@@ -58,7 +58,7 @@ struct AttentionSpec {
 
 // Linear map: x * weight^T + bias. The parameters are NAME.weight [width, columns of x] and NAME.bias [width].
 struct LinearSpec {
-  int64_t width = 0;  // or kClassWidth
+  int64_t width = 0;  // kClassWidth: the number of classes
   bool bias = true;
   enum class Init : uint8_t { kFanIn, kXavierRelu, kGlorot } init = Init::kFanIn;
   bool operator==(const LinearSpec&) const = default;

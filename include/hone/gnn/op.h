@@ -33,7 +33,7 @@ namespace hone::gnn {
 struct OpOption {
   std::string
       name;  // letters, digits and _; not a field that every value has (name, op, of, parameters, stream, width)
-  double usual = 0;  // its value where the spec does not give it
+  double usual = 0;  // value if the spec does not give one
   double least = 0, most = 1;
   bool whole = false;  // a whole number
 };
@@ -42,7 +42,7 @@ using OpOptions = std::map<std::string, double>;  // every option of the kind, b
 // The place that an operation is made for: one value of one model.
 struct OpPlace {
   std::string parameters;  // prefix of the parameters' names: "PREFIX.att"
-  uint64_t seed = 0;       // of the initial weights
+  uint64_t seed = 0;       // seed of the initial weights
   int64_t in = 0;          // columns of the operand
   int64_t out = 0;         // columns of the value
   OpOptions options;
@@ -61,7 +61,7 @@ enum class OpElement : uint8_t { kFloat32, kBFloat16 };
 struct DeviceOpShape {
   int32_t most_dst = 0, most_src = 0;
   int32_t fanout = 0;                       // slots of a destination; 0 for an operation that does not aggregate
-  OpElement element = OpElement::kFloat32;  // of rows; parameters and their gradients are fp32
+  OpElement element = OpElement::kFloat32;  // element of rows; parameters and their gradients are fp32
   bool trains = false;                      // backward follows forward
 };
 

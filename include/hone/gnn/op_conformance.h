@@ -32,8 +32,8 @@ struct OpFinding {
 struct OpCheck {
   int64_t in = 16;          // columns of the operand
   int64_t width = 0;        // as a spec gives it; 0: not given
-  OpOptions options = {};   // those that are not as usual
-  uint64_t seed = 1;        // of batches, rows and weights
+  OpOptions options = {};   // options that differ from their usual values
+  uint64_t seed = 1;        // seed of batches, rows and weights
   double tolerance = 1e-4;  // as-the-cpu in fp32: of the largest value; sums have another order
 };
 

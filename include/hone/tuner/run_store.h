@@ -26,7 +26,7 @@ enum class EventKind {
   kStarted,     // first event: task, options, hash of the seed
   kChoice,      // the strategy's decision on what to do next
   kRequest,     // a question to the model, before it is sent
-  kReply,       // its answer, or why there is none
+  kReply,       // a model's answer, or why there is none
   kMemo,        // the result of a reply that is not a candidate: a plan, a diagnosis, findings, cases, or a problem
   kProposal,    // the result of an attempt's replies: a candidate, or the reason why there is none
   kVetting,     // a proposed case, run on the seed: accepted or refused

@@ -63,7 +63,7 @@ inline constexpr int kRunVersion = 6;
 inline constexpr int kOldestContinuedVersion = 2;
 
 enum class NodeState {
-  kOpen,      // in progress: its requests (or its sweep) are under way
+  kOpen,      // its requests (or its sweep) are in progress
   kUnusable,  // the replies could not become a candidate: `problem` says why
   kProposed,  // a candidate that waits for its evaluation
   kEvaluated,

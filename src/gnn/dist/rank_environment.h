@@ -23,7 +23,7 @@ struct RankPlace {
   int local_rank = 0;          // index among the ranks of this host, which selects the GPU
   std::string launcher;        // such as "mpirun"; empty: none, a single process
   std::string job;             // equal on all ranks of a run, and different for other runs if that can be known
-  std::string master_address;  // of rank 0
+  std::string master_address;  // address of rank 0
   std::vector<int> ports;      // to try in turn
   int listener = -1;           // rank 0: inherited listening socket
 };

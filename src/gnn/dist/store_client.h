@@ -22,7 +22,7 @@
 namespace hone::gnn {
 
 struct StoreClientOptions {
-  std::string host;        // of the store
+  std::string host;        // the store's host
   std::vector<int> ports;  // tried in turn, until this job's store answers
   std::string job;
   int rank = 0, size = 1;

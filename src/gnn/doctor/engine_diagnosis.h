@@ -16,7 +16,7 @@ namespace hone::gnn {
 struct EngineSurroundings {
   // One line for each GPU, or why there is none that can be used. Asked by the application, which has the GPU engine.
   Result<std::vector<std::string>> gpus = std::vector<std::string>();
-  Status products;                // of cuBLASLt: OK, or why it cannot be loaded
+  Status products;                // OK if cuBLASLt can be loaded, else why not
   std::string folder;             // where commands are run: what they write lies there unless another is named
   std::string nccl_library;       // empty: libnccl.so.2 as the system finds it
 };

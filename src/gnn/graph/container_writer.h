@@ -48,7 +48,7 @@ class ContainerWriter {
  private:
   struct Cursor {
     int64_t written = 0;
-    uint32_t crc = 0;  // of the chunk being written
+    uint32_t crc = 0;  // checksum of the chunk being written
   };
   ContainerWriter() = default;
   Status GiveName();

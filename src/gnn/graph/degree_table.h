@@ -19,7 +19,7 @@ struct DegreeTable {
   std::vector<uint64_t> threshold;
 
   DegreeTableView view() const { return {upper.data(), threshold.data(), static_cast<int32_t>(upper.size())}; }
-  double Mean() const;  // of the degrees for a uniform 32-bit word
+  double Mean() const;  // returns the mean degree for a uniform 32-bit word
 };
 
 // Makes a table of log-normal degrees in 1 … max_degree, with this sigma of the logarithm and with mean `mean` after

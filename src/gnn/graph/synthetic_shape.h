@@ -20,7 +20,7 @@ struct SyntheticShape {
   std::string_view name;
   int64_t nodes;
   double mean_degree;
-  double sigma;         // of the logarithm of the degree
+  double sigma;         // standard deviation of the logarithm of the degree
   uint32_t max_degree;
   int32_t width;
   int32_t classes;

@@ -25,7 +25,7 @@ struct ZipMember {
   bool deflated = false;
   int64_t compressed_bytes = 0;
   int64_t bytes = 0;
-  int64_t header_offset = 0;  // of the local header
+  int64_t header_offset = 0;  // offset of the local header
 };
 
 class ZipArchive {

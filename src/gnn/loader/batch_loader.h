@@ -24,7 +24,7 @@ namespace hone::gnn {
 struct RowTable {
   const std::byte* rows = nullptr;
   int64_t count = 0;
-  int64_t row_bytes = 0;     // that are copied
+  int64_t row_bytes = 0;     // bytes of a row that are copied
   int64_t stride_bytes = 0;  // from row to row
 };
 

@@ -19,11 +19,11 @@ namespace hone::gnn {
 enum class Plant {
   kNone,
   kWritesPaddedRows,
-  kSumsByThread,   // of a DeviceOp: in the order of arrival
+  kSumsByThread,   // a DeviceOp sums in the order in which threads arrive
   kReadsSizes,     // on the host; of a DeviceOp alone
   kAddsGradient,   // to grad_x, where it should be overwritten
-  kKeepsState,     // of the batch, in the operation
-  kWrongGradient,  // of w
+  kKeepsState,     // the operation keeps state of the batch
+  kWrongGradient,  // the gradient of w is wrong
 };
 
 template <typename T>

@@ -26,7 +26,7 @@ struct SpecUnit {
     kAggregate,  // over an inner hop
     kDrawn,      // an aggregate of the outermost hop, from the graph's features
     kAttention,  // including the product of its weight, without its bias
-    kProduct,    // of a linear or a head, without its bias
+    kProduct,    // the product of a linear or a head, without its bias
     kBetween,    // bias, batch normalisation, activation and dropout, as far as present
     kNormaliseRows,
     kAdd,

@@ -30,7 +30,7 @@ struct RunPosition {
   PlateauState plateau;
   double best_accuracy = std::numeric_limits<double>::quiet_NaN();  // or another TrainOptions::metric
   int best_epoch = -1;
-  int worse_validations = 0;  // in a row
+  int worse_validations = 0;  // validations in a row that were no better
   bool ended_early = false;
 };
 

@@ -28,7 +28,7 @@ struct SpoolCleanWish {
 
 struct SpoolCleanReport {
   SpoolContents there;  // before
-  SpoolContents meant;  // by the wish; removed if `really`
+  SpoolContents meant;  // what the options select; removed if `really`
   int64_t running = 0;  // bundles that a worker has claimed; they are never removed
 };
 

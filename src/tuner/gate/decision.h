@@ -33,7 +33,7 @@ inline constexpr double kSmallestRate = 1e-6;
 
 struct GateRule {
   double slower = 0.02;  // the limit: times may grow by this share
-  double rate = 0.01;    // of false alarms, for all comparisons together
+  double rate = 0.01;    // rate of false alarms, for all comparisons together
   int hits = 0, rounds = 0;
 };
 

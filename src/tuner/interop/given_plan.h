@@ -28,14 +28,14 @@ struct GivenEntry {
   std::vector<std::string> grid, block;  // expressions
   std::string shared;
   std::vector<std::string> args;  // "x", "n:i32"
-  std::string target, bytes;      // of a memset
+  std::string target, bytes;      // target and size of a memset
   int value = 0;
 };
 
 struct GivenPlan {
   size_t begin = 0, end = 0;  // bytes of the comment in the file
   int line = 0;
-  Binding first_choices;            // of the tunables
+  Binding first_choices;            // first choices of the tunables
   std::vector<GivenEntry> entries;  // in the file's order
   std::vector<std::string>
       sizes;  // names in integer arguments, grids, blocks, memory and conditions that are no tunables

@@ -19,7 +19,7 @@ inline constexpr int kMethodNotFound = -32601;
 inline constexpr int kInvalidParams = -32602;
 inline constexpr int kInternalError = -32603;
 inline constexpr int kServerBusy = -32000;
-inline constexpr int kUnsupportedVersion = -32022;  // of revision 2026-07-28
+inline constexpr int kUnsupportedVersion = -32022;  // error code of revision 2026-07-28
 
 struct Message {
   enum class Kind {

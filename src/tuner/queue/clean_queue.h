@@ -32,7 +32,7 @@ struct CleanWish {
 
 struct CleanReport {
   QueueContents there;  // before
-  QueueContents meant;  // by the wish; removed if `really`
+  QueueContents meant;  // what the options select; removed if `really`
   int64_t claimed = 0;  // jobs in progress, which only `all` removes
   int64_t workers = 0;  // heard of within the last kSilentSeconds
 };

@@ -62,7 +62,7 @@ struct QueueCounts {
   int64_t dead = 0;  // abandoned jobs
   // Counts since the queue began:
   int64_t answered = 0, put_back = 0;
-  int64_t passed_on = 0;  // by sieves
+  int64_t passed_on = 0;  // jobs that sieves passed on to judges
   int64_t died = 0;  // leases that ran out during a judgement
 };
 

@@ -19,7 +19,7 @@ struct WorkerReport {
   int threads = 0;     // most jobs judged at once
   int busy = 0;        // jobs in progress
   bool sieve = false;  // simulates small cases before a judge with a GPU (sieve.h)
-  int64_t passed_on = 0;  // by a sieve, to judges
+  int64_t passed_on = 0;  // jobs that this sieve passed on to judges
   int64_t judged = 0, put_back = 0, unreadable = 0;
   double per_minute = 0;     // answers, or jobs passed on, in the last minute
   double seconds = 0;        // since the process began to serve

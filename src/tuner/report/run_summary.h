@@ -30,7 +30,7 @@ struct RunSummary {
   StructureCount structure;  // replies lost to their form; SummarizeRuns does not fill it
   RepairCount repairs;       // failures and repairs; SummarizeRuns does not fill it either
   std::optional<double> speedup;  // over the seed; from the final pairing if `proven`, else estimated along the chain
-  std::optional<Interval> interval;  // of a proven and measured speedup
+  std::optional<Interval> interval;  // 95 % interval of a proven and measured speedup
   bool proven = false;
   bool from_oracle = false;  // the task has no seed: the speedup is over a kernel made from its oracle
   bool faster = false;  // surely: the interval's lower end above 1 (modelled: the value)

@@ -124,7 +124,7 @@ struct NodeJudged {  // EventKind::kEvaluation
 };
 struct NodeProfiled {  // EventKind::kProfile
   int64_t node = 0;
-  Evaluation evaluation;  // of the node against itself
+  Evaluation evaluation;  // the evaluation of the node against itself
 };
 struct FinalJudged {  // EventKind::kFinal
   int64_t node = 0;

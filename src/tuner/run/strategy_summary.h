@@ -42,7 +42,7 @@ struct StrategySummary {
   std::string strategy;
   int64_t runs = 0;
   double geomean = 1, median = 1;  // speedup
-  double faster_share = 0;         // of the runs
+  double faster_share = 0;         // share of the runs that ended faster
   double success_share = 0;
   double cost_usd = 0, seconds = 0;  // totals
   int64_t attempts = 0, tokens = 0;

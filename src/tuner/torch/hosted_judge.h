@@ -33,11 +33,11 @@ struct HostedOptions {
   int gpu = -1;                          // ordinal; -1: on the CPU, without times
   std::string gpu_name;                  // for the evaluation
   int64_t l2_bytes = 0;
-  int threads = 0;                   // of PyTorch on the CPU; 0: one per core
+  int threads = 0;                   // threads of PyTorch on the CPU; 0: one per core
   bool compiled = false;             // time against torch.compile of the module too
   bool lift = true;                  // on a GPU: lift what can be; false: judge hosted
-  double launch_limit_seconds = 30;  // of one call of forward
-  double time_seconds = 10;          // of each case and baseline, beyond the first quads
+  double launch_limit_seconds = 30;  // limit of one call of forward
+  double time_seconds = 10;          // limit for timing each case and baseline, beyond the first quads
 };
 
 // Evaluation::guarantee

@@ -20,8 +20,8 @@ namespace hone {
 
 struct PythonOptions {
   std::vector<std::string> environment;  // "NAME=value": PATH, HONE_PYTHON, and what else Python looks at
-  int64_t memory_bytes = 0;              // of the module; 0: three quarters of the machine's
-  int threads = 0;                       // of PyTorch; 0: one per core
+  int64_t memory_bytes = 0;              // memory limit of the module; 0: three quarters of the machine's
+  int threads = 0;                       // threads of PyTorch; 0: one per core
   int gpu = -1;                          // the ordinal of the GPU that it may use, among the visible ones; -1: none
 };
 

@@ -19,7 +19,7 @@ std::vector<TunePoint> NewestPoints(const std::vector<MeasuredPoint>& measured);
 
 // The fastest point that is known for a shape, of any candidate.
 struct BestKnown {
-  std::string entry;  // its id
+  std::string entry;  // id of the entry
   std::string candidate_name;
   Binding binding;
   Interval speedup;  // over the common incumbent
@@ -28,7 +28,7 @@ struct BestKnown {
 struct ShapeExplanation {
   Dims dims;
   size_t chosen = 0;  // a place in `points`
-  Interval speedup;   // of the chosen point
+  Interval speedup;   // speedup of the chosen point
   BestKnown best;
   // The difference best / chosen - 1 of medians, never below 0. The best of many noisy figures looks better than it is,
   // so this is more likely too large than too small.

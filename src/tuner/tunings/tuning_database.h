@@ -26,7 +26,7 @@ namespace hone {
 class Database;
 
 struct TuningEntry {
-  std::string task;            // its name
+  std::string task;            // name of the task
   std::string task_text;       // as TaskText gives it
   std::string candidate;       // the text
   std::string candidate_name;  // a file's name; not compared

@@ -32,9 +32,9 @@ inline constexpr double kClaimMargin = 0.02;
 struct Claim {
   Task task;
   EvaluationRequest request;  // the kernel, its binding, and what it was timed against
-  Evaluation evaluation;      // what was published
+  Evaluation evaluation;      // the published verdict
   std::string run;            // the log as ExportRun writes it; empty: the claim is not of a run
-  std::string version;        // of the program that packed it
+  std::string version;        // version of the program that packed the claim
 };
 
 // Makes a claim of a run's winner, which must have passed its final pairing with the seed. kInvalidArgument says what

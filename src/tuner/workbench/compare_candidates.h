@@ -20,7 +20,7 @@ struct Contest {
 };
 
 struct ContestOutcome {
-  Evaluation evaluation;  // of the challenger; of the incumbent where that one is not right
+  Evaluation evaluation;  // the challenger's; the incumbent's if that one is not right
   bool incumbent_right = false;
 };
 

@@ -22,7 +22,7 @@ namespace hone {
 
 struct SuiteSubmission {
   int level = 0, problem = 0, sample = 0;
-  std::string name;          // of the submission's file without ".py"
+  std::string name;          // name of the submission's file without ".py"
   std::string file;
   std::string problem_file;  // empty: there is none
   std::string task;          // a name for the problem's task: "level1_19", or the problem file's own
@@ -40,7 +40,7 @@ Result<std::vector<SuiteSubmission>> FindProblems(const std::string& problems);
 struct SuiteResult {
   SuiteSubmission submission;
   std::string verdict, detail;
-  std::string key;  // of the texts and options it was judged with
+  std::string key;  // hash of the texts and options that it was judged with
   std::optional<Interval> over_eager, over_compiled;
   std::optional<double> time_us, eager_us;
   double seconds = 0;
@@ -50,7 +50,7 @@ struct SuiteResult {
   // The search of Hone's own, if the kernel came from one (`run`: the run's name; empty: it did not).
   std::string run, ended;
   int64_t attempts = 0, tokens = 0;
-  double minutes = 0;  // of the run, over all its sittings
+  double minutes = 0;  // duration of the run, all its sittings together
 };
 SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evaluation);
 std::string SuiteResultToJson(const SuiteResult& result);

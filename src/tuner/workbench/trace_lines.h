@@ -17,7 +17,7 @@ namespace hone {
 struct TraceFacts {
   std::string solution;   // the Solution's name
   std::string timestamp;  // ISO 8601
-  std::string version;    // of Hone
+  std::string version;    // version of Hone
   std::string workloads;  // lines of JSON, of workload.jsonl in the task's folder; empty: none, and each timed case is
                           // a workload of its own
 };

@@ -38,7 +38,7 @@ struct SweepRequest {
 
 struct SweptCandidate {
   TuneResult result;
-  std::optional<Evaluation> judged;  // of the tuned candidate, where there is one and the sweep was not stopped
+  std::optional<Evaluation> judged;  // verdict on the tuned candidate, if there is one and the sweep was not stopped
   std::string entry;      // the id of the sweep's entry in the database; empty: none was used
   int64_t known = 0;      // points that were taken from the database
   Status not_kept;        // why points could not be written there; the sweep goes on without

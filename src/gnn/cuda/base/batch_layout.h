@@ -78,7 +78,7 @@ struct RunState {
   uint64_t seed;
   uint32_t epoch;
   uint32_t next_sample_step;  // the step that the next BeginBatch takes,
-  uint32_t next_sample_shard; // and its index among the local shards
+  uint32_t next_sample_shard; // index of that shard among the local shards
   uint32_t steps;             // in this epoch
   uint32_t table_tag;
   uint32_t halt;              // a batch did not fit its envelope: nothing moves until the host has seen it
@@ -91,7 +91,7 @@ struct RunState {
   int64_t correct;
   int64_t counted;
   PlateauOnDevice plateau;
-  float gradient_scale;          // what clipping leaves of the step's gradient; 1 without it
+  float gradient_scale;          // factor by which clipping scales the step's gradient; 1: no clipping
   uint32_t gradient_not_finite;  // for the step in progress: 1 an infinite gradient was found, 2 a NaN, 3 both
   uint32_t failure;              // why step `trained_steps` failed; after a failure nothing is updated or counted
   double failed_loss;            // loss of the failed step

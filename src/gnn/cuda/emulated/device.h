@@ -58,7 +58,7 @@ struct Device {
 
   DeviceMemory memory;
   BlockRunner runner;
-  uint64_t order = 0;     // as SetOrder
+  uint64_t order = 0;     // order of blocks, as given to SetOrder
   uint64_t launches = 0;  // each launch draws its own order
   Draw draw{0};           // draws the order of streams and graphs
   std::map<const void*, uint32_t> dynamic_shared_limit;

@@ -21,7 +21,7 @@ namespace hone::gnn::cuda::emulated {
 struct GraphNode {
   std::function<void()> work;
   std::vector<size_t> after;  // earlier nodes
-  GraphNodeFacts facts;       // what was enqueued; its `after` is not used
+  GraphNodeFacts facts;       // the operation that was enqueued; `after` is not used
 };
 
 struct Capture {

@@ -28,7 +28,7 @@ enum class FeatureTier { kDevice, kPeers, kCached };
 // How the likelihood of a row is estimated (cache_ranking.h).
 enum class CacheRanking {
   kInclusion,    // the probability that a batch needs it, computed along the edges
-  kPresampling,  // how many batches of the first epochs need it
+  kPresampling,  // by the number of batches of the first epochs that need the row
 };
 
 // How rows that are not in the cache reach the device.

@@ -37,7 +37,7 @@ struct ExactBuffers {
 struct ExactInput {
   RowTable rows;
   Element element = Element::kBFloat16;
-  const int64_t* row_offsets = nullptr;  // of the graph, on the device
+  const int64_t* row_offsets = nullptr;  // the graph's row offsets, on the device
   int64_t num_nodes = 0;
 };
 
@@ -62,7 +62,7 @@ class ExactForm {
   virtual std::string NameOf(size_t pass) const = 0;  // for progress: "layer 1"
   // Bytes of a row of the table that `pass` reads; `pass` > 0, for the first one reads the features.
   virtual int64_t RowBytes(size_t pass) const = 0;
-  virtual int64_t SumsRowBytes() const { return 0; }  // of the partial logits; 0: none
+  virtual int64_t SumsRowBytes() const { return 0; }  // bytes of a row of partial logits; 0: there are none
   virtual ExactRoom Room() const = 0;
   virtual Status Allocate(const ExactBuffers& buffers) = 0;
   // All work is enqueued on `stream`. A pass's blocks follow its BeginPass.

@@ -26,8 +26,8 @@ namespace hone::gnn::cuda {
 struct ExactSizes {
   int64_t nodes = 0;
   int64_t block_rows = 0;  // for error messages
-  std::vector<int64_t> row_bytes;  // of each layer's input table
-  int64_t sums_row_bytes = 0;      // of the partial logits; 0: none
+  std::vector<int64_t> row_bytes;  // bytes of a row of each layer's input table
+  int64_t sums_row_bytes = 0;      // bytes of a row of partial logits; 0: there are none
   int64_t fixed_bytes = 0;         // structure, weights and workspaces
   int64_t ranks_bytes = 0;         // additional fixed bytes where a table does not fit
   int64_t most_first_rows = -1;    // most rows of the first table in device memory; below 0: as many as fit

@@ -219,8 +219,8 @@ __device__ inline Items ItemsOf(const Slots& slots, int32_t row, int32_t self) {
 
 // Where the values of items and heads are stored.
 struct ItemValues {
-  float* slots;  // of the row's first slot
-  float* self;   // of the row
+  float* slots;  // value of the row's first slot
+  float* self;   // value of the row's self-loop
   int32_t heads;
   __device__ float& At(int32_t item, int32_t h) const {
     return item == 0 ? self[h] : slots[static_cast<int64_t>(item - 1) * heads + h];

@@ -31,8 +31,8 @@ struct RowsAdded {
   const float* eps = nullptr;  // device address; rows of the second, or of the only value, are multiplied by 1 + eps;
                                // null: by 1
   bool adds = false;           // adds to `to`; otherwise overwrites
-  void* to = nullptr;          // of `to_element`: that of `from`, or fp32
-  int32_t padded_rows = 0;     // of `to`; rows that `from` lacks become zero, or stay where `adds`
+  void* to = nullptr;          // rows of `to_element`, which is that of `from`, or fp32
+  int32_t padded_rows = 0;     // number of rows of `to`; rows that `from` lacks become zero or, if `adds`, stay
   int32_t width = 0;           // a multiple of 8
 };
 cudaError_t EnqueueAddRows(const RowsAdded& rows, Element element, const BatchHeader* header, Element to_element,
@@ -46,7 +46,7 @@ cudaError_t EnqueueClearPadding(int number, const BatchHeader* header, int32_t p
 // Maps columns `first` to first + width - 1 of a wide value to a narrow value.
 struct ColumnsBeside {
   int number = 0;           // hop whose rows count
-  int32_t padded_rows = 0;  // of the output
+  int32_t padded_rows = 0;  // number of rows of the output
   int32_t width = 0;        // true columns
   int32_t first = 0;
   int64_t narrow_stride = 0, wide_stride = 0;  // elements

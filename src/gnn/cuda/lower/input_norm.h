@@ -22,8 +22,8 @@ class InputNorm {
     int64_t weight_at = 0;                          // [outputs, inputs] in the flat parameters
     Activation activation = Activation::kIdentity;  // after the normalisation
     NormPlaces norm;
-    int64_t linear_bias_at = -1;    // of the layer's Linear; below zero: none
-    int64_t residual_bias_at = -1;  // of a residual product next to it; below zero: none
+    int64_t linear_bias_at = -1;    // offset of the bias of the layer's Linear; below zero: none
+    int64_t residual_bias_at = -1;  // offset of a residual product's bias; below zero: none
   };
 
   // Returns whether InputNorm supports this context and envelope; otherwise norm_kernels.h does.

@@ -37,7 +37,7 @@ struct ProgramContext {
   const DeviceGraph* graph = nullptr;
   DeviceParameters* parameters = nullptr;
   MatmulLibrary* matmuls = nullptr;
-  Element element = Element::kBFloat16;  // of activations
+  Element element = Element::kBFloat16;  // element of activations
 };
 
 // Returns hideable_misses() for GAT, GIN and SAGE-RI: a share of the rows that the outermost hop draws. Their chains of

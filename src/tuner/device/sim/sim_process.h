@@ -31,7 +31,7 @@ class SimProcess {
   struct Exchange {
     std::optional<LaunchAnswer> answer;
     bool timed_out = false;            // the child has been ended
-    std::string died;                  // how the child ended by itself
+    std::string died;                  // how the child ended, if it ended by itself
   };
 
   // Starts the child and has it load `image`. If loading fails, the process is null and `refused` receives the dynamic

@@ -24,7 +24,7 @@ struct SimModule {
   std::vector<KernelResources> resources;
   std::unique_ptr<SimProcess> process;   // null until needed, and after a crash
   std::unique_ptr<SourceLines> lines;
-  bool globals_changed = false;          // by the module's last launch
+  bool globals_changed = false;          // the module's last launch changed globals
 
   int64_t StaticShared(const std::string& kernel) const;
 };

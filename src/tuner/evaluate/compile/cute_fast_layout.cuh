@@ -118,7 +118,7 @@ CUTE_HOST_DEVICE constexpr Modes Complemented(Modes in, Modes const& target, boo
     out.Append(product, product == 1 ? 0 : 1);
     return out;
   }
-  int end = 1;  // of what is covered so far
+  int end = 1;  // end of what is covered so far
   bool taken[kMostModes] = {};
   for (int i = 0; i < in.count; ++i) {
     int least = -1;

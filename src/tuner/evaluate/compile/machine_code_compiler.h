@@ -17,7 +17,7 @@
 namespace hone {
 
 struct MachineCodeOptions {
-  int cc_major = 0, cc_minor = 0;           // of the device
+  int cc_major = 0, cc_minor = 0;           // compute capability of the device
   std::string device_name;                  // "NVIDIA H200", for messages
   std::string cuda_home;                    // where ptxas is looked for first: its folder bin
   std::string search_path;                  // PATH, searched for ptxas after cuda_home

@@ -21,7 +21,7 @@ struct MismatchFacts {
   const Tolerance& tolerance;
   const Comparison& comparison;
   const Mismatch& mismatch;    // index, expected and actual are those of the first wrong element
-  std::vector<int64_t> shape;  // of the output
+  std::vector<int64_t> shape;  // shape of the output
   double magnitude = 0;        // TypicalMagnitude of the largest input; 0: not known
   bool still_filled = false;   // the first wrong element still holds the fill from before the launch
 };

@@ -23,7 +23,7 @@ namespace hone {
 struct NumberFormat {
   std::string_view name;
   int mantissa_bits;    // stored
-  int lowest_exponent;  // of normal numbers
+  int lowest_exponent;  // lowest exponent of normal numbers
   double largest;
 };
 inline constexpr NumberFormat kFloat32Format{"float32", 23, -126, 3.4028234663852886e38};

@@ -97,14 +97,14 @@ struct LaunchCounters {
   double l2_read_sectors = 0;       // loads that missed the first level
   double l2_write_sectors = 0;
   double l2_partial_sectors = 0;    // of these, written in part by one warp
-  double l2_atomics = 0;            // by single lanes
+  double l2_atomics = 0;            // atomics, counted by lane
   double atomic_sectors = 0;        // different sectors with atomics, which queue for them
   double shared_requests = 0;
   double shared_cycles = 0;
   double shared_conflict_cycles = 0;
   double barriers = 0;              // __syncthreads, counted per warp
   double warp_operations = 0;       // shuffles, votes, matches, reductions
-  double waiting_operations = 0;    // those that had to wait for operands
+  double waiting_operations = 0;    // operations that had to wait for operands
   double mma_multiply_adds = 0;
   double load_batches = 0;          // sets of a thread's global loads in flight together
   double load_batch_bytes = 0;      // bytes (of sectors) of such batches, summed
