@@ -47,8 +47,8 @@ hone_gnn_cuda_room(features USES base graph sample kernels
 
 # What a model becomes: the program that enqueues its kernels for a batch.
 hone_gnn_cuda_room(lower USES base graph kernels
-  HOST beside.cc dense.cc gat_program.cc gin_program.cc input_norm.cc norm_between.cc plan_model.cc sage_program.cc
-    sage_ri_program.cc spec_attention.cc spec_layout.cc spec_own.cc spec_program.cc
+  HOST dense.cc gat_program.cc gin_program.cc input_norm.cc norm_between.cc plan_model.cc sage_program.cc
+    sage_ri_program.cc second_stream.cc spec_attention.cc spec_layout.cc spec_own.cc spec_program.cc
   APART spec_layout.cc spec_program.cc)
 
 # The end of a step: the loss, gradients added over shards and exchanged between ranks, the update, and copies of the state.

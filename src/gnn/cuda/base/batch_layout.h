@@ -12,7 +12,8 @@
 
 namespace hone::gnn::cuda {
 
-inline constexpr int kMaxHops = 8;
+// The most hops of a batch on a GPU; the CPU samples up to kMaxHops (hone/gnn/neighbor_sampler.h).
+inline constexpr int kMaxHopsOnDevice = 8;
 
 // Rows that are copied from the host for one batch and placed behind the cached rows (staging_kernels.h).
 struct StagingOnDevice {
@@ -115,7 +116,7 @@ struct BatchHeader {
   uint32_t tag;
   int64_t first_seed;               // index of the first seed in the epoch's order
   double weight;                    // divisor of the loss: labels, or the sum of their weights, of the whole step
-  int32_t hop_nodes[kMaxHops + 1];  // nodes known after hop h
+  int32_t hop_nodes[kMaxHopsOnDevice + 1];  // nodes known after hop h
 };
 
 // The table is never cleared: an entry is valid only if its tag is the batch's. Both halves lie in one memory sector.

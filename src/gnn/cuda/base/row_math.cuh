@@ -18,7 +18,7 @@ __device__ inline int32_t RowsAfter(const BatchHeader* header, int hop) {
   return header->valid != 0 ? header->hop_nodes[hop] : 0;
 }
 
-__device__ inline DropoutKey MaskKey(const ActivationOnLoad& mask, const RunState* state, const BatchHeader* header) {
+__device__ inline DropoutKey MaskKey(const DropoutOnLoad& mask, const RunState* state, const BatchHeader* header) {
   return {state->seed ^ kDropoutDomain,       header->step,   header->epoch,
           mask.layer << 24 | mask.site << 16, mask.threshold, mask.scale};
 }

@@ -10,8 +10,8 @@
 
 namespace hone::gnn::cuda {
 
-// The activation that a kernel applies as it loads a row of Z. threshold 0: no dropout.
-struct ActivationOnLoad {
+// The dropout that a kernel applies as it loads a row of Z: the key and the rate of its mask. threshold 0: no dropout.
+struct DropoutOnLoad {
   uint32_t layer = 0;      // layer in the dropout mask's key
   uint32_t site = 0;
   uint32_t threshold = 0;  // drop probability in units of 1/65,536

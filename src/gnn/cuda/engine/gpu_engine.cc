@@ -26,10 +26,10 @@ namespace {
 
 Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngineOptions& options) {
   if (static_cast<int>(options.fanouts.size()) != shape.layers ||
-      static_cast<int>(options.eval_fanouts.size()) != shape.layers || shape.layers > kMaxHops) {
+      static_cast<int>(options.eval_fanouts.size()) != shape.layers || shape.layers > kMaxHopsOnDevice) {
     return Status::InvalidArgument(
         fmt::format("a model of {} layers needs as many fanouts for training ({}) and evaluation ({}), at most {}",
-                    shape.layers, options.fanouts.size(), options.eval_fanouts.size(), kMaxHops));
+                    shape.layers, options.fanouts.size(), options.eval_fanouts.size(), kMaxHopsOnDevice));
   }
   for (const auto& fanouts : {options.fanouts, options.eval_fanouts}) {
     for (const int32_t fanout : fanouts) {

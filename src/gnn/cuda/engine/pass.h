@@ -49,7 +49,7 @@ struct PassOptions {
   uint64_t seed = 0;
   double envelope = 1.03;  // see GpuEngineOptions
   int32_t classes = 0;
-  AdamOptions adam;
+  AdamConstants adam;
   double learning_rate = 0;  // initial learning rate
 };
 

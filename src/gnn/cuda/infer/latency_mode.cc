@@ -27,9 +27,9 @@ constexpr std::array<int32_t, 7> kSizes = {1, 2, 4, 8, 16, 32, 64};
 static_assert(kSizes.back() == kMostSeeds && LatencyPredictor::kMostSeeds == kMostSeeds);
 
 Status Check(const Graph& graph, const ModelOptions& model, const LatencyOptions& options) {
-  if (static_cast<int>(options.fanouts.size()) != model.layers || model.layers > kMaxHops) {
+  if (static_cast<int>(options.fanouts.size()) != model.layers || model.layers > kMaxHopsOnDevice) {
     return Status::InvalidArgument(fmt::format("a model of {} layers needs as many fanouts, at most {}, not {}",
-                                               model.layers, kMaxHops, options.fanouts.size()));
+                                               model.layers, kMaxHopsOnDevice, options.fanouts.size()));
   }
   for (const int32_t fanout : options.fanouts) {
     if (fanout != kAllNeighbors && (fanout < 1 || fanout > kMaxFanout)) {

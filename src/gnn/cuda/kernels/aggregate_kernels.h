@@ -26,7 +26,7 @@ struct AggregateInput {
   const void* z = nullptr;      // [hop.sources, width]
   const float* bias = nullptr;  // [width]; null: none
   Activation activation = Activation::kIdentity;
-  ActivationOnLoad neighbors, self;
+  DropoutOnLoad neighbors, self;
 };
 
 struct AggregateKind {
@@ -62,7 +62,7 @@ cudaError_t EnqueueAggregateBackward(const AggregateKind& kind, const HopOnDevic
 //   input_rows [rows, 8 * feature_vectors] the destinations' own rows after `input_mask` alone; null: not written
 struct SampleAggregate {
   AggregateKind kind;
-  ActivationOnLoad input_mask, neighbors, self;
+  DropoutOnLoad input_mask, neighbors, self;
   void* out = nullptr;
   void* input_rows = nullptr;
   // Share of the multiprocessors that the kernel occupies until its end; the rest is room for a concurrent chain of

@@ -615,7 +615,7 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 struct JoinedLayers {
-  FoldedGradient layers[kMaxHops];
+  FoldedGradient layers[kMaxHopsOnDevice];
 };
 
 // Sets folded to the sum of the blocks' partials, in one order whatever the envelope; one row of blocks per layer.
@@ -781,7 +781,7 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
 }
 
 struct MaskedLayers {
-  MaskedLayer layers[kMaxHops];
+  MaskedLayer layers[kMaxHopsOnDevice];
 };
 
 // Eight lanes per row, four bytes each at a time. One block per multiprocessor: this arithmetic runs next to a kernel
@@ -834,10 +834,10 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 struct FoldedLayers {
-  FoldedLayer layers[kMaxHops];
+  FoldedLayer layers[kMaxHopsOnDevice];
 };
 struct UnfoldedLayers {
-  UnfoldedLayer layers[kMaxHops];
+  UnfoldedLayer layers[kMaxHopsOnDevice];
 };
 
 // A block computes 32 columns of one of a layer's 2 * heads vectors; its rows of threads share the columns of the head.
@@ -1006,7 +1006,7 @@ int64_t AttentionPartials(int32_t rows, const AttentionShape& shape) {
 }
 
 cudaError_t EnqueueFoldAttention(std::span<const FoldedLayer> layers, cudaStream_t stream) {
-  if (layers.empty() || layers.size() > kMaxHops) return cudaErrorInvalidValue;
+  if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
   const dim3 grid(static_cast<unsigned>(Blocks(Most(layers, [](const FoldedLayer& l) { return l.shape.width; }), 32)),
                   static_cast<unsigned>(Most(layers, [](const FoldedLayer& l) { return 2 * l.shape.heads; })),
                   static_cast<unsigned>(layers.size()));
@@ -1014,14 +1014,14 @@ cudaError_t EnqueueFoldAttention(std::span<const FoldedLayer> layers, cudaStream
 }
 
 cudaError_t EnqueueJoinFolded(std::span<const FoldedGradient> layers, const BatchHeader* header, cudaStream_t stream) {
-  if (layers.empty() || layers.size() > kMaxHops) return cudaErrorInvalidValue;
+  if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
   const int32_t columns = Most(layers, [](const FoldedGradient& l) { return 2 * l.shape.heads * l.shape.width; });
   return Launch(JoinPartialsKernel, dim3(static_cast<unsigned>(Blocks(columns, 32)), static_cast<unsigned>(layers.size())),
                 dim3(32, kJoinLanes), 0, stream, Together<JoinedLayers>(layers), header);
 }
 
 cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaStream_t stream) {
-  if (layers.empty() || layers.size() > kMaxHops) return cudaErrorInvalidValue;
+  if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
   const int32_t rows = Most(layers, [](const UnfoldedLayer& l) { return l.forward.shape.heads * l.forward.head_width; });
   return Launch(UnfoldKernel, dim3(static_cast<unsigned>(Blocks(rows, kWarps)), static_cast<unsigned>(layers.size())),
                 kBlock, 0, stream, Together<UnfoldedLayers>(layers));
@@ -1029,7 +1029,7 @@ cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaSt
 
 cudaError_t EnqueueDropoutBits(std::span<const MaskedLayer> layers, const RunState* state, const BatchHeader* header,
                                const int32_t* nodes, cudaStream_t stream) {
-  if (layers.empty() || layers.size() > kMaxHops) return cudaErrorInvalidValue;
+  if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
   const int32_t rows = Most(layers, [](const MaskedLayer& l) { return l.rows; });
   return Launch(DropoutBitsKernel, std::min(kBitsBlocks, Blocks(rows, kBlock / 8)), kBlock, 0, stream,
                 Together<MaskedLayers>(layers), static_cast<int>(layers.size()), state, header, nodes);

@@ -77,7 +77,7 @@ struct AttentionGradients {
 // Returns the number of floats in `partials` for an envelope of `rows` destinations.
 int64_t AttentionPartials(int32_t rows, const AttentionShape& shape);
 
-// A layer's attention, folded. One launch folds all layers, at most kMaxHops of them.
+// A layer's attention, folded. One launch folds all layers, at most kMaxHopsOnDevice of them.
 struct FoldedLayer {
   AttentionShape shape;
   int32_t head_width = 0;
@@ -110,9 +110,9 @@ struct UnfoldedLayer {
 cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaStream_t stream);
 
 // The bits of ops/dropout.h for the header's hop_nodes[number] nodes, eight columns per byte: bit i is column 2i, bit 4
-// + i column 2i + 1. One launch makes all layers' bits; at most kMaxHops layers.
+// + i column 2i + 1. One launch makes all layers' bits; at most kMaxHopsOnDevice layers.
 struct MaskedLayer {
-  ActivationOnLoad mask;
+  DropoutOnLoad mask;
   int number = 0;
   int32_t rows = 0;  // envelope
   int32_t width = 0;

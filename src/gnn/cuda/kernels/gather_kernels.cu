@@ -35,7 +35,7 @@ __device__ uint32_t AddActivated(uint32_t kept, const Float8& x, Float8& to) {
 // Each thread has kEach adjacent bytes.
 template <int kEach>
 __global__ void __launch_bounds__(kBlock)
-    KeptBitsKernel(int number, int32_t vectors, ActivationOnLoad activation, const RunState* state,
+    KeptBitsKernel(int number, int32_t vectors, DropoutOnLoad activation, const RunState* state,
                    const BatchHeader* header, const int32_t* nodes, uint8_t* kept) {
   const int32_t rows = header->valid != 0 ? header->hop_nodes[number] : 0;
   const auto at = static_cast<uint32_t>(blockIdx.x) * kBlock + threadIdx.x;
@@ -291,7 +291,7 @@ void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_
 
 }  // namespace
 
-cudaError_t EnqueueKeptBits(int number, int32_t rows, int32_t width, const ActivationOnLoad& activation,
+cudaError_t EnqueueKeptBits(int number, int32_t rows, int32_t width, const DropoutOnLoad& activation,
                             const RunState* state, const BatchHeader* header, const int32_t* nodes, uint8_t* kept,
                             cudaStream_t stream) {
   const int each = width / 8 % 4 == 0 ? 4 : 1;

@@ -64,7 +64,7 @@ cudaError_t EnqueueColumnCoefficients(const RowsOnDevice& rows, Element element,
 // The operations after the normalisation.
 struct Between {
   Activation activation = Activation::kIdentity;
-  ActivationOnLoad dropout = {};
+  DropoutOnLoad dropout = {};
 };
 // y = dropout(activation(normalised x)) + residual + residual_bias; seeds' rows are also written to the first `width`
 // columns from `also` on.

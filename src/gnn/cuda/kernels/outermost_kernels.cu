@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
   if (begin >= end) return;
 
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
-  const auto key_of = [&](const ActivationOnLoad& mask) {
+  const auto key_of = [&](const DropoutOnLoad& mask) {
     return kMasks ? MaskKey(mask, state, header) : DropoutKey{};
   };
   const DropoutKey input_mask = key_of(aggregate.input_mask), neighbor_mask = key_of(aggregate.neighbors),

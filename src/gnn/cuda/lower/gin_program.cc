@@ -19,11 +19,11 @@
 #include "gnn/cuda/kernels/norm_kernels.h"
 #include "gnn/cuda/kernels/normed_product.h"
 #include "gnn/cuda/kernels/source_gradient_kernels.h"
-#include "gnn/cuda/lower/beside.h"
 #include "gnn/cuda/lower/dense.h"
 #include "gnn/cuda/lower/input_norm.h"
 #include "gnn/cuda/lower/norm_between.h"
 #include "gnn/cuda/lower/program.h"
+#include "gnn/cuda/lower/second_stream.h"
 #include "gnn/nn/stack_model.h"
 #include "gnn/ops/dropout.h"
 
@@ -62,7 +62,7 @@ class GinProgram final : public Program {
     const int64_t size = ElementBytes(element), hidden = shape_.hidden;
     steps_.resize(shape_.layers.size());
     from_moments_ = shape_.normalises && InputNorm::Serves(context_, envelope_);
-    if (envelope_.trains) HONE_RETURN_IF_ERROR(beside_.Make(context_));
+    if (envelope_.trains) HONE_RETURN_IF_ERROR(second_stream_.Make(context_));
     if (envelope_.trains && !AllocationCount::active()) HONE_RETURN_IF_ERROR(room_.Make());
     if (from_moments_) {
       const GinLayer& layer = shape_.layers[0];
@@ -231,7 +231,7 @@ class GinProgram final : public Program {
       const GinLayer& layer = shape_.layers[l];
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
       if (l == 0 && sums_come_along()) {
-        HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, beside_.Fork(stream));
+        HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, second_stream_.Fork(stream));
         HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinSums(rows, source_partials_.get(), Gradient(layer.bias1), beside));
         HONE_RETURN_IF_ERROR(
             step.weight1->Enqueue(step.grad_result.get(), step.hidden.get(), Gradient(layer.weight1), beside));
@@ -267,7 +267,7 @@ class GinProgram final : public Program {
                                                         .bias = Gradient(layer.norm.bias),
                                                         .linear_bias = Gradient(layer.bias0)},
                                                        partials_.get(), stream));
-      HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, beside_.Fork(stream));
+      HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, second_stream_.Fork(stream));
       HONE_RETURN_IF_ERROR(
           step.weight0->Enqueue(step.grad_hidden.get(), Sum(batch, l), Gradient(layer.weight0), beside));
       if (l == 0) break;
@@ -284,7 +284,7 @@ class GinProgram final : public Program {
           static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), step.grad_sum.get(), {}, batch.state,
           batch.header, batch.nodes, steps_[l - 1].grad_result.get(), stream));
     }
-    return beside_.Join(stream);
+    return second_stream_.Join(stream);
   }
 
  private:
@@ -303,15 +303,15 @@ class GinProgram final : public Program {
   // Plans the product that gives a weight's gradient, on the second stream.
   Status PlanGradient(const DenseShape& shape, std::unique_ptr<Matmul>& product) {
     if (!envelope_.trains) return Status::Ok();
-    HONE_ASSIGN_OR_RETURN(product, beside_.products().Plan({shape.out, shape.in, shape.rows, true, false,
-                                                            context_.element, Element::kFloat32}));
+    HONE_ASSIGN_OR_RETURN(product, second_stream_.products().Plan({shape.out, shape.in, shape.rows, true, false,
+                                                                   context_.element, Element::kFloat32}));
     return Status::Ok();
   }
   // Enqueues the gradients of a Linear's weight and bias on the second stream, from its input x and the gradient `grad`
   // [rows] of its output.
   Status EnqueueParameters(const RowsOnDevice& rows, const void* grad, const void* x, Matmul& product,
                            int64_t weight_at, int64_t bias_at, cudaStream_t chain) {
-    HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, beside_.Fork(chain));
+    HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, second_stream_.Fork(chain));
     HONE_RETURN_IF_ERROR(product.Enqueue(grad, x, Gradient(weight_at), beside));
     HONE_CUDA_RETURN_IF_ERROR(
         EnqueueColumnSums(rows, context_.element, grad, Gradient(bias_at), beside_partials_.get(), beside));
@@ -383,7 +383,7 @@ class GinProgram final : public Program {
   std::unique_ptr<Matmul> head_weight1_, head_weight2_;
   DeviceArray<unsigned char> top_, head_plain_, head_, grad_head_;
   DeviceArray<float> partials_, beside_partials_, source_partials_;
-  Beside beside_;
+  SecondStream second_stream_;
   Event room_;
   bool from_moments_ = false;
   bool normed_product_ = false;  // layer 0's first product and what follows it are one kernel

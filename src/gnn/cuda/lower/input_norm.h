@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "gnn/cuda/kernels/input_norm_kernels.h"
-#include "gnn/cuda/lower/beside.h"
 #include "gnn/cuda/lower/norm_between.h"
 #include "gnn/cuda/lower/program.h"
+#include "gnn/cuda/lower/second_stream.h"
 
 namespace hone::gnn::cuda {
 

@@ -18,10 +18,10 @@
 #include "gnn/cuda/kernels/sample_mean.h"
 #include "gnn/cuda/kernels/staged_mean.h"
 #include "gnn/cuda/kernels/wide_aggregate_kernels.h"
-#include "gnn/cuda/lower/beside.h"
 #include "gnn/cuda/lower/dense.h"
 #include "gnn/cuda/lower/norm_between.h"
 #include "gnn/cuda/lower/program.h"
+#include "gnn/cuda/lower/second_stream.h"
 #include "gnn/nn/stack_model.h"
 #include "gnn/ops/dropout.h"
 
@@ -70,21 +70,22 @@ class SageProgram final : public Program {
     passed_.resize(count);
     winners_.resize(count);
     norms_.resize(shape_.normalises ? count - 1 : 0);
-    if (Forks()) HONE_RETURN_IF_ERROR(beside_.Make(context_));
+    if (Forks()) HONE_RETURN_IF_ERROR(second_stream_.Make(context_));
     for (size_t l = 0; l < count; ++l) {
       const SageLayer& shape = layers_[l];
       const int64_t rows = envelope_.Rows(static_cast<int>(l));
       const bool last = l + 1 == count;
       if (l > 0) HONE_RETURN_IF_ERROR(inputs_[l].Allocate(rows * 2 * shape.padded_in * size));
       if (!last) HONE_RETURN_IF_ERROR(outputs_[l].Allocate(rows * shape.padded_out * size));
-      HONE_RETURN_IF_ERROR(dense_[l].Plan(context_, {.rows = rows,
-                                                     .in = 2 * shape.padded_in,
-                                                     .out = shape.padded_out,
-                                                     .weight_at = shape.weight_at,
-                                                     .gradient_products = l > 0 && Forks() ? &beside_.products() : nullptr,
-                                                     .trains = envelope_.trains,
-                                                     .input_gradient = l > 0,
-                                                     .result = last ? Element::kFloat32 : context_.element}));
+      HONE_RETURN_IF_ERROR(
+          dense_[l].Plan(context_, {.rows = rows,
+                                    .in = 2 * shape.padded_in,
+                                    .out = shape.padded_out,
+                                    .weight_at = shape.weight_at,
+                                    .gradient_products = l > 0 && Forks() ? &second_stream_.products() : nullptr,
+                                    .trains = envelope_.trains,
+                                    .input_gradient = l > 0,
+                                    .result = last ? Element::kFloat32 : context_.element}));
       if (shape_.normalises && !last) {
         HONE_RETURN_IF_ERROR(norms_[l].Make(context_, envelope_, static_cast<int>(l), shape.padded_out, shape.norm,
                                             {.activation = shape_.activation, .dropout = Activated(l)}));
@@ -183,14 +184,14 @@ class SageProgram final : public Program {
       // Nothing later in the chain waits for a gradient of weights, except at the chain's end: the first layer's.
       cudaStream_t gradients = stream;
       if (l > 0) {
-        HONE_ASSIGN_OR_RETURN(gradients, beside_.Fork(stream));
+        HONE_ASSIGN_OR_RETURN(gradients, second_stream_.Fork(stream));
       }
       HONE_RETURN_IF_ERROR(dense_[l].WeightGradient(grad, Input(batch, l), gradients));
       if (l == 0) break;
       HONE_RETURN_IF_ERROR(dense_[l].InputGradient(grad, input_grads_[l].get(), stream));
       HONE_RETURN_IF_ERROR(EnqueueGatherBackward(batch, l, stream));
     }
-    return Forks() ? beside_.Join(stream) : Status::Ok();
+    return Forks() ? second_stream_.Join(stream) : Status::Ok();
   }
 
  private:
@@ -272,7 +273,7 @@ class SageProgram final : public Program {
     return layer == 0 ? batch.outer : inputs_[layer].get();
   }
   // Returns the dropout that applies to the output of layer `layer`.
-  ActivationOnLoad Activated(size_t layer) const {
+  DropoutOnLoad Activated(size_t layer) const {
     return {static_cast<uint32_t>(layer), static_cast<uint32_t>(DropoutSite::kActivation),
             envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)};
   }
@@ -286,7 +287,7 @@ class SageProgram final : public Program {
   std::vector<DeviceArray<int32_t>> winners_;  // [l] the slots that each maximum of A_l came from
   std::vector<Dense> dense_;
   std::vector<NormBetween> norms_;
-  Beside beside_;
+  SecondStream second_stream_;
 };
 
 class SagePlan final : public ModelPlan {

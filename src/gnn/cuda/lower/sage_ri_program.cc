@@ -19,11 +19,11 @@
 #include "gnn/cuda/kernels/norm_kernels.h"
 #include "gnn/cuda/kernels/normed_product.h"
 #include "gnn/cuda/kernels/source_gradient_kernels.h"
-#include "gnn/cuda/lower/beside.h"
 #include "gnn/cuda/lower/dense.h"
 #include "gnn/cuda/lower/input_norm.h"
 #include "gnn/cuda/lower/norm_between.h"
 #include "gnn/cuda/lower/program.h"
+#include "gnn/cuda/lower/second_stream.h"
 #include "gnn/nn/stack_model.h"
 #include "gnn/ops/dropout.h"
 
@@ -62,7 +62,7 @@ class SageRiProgram final : public Program {
     const int64_t hidden = shape_.hidden;
     steps_.resize(shape_.layers.size());
     from_moments_ = shape_.normalises && InputNorm::Serves(context_, envelope_);
-    if (trains) HONE_RETURN_IF_ERROR(beside_.Make(context_));
+    if (trains) HONE_RETURN_IF_ERROR(second_stream_.Make(context_));
     if (trains && !AllocationCount::active()) HONE_RETURN_IF_ERROR(room_.Make());
     if (from_moments_) {
       const SageRiLayer& layer = shape_.layers[0];
@@ -236,7 +236,7 @@ class SageRiProgram final : public Program {
       const Step& step = steps_[l];
       const SageRiLayer& layer = shape_.layers[l];
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
-      HONE_ASSIGN_OR_RETURN(cudaStream_t beside, beside_.Fork(stream));
+      HONE_ASSIGN_OR_RETURN(cudaStream_t beside, second_stream_.Fork(stream));
       if (l == 0) {
         HONE_RETURN_IF_ERROR(residual_product_->Enqueue(step.grad_out.get(), InputRows(batch),
                                                         Gradient(shape_.residual_weight), beside));
@@ -259,7 +259,7 @@ class SageRiProgram final : public Program {
           rows, element, step.plain.get(), Norm(l), Coefficients(l), AfterNorm(l), step.grad_out.get(),
           step.grad_plain.get(), {.weight = Gradient(layer.norm.weight), .bias = Gradient(layer.norm.bias)},
           partials_.get(), stream));
-      HONE_ASSIGN_OR_RETURN(beside, beside_.Fork(stream));
+      HONE_ASSIGN_OR_RETURN(beside, second_stream_.Fork(stream));
       HONE_RETURN_IF_ERROR(
           step.conv_weight->Enqueue(step.grad_plain.get(), Aggregate(batch, l), Gradient(layer.weight), beside));
       if (l == 0) break;
@@ -285,7 +285,7 @@ class SageRiProgram final : public Program {
           static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), step.grad_aggregate.get(), direct, batch.state,
           batch.header, batch.nodes, steps_[l - 1].grad_out.get(), stream));
     }
-    return beside_.Join(stream);
+    return second_stream_.Join(stream);
   }
 
  private:
@@ -300,15 +300,15 @@ class SageRiProgram final : public Program {
   // Plans the product that gives a weight's gradient, on the second stream.
   Status PlanGradient(const DenseShape& shape, std::unique_ptr<Matmul>& product) {
     if (!envelope_.trains) return Status::Ok();
-    HONE_ASSIGN_OR_RETURN(product, beside_.products().Plan({shape.out, shape.in, shape.rows, true, false,
-                                                            context_.element, Element::kFloat32}));
+    HONE_ASSIGN_OR_RETURN(product, second_stream_.products().Plan({shape.out, shape.in, shape.rows, true, false,
+                                                                   context_.element, Element::kFloat32}));
     return Status::Ok();
   }
   // Enqueues the gradients of a Linear's weight and bias on the second stream, from its input x and the gradient `grad`
   // [rows] of its output.
   Status EnqueueParameters(const RowsOnDevice& rows, const void* grad, const void* x, Matmul& product,
                            int64_t weight_at, int64_t bias_at, cudaStream_t chain) {
-    HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, beside_.Fork(chain));
+    HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, second_stream_.Fork(chain));
     HONE_RETURN_IF_ERROR(product.Enqueue(grad, x, Gradient(weight_at), beside));
     HONE_CUDA_RETURN_IF_ERROR(
         EnqueueColumnSums(rows, context_.element, grad, Gradient(bias_at), beside_partials_.get(), beside));
@@ -363,7 +363,7 @@ class SageRiProgram final : public Program {
   void* Collected(const DeviceArray<unsigned char>& array, size_t i) const {
     return array.get() + shape_.CollectedAt(i) * size_;
   }
-  ActivationOnLoad Mask(size_t layer, DropoutSite site) const {
+  DropoutOnLoad Mask(size_t layer, DropoutSite site) const {
     return {static_cast<uint32_t>(layer), static_cast<uint32_t>(site), envelope_.trains ? shape_.rate.threshold : 0,
             static_cast<float>(shape_.rate.scale)};
   }
@@ -405,7 +405,7 @@ class SageRiProgram final : public Program {
   std::unique_ptr<Matmul> residual_product_, head_product0_, head_product1_;  // of their weights' gradients
   DeviceArray<unsigned char> collected_, middle_, grad_collected_, grad_middle_;
   DeviceArray<float> partials_, beside_partials_;
-  Beside beside_;
+  SecondStream second_stream_;
   Event room_;
   bool from_moments_ = false;
   bool normed_product_ = false;  // layer 0 forward is one kernel

@@ -22,9 +22,9 @@
 #include "gnn/cuda/kernels/layer_norm_kernels.h"
 #include "gnn/cuda/kernels/norm_kernels.h"
 #include "gnn/cuda/kernels/value_rows.h"
-#include "gnn/cuda/lower/beside.h"
 #include "gnn/cuda/lower/dense.h"
 #include "gnn/cuda/lower/norm_between.h"
+#include "gnn/cuda/lower/second_stream.h"
 #include "gnn/cuda/lower/spec_attention.h"
 #include "gnn/cuda/lower/spec_layout.h"
 #include "gnn/cuda/lower/spec_own.h"
@@ -80,7 +80,7 @@ class SpecProgram final : public Program {
                                          .in = Padded(unit.operands[0]),
                                          .out = Padded(u),
                                          .weight_at = model_.places[u].weight,
-                                         .gradient_products = step.beside ? &beside_.products() : nullptr,
+                                         .gradient_products = step.beside ? &second_stream_.products() : nullptr,
                                          .trains = envelope_.trains,
                                          .input_gradient = Wants(unit.operands[0]),
                                          .result = ElementOf(u)}));
@@ -184,7 +184,7 @@ class SpecProgram final : public Program {
       }
       HONE_RETURN_IF_ERROR(EnqueueOwnGradients(batch, u, stream));
     }
-    return forks_ ? beside_.Join(stream) : Status::Ok();
+    return forks_ ? second_stream_.Join(stream) : Status::Ok();
   }
 
  private:
@@ -305,7 +305,7 @@ class SpecProgram final : public Program {
       steps_[u].beside = stays;
       forks_ = forks_ || stays;
     }
-    return forks_ ? beside_.Make(context_, Beside::Priority::kChain) : Status::Ok();
+    return forks_ ? second_stream_.Make(context_, SecondStream::Priority::kChain) : Status::Ok();
   }
   static bool WorksInPlace(const SpecUnit& unit) {
     return unit.kind == Kind::kNormaliseRows ||
@@ -493,7 +493,7 @@ class SpecProgram final : public Program {
       case Kind::kProduct: {
         cudaStream_t products = stream;
         if (step.beside) {
-          HONE_ASSIGN_OR_RETURN(products, beside_.Fork(stream));
+          HONE_ASSIGN_OR_RETURN(products, second_stream_.Fork(stream));
         }
         return step.dense.WeightGradient(step.grad, operand(), products);
       }
@@ -510,7 +510,7 @@ class SpecProgram final : public Program {
           if (unit.bias_of == 0) return Status::Ok();
           cudaStream_t sums = stream;
           if (step.beside) {
-            HONE_ASSIGN_OR_RETURN(sums, beside_.Fork(stream));
+            HONE_ASSIGN_OR_RETURN(sums, second_stream_.Fork(stream));
           }
           HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(rows, element, step.grad, Gradient(at.bias),
                                                       (step.beside ? beside_partials_ : partials_).get(), sums));
@@ -560,7 +560,7 @@ class SpecProgram final : public Program {
   DeviceArray<unsigned char> apart_;  // a use's part of a gradient, before it is added
   DeviceArray<float> partials_, beside_partials_;
   SpecAttention::Scratch attention_scratch_;
-  Beside beside_;
+  SecondStream second_stream_;
   bool forks_ = false;
   int64_t outer_bytes_ = 0, degrees_at_ = 0;
   float* logits_ = nullptr;  // logits of the current forward pass

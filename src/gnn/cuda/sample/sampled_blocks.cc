@@ -17,9 +17,9 @@ constexpr uint32_t kLastTag = 0xfffffffeu;  // cleared entries have the tag abov
 
 Status CheckOptions(const SampledBlocksOptions& options) {
   const std::vector<int32_t>& fanouts = options.sampler.fanouts;
-  if (fanouts.empty() || fanouts.size() > static_cast<size_t>(cuda::kMaxHops)) {
+  if (fanouts.empty() || fanouts.size() > static_cast<size_t>(cuda::kMaxHopsOnDevice)) {
     return Status::InvalidArgument(
-        fmt::format("{} fanouts: batches on the GPU have 1 to {} hops", fanouts.size(), cuda::kMaxHops));
+        fmt::format("{} fanouts: batches on the GPU have 1 to {} hops", fanouts.size(), cuda::kMaxHopsOnDevice));
   }
   for (const int32_t fanout : fanouts) {
     if (fanout == kAllNeighbors || (fanout >= 1 && fanout <= kMaxFanout)) continue;

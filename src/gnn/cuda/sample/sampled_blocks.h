@@ -24,7 +24,7 @@
 namespace hone::gnn::cuda {
 
 struct SampledBlocksOptions {
-  SamplerOptions sampler;  // at most kMaxHops of batch_layout.h
+  SamplerOptions sampler;  // at most kMaxHopsOnDevice of batch_layout.h
   int32_t batch = 1024;    // most seeds of a batch
   bool edge_ids = false;   // whether edges give their position in the graph's columns
   int32_t results = 1;     // samples that are kept at a time; what sampling itself works on is there once

@@ -143,7 +143,7 @@ struct BooksOfStep {
 // totals.
 template <typename T>
 __global__ void __launch_bounds__(kBlock, 4)
-    AdamKernel(AdamOptions options, RunState* state, const BatchHeader* header, int64_t count, const float* gradient,
+    AdamKernel(AdamConstants options, RunState* state, const BatchHeader* header, int64_t count, const float* gradient,
                float* master, float* moment1, float* moment2, T* compute, BooksOfStep books) {
   constexpr int kTogether = 2;
   __shared__ double losses[kBlock];
@@ -233,7 +233,7 @@ cudaError_t EnqueueClip(double most, int64_t count, const float* gradient, doubl
 
 namespace {
 
-cudaError_t LaunchAdam(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
+cudaError_t LaunchAdam(const AdamConstants& options, RunState* state, const BatchHeader* header, int64_t count,
                        const float* gradient, float* master, float* moment1, float* moment2, Element element,
                        void* compute, const BooksOfStep& books, cudaStream_t stream) {
   if (count % 4 != 0) return cudaErrorInvalidValue;
@@ -251,13 +251,13 @@ cudaError_t LaunchAdam(const AdamOptions& options, RunState* state, const BatchH
 
 }  // namespace
 
-cudaError_t EnqueueAdam(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
+cudaError_t EnqueueAdam(const AdamConstants& options, RunState* state, const BatchHeader* header, int64_t count,
                         const float* gradient, float* master, float* moment1, float* moment2, Element element,
                         void* compute, cudaStream_t stream) {
   return LaunchAdam(options, state, header, count, gradient, master, moment1, moment2, element, compute, {}, stream);
 }
 
-cudaError_t EnqueueAdamAndFinish(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
+cudaError_t EnqueueAdamAndFinish(const AdamConstants& options, RunState* state, const BatchHeader* header, int64_t count,
                                  const float* gradient, float* master, float* moment1, float* moment2, Element element,
                                  void* compute, const float* row_loss, const int32_t* row_correct,
                                  volatile HostProgress* progress, cudaStream_t stream) {

@@ -30,7 +30,8 @@ cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* he
                                Element element, const float* class_weights, void* grad, float* row_loss,
                                int32_t* row_correct, int32_t* predictions, cudaStream_t stream);
 
-struct AdamOptions {
+// The constants of an Adam step; the learning rate is in RunState.
+struct AdamConstants {
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f, weight_decay = 0;
 };
 
@@ -44,14 +45,14 @@ cudaError_t EnqueueClip(double most, int64_t count, const float* gradient, doubl
 // Does one Adam step (Kingma and Ba 2015, as PyTorch computes it) over `count` parameters, and updates the copy that
 // the matrix products read. Does nothing for an invalid batch or after a failure; gradients that are not finite are
 // noted in the state. In fp32 `compute` may be `master` itself. `count` is a multiple of 4.
-cudaError_t EnqueueAdam(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
+cudaError_t EnqueueAdam(const AdamConstants& options, RunState* state, const BatchHeader* header, int64_t count,
                         const float* gradient, float* master, float* moment1, float* moment2, Element element,
                         void* compute, cudaStream_t stream);
 
 // Does EnqueueAdam and EnqueueFinishStep of a one-batch training step in one kernel.
-cudaError_t EnqueueAdamAndFinish(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
-                                 const float* gradient, float* master, float* moment1, float* moment2, Element element,
-                                 void* compute, const float* row_loss, const int32_t* row_correct,
+cudaError_t EnqueueAdamAndFinish(const AdamConstants& options, RunState* state, const BatchHeader* header,
+                                 int64_t count, const float* gradient, float* master, float* moment1, float* moment2,
+                                 Element element, void* compute, const float* row_loss, const int32_t* row_correct,
                                  volatile HostProgress* progress, cudaStream_t stream);
 
 // Adds the batch's loss and accuracy to the state, in row order, counts the step and reports to `progress` (a device

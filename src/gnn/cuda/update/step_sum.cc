@@ -123,7 +123,7 @@ RankSum StepSum::OfRanks() const {
           .room = room_};
 }
 
-Status StepSum::EnqueueFinishAndUpdate(const AdamOptions& adam, const BatchHeader* last, RunState* state,
+Status StepSum::EnqueueFinishAndUpdate(const AdamConstants& adam, const BatchHeader* last, RunState* state,
                                        volatile HostProgress* progress, cudaStream_t stream) const {
   HONE_RETURN_IF_ERROR(EnqueueGather(stream));
   HONE_CUDA_RETURN_IF_ERROR(EnqueueUpdateFromRanks(OfRanks(),

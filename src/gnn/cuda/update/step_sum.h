@@ -39,7 +39,7 @@ class StepSum {
                        cudaStream_t stream) const;
   // With several ranks and no clipping, replaces EnqueueFinish and all later work of the step: updates the parameters
   // by the sum and adds to the totals. Collective.
-  Status EnqueueFinishAndUpdate(const AdamOptions& adam, const BatchHeader* last, RunState* state,
+  Status EnqueueFinishAndUpdate(const AdamConstants& adam, const BatchHeader* last, RunState* state,
                                 volatile HostProgress* progress, cudaStream_t stream) const;
   const BatchHeader* step() const { return step_.get(); }  // valid after Finish
   const double* totals() const { return totals_.get(); }   // [kStepTotals], valid after Finish

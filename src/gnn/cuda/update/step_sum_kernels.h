@@ -68,7 +68,7 @@ cudaError_t EnqueueAddRanks(const RankSum& sum, cudaStream_t stream);
 // Does EnqueueAddRanks, EnqueueJudgeStep, EnqueueMeanStatistics, EnqueueAdam and EnqueueFinishSum in one kernel, for a
 // step that is not clipped. The summed gradient is not stored; *step and the running statistics are.
 struct RankUpdate {
-  AdamOptions adam;
+  AdamConstants adam;
   RunState* state;
   const BatchHeader* last;  // see EnqueueJudgeStep
   BatchHeader* step;

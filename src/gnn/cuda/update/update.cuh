@@ -91,12 +91,12 @@ struct AdamRates {
   float rate;   // the learning rate divided by the first moment's bias correction
   float correction2;
 };
-__device__ inline AdamRates RatesOf(const AdamOptions& options, const RunState& state) {
+__device__ inline AdamRates RatesOf(const AdamConstants& options, const RunState& state) {
   const float t = static_cast<float>(state.adam_step + 1);
   const float correction1 = 1.0f - powf(options.beta1, t);
   return {state.gradient_scale, static_cast<float>(state.learning_rate) / correction1, sqrtf(1.0f - powf(options.beta2, t))};
 }
-__device__ inline float AdamStep(const AdamOptions& options, const AdamRates& rates, float gradient, float weight, float& moment1,
+__device__ inline float AdamStep(const AdamConstants& options, const AdamRates& rates, float gradient, float weight, float& moment1,
                           float& moment2) {
   const float g = gradient * rates.scale + options.weight_decay * weight;
   moment1 = options.beta1 * moment1 + (1.0f - options.beta1) * g;
@@ -116,7 +116,7 @@ __device__ inline void Put4(__nv_bfloat16* p, const float4& x) {
 }
 
 template <typename T>
-__device__ void UpdateFour(const AdamOptions& options, const AdamRates& rates, const FourParameters& four, RunState* state,
+__device__ void UpdateFour(const AdamConstants& options, const AdamRates& rates, const FourParameters& four, RunState* state,
                            float* master, float* moment1, float* moment2, T* compute) {
   const float4 g = four.gradient;
   float4 w = four.weight, m = four.moment1, v = four.moment2;

@@ -26,7 +26,7 @@ class OwnProducts {
 };
 
 // The second stream of one program.
-class Beside {
+class SecondStream {
  public:
   // kChain is the priority of the step's compute, so the stream does not wait for an outermost hop.
   enum class Priority { kLeast, kChain };

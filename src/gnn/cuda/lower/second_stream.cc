@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/cuda/lower/beside.h"
+#include "gnn/cuda/lower/second_stream.h"
 
 namespace hone::gnn::cuda {
 
@@ -20,7 +20,7 @@ Status OwnProducts::Make(const ProgramContext& context) {
   return Status::Ok();
 }
 
-Status Beside::Make(const ProgramContext& context, Priority priority) {
+Status SecondStream::Make(const ProgramContext& context, Priority priority) {
   HONE_RETURN_IF_ERROR(products_.Make(context));
   if (AllocationCount::active()) return Status::Ok();  // perhaps without a device
   if (priority == Priority::kChain) {
@@ -35,13 +35,13 @@ Status Beside::Make(const ProgramContext& context, Priority priority) {
   return join_.Make();
 }
 
-Result<cudaStream_t> Beside::Fork(cudaStream_t chain) {
+Result<cudaStream_t> SecondStream::Fork(cudaStream_t chain) {
   HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, chain));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream_.handle, fork_.handle, 0));
   return stream_.handle;
 }
 
-Status Beside::Join(cudaStream_t chain) {
+Status SecondStream::Join(cudaStream_t chain) {
   HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_.handle, stream_.handle));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(chain, join_.handle, 0));
   return Status::Ok();
