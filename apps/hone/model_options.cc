@@ -12,7 +12,7 @@
 
 namespace hone {
 
-void AddModelOptions(CLI::App& app, ModelOptions& options) {
+void AddModelFlags(CLI::App& app, ModelFlags& options) {
   app.add_option("--model", options.models,
                  "which model proposes: builtin (no model), openai:NAME, anthropic:NAME, exec:COMMAND, agent:COMMAND, "
                  "mailbox:DIR, replay:RUN "
@@ -35,14 +35,15 @@ void AddModelOptions(CLI::App& app, ModelOptions& options) {
       ->capture_default_str();
 }
 
-std::string ModelSpecification(const ModelOptions& options) {
+std::string ModelSpecification(const ModelFlags& options) {
   if (options.models.empty()) return "builtin";
   std::string text;
   for (const std::string& model : options.models) text += (text.empty() ? "" : "\n") + model;
   return text;
 }
 
-Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelOptions& options, RunStore* store, AgentPlace agents) {
+Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelFlags& options, RunStore* store,
+                                                         AgentPlace agents) {
   if (!options.prices.empty()) {  // its errors are reported even where no model needs a price
     HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.prices, 1 << 20));
     HONE_RETURN_IF_ERROR(PriceTable::Parse(text, options.prices).status());

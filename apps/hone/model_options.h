@@ -19,7 +19,7 @@ class Option;
 
 namespace hone {
 
-struct ModelOptions {
+struct ModelFlags {
   std::vector<std::string> models;  // --model, as often as it was given: [ROLE=]MODEL; none: builtin
   std::string base_url, key_env, prices;
   double request_seconds = 0;  // 0: no limit beside the run's own --request-limit
@@ -29,11 +29,11 @@ struct ModelOptions {
   std::vector<std::string> roles;
 };
 
-void AddModelOptions(CLI::App& app, ModelOptions& options);
+void AddModelFlags(CLI::App& app, ModelFlags& options);
 
 // Returns the models as one specification, one a line: a run records it, and MakeProvider and `models` of a resumed run
 // read it (a single element with line breaks is as good as several elements).
-std::string ModelSpecification(const ModelOptions& options);
+std::string ModelSpecification(const ModelFlags& options);
 
 // An AgentPlace is for agent:COMMAND; commands that start no runs leave it empty.
 struct AgentPlace {
@@ -44,6 +44,7 @@ struct AgentPlace {
 // Makes the provider. Keys and proxies come from this process's environment; replay:RUN looks in `store`, which may be
 // null and is not owned. kInvalidArgument, with a remedy, for an unknown provider, a missing key or a price file with a
 // typo.
-Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelOptions& options, RunStore* store, AgentPlace agents = {});
+Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelFlags& options, RunStore* store,
+                                                         AgentPlace agents = {});
 
 }  // namespace hone

@@ -24,18 +24,18 @@ using testing::HasSubstr;
 
 struct Parsed {
   explicit Parsed(const std::string& arguments) {
-    AddModelOptions(app, options);
+    AddModelFlags(app, options);
     app.add_option("task", task);
     app.parse(arguments, false);
   }
   CLI::App app;
-  ModelOptions options;
+  ModelFlags options;
   std::string task;
 };
 
 std::string Page() { return ReadFile(HONE_SOURCE_DIR "/docs/models.md").value(); }
 
-TEST(ModelOptions, AModelMayBeRepeatedAndTakesOneWordEach) {
+TEST(ModelFlags, AModelMayBeRepeatedAndTakesOneWordEach) {
   const Parsed parsed(
       "--model planner=anthropic:x rmsnorm --model openai:y --base-url http://h --key-env K "
       "--prices p.toml --request-timeout 9 --stall-timeout 8 --max-retries 7");
@@ -88,9 +88,9 @@ TEST(RunFlags, AnAgentAloneNeedsNoStrategyAndKeepsOneThatIsNamed) {
   EXPECT_THAT(ResolveRunFlags(flags).status().message(), HasSubstr("an agent works only while the run does"));
 }
 
-TEST(ModelOptions, TheProviderIsMadeFromThem) {
+TEST(ModelFlags, TheProviderIsMadeFromThem) {
   EXPECT_EQ(MakeModelProvider(Parsed("").options, nullptr).value()->Name(), "builtin");
-  ModelOptions recorded;  // a resumed run gives them as one text
+  ModelFlags recorded;  // a resumed run gives them as one text
   recorded.models = {"coder=exec:cat\nbuiltin"};
   EXPECT_EQ(MakeModelProvider(recorded, nullptr).value()->Name(), "coder=exec, others=builtin");
   recorded.roles = {"writer"};
@@ -151,7 +151,7 @@ TEST(ModelsPage, NamesEveryProviderAndRole) {
 
 TEST(ModelsPage, TimeLimitsAreThoseOfTheProgram) {
   const ProviderOptions options;
-  const ModelOptions flags;
+  const ModelFlags flags;
   EXPECT_EQ(options.stall_seconds, flags.stall_seconds);
   EXPECT_EQ(options.max_retries, flags.max_retries);
   EXPECT_EQ(options.request_seconds, flags.request_seconds);

@@ -44,7 +44,7 @@ struct Prepared {
   RunOptions options;
   std::string id;            // empty: not made yet
   std::string broken_start;  // text of a broken start; empty: none
-  ModelOptions models;
+  ModelFlags models;
   bool suspend = false;
   std::optional<PromptLibrary> prompts;  // none: the run's own
 };
@@ -106,7 +106,7 @@ Status WriteResults(const CommandContext& context, const OptimizeFlags& flags, R
 }
 
 // Writes one line for each mailbox that gets questions.
-std::string WhereQuestionsLie(const ModelOptions& models) {
+std::string WhereQuestionsLie(const ModelFlags& models) {
   std::string text;
   for (const std::string& listed : models.models) {
     for (size_t start = 0; start <= listed.size();) {  // a stored run's models stand one a line

@@ -62,7 +62,7 @@ Status CheckRunOptions(const RunOptions& o) {
 }  // namespace
 
 void AddRunFlags(CLI::App& command, RunFlags& flags) {
-  AddModelOptions(command, flags.models);
+  AddModelFlags(command, flags.models);
   AddField(command, flags, "--strategy", &RunOptions::strategy, "how to search: refine, team, tree, sample, reflexion, single, funnel or agent");
   AddField(command, flags, "--target", &RunOptions::target,
            "the language of kernels: any, cuda (CuTe is refused) or cute (everything but CuTe is refused)");
@@ -170,7 +170,7 @@ Status CheckResume(const RunFlags& flags) {
   return Status::Ok();
 }
 
-Status CheckSuspend(bool suspend, const ModelOptions& models) {
+Status CheckSuspend(bool suspend, const ModelFlags& models) {
   if (!suspend) return Status::Ok();
   for (const std::string& model : models.models) {
     if (model.starts_with("agent:") || model.starts_with("agent=agent:")) {

@@ -19,7 +19,7 @@
 namespace hone {
 
 struct RunFlags {
-  ModelOptions models;
+  ModelFlags models;
   RunOptions options;
   std::string config, prompts;
   std::vector<std::string> settings;  // --set, as given
@@ -33,7 +33,7 @@ void AddRunFlags(CLI::App& command, RunFlags& flags);
 
 struct ResolvedRun {
   RunOptions options;
-  ModelOptions models;
+  ModelFlags models;
   bool suspend = false;
   std::optional<PromptLibrary> prompts;  // --prompts; none: the embedded ones
 };
@@ -44,7 +44,7 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags);
 Status CheckResume(const RunFlags& flags);
 
 // Checks that --suspend is used only with models that may take any time to answer.
-Status CheckSuspend(bool suspend, const ModelOptions& models);
+Status CheckSuspend(bool suspend, const ModelFlags& models);
 
 // Checks --target cute, which needs a judge that has CuTe, and a model that writes code: kUnavailable or
 // kInvalidArgument with the remedy.
