@@ -27,7 +27,7 @@ constexpr double kGib = 1 << 30;
 // Compiled modules take megabytes each and a precompiled header up to 400 MB: below this a run may stop for want of room.
 constexpr double kLittleDiskBytes = 1.0 * (1 << 30);
 
-// The value of the first line "KEY: value" or "KEY\t: value".
+// Returns the value of the first line "KEY: value" or "KEY\t: value".
 std::string ValueOf(const std::string& text, const std::string& key) {
   const size_t at = ("\n" + text).find("\n" + key);
   if (at == std::string::npos) return "";

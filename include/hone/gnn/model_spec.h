@@ -162,7 +162,7 @@ Result<int> LayersOf(const ModelSpec& spec);
 
 // Reads the TOML form (docs/models-spec.md); `file` names the text in messages. kInvalidArgument: "file:line: …".
 Result<ModelSpec> ParseModelSpec(std::string_view text, std::string_view file);
-// Errors: kNotFound, kIo, and those of ParseModelSpec.
+// Reads a spec from a file. Errors: kNotFound, kIo, and those of ParseModelSpec.
 Result<ModelSpec> ReadModelSpec(const std::string& path);
 // Returns TOML that reads back as the same value; equal specs give equal texts.
 std::string ModelSpecText(const ModelSpec& spec);

@@ -17,7 +17,7 @@
 
 namespace hone::gnn {
 
-// The batch's destinations and sources.
+// These functions return the number of the batch's destinations and of its sources.
 __device__ inline int32_t NumDst(const DeviceHop& hop) { return *hop.valid != 0 ? *hop.num_dst : 0; }
 __device__ inline int32_t NumSrc(const DeviceHop& hop) { return *hop.valid != 0 ? *hop.num_src : 0; }
 

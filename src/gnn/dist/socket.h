@@ -33,8 +33,8 @@ Result<UniqueFd> ConnectTo(const std::string& host, int port, double timeout_sec
 // Makes an accepted socket like one from ConnectTo.
 void PrepareSocket(int fd);
 
-// Transfer all of `size` bytes over a non-blocking socket, until `deadline` (of SteadySeconds). kTimedOut,
-// kUnavailable.
+// These functions transfer all of `size` bytes over a non-blocking socket, until `deadline` (of SteadySeconds).
+// kTimedOut, kUnavailable.
 Status SendAll(int fd, const void* bytes, size_t size, double deadline);
 Status ReceiveAll(int fd, void* bytes, size_t size, double deadline);
 

@@ -19,11 +19,11 @@ namespace hone::gnn {
 // Reads single parts of a graph from wherever they are. A fingerprint reads a few thousand parts, nodes ascending.
 struct GraphReader {
   int64_t num_edges = 0;
-  // row_offsets[v] and row_offsets[v + 1].
+  // Gives row_offsets[v] and row_offsets[v + 1].
   std::function<Status(int64_t v, int64_t& begin, int64_t& end)> row;
   // columns[first …], as many as the span has.
   std::function<Status(int64_t first, std::span<NodeId> columns)> columns;
-  // The first bytes of a feature row.
+  // Gives the first bytes of a feature row.
   std::function<Status(int64_t v, std::span<std::byte> values)> features;
 };
 

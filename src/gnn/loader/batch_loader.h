@@ -81,7 +81,7 @@ class BatchLoader {
   virtual ~BatchLoader() = default;
   // Begins an epoch; one that was under way is cancelled. kInvalidArgument: a seed that is no node.
   virtual Status Start(const LoaderEpoch& epoch) = 0;
-  // The next batch in order. Waits for at most `seconds`: kPending, after which one may wait again. Null at the
+  // Returns the next batch in order. Waits for at most `seconds`: kPending, after which one may wait again. Null at the
   // epoch's end. Where preparing a batch failed, its turn gives the status, and the next call the next batch.
   virtual Result<std::unique_ptr<LoadedBatch>> Next(double seconds) = 0;
   // Drops the epoch under way; returns when no thread touches its seeds any more.

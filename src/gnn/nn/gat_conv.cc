@@ -64,8 +64,9 @@ class GatConv final : public Layer<T> {
     Finish(out);
   }
 
-  // Layout of a projected row: the columns of every head, then each head's score as a source and as a destination. The
-  // weighted sums then have heads * width columns per edge, where those of raw rows have heads * in_width.
+  // Returns the width of a projected row, which holds the columns of every head, then each head's score as a source and
+  // as a destination. The weighted sums then have heads * width columns per edge, where those of raw rows have heads *
+  // in_width.
   int64_t projected_width() const override {
     const int64_t width = options_.heads * (options_.width + 2);
     return width < options_.heads * options_.in_width ? width : 0;

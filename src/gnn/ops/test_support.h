@@ -83,7 +83,7 @@ inline AdjacencyList AwkwardGraph(int32_t nodes, uint64_t seed) {
   return graph;
 }
 
-// The first `destinations` rows of an awkward graph over `sources` nodes.
+// Returns the first `destinations` rows of an awkward graph over `sources` nodes.
 inline OwnedBlock AwkwardBlock(int32_t destinations, int32_t sources, uint64_t seed) {
   AdjacencyList rows = AwkwardGraph(sources, seed);
   rows.resize(static_cast<size_t>(destinations));

@@ -38,7 +38,7 @@ Status RestoreCheckpoint(const TensorFile& file, std::string_view what, const Ch
 // Reads a checkpoint, or initial weights, on rank 0 alone, and sends it to every rank.
 Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run);
 
-// Paths in a run's folder: the latest checkpoint, and the one with the best validation.
+// These functions return paths in a run's folder: of the latest checkpoint, and the one with the best validation.
 std::string LastCheckpoint(const std::string& folder);
 std::string BestCheckpoint(const std::string& folder);
 // Returns the file for a path that may be a folder: its LastCheckpoint.

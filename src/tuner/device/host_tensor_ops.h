@@ -65,7 +65,7 @@ void ForEachInBox(const TensorView& source, const TensorView& destination, const
     for (size_t d = rank; d-- > 0 && ++at[d] == destination.shape[d];) at[d] = 0;
   }
 }
-// `reference`: dense row-major doubles of the view's shape.
+// Compares an output with `reference`, dense row-major doubles of the view's shape.
 Comparison Compare(const TensorView& output, const double* reference, const Tolerance& tolerance);
 std::vector<uint64_t> Digest(const TensorView& view, uint64_t key);
 bool IsZero(const void* memory, int64_t bytes);

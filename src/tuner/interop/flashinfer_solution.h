@@ -12,10 +12,10 @@
 
 namespace hone {
 
-// "TASK_solution.json". The source is one CUDA file with a binding for PyTorch; its entry point takes the definition's
-// inputs in their order, then the outputs, which it fills. A task that was not made of a definition is called by its
-// own name. kInvalidArgument where a Solution cannot carry what the kernel needs: compiler options, sizes that no
-// tensor tells, in-place tensors.
+// Returns the text of "TASK_solution.json". The source is one CUDA file with a binding for PyTorch; its entry point
+// takes the definition's inputs in their order, then the outputs, which it fills. A task that was not made of a
+// definition is called by its own name. kInvalidArgument where a Solution cannot carry what the kernel needs: compiler
+// options, sizes that no tensor tells, in-place tensors.
 Result<GeneratedFile> FlashInferSolution(const KernelPackage& package);
 
 // Returns the name of the Solution of a candidate's file, here and in traces of its verdicts.

@@ -38,9 +38,9 @@ struct PromotedCode {
   std::vector<std::string> reasons;  // not empty: the rewriting failed, and `text` is empty
 };
 
-// `device_code`: the result of DeviceCode(), after `lines_before` lines of seed.cu. A kernel's in-place tensors must
-// hold their input, as double, in the `ref:` argument; for each name in `in_place`, a kernel `hone_copy_NAME` that does
-// this is added.
+// Derives an oracle from a kernel. `device_code` is the result of DeviceCode(), after `lines_before` lines of seed.cu.
+// A kernel's in-place tensors must hold their input, as double, in the `ref:` argument; for each name in `in_place`, a
+// kernel `hone_copy_NAME` that does this is added.
 PromotedCode PromoteToDouble(const std::string& device_code, int lines_before,
                              const std::vector<KernelToPromote>& kernels, const std::map<std::string, DType>& in_place);
 

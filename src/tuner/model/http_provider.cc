@@ -130,7 +130,7 @@ class HttpProvider : public ModelProvider {
     return request_seconds_ > 0 ? std::min(request_seconds_, request.limit_seconds) : request.limit_seconds;
   }
 
-  // The loop of attempts.
+  // Runs the loop of attempts.
   Result<StreamedReply> Ask(const ModelRequest& request, const ModelProgressSink& progress, const Stopwatch& watch,
                             std::stop_token stop, Spending& spending, Attempts& attempts) {
     const double limit = LimitOf(request);

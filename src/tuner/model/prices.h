@@ -29,7 +29,7 @@ class PriceTable {
  public:
   // Parses a table. kInvalidArgument "file:line: … field …" with a remedy, for anything that is not as documented.
   static Result<PriceTable> Parse(std::string_view toml, std::string_view file);
-  // The built-in table.
+  // Returns the built-in table.
   static const PriceTable& BuiltIn();
 
   // Returns the price of "PROVIDER:NAME": the entry of that name; else of the name without a date at its end

@@ -41,8 +41,8 @@ struct QueueState {
 };
 // Formats a table for a terminal, one line each; an unreadable report is shown as such.
 std::string QueueStateText(const QueueState& state);
-// {"queue", "waiting", "waiting_sieved", "claimed", "passed_on", "answered", "put_back", "died", "dead", "workers": [{"worker", "seconds_ago",
-// "alive", …}]}
+// Returns {"queue", "waiting", "waiting_sieved", "claimed", "passed_on", "answered", "put_back", "died", "dead",
+// "workers": [{"worker", "seconds_ago", "alive", …}]}
 std::string QueueStateToJson(const QueueState& state, int indent = 2);
 
 }  // namespace hone

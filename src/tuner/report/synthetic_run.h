@@ -64,7 +64,7 @@ inline Evaluation SyntheticEvaluation(double over, bool modelled, double spread)
   return e;
 }
 
-// `task_toml` and `seed` as in the repository's rmsnorm task, or any text.
+// Writes a run. `task_toml` and `seed` are as in the repository's rmsnorm task, or any text.
 inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const std::string& task_toml,
                                 const std::string& seed) {
   using Json = nlohmann::json;

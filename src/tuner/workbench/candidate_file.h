@@ -11,8 +11,8 @@
 
 namespace hone {
 
-// The candidate's text (core/machine_code.h for machine code). A file that is no zip archive is read as ReadSource
-// (task_catalog.h) does. kInvalidArgument names the file, what is wrong in it and what would be right.
+// Reads the candidate's text (core/machine_code.h for machine code). A file that is no zip archive is read as
+// ReadSource (task_catalog.h) does. kInvalidArgument names the file, what is wrong in it and what would be right.
 Result<std::string> ReadCandidate(const std::string& path);
 
 }  // namespace hone

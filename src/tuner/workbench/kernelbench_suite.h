@@ -28,11 +28,13 @@ struct SuiteSubmission {
   std::string task;          // a name for the problem's task: "level1_19", or the problem file's own
 };
 
-// Sorted by level, problem and sample. kInvalidArgument: a folder is none, or holds no submission of either form.
+// Finds the submissions, sorted by level, problem and sample. kInvalidArgument: a folder is none, or holds no
+// submission of either form.
 Result<std::vector<SuiteSubmission>> FindSubmissions(const std::string& problems, const std::string& submissions);
 
-// Every problem of levelL/ below `problems` or below KernelBench/ in it, and every other Python file of `problems` itself, as
-// submissions without a file. Sorted by level and problem. kInvalidArgument: the folder is none, or holds no problem.
+// Returns every problem of levelL/ below `problems` or below KernelBench/ in it, and every other Python file of
+// `problems` itself, as submissions without a file. Sorted by level and problem. kInvalidArgument: the folder is none,
+// or holds no problem.
 Result<std::vector<SuiteSubmission>> FindProblems(const std::string& problems);
 
 // What is known of a submission. `verdict` is "refused" where its problem cannot be made a task, "no_problem" where there is

@@ -28,7 +28,7 @@ struct PreparedModuleTask {
 Result<PreparedModuleTask> PrepareModuleTask(const ModuleTaskOptions& options, const PythonOptions& python, const TaskPlace& place);
 // Lints what was written on the simulated GPU: can its answer be guessed, does every input matter, does the tolerance hold.
 void CheckPreparedModule(const EvaluatorOptions& evaluator, PreparedModuleTask& prepared);
-// The fields of `hone new --json` for a module (docs/torch.md).
+// Returns the fields of `hone new --json` for a module (docs/torch.md).
 nlohmann::json PreparedModuleJson(const PreparedModuleTask& prepared);
 
 }  // namespace hone

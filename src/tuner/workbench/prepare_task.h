@@ -55,7 +55,7 @@ void ReadPrepared(PreparedTask& prepared);
 // Reads what was written, compiles oracle and seed for the simulated GPU and runs both on the check cases. Where an output
 // cancels and a check case has few elements, an `abs` is added to the written task.toml. Does nothing where the task is not complete. Takes seconds.
 void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared);
-// The fields of `hone new --json` (docs/interop.md).
+// Returns the fields of `hone new --json` (docs/interop.md).
 nlohmann::json PreparedJson(const PreparedTask& prepared);
 
 }  // namespace hone

@@ -12,7 +12,7 @@
 
 namespace hone {
 
-// One entry of `hone tasks --json` (docs/evaluation-json.md).
+// Returns one entry of `hone tasks --json` (docs/evaluation-json.md).
 nlohmann::json TaskJson(const Task& task);
 // `hone tasks show --json`. The least times are by the datasheet of `gpu`.
 nlohmann::json TaskDetailsJson(const Task& task, const DeviceFacts& gpu);

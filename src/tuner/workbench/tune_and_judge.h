@@ -55,7 +55,7 @@ Result<SweptCandidate> TuneAndJudge(Evaluator& evaluator, const Task& task, cons
 std::string PointTable(const TuneResult& result);
 // Returns why bindings failed, each reason once, with the first binding that met it.
 std::string WhyNot(const TuneResult& result);
-// The fields of `hone tune --json` (docs/evaluation-json.md). `written`: a file, or empty.
+// Returns the fields of `hone tune --json` (docs/evaluation-json.md). `written`: a file, or empty.
 nlohmann::json SweptJson(const Task& task, const std::string& candidate, const SweptCandidate& swept,
                          const std::string& written, const std::vector<std::string>& sandbox_warnings);
 

@@ -23,13 +23,13 @@ struct DumpedEngine {
   bool requests = false;  // also dumps a LatencyPredictor's graphs
 };
 
-// The configurations of docs/results.md on `graph`. The text depends on its name and size: other sizes give other
-// envelopes, and so other grids and buffers. Hidden layers have the published width divided by `narrower`.
+// Returns the configurations of docs/results.md on `graph`. The text depends on its name and size: other sizes give
+// other envelopes, and so other grids and buffers. Hidden layers have the published width divided by `narrower`.
 std::vector<DumpedEngine> PublishedEngines(const std::string& graph, int64_t narrower);
 // Sizes that the emulated runtime handles in reasonable time; the stored digests belong to them.
 inline constexpr char kSmallPublishedGraph[] = "synthetic:papers100M?scale=0.00001&seed=1";
 inline constexpr int64_t kSmallNarrower = 8;
-// Small models on a small graph.
+// Returns small models on a small graph.
 std::vector<DumpedEngine> PairwiseEngines();
 
 struct EngineDump {

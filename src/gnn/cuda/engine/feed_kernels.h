@@ -21,7 +21,7 @@ cudaError_t EnqueueUnpackHop(const int32_t* offsets, const int32_t* columns, int
 // Sets to[i] = from[i].
 cudaError_t EnqueueWiden(const int32_t* from, int64_t count, int64_t* to, cudaStream_t stream);
 
-// to[i] = i
+// Sets to[i] = i.
 cudaError_t EnqueueCountUp(int64_t count, int32_t* to, cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

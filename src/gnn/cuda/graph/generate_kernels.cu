@@ -28,7 +28,7 @@ struct Tile {
   uint32_t before[kLevels][kTile + 1];
 };
 
-// Called by all threads. A node past `end` has no slots.
+// Counts the slots of a tile. All threads call this. A node past `end` has no slots.
 __device__ void CountTile(const SyntheticSpec& spec, const DegreeTableView& table, int64_t first, int64_t end, Tile& tile) {
   const int t = static_cast<int>(threadIdx.x);
   SlotCounts mine{0, 0, 0};

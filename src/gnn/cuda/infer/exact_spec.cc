@@ -190,7 +190,7 @@ class Planner {
 
   void Put(Step step) { steps_.push_back(std::move(step)); }
 
-  // Slots.
+  // These functions hand out slots.
   int NewSlot(size_t u) {
     size_t slot = 0;
     while (slot < taken_.size() && taken_[slot]) ++slot;

@@ -77,7 +77,7 @@ struct SampleStreams {
 // Makes batches: owns the seeds and the table that finds duplicates, and advances the state of the run.
 class BatchSource {
  public:
-  // `most_nodes`: largest number of nodes of any batch, outermost hop excluded.
+  // Makes the buffers. `most_nodes` is the largest number of nodes of any batch, outermost hop excluded.
   Status Make(const DeviceGraph& graph, std::span<const NodeId> seeds, const BatchRule& rule, int64_t most_nodes);
   // Clears the table, so that tags may be used again.
   Status ClearTable(cudaStream_t stream) const;

@@ -54,8 +54,8 @@ void hone_sim_syncthreads(void);
 enum { HONE_SIM_COUNT, HONE_SIM_AND, HONE_SIM_OR };
 int hone_sim_syncthreads_reduce(int kind, int predicate);
 
-// Named barriers (PTX barrier.sync / barrier.arrive). `threads` 0 means all of the block; else a multiple of 32.
-// `wait` 0 only arrives. barrier 0 with threads 0 is hone_sim_syncthreads.
+// Waits at, or only arrives at, a named barrier (PTX barrier.sync, barrier.arrive). `threads` 0 means all of the block;
+// else a multiple of 32. `wait` 0 only arrives. barrier 0 with threads 0 is hone_sim_syncthreads.
 void hone_sim_named_barrier(uint32_t barrier, uint32_t threads, int wait);
 
 // Waits for all threads of a cooperative launch; ends any other launch as "unsupported".
@@ -79,7 +79,8 @@ uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argu
 enum { HONE_SIM_VOTE_BALLOT, HONE_SIM_VOTE_ALL, HONE_SIM_VOTE_ANY, HONE_SIM_VOTE_UNI };
 uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate);
 
-// match.any: the lanes with the caller's value. match.all: `mask` when all are equal, else 0; `all_equal` may be null.
+// Implements match.any and match.all. match.any: the lanes with the caller's value. match.all: `mask` when all are
+// equal, else 0; `all_equal` may be null.
 uint32_t hone_sim_match_any(uint32_t mask, uint64_t value);
 uint32_t hone_sim_match_all(uint32_t mask, uint64_t value, int* all_equal);
 
@@ -112,7 +113,7 @@ enum { HONE_SIM_RELAXED, HONE_SIM_ACQUIRE, HONE_SIM_RELEASE, HONE_SIM_ACQ_REL };
 enum { HONE_SIM_SCOPE_BLOCK, HONE_SIM_SCOPE_DEVICE, HONE_SIM_SCOPE_SYSTEM };
 enum { HONE_SIM_READ, HONE_SIM_WRITE, HONE_SIM_UPDATE };
 
-// __threadfence_block, __threadfence, __threadfence_system: acquire and release.
+// Implements __threadfence_block, __threadfence and __threadfence_system: acquire and release.
 void hone_sim_fence(int scope);
 
 // Announces an atomic access of 1, 2, 4, 8 or 16 bytes before it is done: checks the address, informs the race
@@ -135,8 +136,9 @@ void hone_sim_cp_async_commit(void);
 void hone_sim_cp_async_wait(uint32_t groups_left);  // at most `groups_left` of the newest groups stay in flight
 void hone_sim_cp_async_wait_all(void);              // uncommitted copies included
 
-// 32-bit shared addresses (cvta.to.shared). hone_sim_from_shared also takes addresses computed from one.
-// hone_sim_to_shared of an address that is not in shared memory ends the launch as out of bounds.
+// These functions convert to and from 32-bit shared addresses (cvta.to.shared). hone_sim_from_shared also takes
+// addresses computed from one. hone_sim_to_shared of an address that is not in shared memory ends the launch as out of
+// bounds.
 __attribute__((pure)) uint32_t hone_sim_to_shared(const void* generic);
 __attribute__((pure)) void* hone_sim_from_shared(uint32_t address);
 __attribute__((pure)) int hone_sim_is_shared(const void* generic);

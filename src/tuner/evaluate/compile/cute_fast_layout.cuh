@@ -53,7 +53,8 @@ CUTE_HOST_DEVICE constexpr int Abs(int x) { return x < 0 ? -x : x; }
 CUTE_HOST_DEVICE constexpr int Sign(int x) { return x < 0 ? -1 : x > 0; }
 CUTE_HOST_DEVICE constexpr int CeilDiv(int a, int b) { return (a + b - 1) / b; }
 
-// coalesce(). `keep_outside`: what composition does first, which keeps the layout's values beyond its last mode as well.
+// Computes coalesce(). `keep_outside` is what composition does first, which keeps the layout's values beyond its last
+// mode as well.
 CUTE_HOST_DEVICE constexpr Modes Coalesced(Modes const& in, bool keep_outside) {
   Modes back;  // the last mode first
   const int last = in.count - 1;
@@ -105,7 +106,8 @@ CUTE_HOST_DEVICE constexpr Modes Composed(Modes const& left, int extent, int ste
   return out;
 }
 
-// complement(). `target`'s shape is what is to be filled; a tuple of one extent is not the same as that extent.
+// Computes complement(). `target`'s shape is what is to be filled; a tuple of one extent is not the same as that
+// extent.
 CUTE_HOST_DEVICE constexpr Modes Complemented(Modes in, Modes const& target, bool target_is_tuple) {
   for (int i = 0; i < in.count; ++i) {
     if (in.stride[i] == 0) in.shape[i] = 1;

@@ -96,7 +96,8 @@ class OracleChecker {
   bool PassesRms(const TensorSpec& tensor, const Tolerance& tolerance, const Comparison& comparison, double* allowed, double* error);
   // The references by output, dense and row-major.
   using References = std::map<std::string, std::vector<double>>;
-  // `part`: null for all of the problem. `references`: if not null, they are returned there, and nothing is compared.
+  // Checks one set of inputs. `part`: null for all of the problem. `references`: if not null, they are returned there,
+  // and nothing is compared.
   Result<CheckOutcome> Check(CaseBuffers& buffers, int index, const InputSet& inputs, const ProblemPart* part,
                              bool require_rms, References* references = nullptr);
   // Checks that every residual at `address` is within its bound. The first failure goes to `outcome`, unless one is

@@ -37,18 +37,18 @@ const std::vector<Rewrite>& AllRewrites();
 RewriteOutcome UseReadOnlyLoads(const SourceView& view);
 RewriteOutcome UseStreamingLoads(const SourceView& view);
 RewriteOutcome UseStreamingStores(const SourceView& view);
-// rewrite_math.cc
+// These rewrites are in rewrite_math.cc.
 RewriteOutcome UseFastIntrinsics(const SourceView& view);
 RewriteOutcome UseFastDivision(const SourceView& view);
 RewriteOutcome UseFastMathOption(const SourceView& view);
-// rewrite_loops.cc
+// These rewrites are in rewrite_loops.cc.
 RewriteOutcome UnrollConstantLoops(const SourceView& view);
 RewriteOutcome UnrollStridedLoops(const SourceView& view);
 RewriteOutcome UseGridStride(const SourceView& view);
 RewriteOutcome LaunchOneResidentWave(const SourceView& view);
-// rewrite_keep.cc
+// This rewrite is in rewrite_keep.cc.
 RewriteOutcome KeepValuesBetweenPasses(const SourceView& view);
-// rewrite_launch.cc
+// These rewrites are in rewrite_launch.cc.
 RewriteOutcome AddRestrict(const SourceView& view);
 RewriteOutcome AddLaunchBounds(const SourceView& view);
 RewriteOutcome BoundRegistersForFullOccupancy(const SourceView& view);

@@ -114,7 +114,7 @@ struct KeptPointer {
   Source source;
 };
 
-// Two more spaces before every line but the first, and none before directives.
+// Puts two more spaces before every line but the first, and none before directives.
 std::string Indented(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -31,7 +31,7 @@ class PageServer {
   virtual ~PageServer() = default;
 
   virtual uint16_t port() const = 0;
-  // The address with its token: "http://127.0.0.1:40001/?token=…". It gives read access while the server lives.
+  // Returns the address with its token: "http://127.0.0.1:40001/?token=…". It gives read access while the server lives.
   virtual std::string url() const = 0;
   // Answers requests, one at a time, on the calling thread, until `stop` is requested; at most 0.1 s longer.
   virtual Status Serve(std::stop_token stop) = 0;

@@ -45,8 +45,8 @@ struct AsmStatement {
 // hold variants for one GPU's own instructions. kInvalidArgument names the line of a statement that cannot be parsed.
 Result<std::vector<AsmStatement>> FindAsmStatements(std::string_view source);
 
-// Helper for scanning C++ text, shared with unroll_pragmas.cc. Returns the end of the comment or literal that begins at
-// `position`, or `position` when none does.
+// Scans C++ text, also for unroll_pragmas.cc. Returns the end of the comment or literal that begins at `position`, or
+// `position` when none does.
 size_t SkipCommentOrLiteral(std::string_view source, size_t position);
 
 }  // namespace hone

@@ -34,7 +34,7 @@ class AccessLog {
   // An instruction's number is its position in the program: (return address - start of the text) / 4. Numbers are
   // unique, since a call takes five bytes, and have the program's order.
   static constexpr uint64_t kMaxCode = (uint64_t{1} << (64 - kCodeShift)) - 1;
-  // `offset`: from kGlobalBase, or into shared memory with kSharedBit.
+  // Packs an entry. `offset` counts from kGlobalBase, or into shared memory with kSharedBit.
   static uint64_t Entry(uint64_t code, uint64_t offset) { return code << kCodeShift | offset; }
 
   // A lane appends at its cursor while below its limit; the runtime keeps the cursor in a register-like place while
