@@ -267,14 +267,17 @@ Status RunPipelineBench(const BenchFlags& flags) {
 
 void AddCommonOptions(CLI::App& command, const std::shared_ptr<BenchFlags>& flags) {
   command.add_option("graph", flags->graph, "a container, or synthetic:SHAPE?scale=…&seed=…")->required();
-  command.add_option("--fanout", flags->fanout, "neighbors a node at each hop, the first next to the seeds; all: every one")
+  command
+      .add_option("--fanout", flags->fanout,
+                  "how many neighbors each hop draws, the hop next to the seeds first; all: every one")
       ->transform([](const std::string& text) { return text == "all" ? std::to_string(kAllNeighbors) : text; })
-      ->delimiter(',')->capture_default_str();
-  command.add_option("--batch", flags->batch, "seeds a batch")->check(kAboveZero)->capture_default_str();
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--batch", flags->batch, "how many seeds a batch has")->check(kAboveZero)->capture_default_str();
   command.add_option("--frontier", flags->frontier, "which nodes a hop draws for: all so far, or only new ones")
       ->check(CLI::IsMember({"all", "new"}))->capture_default_str();
   AddLoadFlag(command, flags->load);
-  command.add_option("--seed", flags->seed, "of seed order and draws")->capture_default_str();
+  command.add_option("--seed", flags->seed, "the seed of seed order and draws")->capture_default_str();
   command.add_flag("--json", flags->json, "write JSON");
 }
 
@@ -282,8 +285,12 @@ void AddSamplerBench(CLI::App& bench, CommandResult& result) {
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* command = bench.add_subcommand("sampler", "draw batches and time them");
   AddCommonOptions(*command, flags);
-  command->add_option("--threads", flags->threads, "that sample, each its own batches")->check(CLI::Range(1, 1024))->capture_default_str();
-  command->add_option("--batches", flags->batches, "of each thread")->check(kAboveZero)->capture_default_str();
+  command->add_option("--threads", flags->threads, "how many threads sample, each its own batches")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--batches", flags->batches, "how many batches each thread draws")
+      ->check(kAboveZero)
+      ->capture_default_str();
   command->callback([flags, &result] {
     const Status status = RunSamplerBench(*flags);
     if (!status.ok()) result.exit_status = ReportStatus(status);
@@ -294,10 +301,17 @@ void AddPipelineBench(CLI::App& bench, CommandResult& result) {
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* command = bench.add_subcommand("pipeline", "prepare the batches of whole epochs and time them");
   AddCommonOptions(*command, flags);
-  command->add_option("--workers", flags->threads, "threads that prepare batches")->check(CLI::Range(1, 1024))->capture_default_str();
-  command->add_option("--queue", flags->queue, "batches under way; 0: two more than workers")->check(kZeroOrMore);
-  command->add_option("--epochs", flags->epochs, "passes over the training nodes")->check(kAboveZero)->capture_default_str();
-  command->add_option("--consume-ms", flags->consume_ms, "how long the consumer is busy with a batch, asleep")->check(kZeroOrMore);
+  command->add_option("--workers", flags->threads, "how many threads prepare batches")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--queue", flags->queue, "how many batches may be under way; 0: two more than workers")
+      ->check(kZeroOrMore);
+  command->add_option("--epochs", flags->epochs, "how many passes over the training nodes are made")
+      ->check(kAboveZero)
+      ->capture_default_str();
+  command
+      ->add_option("--consume-ms", flags->consume_ms, "how long the consumer sleeps for each batch, as if it were busy")
+      ->check(kZeroOrMore);
   command->callback([flags, &result] {
     const Status status = RunPipelineBench(*flags);
     if (!status.ok()) result.exit_status = ReportStatus(status);

@@ -218,7 +218,7 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?seed=1'")->required();
   AddTrainFlags(*command, flags->train);
   flags->shards = command->get_option("--shards");
-  command->add_option("--epochs", flags->epochs, "epochs measured, after one that is not")
+  command->add_option("--epochs", flags->epochs, "how many epochs are measured, after one warm-up epoch")
       ->capture_default_str()
       ->check(kAboveZero);
   AddDeviceFlags(*command, flags->device);

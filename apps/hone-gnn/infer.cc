@@ -412,30 +412,36 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
       ->add_option("checkpoint", flags->checkpoint,
                    "a checkpoint file, its folder (best.safetensors), or weights with PyTorch Geometric's names")
       ->required();
-  CLI::Option* fanout = command->add_option(
-      "--fanout", flags->fanout, "sampled: how many neighbors each hop draws; by default as in the run's validations");
-  command->add_flag("--full", flags->predict.exact, "exact: every neighbor, one layer at a time");
+  CLI::Option* fanout =
+      command->add_option("--fanout", flags->fanout,
+                          "without --full: how many neighbors each hop draws; by default as in the run's validations");
+  command->add_flag("--full", flags->predict.exact, "predict exactly: read every neighbor, one layer at a time");
   command->add_option("--nodes", flags->nodes, "all, train, valid, test, or a .npy file of node ids")
       ->capture_default_str();
-  command->add_option("--output", flags->output, "a .npy file: int32 [nodes], in the order of the nodes asked for");
-  CLI::Option* probabilities =
-      command->add_flag("--probabilities", flags->probabilities, "write float32 [nodes, classes] instead");
-  command->add_flag("--logits", flags->logits, "write float32 [nodes, classes], as the model gives them, instead")
+  command->add_option("--output", flags->output,
+                      "write a .npy file: int32 [nodes], in the order of the requested nodes");
+  CLI::Option* probabilities = command->add_flag("--probabilities", flags->probabilities,
+                                                 "write probabilities instead: float32 [nodes, classes]");
+  command->add_flag("--logits", flags->logits, "write the model's outputs instead: float32 [nodes, classes]")
       ->excludes(probabilities);
-  command->add_flag("--confusion", flags->confusion, "tell how many nodes of each label were predicted as each class");
-  CLI::Option* batch = command->add_option("--batch", flags->predict.batch, "sampled: nodes a batch")
-                           ->capture_default_str()
-                           ->check(kAboveZero);
-  CLI::Option* frontier =
-      command->add_option("--frontier", flags->frontier, "sampled: all or new; by default as in training");
-  flags->seed =
-      command->add_option("--seed", flags->predict.seed, "sampled: the seed of the draws; by default that of training");
-  CLI::Option* scratch = command->add_option("--scratch", flags->predict.scratch,
-                                             "exact, on the CPU: folder for activations that memory cannot hold");
-  CLI::Option* chunk =
-      command->add_option("--chunk-mib", flags->chunk_mib, "exact, on the CPU: input rows computed at a time, in MiB")
+  command->add_flag("--confusion", flags->confusion, "show how many nodes of each label were predicted as each class");
+  CLI::Option* batch =
+      command->add_option("--batch", flags->predict.batch, "without --full: how many nodes a batch has")
           ->capture_default_str()
-          ->check(CLI::Range(1, 1 << 20));
+          ->check(kAboveZero);
+  CLI::Option* frontier =
+      command->add_option("--frontier", flags->frontier,
+                          "without --full: which nodes a hop draws for, all or new; by default as in training");
+  flags->seed = command->add_option("--seed", flags->predict.seed,
+                                    "without --full: the seed of the draws; by default that of training");
+  CLI::Option* scratch =
+      command->add_option("--scratch", flags->predict.scratch,
+                          "with --full on the CPU: the folder for activations that do not fit in memory");
+  CLI::Option* chunk = command
+                           ->add_option("--chunk-mib", flags->chunk_mib,
+                                        "with --full on the CPU: how many MiB of input rows are computed at a time")
+                           ->capture_default_str()
+                           ->check(CLI::Range(1, 1 << 20));
   flags->of_samples = {fanout, batch, frontier, flags->seed};
   flags->of_exact = {scratch, chunk};
   AddDeviceFlags(*command, flags->device);

@@ -24,7 +24,7 @@ inline CLI::Option* AddLoadFlag(CLI::App& command, std::string& how) {
 inline CLI::Option* AddSplitFlag(CLI::App& command, std::string& file) {
   return command.add_option(
       "--split", file,
-      "a .npy file in place of the graph's split: 0 training, 1 validation, 2 test, -1 none, for each node");
+      "use this .npy file instead of the graph's split: for each node 0 training, 1 validation, 2 test, -1 none");
 }
 
 inline OpenGraphOptions::Load LoadOf(const std::string& how) {

@@ -227,7 +227,10 @@ void RegisterBenchCommand(CLI::App& app, CommandContext& context) {
                       "one more column, a strategy with options of its own: LABEL=STRATEGY[,NAME=NUMBER…][,target=cute]; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--broken-starts", flags->broken_starts, "begin each task's runs in trouble, with TASK.cu of this folder (hone optimize --broken-start)");
-  command->add_option("--name", flags->name, "of this bench: its runs are NAME.TASK.STRATEGY, or NAME.TASK.LABEL")->capture_default_str();
+  command
+      ->add_option("--name", flags->name,
+                   "the name of this bench, whose runs are called NAME.TASK.STRATEGY, or NAME.TASK.LABEL")
+      ->capture_default_str();
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   RegisterKernelBenchCommand(*bench, context);
   AddRunFlags(*command, flags->run);

@@ -148,7 +148,8 @@ void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context) {
   command->add_flag("--compile", flags->compiled, "time against torch.compile of the module too");
   command->add_flag("--hosted", flags->hosted, "judge every submission hosted, and do not try to lift it");
   command->add_flag("--no-time", flags->no_time, "check the submissions and do not time them");
-  command->add_option("--name", flags->name, "of this campaign: its runs are NAME.levelL_P")->capture_default_str();
+  command->add_option("--name", flags->name, "the name of this campaign, whose runs are called NAME.levelL_P")
+      ->capture_default_str();
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   AddRunFlags(*command, flags->run);
   AddTrialsOption(*command, flags->trials, "how many sets of random inputs each submission is checked with");
