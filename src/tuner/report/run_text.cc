@@ -333,6 +333,7 @@ std::string RunText(const RunView& view, int columns) {
                   view.options.strategy, view.options.model, view.ended.empty() ? "open" : view.ended);
   text = Wrapped(text, columns) + NodeHeader(columns) + "\n";
   for (const RunNode& node : view.nodes) text += NodeLine(view, node, columns) + "\n";
+  text += Wrapped("A gain is over the version that was the best when its node was begun.\n", columns);
   return text + "\n" + ResultText(view, columns) + Wrapped(GatesText(view), columns) + Wrapped(RemarksText(view, 20), columns);
 }
 
