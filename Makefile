@@ -8,6 +8,7 @@
 #   make test-python  only the tests that are written in Python; their packages go to build/python
 #   make test-torch   every PyTorch problem of tests/torch, of which make test-python takes some
 #   make test-browser  only the tests of pages in a real browser; installs Chromium
+#   make test-whole   the tests of which make test takes a part (HONE_TEST_WHOLE), whole; ten minutes more
 #   make test-gpu  only the tests that need a GPU; fails where there is none
 JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a child or a time limit.
@@ -28,7 +29,7 @@ define configure
 	@grep -E '^-- CUDA device' $(BUILD).configure.log; rm -f $(BUILD).configure.log
 endef
 
-.PHONY: build test demo demo-gnn test-python test-torch test-browser test-gpu package site setup format clean
+.PHONY: build test demo demo-gnn test-python test-torch test-browser test-gpu test-whole package site setup format clean
 
 setup:
 	@tools/setup
@@ -57,6 +58,11 @@ test-browser:
 	$(call configure,$(FULL_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target hone
 	@ctest --test-dir $(BUILD) -L browser --output-on-failure --no-tests=error
+
+test-whole: setup
+	$(call configure,$(FULL_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS)
+	@HONE_TEST_WHOLE=1 ctest --test-dir $(BUILD) -L whole -j $(TEST_JOBS) --output-on-failure --no-tests=error
 
 test-gpu: setup
 	$(call configure,$(FULL_FLAGS))

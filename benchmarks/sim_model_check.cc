@@ -124,18 +124,19 @@ double TimeOf(const SimVariant& v, Compiler& compiler, DeviceSession& session) {
 
 int Main(int argc, char** argv) {
   Arguments app("Modelled against measured times");
-  std::string device = "sim", against, only;
+  std::string device = "sim", against, only, cache;
   double require = -1;
   app.Add("--device", device, "sim, sim:NAME or cuda:N");
   app.Add("--against", against, "a file that this program wrote on a GPU");
   app.Add("--require", require, "least rank correlation over all variants");
   app.Add("--only", only, "variants whose family/name contains this");
+  app.Add("--cache", cache, "a folder for precompiled headers, which the simulated GPU otherwise makes anew");
   if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
 
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<DeviceSession> session;
   if (device.rfind("sim", 0) == 0) {
-    compiler = Must(MakeSimCompiler({}));
+    compiler = Must(MakeSimCompiler({.cache_directory = cache}));
     SimSessionOptions options;
     options.gpu = device.size() > 4 ? device.substr(4) : "";
     session = Must(MakeSimSession(options));

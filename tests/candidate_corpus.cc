@@ -36,6 +36,7 @@ std::vector<CorpusEntry> ReadCorpus(const std::string& directory) {
     const std::string where = Field(entry.source, "where");
     entry.on_sim = where.find("sim") != std::string::npos;
     entry.on_gpu = where.find("gpu") != std::string::npos;
+    entry.represented_by = Field(entry.source, "by");
     if (const std::string timed = Field(entry.source, "timed"); !timed.empty()) entry.timed = std::stoul(timed);
     if (const std::string most = Field(entry.source, "at_most"); !most.empty()) entry.at_most = std::stod(most);
     entries.push_back(std::move(entry));

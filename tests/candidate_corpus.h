@@ -9,6 +9,8 @@
 //   // where: sim gpu                      the devices on which it is to be judged
 //   // timed: 1                            optional: the timed case, from 0, with which it is judged: on the simulated GPU, where it is
 //                                          otherwise only checked, and on a GPU in place of the second
+//   // by: another_entry                optional, of an entry that the simulated GPU takes seconds for: that one, which meets the same gate,
+//                                          stands for it there, except where HONE_TEST_WHOLE is set (`make test-whole`)
 #pragma once
 
 #include <optional>
@@ -18,7 +20,7 @@
 namespace hone {
 
 struct CorpusEntry {
-  std::string path, name, task, source;
+  std::string path, name, task, source, represented_by;
   std::vector<std::string> expect;
   bool on_sim = false, on_gpu = false;
   std::optional<size_t> timed;

@@ -96,6 +96,8 @@ class Corpus : public testing::TestWithParam<CorpusEntry> {
     const bool on_sim = TestDevice().rfind("sim", 0) == 0;
     if (on_sim ? !entry.on_sim : !entry.on_gpu)
       GTEST_SKIP() << "not for " << TestDevice() << ", by its own 'where' line";
+    if (on_sim && !entry.represented_by.empty() && std::getenv("HONE_TEST_WHOLE") == nullptr)
+      GTEST_SKIP() << entry.represented_by << " stands for it; `make test-whole` judges both";
     Result<Task> task = LoadTask(SourceDirectory() + "/tasks/" + entry.task);
     ASSERT_TRUE(task.ok()) << task.status().message();
     EvaluationRequest request;
@@ -135,6 +137,24 @@ TEST_P(Honest, AreNeverRefused) { Judge(); }
 std::string Name(const testing::TestParamInfo<CorpusEntry>& info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(Corpus, Cheats, testing::ValuesIn(ReadCorpus(SourceDirectory() + "/tests/cheats")), Name);
 INSTANTIATE_TEST_SUITE_P(Corpus, Honest, testing::ValuesIn(ReadCorpus(SourceDirectory() + "/tests/honest")), Name);
+
+// What stands for an entry is judged on the simulated GPU each time, and ends in a verdict that the entry may end in.
+TEST(CorpusSize, WhatStandsForAnEntryIsJudged) {
+  const std::vector<CorpusEntry> cheats = ReadCorpus(SourceDirectory() + "/tests/cheats");
+  size_t represented = 0;
+  for (const CorpusEntry& entry : cheats) {
+    if (entry.represented_by.empty()) continue;
+    ++represented;
+    const auto by = std::find_if(cheats.begin(), cheats.end(),
+                                 [&](const CorpusEntry& other) { return other.name == entry.represented_by; });
+    ASSERT_NE(by, cheats.end()) << entry.path;
+    EXPECT_TRUE(by->on_sim && by->represented_by.empty()) << entry.path;
+    EXPECT_EQ(by->expect, entry.expect) << entry.path;
+  }
+  EXPECT_LE(represented, 12u) << "a corpus that is hardly judged proves little";
+  for (const CorpusEntry& entry : ReadCorpus(SourceDirectory() + "/tests/honest"))
+    EXPECT_TRUE(entry.represented_by.empty()) << entry.path;
+}
 
 TEST(CorpusSize, HoldsAtLeastFortyCheatsAndSixtyHonestKernels) {
   EXPECT_GE(ReadCorpus(SourceDirectory() + "/tests/cheats").size(), 40u);

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/json_text.h"
+#include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/evaluate/compile_only.h"
@@ -43,6 +44,16 @@ Result<double> Share(const char* option, const std::string& text, double least, 
                                              text, 100 * least, 100 * most));
 }
 
+// A mistyped folder is not made: CI would look for the report elsewhere, after a gate of many minutes.
+Status CheckReportFile(const char* option, const std::string& path) {
+  HONE_RETURN_IF_ERROR(CheckOutput(path));
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return Status::Ok();
+  return Status::InvalidArgument(fmt::format(
+      "{} {}: there is no folder {}; correct the path, or make that folder first", option, path, folder.string()));
+}
+
 Status Run(CommandContext& context, const GateFlags& flags) {
   GateOptions options;
   HONE_ASSIGN_OR_RETURN(options.slower, Share("--slower", flags.slower, 0, 10));
@@ -57,7 +68,9 @@ Status Run(CommandContext& context, const GateFlags& flags) {
     }
     options.kernels.push_back({kernel.substr(0, equals), kernel.substr(equals + 1)});
   }
-  for (const std::string& path : {flags.junit, flags.markdown}) HONE_RETURN_IF_ERROR(CheckOutput(path));
+  for (const auto& [option, path] : {std::pair{"--junit", flags.junit}, {"--markdown", flags.markdown}}) {
+    HONE_RETURN_IF_ERROR(CheckReportFile(option, path));
+  }
   GitOptions git;
   git.repository = flags.repository;
   git.search_path = SplitSearchPath(context.search_path);

@@ -8,6 +8,7 @@
 // expect: no_gain
 // where: sim
 // timed: 4
+// by: sim_free_local_fused
 /*hone
 [[launch]]
 kernel = "softmax"

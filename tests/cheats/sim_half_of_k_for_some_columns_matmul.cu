@@ -7,6 +7,7 @@
 // expect: wrong_output
 // where: sim gpu
 // timed: 1
+// by: sim_half_of_k_for_some_rows_matmul
 /*hone
 [[launch]]
 kernel = "product"

@@ -8,6 +8,7 @@
 // expect: wrong_output,unsupported,no_gain
 // where: sim gpu
 // timed: 4
+// by: sim_two_steps_rmsnorm
 /*hone
 [[memset]]
 target = "c"

@@ -9,6 +9,7 @@
 // expect: wrong_output,unsupported,no_gain
 // where: sim gpu
 // timed: 4
+// by: sim_two_steps_rmsnorm
 /*hone
 [[workspace]]
 name  = "stats"

@@ -521,6 +521,7 @@ TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
       {{"tune", "relu", "tasks/relu/seed.cu", "--out", scratch_.path()}, "is a folder"},
       {{"runs", "--store", scratch_ / "typo.sqlite"}, "there is no such file"},
       {{"worker", "--spool", scratch_ / "typo", "--once", "--device", "sim"}, "there is no such folder"},
+      {{"eval", "relu", "tasks/relu/seed.cu", "--device", "spool:" + (scratch_ / "typo/spool")}, "there is no folder"},
       {{"show", "last", "-1"}, "'-1' is too small"},
   };
   for (const auto& c : cases) {

@@ -273,6 +273,7 @@ TEST_F(Gate, SaysWhatIsWrongWithItsOptions) {
       {{"--base", "main", "--slower", "much"}, "--slower much"},
       {{"--base", "main", "--slower", "2"}, "write a share with a percent sign, such as 2%"},
       {{"--base", "main", "--rate", "0"}, "--rate 0"},
+      {{"--base", "main", "--junit", "typo/gate.xml"}, "--junit typo/gate.xml: there is no folder typo"},
       {{"--base", "main", "--kernel", "relu"}, "write TASK=FILE.cu"},
       {{"--base", "main", "--kernel", "relu=none.cu"}, "neither side has this file"},
       {{"--base", "main", "--kernel", "rellu=tasks/relu/seed.cu"}, "0 folders"},

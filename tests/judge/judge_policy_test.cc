@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each group of the judge's chosen numbers names a section of docs/measurement.md that is there.
+#include "tuner/evaluate/judge/judge_policy.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -28,6 +30,17 @@ TEST(JudgePolicy, NamesSectionsThatTheMeasurementPageHas) {
     ++sections;
   }
   EXPECT_GE(sections, 5);
+}
+
+// An oracle has longer than a candidate, never so long that a watchdog would end it first, and little where little was
+// asked for.
+TEST(JudgePolicy, TheOraclesLimitFollowsTheLaunchLimit) {
+  EXPECT_EQ(policy::OracleSeconds(10), 120) << "by default";
+  EXPECT_EQ(policy::OracleSeconds(200), 120);
+  EXPECT_LT(policy::OracleSeconds(200), policy::kCheckSeconds);
+  EXPECT_EQ(policy::OracleSeconds(3), 36);
+  EXPECT_EQ(policy::OracleSeconds(0.1), 20)
+      << "a simulated GPU on a busy machine takes some seconds for an honest oracle";
 }
 
 }  // namespace

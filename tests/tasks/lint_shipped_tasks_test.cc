@@ -4,18 +4,23 @@
 // Every shipped task passes the linter: its oracle reproduces the cases worked out by hand, its seed is right on every
 // check case and input set, its tolerance stands between honest kernels and imprecise ones.
 //
-// On the simulated GPU; HONE_TEST_DEVICE=cuda:0 lints on a GPU instead. Ten compilations of an oracle in other precisions
-// are most of what a task costs: the tasks of serving stacks are linted without them, unless HONE_TEST_PRECISION is set,
-// and `hone tasks check` always does both.
+// On the simulated GPU; HONE_TEST_DEVICE=cuda:0 lints on a GPU instead. Ten compilations of an oracle in other
+// precisions are most of what a task costs. They say something new only when the task changes, or the linter:
+// linted_whole.txt has the hashes of the tasks that passed all of it, and such a task is linted without them, unless it
+// is one of the three that stand for the linter. HONE_TEST_WHOLE=1 lints all tasks whole (`make test-whole`), and
+// HONE_TEST_LINTED=FILE adds the line of each that passed to FILE. `hone tasks check` always lints whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
+#include "base/hash.h"
 #include "tuner/evaluate/lint/lint_command.h"
 
 namespace hone {
@@ -30,11 +35,26 @@ std::vector<std::string> TaskNames() {
   return names;
 }
 
+// The line of linted_whole.txt for a task: its name, and a hash of the names and contents of its files.
+std::string LineOf(const std::string& task) {
+  const std::filesystem::path folder = std::filesystem::path(HONE_SOURCE_DIR "/tasks") / task;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::string hashes;
+  for (const auto& file : files)
+    hashes += file.lexically_relative(folder).string() + " " + Sha256Hex(ReadFile(file).value()) + "\n";
+  return task + " " + Sha256Hex(hashes);
+}
+
 bool IsLintedWhole(const std::string& task) {
-  static const std::set<std::string> kServing = {
-      "causal_conv1d", "embedding_bag",     "fp8_block_matmul", "histogram", "moe_gating", "paged_decode_attention",
-      "prefix_sum",    "rmsnorm_quant_fp8", "rope_kv_write",    "top_k"};
-  return std::getenv("HONE_TEST_PRECISION") != nullptr || !kServing.contains(task);
+  // Of a pointwise task, of one in half precision, and of one that reads through indices.
+  static const std::set<std::string> kAlways = {"relu", "silu_and_mul", "gather_mean"};
+  if (std::getenv("HONE_TEST_WHOLE") != nullptr || kAlways.contains(task)) return true;
+  const std::string known = "\n" + ReadFile(HONE_SOURCE_DIR "/tests/tasks/linted_whole.txt").value();
+  return known.find("\n" + LineOf(task) + "\n") == std::string::npos;
 }
 
 class LintShippedTask : public testing::TestWithParam<std::string> {};
@@ -49,9 +69,13 @@ TEST_P(LintShippedTask, FindsNothingWrong) {
   options.executable = HONE_BINARY_DIR "/bin/hone";
   options.cache_directory = HONE_BINARY_DIR "/tests/cache";
   const LintScope whole, part{.precision = false, .hidden_draws = 1};
-  Result<LintOutcome> outcome = LintOnDevice(*task, options, IsLintedWhole(GetParam()) ? whole : part);
+  const bool in_whole = IsLintedWhole(GetParam());
+  Result<LintOutcome> outcome = LintOnDevice(*task, options, in_whole ? whole : part);
   ASSERT_TRUE(outcome.ok()) << outcome.status().message();
   EXPECT_TRUE(outcome->valid) << outcome->text;
+  const char* linted = std::getenv("HONE_TEST_LINTED");
+  if (in_whole && outcome->valid && linted != nullptr)
+    std::ofstream(linted, std::ios::app) << LineOf(GetParam()) << std::endl;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LintShippedTask, testing::ValuesIn(TaskNames()),

@@ -187,6 +187,16 @@ Result<DeviceFacts> Spool::ReadFacts() const {
 
 Result<std::unique_ptr<Evaluator>> MakeSpoolEvaluator(const std::string& directory) {
   if (directory.empty()) return Status::InvalidArgument("--device spool: needs a folder, such as spool:/data/spool");
+  // The folder itself is made, so that a queue can begin with its first job; a folder above it that is not there was
+  // mistyped.
+  std::error_code error;
+  const fs::path above = fs::absolute(fs::path(directory + "/x"), error).parent_path().parent_path();
+  if (!fs::is_directory(above, error)) {
+    return Status::InvalidArgument(
+        fmt::format("--device spool:{}: there is no folder {}, in which the spool would be made; correct the path, or "
+                    "make that folder first",
+                    directory, above.string()));
+  }
   HONE_RETURN_IF_ERROR(MakeDirectories(directory + "/pending"));
   Result<DeviceFacts> facts = Spool(directory).ReadFacts();
   DeviceFacts known;

@@ -37,8 +37,7 @@ TEST_P(NewTaskChecks, Passes) {
   evaluator.device = "sim";
   evaluator.launch_limit_seconds = evaluator.compile_limit_seconds =
       200;  // seconds; the host's processors run it, and may have much else to do
-  const TemporaryDirectory cache = MakeTemporaryDirectory().value();
-  evaluator.cache_directory = cache.path();
+  evaluator.cache_directory = HONE_BINARY_DIR "/tests/cache";
   evaluator.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
   // `hone new` makes the same check before it calls a task ready. The first four are also tried in other precisions.
   const bool all = GetParam().sizes.empty();
@@ -68,8 +67,7 @@ void launch(const float* x, float* y, int n) { gelu<<<(n + 255) / 256, 256>>>(x,
   EvaluatorOptions evaluator;
   evaluator.device = "sim";
   evaluator.launch_limit_seconds = evaluator.compile_limit_seconds = 200;
-  const TemporaryDirectory cache = MakeTemporaryDirectory().value();
-  evaluator.cache_directory = cache.path();
+  evaluator.cache_directory = HONE_BINARY_DIR "/tests/cache";
   evaluator.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
   const LintOutcome outcome = LintOnDevice(task, evaluator, {.precision = false, .hidden_draws = 1}).value();
   ASSERT_EQ(outcome.cancelling.size(), 1u) << outcome.text;

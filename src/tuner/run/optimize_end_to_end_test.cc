@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the real program on the simulated device: the mechanical rewrites of every shipped seed are right, a run finds
+// Tests the real program on the simulated device: the mechanical rewrites of shipped seeds are right, a run finds
 // a faster kernel and proves it, and a run whose process is killed resumes where its log ends.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,8 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -59,7 +63,7 @@ class OptimizeEndToEnd : public testing::Test {
     int kept = 0;
     for (size_t at = toml.find("[[case]]\nrole = \"time\"\n"); at != std::string::npos;) {
       const size_t end = std::min(toml.find("[[case]]", at + 1), toml.size());
-      const bool keep = toml.substr(at, end - at).find("{ tokens = 2048, d = 11008 }") != std::string::npos;
+      const bool keep = toml.substr(at, end - at).find("{ tokens = 256, d = 4096 }") != std::string::npos;
       kept += keep ? 1 : 0;
       if (!keep) toml.erase(at, end - at);
       at = toml.find("[[case]]\nrole = \"time\"\n", keep ? end : at);
@@ -72,33 +76,53 @@ class OptimizeEndToEnd : public testing::Test {
   TemporaryDirectory scratch_;
 };
 
-// Applies all rewrites, on top of each other, except use-fast-math, which may break a tolerance.
-TEST_F(OptimizeEndToEnd, AllRewritesTogetherAreRightOnEveryTask) {
-  int judged = 0;
+// A task's seed with all rewrites, on top of each other, except use-fast-math, which may break a tolerance.
+struct Rewritten {
+  std::string task, source;
+  std::set<std::string> rewrites;
+};
+
+std::vector<Rewritten> RewrittenSeeds() {
+  std::vector<Rewritten> seeds;
   for (const auto& entry : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/tasks")) {
     if (!std::filesystem::exists(entry.path() / "seed.cu")) continue;
     const Task task = LoadTask(entry.path().string()).value();
-    SCOPED_TRACE(task.name);
-    std::string source = task.seed_source, applied;
+    Rewritten seed{task.name, task.seed_source, {}};
     for (const Rewrite& rewrite : AllRewrites()) {
       if (rewrite.name == "use-fast-math") continue;
-      const Candidate candidate = ParseCandidate(source, "c.cu", task).value();
+      const Candidate candidate = ParseCandidate(seed.source, "c.cu", task).value();
       const RewriteOutcome outcome = rewrite.apply(SourceView::Make(candidate, task).value());
       if (!outcome.applied()) continue;
-      source = outcome.source;
-      applied += std::string(rewrite.name) + " ";
+      seed.source = outcome.source;
+      seed.rewrites.insert(std::string(rewrite.name));
     }
-    ASSERT_NE(source, task.seed_source);
-    const std::string path = scratch_ / (task.name + ".cu");
-    ASSERT_TRUE(WriteFileAtomically(path, source).ok());
-    const json evaluation =
-        json::parse(Hone({"eval", task.name, path, "--device", "sim", "--no-time", "--trials", "1",
-                          "--seed", "11", "--launch-limit", "200", "--json"},
-                         0));
-    EXPECT_EQ(evaluation["verdict"], "ok") << applied << evaluation["detail"];
-    ++judged;
+    EXPECT_FALSE(seed.rewrites.empty()) << task.name;
+    seeds.push_back(std::move(seed));
   }
-  EXPECT_GE(judged, 12);
+  std::sort(seeds.begin(), seeds.end(), [](const Rewritten& a, const Rewritten& b) { return a.task < b.task; });
+  return seeds;
+}
+
+// Every rewrite is right on two of the tasks that it applies to, where there are two; with HONE_TEST_WHOLE=1, on every
+// task.
+TEST_F(OptimizeEndToEnd, AllRewritesTogetherAreRight) {
+  const std::vector<Rewritten> seeds = RewrittenSeeds();
+  EXPECT_GE(seeds.size(), 12u);
+  std::map<std::string, int> judged;
+  for (const Rewritten& seed : seeds) {
+    SCOPED_TRACE(seed.task);
+    const bool is_new = std::any_of(seed.rewrites.begin(), seed.rewrites.end(),
+                                    [&](const std::string& name) { return judged[name] < 2; });
+    if (!is_new && std::getenv("HONE_TEST_WHOLE") == nullptr) continue;
+    const std::string path = scratch_ / (seed.task + ".cu");
+    ASSERT_TRUE(WriteFileAtomically(path, seed.source).ok());
+    const json evaluation = json::parse(Hone({"eval", seed.task, path, "--device", "sim", "--no-time", "--trials", "1",
+                                              "--seed", "11", "--launch-limit", "200", "--json"},
+                                             0));
+    EXPECT_EQ(evaluation["verdict"], "ok") << fmt::format("{} ", fmt::join(seed.rewrites, " ")) << evaluation["detail"];
+    for (const std::string& name : seed.rewrites) ++judged[name];
+  }
+  EXPECT_GE(judged.size(), 5u) << "so few rewrites apply to the tasks that ship";
 }
 
 TEST_F(OptimizeEndToEnd, FindsAFasterKernelAndProvesIt) {

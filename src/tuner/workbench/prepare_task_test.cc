@@ -36,7 +36,7 @@ void launch(const float* x, float* y, int rows, int d) { gelu<<<(rows * d + 255)
   EvaluatorOptions options;
   options.device = "sim";
   options.launch_limit_seconds = options.compile_limit_seconds = 200;  // seconds; the host may have much else to do
-  options.cache_directory = folder.path() + "/cache";
+  options.cache_directory = std::string(HONE_BINARY_DIR) + "/tests/cache";
   options.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
   options.executable = std::string(HONE_BINARY_DIR) + "/bin/hone";
   CheckPrepared(options, prepared);

@@ -86,6 +86,11 @@ class BlockRunner {
   bool RunBlock(Block& block);
   void RunWarp(Block& block, size_t warp);
   void Resume(Block& block, size_t thread);
+  // Makes `fiber` the running one, with a stack; the caller jumps to it.
+  void Enter(Fiber& fiber);
+  // Keeps where the thread (or the scheduler) that was left goes on. Every jump to a fiber ends with this.
+  void KeepContext(boost::context::detail::fcontext_t context);
+  Fiber* NextOfWarp();
   void SwitchOut();
   void Exited(Fiber& fiber);
   void ReleaseBarrier(Block& block);
@@ -107,6 +112,7 @@ class BlockRunner {
   Draw draw_{0};
   Block* active_ = nullptr;
   Fiber* fiber_ = nullptr;
+  Fiber* left_ = nullptr;  // what ran before the running fiber; null: the scheduler
   Block* block_ = nullptr;
   uint64_t spins_ = 0;
   bool yielded_ = false;

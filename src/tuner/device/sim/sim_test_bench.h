@@ -34,9 +34,9 @@ class SimBench {
     session_ = Value(MakeSimSession(options));
   }
 
-  // Returns one compiler for the whole test program: it precompiles the headers once.
+  // Returns one compiler for the whole test program. Precompiled headers are those of all tests.
   static Compiler& SharedCompiler() {
-    static const std::unique_ptr<Compiler> compiler = Value(MakeSimCompiler({}));
+    static const std::unique_ptr<Compiler> compiler = Value(MakeSimCompiler({.cache_directory = HONE_BINARY_DIR "/tests/cache"}));
     return *compiler;
   }
 

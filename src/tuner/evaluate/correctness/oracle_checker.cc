@@ -23,7 +23,6 @@
 namespace hone {
 namespace {
 
-constexpr double kOracleLimitSeconds = 120;
 constexpr uint64_t kArenaPurpose = 0x0c5a;
 // References that need more bytes than this are computed one group of slices at a time.
 constexpr int64_t kLargestReferenceShare = 2;  // at most 1 / this of the free device memory
@@ -383,11 +382,14 @@ Result<double> OracleChecker::RmsOfFew(uint64_t reference, int64_t elements) {
 }
 
 Status OracleChecker::RunProgram(const ResolvedPlan& plan, const Bindings& bindings, const Dims& dims) {
-  LaunchRequest request{.plan = &plan, .bindings = &bindings, .limit_seconds = kOracleLimitSeconds, .trusted = true};
+  LaunchRequest request{.plan = &plan, .bindings = &bindings, .limit_seconds = oracle_.limit_seconds, .trusted = true};
   HONE_ASSIGN_OR_RETURN(LaunchOutcome launched, session_.Launch(*oracle_.program, request));
   if (launched.status == LaunchStatus::kOk) return Status::Ok();
+  const std::string limit = launched.status == LaunchStatus::kTimedOut
+                                ? " (an oracle has twelve times --launch-limit, at least 20 s and at most 120 s)"
+                                : "";
   return Status::InvalidArgument(
-      fmt::format("task {}: its oracle failed for {}: {}", task_.name, DimsText(dims), launched.detail));
+      fmt::format("task {}: its oracle failed for {}: {}{}", task_.name, DimsText(dims), launched.detail, limit));
 }
 
 Status OracleChecker::RunHost(const Bindings& bindings, const Dims& dims) {

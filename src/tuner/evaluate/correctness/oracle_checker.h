@@ -59,6 +59,7 @@ struct OracleSource {
   const Candidate* candidate = nullptr;  // the oracle's text, for its plan
   LoadedProgram* program = nullptr;      // loaded on the checker's session
   HostReference* host = nullptr;         // if not null, used instead of the two
+  double limit_seconds = 120;            // of one launch of `program`
 };
 
 class OracleChecker {

@@ -5,6 +5,7 @@
 // docs/measurement.md that argues it. A change here can change verdicts or times, so the document must change as well.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "hone/tuner/task.h"
@@ -26,7 +27,13 @@ inline constexpr Distribution kStress[] = {Distribution::kSpecial, Distribution:
 inline constexpr int kSpecialTrials = 1;
 
 // A watchdog gives a phase this long on top of the candidate's launches in it, for Hone's own work: loading modules,
-// the floor kernels, and the oracle, which may take 120 s by itself.
+// the floor kernels, and the oracle, which may take 120 s by itself (OracleSeconds).
+//
+// An oracle sums in float64 and is written to be right, so it has longer than a candidate; but where --launch-limit is
+// short, an oracle that never ends must not keep its author waiting for two minutes.
+constexpr double OracleSeconds(double launch_limit_seconds) {
+  return std::clamp(12 * launch_limit_seconds, 20.0, 120.0);
+}
 inline constexpr double kLoadSeconds = 60;
 inline constexpr double kFloorSeconds = 30;
 inline constexpr double kModelSeconds = 30;

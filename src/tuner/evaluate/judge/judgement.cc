@@ -38,7 +38,10 @@ Judgement::Judgement(DeviceSession& device, const JudgeRequest& asked, const Jud
 
 OracleChecker Judgement::MakeChecker() {
   if (request.reference != nullptr) return OracleChecker(session, task, {.host = request.reference});
-  return OracleChecker(session, task, {.candidate = &request.oracle->candidate, .program = programs.oracle.get()});
+  return OracleChecker(session, task,
+                       {.candidate = &request.oracle->candidate,
+                        .program = programs.oracle.get(),
+                        .limit_seconds = policy::OracleSeconds(request.launch_limit_seconds)});
 }
 
 Gate Judgement::Stop(Verdict verdict, std::string detail) {

@@ -66,14 +66,13 @@ __global__ void transpose(const float* __restrict__ x, float* __restrict__ out, 
 class ProfileOnSimulator : public testing::Test {
  protected:
   static Evaluator& evaluator() {
-    static Result<TemporaryDirectory> cache = MakeTemporaryDirectory({}, "hone-profile-test-");
     static Result<std::unique_ptr<Evaluator>> made = [] {
       EvaluatorOptions options;
       options.device = "sim";
       options.launch_limit_seconds = options.compile_limit_seconds = 200;  // seconds; the host's processors run it, and may have much else to do
       // A user may give a path relative to this folder, although the children start in another.
       options.executable = std::filesystem::relative(std::filesystem::read_symlink("/proc/self/exe")).string();
-      options.cache_directory = cache->path();
+      options.cache_directory = HONE_BINARY_DIR "/tests/cache";
       return MakeEvaluator(options);
     }();
     EXPECT_TRUE(made.ok()) << made.status().message();

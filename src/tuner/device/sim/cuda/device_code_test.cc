@@ -68,7 +68,7 @@ struct Shape {
 class DeviceCode : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    auto compiler = MakeSimCompiler({});
+    auto compiler = MakeSimCompiler({.cache_directory = HONE_BINARY_DIR "/tests/cache"});
     ASSERT_TRUE(compiler.ok()) << compiler.status().message();
     compiler_ = compiler->release();
     auto session = MakeSimSession({});

@@ -44,7 +44,7 @@ TEST(SimCompiler, GivesAnImageWithAnEntryForEachKernel) {
 }
 
 TEST(SimCompiler, IsLimitedInProcessorTime) {
-  const std::unique_ptr<Compiler> compiler = MakeSimCompiler({.limit_seconds = 4}).value();
+  const std::unique_ptr<Compiler> compiler = MakeSimCompiler({.cache_directory = HONE_BINARY_DIR "/tests/cache", .limit_seconds = 4}).value();
   TranslationUnit unit;
   unit.file = "k.cu";
   unit.body = "template <int n> constexpr unsigned long work() { unsigned long s = n; for (int i = 0; i < 200000; ++i) s = s * 31 + i; return s; }\n"
@@ -61,6 +61,7 @@ TEST(SimCompiler, IsLimitedInProcessorTime) {
 TEST(SimCompiler, ACompilerThatWasSignalledSaysNothingOfTheSource) {
   for (const int signal : {SIGTERM, SIGINT, 0}) {
     SimCompilerOptions options;
+    options.cache_directory = HONE_BINARY_DIR "/tests/cache";
     options.run = [&](const SubprocessOptions& asked) -> Result<SubprocessResult> {
       if (std::find(asked.argv.begin(), asked.argv.end(), "written.cc") == asked.argv.end()) return RunSubprocess(asked);
       SubprocessResult result;
