@@ -108,7 +108,10 @@ Status Run(const CleanFlags& flags) {
   Print("There: {}, {} being judged.\n", Line(cleaned.there), cleaned.judging);
   if (named)
     Print("{}: {}.{}\n", flags.really ? "Removed" : "Meant", Line(cleaned.meant),
-          flags.really ? "" : " --yes removes them.");
+          !flags.really ? " --yes removes them."
+          : flags.all
+              ? " Nothing else is left of it either: the device's name, the counts and the list of workers are gone."
+              : "");
   return Status::Ok();
 }
 

@@ -18,6 +18,8 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/evaluate/device_list.h"
+#include "tuner/queue/queue_evaluator.h"
+#include "tuner/queue/redis_connection.h"
 #include "tuner/workbench/task_catalog.h"
 
 namespace hone {
@@ -127,9 +129,19 @@ Status MakeCacheFolder(const CommandContext& context) {
 
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags) {
   HONE_RETURN_IF_ERROR(MakeCacheFolder(context));
+  if (IsRedisAddress(flags.device)) {
+    return MakeQueueEvaluator(flags.device, [](const std::string& why) { PrintError("hone: {}\n", why); });
+  }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags)));
   for (const std::string& warning : evaluator->SandboxWarnings()) PrintError("hone: warning: {}\n", warning);
   return evaluator;
+}
+
+Status CheckSeed(const DeviceFlags& flags, uint64_t seed) {
+  if (seed == 0 || !IsRedisAddress(flags.device)) return Status::Ok();
+  return Status::InvalidArgument(fmt::format(
+      "--seed {:#x}: a queue's worker draws the seed, and no submitter can; leave --seed out, or judge on this machine",
+      seed));
 }
 
 Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const DeviceFlags& flags) {

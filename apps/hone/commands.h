@@ -61,6 +61,8 @@ EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const Devic
 // Makes the cache folder. A container's user often has a home that is missing or read-only: kIo, with the variable that
 // helps.
 Status MakeCacheFolder(const CommandContext& context);
+// Refuses a seed for a queue, whose workers draw it.
+Status CheckSeed(const DeviceFlags& flags, uint64_t seed);
 // Returns how these flags judge finished PyTorch modules: on the GPU that they name, else on the CPU.
 Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const DeviceFlags& flags);
 // Makes the evaluator that these flags ask for. Prints on standard error what this machine's kernel cannot protect, if
@@ -96,6 +98,7 @@ int ExitStatusOf(Verdict verdict);
 void RegisterApplyCommand(CLI::App& app, CommandContext& context);
 void RegisterBenchCommand(CLI::App& app, CommandContext& context);
 void RegisterCleanCommand(CLI::App& app, CommandContext& context);
+void RegisterRightsCommand(CLI::App& app, CommandContext& context);
 void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context);  // below `hone bench`
 void RegisterCompareCommand(CLI::App& app, CommandContext& context);
 void RegisterDbCommand(CLI::App& app, CommandContext& context);

@@ -23,6 +23,7 @@ struct CompareFlags {
 };
 
 Status Run(CommandContext& context, const CompareFlags& flags) {
+  HONE_RETURN_IF_ERROR(CheckSeed(flags.device, flags.seed));
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   HONE_ASSIGN_OR_RETURN(std::string a, ReadCandidate(flags.a));
   HONE_ASSIGN_OR_RETURN(std::string b, ReadCandidate(flags.b));
@@ -34,7 +35,9 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
                                                              .seed = flags.seed, .libraries = flags.libraries}));
   const Evaluation& shown = outcome.evaluation;
   Print("{}", flags.device.json ? EvaluationOutput(*evaluator, shown)
-                                : DescribeEvaluation(shown, context.columns) + WhatRepeatsIt(shown, flags.seed != 0) + DescribeLibraries(shown, "  "));
+                                : DescribeEvaluation(shown, context.columns) +
+                                      WhatRepeatsIt(shown, flags.seed != 0 || IsRedisAddress(flags.device.device)) +
+                                      DescribeLibraries(shown, "  "));
   if (!outcome.incumbent_right && !flags.device.json) {
     Print("  {} is the first of the two, which the second is timed against; it is not right itself, so {} was not judged\n", flags.a,
           flags.b);

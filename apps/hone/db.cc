@@ -130,7 +130,8 @@ Status Merge(const CommandContext& context, const DbFlags& flags) {
     Print("{}\n",
           DumpJson(nlohmann::json{{"database", database->path()}, {"entries", merged.entries}, {"points", merged.points}}, 2));
   else
-    Print("{} new entries and {} new points are now in {}.\n", merged.entries, merged.points, database->path());
+    Print("{} new entr{} and {} new point{} {} now in {}.\n", merged.entries, merged.entries == 1 ? "y" : "ies", merged.points,
+          merged.points == 1 ? "" : "s", merged.entries == 1 && merged.points == 0 ? "is" : "are", database->path());
   return Status::Ok();
 }
 

@@ -21,6 +21,7 @@
 #include "hone/commands.h"
 #include "hone/tuner/library_text.h"
 #include "tuner/interop/flashinfer_solution.h"
+#include "tuner/queue/redis_connection.h"
 #include "tuner/torch/definition_files.h"
 #include "tuner/torch/hosted_judge.h"
 #include "tuner/workbench/candidate_file.h"
@@ -120,6 +121,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
         flags.no_time ? "--trace writes times down, and --no-time takes none: leave one of them out"
                       : "--trace is for candidates with a launch plan, and this is a PyTorch module: leave it out");
   }
+  HONE_RETURN_IF_ERROR(CheckSeed(flags.device, flags.seed));
   request.seed = flags.seed;
   request.time = !flags.no_time;
   request.warm = !flags.no_warm;
@@ -154,7 +156,8 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
       });
     }
     Print("{}{}{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatHelpsASlowSimulation(evaluation, flags),
-          WhatRepeatsIt(evaluation, flags.seed != 0), DescribeLibraries(evaluation, "  "), profile);
+          WhatRepeatsIt(evaluation, flags.seed != 0 || IsRedisAddress(flags.device.device)),
+          DescribeLibraries(evaluation, "  "), profile);
   }
   context.exit_status = ExitStatusOf(evaluation.verdict);
   return flags.trace.empty() ? Status::Ok() : AppendTrace(flags, task, evaluation);

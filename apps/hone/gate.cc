@@ -54,7 +54,22 @@ Status CheckReportFile(const char* option, const std::string& path) {
       "{} {}: there is no folder {}; correct the path, or make that folder first", option, path, folder.string()));
 }
 
-Status Run(CommandContext& context, const GateFlags& flags) {
+// Writes the files that were asked for. What was found has been printed, whether or not they can be written.
+Status WriteReports(const GateFlags& flags, const std::string& junit, const std::string& markdown) {
+  Status written;
+  const auto write = [&](const char* option, const std::string& path, const std::string& text) {
+    if (path.empty()) return;
+    Status one = CheckReportFile(option, path);
+    if (one.ok()) one = WriteFileAtomically(path, text);
+    if (written.ok()) written = one;
+  };
+  write("--junit", flags.junit, junit);
+  write("--markdown", flags.markdown, markdown);
+  return written;
+}
+
+// `told` becomes true when a verdict has been printed.
+Status Judge(CommandContext& context, const GateFlags& flags, bool& told) {
   GateOptions options;
   HONE_ASSIGN_OR_RETURN(options.slower, Share("--slower", flags.slower, 0, 10));
   HONE_ASSIGN_OR_RETURN(options.rate, Share("--rate", flags.rate, kSmallestRate, 0.5));
@@ -88,14 +103,21 @@ Status Run(CommandContext& context, const GateFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const GateReport report, RunGate(*evaluator, trees, options, tell));
   Print("{}", flags.device.json ? DumpJson(GateJson(report), 2) + "\n" : GateText(report));
   context.exit_status = report.failed() ? 1 : 0;
-  // The findings have been printed, whether or not their files can be written.
-  Status written;
-  for (const auto& [path, text] : {std::pair{flags.junit, GateJUnit(report)}, {flags.markdown, GateMarkdown(report)}}) {
-    if (path.empty()) continue;
-    const Status one = WriteFileAtomically(path, text);
-    if (written.ok()) written = one;
-  }
-  return written;
+  told = true;
+  return WriteReports(flags, GateJUnit(report), GateMarkdown(report));
+}
+
+void Run(CommandContext& context, const GateFlags& flags) {
+  bool told = false;
+  const Status status = Judge(context, flags, told);
+  if (status.ok()) return;
+  context.Fail(status);
+  if (told) return;
+  const GateError error{
+      .base = flags.base, .head = flags.head, .message = status.message(), .exit_status = context.exit_status};
+  if (flags.device.json) Print("{}\n", DumpJson(GateErrorJson(error), 2));
+  // Where the reports themselves cannot be written, the message is out already.
+  (void)WriteReports(flags, GateErrorJUnit(error), GateErrorMarkdown(error));
 }
 
 }  // namespace
@@ -125,9 +147,7 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--markdown", flags->markdown,
                       "write it as Markdown, for a pull request's comment, to this file");
   AddDeviceFlags(*command, flags->device);
-  command->callback([flags, &context] {
-    if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
-  });
+  command->callback([flags, &context] { Run(context, *flags); });
 }
 
 }  // namespace hone

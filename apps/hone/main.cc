@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   hone::RegisterWorkerCommand(app, context);
   hone::RegisterWorkersCommand(app, context);
   hone::RegisterCleanCommand(app, context);
+  hone::RegisterRightsCommand(app, context);
   hone::RegisterTuneCommand(app, context);
   hone::RegisterDbCommand(app, context);
   hone::RegisterOptimizeCommand(app, context);

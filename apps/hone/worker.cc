@@ -83,7 +83,11 @@ Status RunForQueue(CommandContext& context, const WorkerFlags& flags) {
   char host[256] = "host";
   gethostname(host, sizeof(host) - 1);
   options.worker = fmt::format("{}-{}", host, getpid());
-  PrintError("{} {} jobs of {} on {} {}\n", options.worker, flags.sieve ? "sieves" : "judges", flags.queue, evaluator->facts().id, evaluator->facts().name);
+  options.on_begun = [&] {
+    PrintError("{} {} jobs of {} on {} {}\n", options.worker, flags.sieve ? "sieves" : "judges", flags.queue,
+               evaluator->facts().id, evaluator->facts().name);
+  };
+  options.on_trouble = [](const std::string& why) { PrintError("hone: {}; trying again for ten minutes\n", why); };
   HONE_ASSIGN_OR_RETURN(const Served served, ServeQueue(*evaluator, address, options));
   const int failed = served.unreadable + served.put_back;
   if (flags.device.json) {

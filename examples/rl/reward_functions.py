@@ -4,21 +4,26 @@
 
 verl, `reward_model.reward_manager=batch` with `custom_reward_function.path=reward_functions.py`, calls `compute_score`.
 TRL's GRPOTrainer takes `grpo_reward` in `reward_funcs`. In both, a sample names its task: verl in `ground_truth`, TRL in a
-column `task` of the data set. HONE_DEVICE says where kernels are judged ("auto"; "spool:DIR" for workers elsewhere).
+column `task` of the data set.
+
+Environment variables choose the judge: HONE_DEVICE says where kernels are judged ("auto"; "sim"; "redis://HOST/QUEUE" or
+"spool:DIR" for workers elsewhere), HONE_PROGRAM is the program `hone` where it is not in PATH, and HONE_PAY_MODELLED=1 pays
+for the simulated GPU's modelled times too.
 """
 import functools
 import os
 import re
+import warnings
 
 import hone
 
 _FENCE = re.compile(r"```(?:cuda|cpp|c\+\+|cu|c)?[ \t]*\n(.*?)```", re.DOTALL)
-_REWARD = hone.Reward()
+_REWARD = hone.Reward(pay_modelled=os.environ.get("HONE_PAY_MODELLED") == "1")
 
 
 @functools.cache
 def _judge():
-    return hone.Judge(device=os.environ.get("HONE_DEVICE", "auto"))
+    return hone.Judge(device=os.environ.get("HONE_DEVICE", "auto"), program=os.environ.get("HONE_PROGRAM"))
 
 
 def kernel_of(answer):
@@ -29,7 +34,13 @@ def kernel_of(answer):
 
 def _scores(tasks, answers):
     jobs = [hone.Job(task, kernel_of(answer) or " ") for task, answer in zip(tasks, answers, strict=True)]
-    scores = [_REWARD(evaluation) for evaluation in _judge().eval_all(jobs)]
+    outcomes = _judge().eval_all(jobs, return_errors=True)
+    errors = [outcome for outcome in outcomes if isinstance(outcome, hone.JudgeError)]
+    if errors and len(errors) == len(outcomes):
+        raise errors[0]  # nothing works: a reward of 0 for all would hide it
+    for why in sorted({str(error).splitlines()[0] for error in errors}):
+        warnings.warn(f"{len(errors)} of {len(outcomes)} samples could not be judged: {why}", stacklevel=3)
+    scores = [None if isinstance(outcome, hone.JudgeError) else _REWARD(outcome) for outcome in outcomes]
     # A trainer takes floats alone; a sample that could not be judged gets the batch's mean, which moves nothing much.
     judged = [score for score in scores if score is not None]
     mean = sum(judged) / len(judged) if judged else 0.0

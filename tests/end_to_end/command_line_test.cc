@@ -643,7 +643,7 @@ TEST_F(CommandLine, ASweepGoesOnWhereTheLastOneEndedAndIsExplained) {
   EXPECT_TRUE(FileExists(scratch_ / "package/hone_relu.cuh"));
 
   const std::string copy = scratch_ / "copy.sqlite";
-  EXPECT_THAT(Hone({"db", "merge", scratch_ / "tunings.sqlite", "--db", copy}).out, HasSubstr("1 new entries and 4 new points"));
+  EXPECT_THAT(Hone({"db", "merge", scratch_ / "tunings.sqlite", "--db", copy}).out, HasSubstr("1 new entry and 4 new points"));
   EXPECT_EQ(Hone({"db", "prune"}).status, 2);
   EXPECT_THAT(Hone({"db", "prune", "--task", "relu"}).out, HasSubstr("--yes"));
   EXPECT_EQ(Hone({"db", "prune", "--task", "relu", "--yes"}).status, 0);

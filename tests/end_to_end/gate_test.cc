@@ -228,8 +228,81 @@ TEST_F(Gate, JudgesByTheBasesToleranceWhereTheChangeLoosensIt) {
   EXPECT_EQ(outcome.status, 1) << outcome.err;
   const json report = json::parse(outcome.out);
   EXPECT_EQ(report.at("kernels").at(0).at("status"), "wrong");
-  EXPECT_THAT(report.at("changed_tasks").dump(), HasSubstr("c_max 6e-08 becomes 0.01"));
+  EXPECT_THAT(report.at("changed_tasks").dump(), HasSubstr("c_max: 6e-08 becomes 0.01"));
   EXPECT_THAT(Text(repository_ + "/comment.md"), HasSubstr("touches what kernels are judged by"));
+}
+
+TEST_F(Gate, TellsEveryFieldAndFileOfATaskThatAChangeTouches) {
+  Branch("fields");
+  std::string toml = Text(repository_ + "/tasks/relu/task.toml");
+  const std::string strict = "c_small = 6e-8";
+  ASSERT_NE(toml.find(strict), std::string::npos);
+  toml.replace(toml.find(strict), strict.size(), "c_small = 0.5");
+  toml += "\n[[case]]\nrole = \"check\"\ndims = { rows = 2, d = 77 }\n";
+  Write("tasks/relu/task.toml", toml);
+  Write("tasks/relu/baseline.toml", "");
+  Write("tasks/relu/oracle.cu", Text(kSource + "/tasks/relu/oracle.cu") + "\n// other words\n");
+  Commit("a field, a case, two files");
+  const Outcome outcome = Judge({"--base", "main", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const std::string told = json::parse(outcome.out).at("changed_tasks").at(0);
+  for (const char* part :
+       {"task.toml (", "tolerance.out.c_small: 6e-08 becomes 0.5",
+        "[[case]] {dims = {d = 77, rows = 2}, role = \"check\"} is new", "oracle.cu", "baseline.toml (which is new)"})
+    EXPECT_THAT(told, HasSubstr(part));
+}
+
+TEST_F(Gate, TimesARenamedKernelAgainstWhatItWas) {
+  Branch("renamed");
+  // A moved task keeps the base's tolerance, a renamed kernel what it is timed against.
+  Git({"mv", "tasks/relu", "tasks/rectifier"});
+  std::string toml = Text(repository_ + "/tasks/rectifier/task.toml");
+  for (size_t at = 0; (at = toml.find("= 6e-8", at)) != std::string::npos;) toml.replace(at, 6, "= 1e-2");
+  Write("tasks/rectifier/task.toml", toml);
+  Git({"mv", "tasks/rectifier/seed.cu", "tasks/rectifier/rectify.cu"});
+  Write("tasks/rectifier/rectify.cu", Text(kSource + "/tasks/relu/seed.cu") + "\n// renamed\n");
+  Commit("other names");
+  const Outcome outcome = Judge({"--base", "main", "--json", "--junit", "junit.xml", "--markdown", "comment.md"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json report = json::parse(outcome.out);
+  ASSERT_EQ(report.at("kernels").size(), 1u) << outcome.out;
+  const json& kernel = report.at("kernels").at(0);
+  EXPECT_EQ(kernel.at("path"), "tasks/rectifier/rectify.cu");
+  EXPECT_EQ(kernel.at("was"), "tasks/relu/seed.cu");
+  EXPECT_FALSE(kernel.at("added"));
+  EXPECT_EQ(kernel.at("cases").size(), 1u);
+  EXPECT_THAT(report.at("changed_tasks").dump(),
+              testing::AllOf(HasSubstr("the task was tasks/relu before"), HasSubstr("c_max: 6e-08 becomes 0.01")));
+  EXPECT_THAT(Text(repository_ + "/junit.xml"), HasSubstr("tasks/rectifier/rectify.cu (was tasks/relu/seed.cu)"));
+  EXPECT_THAT(Text(repository_ + "/comment.md"), HasSubstr("(was tasks/relu/seed.cu)"));
+  // A kernel that only moved needs no verdict, and one that became another is a new one.
+  Git({"checkout", "-q", "-b", "moved", "main"});
+  Git({"mv", "tasks/relu/seed.cu", "tasks/relu/first.cu"});
+  Commit("moved");
+  const json moved = json::parse(Judge({"--base", "main", "--json"}).out).at("kernels");
+  ASSERT_EQ(moved.size(), 1u);
+  EXPECT_EQ(moved.at(0).at("was"), "tasks/relu/seed.cu");
+  EXPECT_FALSE(moved.at(0).contains("evaluation"));
+  EXPECT_THAT(Judge({"--base", "main"}).out, HasSubstr("moved, unchanged"));
+  Write("tasks/relu/first.cu", Kernel("honest/relu_two_steps.cu"));
+  Commit("and written anew");
+  const json anew = json::parse(Judge({"--base", "main", "--json", "--no-time"}).out).at("kernels");
+  ASSERT_EQ(anew.size(), 2u);
+  EXPECT_TRUE(anew.at(0).at("added"));
+  EXPECT_EQ(anew.at(1).at("status"), "removed");
+}
+
+TEST_F(Gate, SaysInItsReportsWhyThereIsNoVerdict) {
+  const Outcome outcome = Judge({"--base", "no|where", "--json", "--junit", "junit.xml", "--markdown", "comment.md"});
+  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  const json report = json::parse(outcome.out);
+  EXPECT_FALSE(report.at("passed"));
+  EXPECT_EQ(report.at("error").at("exit_status"), 2);
+  EXPECT_THAT(report.at("error").at("message").get<std::string>(), HasSubstr("neither a revision"));
+  EXPECT_THAT(Text(repository_ + "/junit.xml"),
+              testing::AllOf(HasSubstr("errors=\"1\""), HasSubstr("<error type=\"usage\" message=\"--base no|where")));
+  EXPECT_THAT(Text(repository_ + "/comment.md"),
+              testing::AllOf(HasSubstr("### Kernels: no verdict"), HasSubstr("neither a revision")));
 }
 
 TEST_F(Gate, HoldsAChangeAgainstWhereItBranchedOff) {

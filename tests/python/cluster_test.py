@@ -87,6 +87,90 @@ class AnArrayOfWorkers(unittest.TestCase):
         self.assertIn("HONE_QUEUE: name the queue", done.stderr)
 
 
+class AServerWithUsers(unittest.TestCase):
+    """examples/cluster/redis.conf with the rules of `hone rights`, on other paths and another port."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = lambda name: os.path.join(self.folder.name, name)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        os.symlink(REDIS, self.path("redis-server"))
+        self.environment = dict(os.environ, HONE_STATE=self.path("state"))
+        for user in ("admin", "alice", "bob", "gpu-worker"):
+            with open(self.path(user), "w") as file:
+                file.write(f"password of {user}\n")
+        rules = self.hone("rights", "sim", "--administrator", self.path("admin"), "--submitter", "alice=" + self.path("alice"),
+                          "--submitter", "bob=" + self.path("bob"), "--worker", "gpu-worker=" + self.path("gpu-worker"))
+        self.assertEqual(rules.returncode, 0, rules.stderr)
+        with open(self.path("users.acl"), "w") as file:
+            file.write(rules.stdout)
+        text = text_of("redis.conf")
+        for there, here in (("port 6379", f"port {self.port}"), ("/etc/hone/users.acl", self.path("users.acl")), ("/var/lib/redis", self.folder.name)):
+            self.assertIn("\n" + there if there[0] != "/" else there, text)
+            text = text.replace(there, here)
+        with open(self.path("redis.conf"), "w") as file:
+            file.write(text)
+        self.start()
+
+    def start(self):
+        self.server = subprocess.Popen([self.path("redis-server"), self.path("redis.conf")], stdout=subprocess.DEVNULL)
+        for _ in range(500):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.02)
+
+    def stop(self):
+        self.server.kill()
+        self.server.wait()
+
+    def tearDown(self):
+        self.stop()
+        self.folder.cleanup()
+
+    def hone(self, *words):
+        return subprocess.run([HONE, *words], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+
+    def address(self, user, named=True):
+        return f"redis://{user + '@' if named else ''}127.0.0.1:{self.port}/sim?password_file={self.path(user)}"
+
+    def judge(self, user):
+        return self.hone("eval", os.path.join(SOURCE, "tasks", "relu"), os.path.join(SOURCE, "tasks", "relu", "seed.cu"), "--no-time", "--json",
+                         "--device", self.address(user))
+
+    def test_keeps_its_users_and_each_within_its_rights(self):
+        worker = subprocess.Popen([HONE, "worker", "--queue", self.address("gpu-worker"), "--device", "sim", "--parallel", "1"], env=self.environment,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            judged = self.judge("alice")
+            self.assertEqual(json.loads(judged.stdout)["verdict"], "ok", judged.stderr)
+            wrong = (self.judge("gpu-worker"), self.hone("worker", "--queue", self.address("alice"), "--device", "sim"),
+                     self.hone("clean", self.address("bob")))
+            for refused in wrong:
+                self.assertEqual(refused.returncode, 2, refused.stderr)
+                self.assertIn("this user lacks the rights", refused.stderr)
+                self.assertNotIn("judges jobs", refused.stderr)
+            cleaned = self.hone("clean", self.address("admin", named=False), "--json")
+            self.assertEqual(json.loads(cleaned.stdout)["there"]["answers"], 1, cleaned.stderr)
+            seed = self.hone("eval", os.path.join(SOURCE, "tasks", "relu"), os.path.join(SOURCE, "tasks", "relu", "seed.cu"), "--seed", "5",
+                             "--device", self.address("alice"))
+            self.assertEqual(seed.returncode, 2)
+            self.assertIn("a queue's worker draws the seed", seed.stderr)
+            # Everything is there again after a restart, and the worker has waited.
+            self.stop()
+            time.sleep(1)
+            self.start()
+            judged = self.judge("bob")
+            self.assertEqual(json.loads(judged.stdout)["verdict"], "ok", judged.stderr)
+        finally:
+            worker.terminate()
+            said = worker.communicate(timeout=60)[1]
+        self.assertEqual(worker.returncode, 0, said)
+        self.assertIn("trying again for ten minutes", said)
+
+
 class TheFiles(unittest.TestCase):
     def test_slurms_options_are_slurms(self):
         options = re.findall(r"^#SBATCH (\S+)", text_of("hone-worker.sbatch"), re.MULTILINE)

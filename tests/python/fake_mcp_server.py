@@ -42,6 +42,11 @@ def main(folder):
         if source.startswith("error"):
             say({"jsonrpc": "2.0", "id": identity,
                  "result": {"isError": True, "content": [{"type": "text", "text": "there is no task 't'"}]}})
+        elif source.startswith("machine"):
+            say({"jsonrpc": "2.0", "id": identity,
+                 "result": {"isError": True, "_meta": {"hone/cause": "machine"}, "content": [{"type": "text", "text": "no driver"}]}})
+        elif source.startswith("unknown"):
+            say({"jsonrpc": "2.0", "id": identity, "error": {"code": -32602, "message": "there is no tool 'x'"}})
         elif source.startswith("busy") and before == 0:
             say({"jsonrpc": "2.0", "id": identity, "error": {"code": -32000, "message": "16 calls are under way"}})
         elif source.startswith("cut"):

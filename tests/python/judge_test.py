@@ -93,6 +93,19 @@ class AServerWithFaults(unittest.TestCase):
         with self.assertRaisesRegex(hone.CallError, "there is no task 't'"):
             self.judge.eval_now("t", "error", timeout=30)
 
+    def test_what_the_machine_did_wrong_is_told_apart_from_what_the_call_did(self):
+        with self.assertRaisesRegex(hone.ServerError, "no driver"):
+            self.judge.eval_now("t", "machine", timeout=30)
+        with self.assertRaisesRegex(hone.CallError, "there is no tool 'x'"):
+            self.judge.call("x", source="unknown", timeout=30)
+
+    def test_errors_stand_in_the_list_where_that_is_asked_for(self):
+        jobs = [hone.Job("t", "right"), hone.Job("t", "error"), hone.Job("t", "x", cases=0), hone.Job("t", "machine")]
+        outcomes = self.judge.eval_all(jobs, timeout=30, return_errors=True)
+        self.assertEqual([type(one).__name__ for one in outcomes], ["Evaluation", "CallError", "CallError", "ServerError"])
+        with self.assertRaisesRegex(hone.CallError, "cases=0: give a list"):
+            self.judge.eval_all(jobs[2:], timeout=30)
+
     def test_what_begins_or_writes_something_is_asked_once(self):
         self.judge.eval_now("t", "first", timeout=30)
         with self.assertRaisesRegex(hone.ServerError, "out of luck"):
@@ -143,6 +156,9 @@ class WrongArguments(unittest.TestCase):
             hone.Judge(program=HONE, processes=0)
         with self.assertRaisesRegex(hone.CallError, "root='/no/such'"):
             hone.Judge(program=HONE, root="/no/such")
+        for device in ("bogus", "gpu:0", "redis:/host", 0):
+            with self.assertRaisesRegex(hone.CallError, "device="):
+                hone.Judge(device, program=HONE)
 
 
 class AReward(unittest.TestCase):
@@ -249,13 +265,19 @@ class TheProgram(unittest.TestCase):
             worker.terminate()
             worker.wait(60)
 
-    def test_the_page_s_example_runs(self):
+    def test_the_page_s_examples_run(self):
         with open(os.path.join(SOURCE, "docs", "python.md")) as file:
-            example = file.read().split("```python\n")[1].split("```")[0]
+            page = file.read()
         environment = dict(os.environ, PYTHONPATH=os.path.join(SOURCE, "python"), HONE_STATE=os.path.join(self.folder.name, "state"),
                            PATH=os.path.dirname(HONE) + os.pathsep + os.environ.get("PATH", ""))
-        printed = subprocess.run([sys.executable, "-c", example], env=environment, stdout=subprocess.PIPE, check=True, timeout=300).stdout
-        self.assertEqual(printed.decode().split()[0], "ok")
+        for example, begin in zip(page.split("```python\n")[1:], ("ok Interval(median=", "['ok', 'wrong_output']"), strict=True):
+            printed = subprocess.run([sys.executable, "-c", example.split("```")[0]], env=environment, stdout=subprocess.PIPE, check=True,
+                                     timeout=300).stdout.decode()
+            self.assertEqual(printed[:len(begin)], begin)
+        # The reward's command, as it stands there.
+        command = page[page.index("HONE_DEVICE=sim "):].split("```\n\n")[0].removesuffix("```\n").replace("build/bin/hone", HONE)
+        printed = subprocess.run(["/bin/sh", "-c", command], env=environment, cwd=SOURCE, stdout=subprocess.PIPE, check=True, timeout=300).stdout
+        self.assertEqual(printed.decode().strip(), "[0.3, 0.0]")
 
     def test_a_reward_function_takes_a_batch_of_answers(self):
         import reward_functions
@@ -267,6 +289,11 @@ class TheProgram(unittest.TestCase):
         self.assertEqual(scores, [0.3, 0.0])
         chats = [[{"role": "assistant", "content": answers[1]}]]
         self.assertEqual(reward_functions.grpo_reward(chats, ["relu"]), [0.0])
+        # A bad row costs itself alone, and is told; where nothing can be judged, the batch is no batch of zeros.
+        with self.assertWarnsRegex(UserWarning, "1 of 2 samples could not be judged.*rellu"):
+            self.assertEqual(reward_functions.compute_score(["kernels"] * 2, answers[::-1], ["relu", "rellu"]), [0.0, 0.0])
+        with self.assertRaises(hone.CallError):
+            reward_functions.compute_score(["kernels"], answers[:1], ["rellu"])
 
 
 @unittest.skipUnless(REDIS, "redis-server is not here (apt install redis-tools)")

@@ -8,6 +8,7 @@ import collections
 import concurrent.futures
 import json
 import os
+import re
 import threading
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping, Sequence
@@ -23,6 +24,8 @@ _MOST_TRIES = 2
 # So many processes in a row that end before they answer anything: the program does not run here.
 _MOST_BARREN = 3
 _BUSY = -32000
+_WRONG_CALL = (-32600, -32601, -32602)  # JSON-RPC: no tool of this name, arguments that are none
+_DEVICE = re.compile(r"auto|cuda(:\d{1,3})?|sim(:.+)?|spool:.+|rediss?://.+")
 # Only these are asked again when their server ended: the others begin or write something.
 _ASKED_AGAIN = frozenset({"tasks", "task", "eval", "compare", "profile", "tune", "run_status", "run_best"})
 
@@ -47,6 +50,8 @@ class Job:
         if self.bind:
             call["bind"] = dict(self.bind)
         if self.cases is not None:
+            if isinstance(self.cases, (str, int)) or not all(isinstance(one, int) for one in self.cases):
+                raise CallError(f"cases={self.cases!r}: give a list of whole numbers, which count the timed cases from 0")
             call["cases"] = list(self.cases)
         if self.trials is not None:
             call["trials"] = self.trials
@@ -99,6 +104,8 @@ class Judge:
         processes: int = 1,
         environment: Mapping[str, str] | None = None,
     ):
+        if not isinstance(device, str) or not _DEVICE.fullmatch(device):
+            raise CallError(f"device={device!r}: name auto, cuda:N, sim, spool:DIR or redis://HOST/QUEUE")
         if processes < 1:
             raise CallError(f"processes={processes}: at least one is needed")
         if not os.path.isdir(root):
@@ -130,20 +137,42 @@ class Judge:
         """Judges one candidate and waits for it, `timeout` seconds at most (TimeoutError)."""
         return self.eval_all([Job(task, source, **choices)], timeout=timeout)[0]
 
-    def eval_all(self, jobs: Iterable[Job], *, timeout: float | None = None) -> list[Evaluation]:
+    def eval_all(self, jobs: Iterable[Job], *, timeout: float | None = None, return_errors: bool = False) -> list[Any]:
         """Judges candidates beside one another and waits for all: evaluations in the order of `jobs`.
 
-        Raises the first job's error in that order; what is not begun then is never begun. Ctrl-C ends the wait likewise.
+        Raises the first job's error in that order; what is not begun then is never begun. Ctrl-C ends the wait likewise. With
+        `return_errors` the JudgeError stands in the list in place of the evaluation, and all others are judged.
         """
-        futures = [self._submit("eval", job.arguments()) for job in jobs]
+        futures = []
+        for job in jobs:
+            try:
+                futures.append(self._submit("eval", job.arguments()))
+            except CallError as error:
+                if not return_errors:
+                    for future in futures:
+                        future.cancel()
+                    raise
+                futures.append(concurrent.futures.Future())
+                futures[-1].set_exception(error)
         try:
             done, waiting = concurrent.futures.wait(futures, timeout=timeout)
             if waiting:
                 raise TimeoutError(f"{len(waiting)} of {len(futures)} candidates were not judged within {timeout} seconds")
+            if return_errors:
+                return [self._evaluation_or_error(future) for future in futures]
             return [Evaluation.from_json(future.result()) for future in futures]
         finally:
             for future in futures:
                 future.cancel()
+
+    @staticmethod
+    def _evaluation_or_error(future: concurrent.futures.Future[dict[str, Any]]) -> Any:
+        error = future.exception()
+        if error is None:
+            return Evaluation.from_json(future.result())
+        if isinstance(error, JudgeError):
+            return error
+        raise error
 
     def compare(self, task: str, a: str, b: str, *, timeout: float | None = None) -> Evaluation:
         """Times the candidate with the text `b` against the one with the text `a`, in pairs; speedups above 1: b is faster.
@@ -281,10 +310,12 @@ class Judge:
         result = message.get("result", {})
         structured = result.get("structuredContent")
         if "error" in message:
-            call.fail(ServerError(f"hone refused the request: {message['error'].get('message', '')}"))
+            kind = CallError if message["error"].get("code") in _WRONG_CALL else ServerError
+            call.fail(kind(f"hone refused the request: {message['error'].get('message', '')}"))
         elif result.get("isError") or structured is None:
             text = "\n".join(part.get("text", "") for part in result.get("content", ()) if part.get("type") == "text")
-            call.fail(CallError(text or "hone answered without saying why"))
+            by_machine = result.get("_meta", {}).get("hone/cause") == "machine"
+            call.fail((ServerError if by_machine else CallError)(text or "hone answered without saying why"))
         elif structured.get("left_out") and "address" in structured:
             # The short form was cut: the whole evaluation is a resource.
             sent = server.request(

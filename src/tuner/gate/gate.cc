@@ -5,111 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "base/clock.h"
 #include "tuner/core/dims_text.h"
+#include "tuner/gate/task_changes.h"
 
 namespace hone {
 namespace {
 
-std::string FolderOfPath(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash);
-}
 std::string LastPart(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-// The text, or nothing where the tree has no such file.
-Result<std::optional<std::string>> TextOf(const SourceTree& tree, const std::string& path) {
-  Result<std::string> text = tree.Read(path);
-  if (text.ok()) return std::optional<std::string>(std::move(*text));
-  if (text.status().code() == StatusCode::kNotFound) return std::optional<std::string>();
-  return text.status();
-}
-
-std::set<std::string> TaskFolders(const SourceTree& tree) {
-  std::set<std::string> folders;
-  for (const std::string& path : tree.Files()) {
-    if (LastPart(path) == "task.toml") folders.insert(FolderOfPath(path));
-  }
-  return folders;
-}
-
-// A kernel of either tree, with the folder of its task.
-struct Found {
-  std::string path, task_folder;
-};
-
-// The kernels in tasks' folders: what begins with a launch plan, and is no oracle.
-Result<std::vector<Found>> FindKernels(const TreePair& trees, const std::set<std::string>& folders,
-                                       const GateOptions& options) {
-  std::map<std::string, std::string> found;
-  for (const SourceTree* tree : {trees.base.get(), trees.head.get()}) {
-    for (const std::string& path : tree->Files()) {
-      if (!path.ends_with(".cu") || !folders.contains(FolderOfPath(path)) || LastPart(path) == "oracle.cu") continue;
-      HONE_ASSIGN_OR_RETURN(const std::string text, tree->Read(path));
-      if (text.find("/*hone") != std::string::npos) found[path] = FolderOfPath(path);
-    }
-  }
-  for (const KernelPlace& place : options.kernels) {
-    std::vector<std::string> matching;
-    for (const std::string& folder : folders) {
-      if (folder == place.task || LastPart(folder) == place.task) matching.push_back(folder);
-    }
-    if (matching.size() != 1) {
-      return Status::InvalidArgument(
-          fmt::format("--kernel {}={}: {} folders with a task.toml are called {}; name it by its path", place.task,
-                      place.path, matching.size(), place.task));
-    }
-    if (!trees.base->Read(place.path).ok() && !trees.head->Read(place.path).ok()) {
-      return Status::InvalidArgument(fmt::format("--kernel {}={}: neither side has this file", place.task, place.path));
-    }
-    found[place.path] = matching[0];
-  }
-  std::vector<Found> kernels;
-  for (const auto& [path, folder] : found) kernels.push_back({path, folder});
-  return kernels;
-}
-
-// What the change does to a task, in sentences.
-Status CompareTasks(const TreePair& trees, const std::set<std::string>& base_folders,
-                    const std::set<std::string>& head_folders, GateReport& report, std::set<std::string>& changed) {
-  for (const std::string& folder : base_folders) {
-    const std::string prefix = folder.empty() ? "" : folder + "/";
-    if (!head_folders.contains(folder)) {
-      report.changed_tasks.push_back(fmt::format("{}: the task is gone", folder));
-      continue;
-    }
-    std::string what;
-    for (const char* file : {"task.toml", "oracle.cu"}) {
-      HONE_ASSIGN_OR_RETURN(const std::optional<std::string> before, TextOf(*trees.base, prefix + file));
-      HONE_ASSIGN_OR_RETURN(const std::optional<std::string> after, TextOf(*trees.head, prefix + file));
-      if (before == after) continue;
-      what += (what.empty() ? "" : ", ") + std::string(file);
-      if (std::string_view(file) != "task.toml" || !before || !after) continue;
-      const Result<Task> old_task = ParseTask(*before, prefix + file), new_task = ParseTask(*after, prefix + file);
-      if (!new_task.ok()) what += fmt::format(" (cannot be read any more: {})", new_task.status().message());
-      if (!old_task.ok() || !new_task.ok()) continue;
-      for (const auto& [output, tolerance] : new_task->tolerance) {
-        const auto old_one = old_task->tolerance.find(output);
-        if (old_one == old_task->tolerance.end()) continue;
-        const Tolerance& t = old_one->second;
-        if (t.c_max != tolerance.c_max || t.c_rms != tolerance.c_rms || t.absolute != tolerance.absolute) {
-          what += fmt::format(" (tolerance of {}: c_max {:g} becomes {:g}, c_rms {:g} becomes {:g})", output, t.c_max,
-                              tolerance.c_max, t.c_rms, tolerance.c_rms);
-        }
-      }
-    }
-    if (what.empty()) continue;
-    changed.insert(folder);
-    report.changed_tasks.push_back(
-        fmt::format("{}: the change touches {}; kernels were judged by the base's", folder, what));
-  }
-  return Status::Ok();
-}
 
 // One kernel under judgement.
 struct Subject {
@@ -118,6 +24,8 @@ struct Subject {
   std::string base_text, head_text;  // an empty base: nothing to time against
   std::vector<Dims> timed;           // the task's timed cases, in its order
   std::vector<CaseDecision> decisions;
+  // What is gone, or has another path alone, needs no verdict.
+  bool judged() const { return told.status == GateStatus::kPassed && told.changed; }
 };
 
 bool AtFault(Verdict verdict) {
@@ -155,7 +63,7 @@ Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& sub
   if (request.time) {
     EvaluationRequest base = request;
     base.source = subject.base_text;
-    base.name = told.path + " of the base";
+    base.name = (told.was.empty() ? told.path : told.was) + " of the base";
     base.time = false;
     HONE_ASSIGN_OR_RETURN(const Evaluation judged, Judge(evaluator, subject.task, base));
     if (judged.verdict != Verdict::kOk) {
@@ -194,11 +102,15 @@ Status FirstRounds(Evaluator& evaluator, const GateOptions& options, const std::
       size_t mine = 0;
       {
         const std::lock_guard lock(mutex);
-        while (next < subjects.size() && subjects[next].told.status != GateStatus::kPassed) ++next;
+        while (next < subjects.size() && !subjects[next].judged()) ++next;
         if (next == subjects.size() || !failure.ok()) return;
         mine = next++;
         const GateKernel& told = subjects[mine].told;
-        if (tell) tell(fmt::format("{}: {}", told.path, told.added ? "new" : "changed"));
+        if (tell)
+          tell(fmt::format("{}: {}", told.path,
+                           told.added         ? "new"
+                           : told.was.empty() ? "changed"
+                                              : "changed, was " + told.was));
       }
       const Status done = FirstRound(evaluator, options, subjects[mine], parts[mine]);
       const std::lock_guard lock(mutex);
@@ -251,7 +163,7 @@ Status DecideSubject(Evaluator& evaluator, const GateRule& rule, const std::func
     request.source = subject.head_text;
     request.name = told.path;
     request.incumbent_source = subject.base_text;
-    request.incumbent_name = told.path + " of the base";
+    request.incumbent_name = (told.was.empty() ? told.path : told.was) + " of the base";
     request.warm = false;
     request.correctness_trials = 1;
     HONE_ASSIGN_OR_RETURN(const Evaluation again, Judge(evaluator, subject.task, request));
@@ -314,34 +226,29 @@ Result<GateReport> RunGate(Evaluator& evaluator, const TreePair& trees, const Ga
         trees.uncommitted.size(), trees.uncommitted.size() == 1 ? "file is" : "files are", trees.uncommitted.front(),
         trees.uncommitted.size() == 1 ? "" : ", …", report.head));
   }
-  const std::set<std::string> base_folders = TaskFolders(*trees.base), head_folders = TaskFolders(*trees.head);
-  std::set<std::string> folders = base_folders, changed_folders;
-  folders.insert(head_folders.begin(), head_folders.end());
-  HONE_RETURN_IF_ERROR(CompareTasks(trees, base_folders, head_folders, report, changed_folders));
-  HONE_ASSIGN_OR_RETURN(const std::vector<Found> found, FindKernels(trees, folders, options));
+  const TaskPairs tasks = PairTasks(*trees.base, *trees.head);
+  HONE_ASSIGN_OR_RETURN(report.changed_tasks, DescribeTaskChanges(*trees.base, *trees.head, tasks));
+  HONE_ASSIGN_OR_RETURN(std::vector<KernelPair> found, FindChangedKernels(trees, tasks, options.kernels));
 
   std::vector<Subject> subjects;
-  for (const Found& kernel : found) {
-    HONE_ASSIGN_OR_RETURN(const std::optional<std::string> before, TextOf(*trees.base, kernel.path));
-    HONE_ASSIGN_OR_RETURN(const std::optional<std::string> after, TextOf(*trees.head, kernel.path));
-    if (before == after) continue;
+  for (KernelPair& kernel : found) {
     Subject subject;
     subject.told.path = kernel.path;
+    subject.told.was = kernel.was;
     subject.told.task = LastPart(kernel.task_folder);
-    subject.told.added = !before;
-    subject.told.changed = true;
-    subject.base_text = before.value_or("");
-    subject.head_text = after.value_or("");
-    const bool of_base = base_folders.contains(kernel.task_folder);
-    if (!after) {
+    subject.told.added = !kernel.before;
+    subject.told.changed = kernel.before != kernel.after;
+    subject.base_text = kernel.before.value_or("");
+    subject.head_text = kernel.after.value_or("");
+    const bool of_base = kernel.base_folder != kNoTask;
+    if (!kernel.after) {
       subject.told.status = GateStatus::kRemoved;
       subject.told.detail = "head has no such kernel";
-    } else if (Result<Task> task = LoadTaskFrom(of_base ? *trees.base : *trees.head, kernel.task_folder); task.ok()) {
+    } else if (Result<Task> task = of_base ? LoadTaskFrom(*trees.base, kernel.base_folder)
+                                           : LoadTaskFrom(*trees.head, kernel.task_folder);
+               task.ok()) {
       subject.task = std::move(*task);
       subject.told.task = subject.task.name;
-      if (!of_base)
-        report.changed_tasks.push_back(
-            fmt::format("{}: the task is new; its kernels were judged by it", kernel.task_folder));
     } else {
       // A base whose task cannot be read has nothing to say; a head that brings such a task is wrong.
       subject.told.status = of_base ? GateStatus::kNotJudged : GateStatus::kWrong;
@@ -349,9 +256,6 @@ Result<GateReport> RunGate(Evaluator& evaluator, const TreePair& trees, const Ga
     }
     subjects.push_back(std::move(subject));
   }
-  std::sort(report.changed_tasks.begin(), report.changed_tasks.end());
-  report.changed_tasks.erase(std::unique(report.changed_tasks.begin(), report.changed_tasks.end()),
-                             report.changed_tasks.end());
 
   HONE_RETURN_IF_ERROR(FirstRounds(evaluator, options, tell, subjects, report));
   report.rule = MakeGateRule(options.slower, options.rate, std::max(1, report.comparisons));

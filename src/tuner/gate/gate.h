@@ -15,15 +15,10 @@
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/evaluator.h"
 #include "tuner/gate/decision.h"
+#include "tuner/gate/kernel_pairs.h"
 #include "tuner/gate/source_tree.h"
 
 namespace hone {
-
-// A kernel that lies outside its task's folder.
-struct KernelPlace {
-  std::string task;  // the task's folder, or its last part
-  std::string path;  // the .cu file, from the tree's top
-};
 
 struct GateOptions {
   double slower = 0.02, rate = 0.01;  // as in GateRule
@@ -51,9 +46,10 @@ struct GateCase {
 
 struct GateKernel {
   std::string task, path;  // the task's name; the kernel's path in head's tree
+  std::string was;         // its path in the base's tree, where that is another one; else empty
   GateStatus status = GateStatus::kPassed;
   bool added = false;    // the base has none: it is checked, by head's task where the base lacks that too
-  bool changed = false;  // its text differs; false: only its task's does
+  bool changed = false;  // its text differs; false: only its path does, and it was not judged again
   std::string detail;    // what is wrong with it, or why it was not judged or timed
   std::vector<GateCase> cases;
   std::optional<Evaluation> evaluation;  // of head's kernel, in the first round

@@ -45,6 +45,7 @@ const GateCase* WorstCase(const GateKernel& kernel) {
 std::string Outcome(const GateKernel& kernel, const GateOptions& options) {
   switch (kernel.status) {
     case GateStatus::kPassed:
+      if (!kernel.changed) return "moved, unchanged";
       if (!options.run) return kernel.added ? "compiles (new)" : "compiles";
       return kernel.added ? "right (new)" : kernel.cases.empty() ? "right, not timed" : "right, not surely slower";
     case GateStatus::kWrong:
@@ -57,6 +58,11 @@ std::string Outcome(const GateKernel& kernel, const GateOptions& options) {
       return "removed";
   }
   return "";
+}
+
+// The kernel's path, with the one that it had before.
+std::string PathText(const GateKernel& kernel) {
+  return kernel.was.empty() ? kernel.path : fmt::format("{} (was {})", kernel.path, kernel.was);
 }
 
 // A model is never sure of anything.
@@ -145,7 +151,7 @@ std::string GateText(const GateReport& report) {
   std::string text = GateSummary(report) + "\n";
   if (!report.kernels.empty()) text += fmt::format("{}. {}\n", WhereText(report), RuleText(report));
   for (const GateKernel& k : report.kernels) {
-    text += fmt::format("\n{}  {} ({})\n", k.path, Outcome(k, report.options), k.task);
+    text += fmt::format("\n{}  {} ({})\n", PathText(k), Outcome(k, report.options), k.task);
     if (!k.detail.empty()) text += "  " + k.detail + "\n";
     for (const GateCase& c : k.cases) {
       text += fmt::format("  {:<40} {:<30} {}\n", DimsText(c.dims), SpeedupCell(c, report.modelled),
@@ -169,8 +175,13 @@ nlohmann::json GateJson(const GateReport& report) {
                        {"hits", c.hits},
                        {"slower", c.slower}});
     }
-    nlohmann::json one = {{"path", k.path},   {"task", k.task},     {"status", GateStatusName(k.status)},
-                          {"added", k.added}, {"detail", k.detail}, {"cases", cases}};
+    nlohmann::json one = {{"path", k.path},
+                          {"task", k.task},
+                          {"status", GateStatusName(k.status)},
+                          {"added", k.added},
+                          {"detail", k.detail},
+                          {"cases", cases},
+                          {"was", k.was.empty() ? nlohmann::json() : nlohmann::json(k.was)}};
     if (k.evaluation) one["evaluation"] = ReadJsonText(EvaluationToJson(*k.evaluation, -1));
     kernels.push_back(std::move(one));
   }
@@ -179,6 +190,7 @@ nlohmann::json GateJson(const GateReport& report) {
           {"device", report.device},
           {"modelled", report.modelled},
           {"passed", !report.failed()},
+          {"error", nullptr},
           {"compiled_only", !report.options.run},
           {"summary", GateSummary(report)},
           {"rule",
@@ -209,8 +221,8 @@ std::string GateJUnit(const GateReport& report) {
       EscapeMarkup(report.base), EscapeMarkup(report.head), EscapeMarkup(report.device), EscapeMarkup(RuleText(report)));
   for (const GateKernel& k : report.kernels) {
     const double seconds = k.evaluation ? k.evaluation->wall_seconds : 0;
-    text +=
-        fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">\n", EscapeMarkup(k.task), EscapeMarkup(k.path), seconds);
+    text += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">\n", EscapeMarkup(k.task),
+                        EscapeMarkup(PathText(k)), seconds);
     std::string cases;
     for (const GateCase& c : k.cases)
       cases += fmt::format("{}: {}{}\n", DimsText(c.dims), SpeedupCell(c, report.modelled), c.slower ? " slower" : "");
@@ -242,9 +254,10 @@ std::string GateMarkdown(const GateReport& report) {
     for (const GateKernel& k : report.kernels) {
       const GateCase* worst = WorstCase(k);
       const bool failed = k.status == GateStatus::kWrong || k.status == GateStatus::kSlower;
-      text += fmt::format("| {} | {}{}{} | {} | {} |\n", Cell(k.path), failed ? "**" : "", Cell(Outcome(k, report.options)),
-                          failed ? "**" : "", worst ? Cell(DimsText(worst->dims)) : "",
-                          worst ? Cell(SpeedupCell(*worst, report.modelled)) : "");
+      text +=
+          fmt::format("| {} | {}{}{} | {} | {} |\n", Cell(PathText(k)), failed ? "**" : "",
+                      Cell(Outcome(k, report.options)), failed ? "**" : "", worst ? Cell(DimsText(worst->dims)) : "",
+                      worst ? Cell(SpeedupCell(*worst, report.modelled)) : "");
     }
     size_t told = 0;
     for (const GateKernel& k : report.kernels) {
@@ -261,6 +274,39 @@ std::string GateMarkdown(const GateReport& report) {
     text +=
         fmt::format("\n{} in {:.0f} s. {}\n", Cell(WhereText(report)), report.seconds, Cell(RuleText(report)));
   return text;
+}
+
+std::string GateErrorText(const GateError& error) {
+  return fmt::format("No verdict on {} against {}: {}", error.head, error.base, error.message);
+}
+
+nlohmann::json GateErrorJson(const GateError& error) {
+  return {{"base", error.base},
+          {"head", error.head},
+          {"passed", false},
+          {"error", {{"exit_status", error.exit_status}, {"message", error.message}}},
+          {"summary", GateErrorText(error)},
+          {"kernels", nlohmann::json::array()},
+          {"changed_tasks", nlohmann::json::array()},
+          {"warnings", nlohmann::json::array()}};
+}
+
+std::string GateErrorJUnit(const GateError& error) {
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuites tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n"
+      "  <testsuite name=\"hone gate\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n"
+      "    <testcase classname=\"hone gate\" name=\"{} against {}\">\n"
+      "      <error type=\"{}\" message=\"{}\">{}</error>\n"
+      "    </testcase>\n  </testsuite>\n</testsuites>\n",
+      EscapeMarkup(error.head), EscapeMarkup(error.base), error.exit_status == 2 ? "usage" : "environment",
+      EscapeMarkup(error.message.substr(0, error.message.find('\n'))), EscapeMarkup(error.message));
+}
+
+std::string GateErrorMarkdown(const GateError& error) {
+  return fmt::format(
+      "### Kernels: no verdict\n\nWhether {} breaks or slows a kernel of {} could not be found out.\n\n{}",
+      Cell(error.head), Cell(error.base), Fenced(error.message));
 }
 
 }  // namespace hone

@@ -21,4 +21,15 @@ std::string GateJUnit(const GateReport& report);
 // For a pull request's comment.
 std::string GateMarkdown(const GateReport& report);
 
+// A gate that came to no verdict: its options were wrong, or the environment failed. A CI server shows what lies in the
+// report, so the reason stands there too.
+struct GateError {
+  std::string base, head;  // as the caller named them
+  std::string message;
+  int exit_status = 3;  // 2: wrong usage
+};
+nlohmann::json GateErrorJson(const GateError& error);
+std::string GateErrorJUnit(const GateError& error);
+std::string GateErrorMarkdown(const GateError& error);
+
 }  // namespace hone

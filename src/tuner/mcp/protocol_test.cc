@@ -271,6 +271,7 @@ TEST(Protocol, WrongArgumentsAndFailuresAreAnswersThatAreErrors) {
   EXPECT_FALSE(wrong.contains("structuredContent"));
   const Json failed = served.Ask("tools/call", {{"name", "echo"}, {"arguments", {{"text", "fail"}}}}).at("result");
   EXPECT_EQ(failed.at("isError"), true);
+  EXPECT_THAT(failed.at("_meta").at("hone/cause"), testing::AnyOf("call", "machine"));
   EXPECT_EQ(failed.at("content").at(0).at("text"), "there is nothing to echo with");
   const Json right = served.Ask("tools/call", {{"name", "echo"}, {"arguments", {{"text", "hi"}}}}).at("result");
   EXPECT_EQ(right.at("isError"), false);

@@ -82,7 +82,8 @@ Result<RunState> Look(const Toolbox& toolbox, const std::string& name) {
   return RunState{std::move(view), held ? "running" : over ? "finished" : "stopped"};
 }
 
-ToolAnswer StateAnswer(const Toolbox& toolbox, const RunState& run) {
+// `instead` is told in place of what is usually next.
+ToolAnswer StateAnswer(const Toolbox& toolbox, const RunState& run, const std::string& instead = {}) {
   const RunView& view = run.view;
   const std::string address = "hone://runs/" + view.info.id;
   Json fields = ReadJsonText(RunSummaryToJson({Summarize(view)}, -1)).at(0);
@@ -103,7 +104,8 @@ ToolAnswer StateAnswer(const Toolbox& toolbox, const RunState& run) {
   std::reverse(nodes.begin(), nodes.end());  // the oldest are cut
   fields["nodes"] = std::move(nodes);
   const std::string next =
-      run.state == "running"
+      !instead.empty() ? instead
+      : run.state == "running"
           ? "Call run_status again (with wait_seconds), or run_best for the best so far, or run_stop."
       : run.state == "stopped" ? "Continue it by run_start with resume, or take what there is by run_best."
                                : "Take the winner by run_best, or as a header and a PyTorch extension by apply.";
@@ -130,7 +132,9 @@ Json StateSchema() {
        {"state", ChoiceSchema("running: a process works at it. stopped: none does, and it can be continued. finished: "
                               "it ended by itself.",
                               {"running", "stopped", "finished"})},
-       {"attempts", IntegerSchema("Proposals so far.", 0, int64_t{1} << 53)},
+       {"attempts", IntegerSchema("Proposals so far: an attempt is one kernel that the model or a rewrite proposed, "
+                                  "whether or not it compiled or was right.",
+                                  0, int64_t{1} << 53)},
        {"best", IntegerSchema("The best node so far; 0 is the seed.", 0, int64_t{1} << 53)},
        {"speedup",
         {{"type", Json::array({"number", "string", "null"})},
@@ -165,6 +169,12 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
     HONE_ASSIGN_OR_RETURN(const RunState run, Look(toolbox, arguments.at("resume").get<std::string>()));
     if (run.state == "running")
       return Status::InvalidArgument(fmt::format("run {} is running already", run.view.info.id));
+    if (run.state == "finished") {
+      return StateAnswer(toolbox, run,
+                         "This run had ended by itself, so nothing was begun: take its winner by run_best or apply, or "
+                         "begin another run by run_start "
+                         "with task, and with the winner as source.");
+    }
     add("--resume", run.view.info.id);
   } else {
     HONE_ASSIGN_OR_RETURN(const Task task, toolbox.FindTask(arguments.at("task").get<std::string>()));
@@ -339,8 +349,8 @@ std::vector<Tool> RunTools(const std::shared_ptr<Toolbox>& toolbox) {
            "run_status, stops it by run_stop, continues it by resume, and takes the winner by run_best or apply.",
        .input_schema = ObjectSchema(
            {{"task", TaskField()},
-            {"resume",
-             TextSchema("Continue this run: an id, a part of one, or last. It keeps the options it began with.")},
+            {"resume", TextSchema("Continue this run: an id, a part of one, or last. It keeps the options it began "
+                                  "with. A run that ended by itself is shown, and not continued.")},
             {"strategy", ChoiceSchema("How to search; by default refine.",
                                       {"refine", "team", "tree", "sample", "reflexion", "single", "funnel"})},
             {"model", TextSchema("Who proposes: builtin (mechanical rewrites, the default), openai:NAME or "

@@ -234,6 +234,12 @@ class Session : public std::enable_shared_from_this<Session> {
             }
             result["content"] = std::move(content);
             result["isError"] = !answer.ok();
+            // A client that is a program has to know whether another call, or another machine, would help.
+            if (!answer.ok()) {
+              const StatusCode code = answer.status().code();
+              const bool by_call = code == StatusCode::kInvalidArgument || code == StatusCode::kNotFound;
+              result["_meta"]["hone/cause"] = by_call ? "call" : "machine";
+            }
             return ResultMessage(call.id, Finished(std::move(result), call.era));
           });
   }

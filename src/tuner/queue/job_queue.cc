@@ -45,6 +45,12 @@ redis.call('HSET', ARGV[3], 'state', 'waiting', 'deaths', '0', 'entry', entry)
 redis.call('EXPIRE', ARGV[3], ARGV[8])
 return 1)";
 
+// ARGV: answer, job, state. Of the answer, which stays, another submitter of the same id may have need.
+constexpr std::string_view kCollect = R"(
+local answer = redis.call('GET', ARGV[1])
+if answer then redis.call('UNLINK', ARGV[2], ARGV[3]) end
+return answer)";
+
 // Checks whether the entry is still this worker's. ARGV: jobs, state, entry, worker, group, the job's new state or ''.
 constexpr std::string_view kHold = R"(
 local p = redis.call('XPENDING', ARGV[1], ARGV[5], ARGV[3], ARGV[3], 1)
@@ -94,29 +100,74 @@ local p = redis.call('XPENDING', ARGV[1], ARGV[4], ARGV[2], ARGV[2], 1)
 if #p == 0 or p[1][2] ~= ARGV[5] or p[1][3] ~= 0 then return {} end
 return redis.call('XCLAIM', ARGV[1], ARGV[4], ARGV[3], 0, ARGV[2]))";
 
-// Decides whether a job whose lease ran out, just claimed by the caller, may be tried again.
-// ARGV: jobs, job, state, answer, said, dead, counts, entry, group, most deaths, text, seconds, id.
-constexpr std::string_view kTakeOver = R"(
-local function over()
-  redis.call('XACK', ARGV[1], ARGV[9], ARGV[8])
-  redis.call('XDEL', ARGV[1], ARGV[8])
-  redis.call('DEL', ARGV[3])
-  return 0
+// Common beginning of the three scripts below, which hand jobs to a worker. Each is one round trip, and one write where
+// the server syncs every write. A reply is {stream, entry, id, bundle, simulated}, or empty. ARGV: group, worker, the
+// job's new state ('judging': it begins at once; '': it is claimed), most deaths, seconds, prefix.
+constexpr std::string_view kHandOut = R"(
+local group, worker, state, most, seconds, prefix = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local function key(what, id) return prefix .. what .. ':' .. id end
+local function id_of(entry)
+  local fields = entry[2] or {}
+  for i = 1, #fields, 2 do if fields[i] == 'id' then return fields[i + 1] end end
+  return ''
 end
-if redis.call('EXISTS', ARGV[2]) == 0 or redis.call('EXISTS', ARGV[4]) == 1 then return over() end
-if redis.call('HGET', ARGV[3], 'state') == 'judging' then
-  redis.call('HINCRBY', ARGV[7], 'died', 1)
-  if redis.call('HINCRBY', ARGV[3], 'deaths', 1) >= tonumber(ARGV[10]) then
-    redis.call('XADD', ARGV[6], '*', 'id', ARGV[13], 'reason', 'workers died while they judged it')
-    if redis.call('SET', ARGV[4], ARGV[11], 'NX', 'EX', ARGV[12]) then
-      redis.call('RPUSH', ARGV[5], '1')
-      redis.call('EXPIRE', ARGV[5], ARGV[12])
+local function drop(stream, entry, id)
+  redis.call('XACK', stream, group, entry[1])
+  redis.call('XDEL', stream, entry[1])
+  redis.call('DEL', key('state', id))
+end
+-- The claimed job; nil for one that a worker with an expired lease has answered meanwhile, and for an entry without a job.
+local function hand(stream, entry, id, or_state)
+  local bundle = redis.call('GET', key('job', id))
+  if not bundle or redis.call('EXISTS', key('answer', id)) == 1 then
+    drop(stream, entry, id)
+    return nil
+  end
+  if state ~= '' then or_state = state end
+  if or_state then redis.call('HSET', key('state', id), 'state', or_state) end
+  return {stream, entry[1], id, bundle, redis.call('HGET', key('state', id), 'simulated') or ''}
+end
+-- The same for a job whose lease ran out. Too many deaths in a judgement answer it with an error.
+local function take_over(stream, entry)
+  local id = id_of(entry)
+  if redis.call('EXISTS', key('job', id)) == 1 and redis.call('EXISTS', key('answer', id)) == 0 and
+     redis.call('HGET', key('state', id), 'state') == 'judging' then
+    redis.call('HINCRBY', prefix .. 'counts', 'died', 1)
+    if redis.call('HINCRBY', key('state', id), 'deaths', 1) >= most then
+      redis.call('XADD', prefix .. 'dead', '*', 'id', id, 'reason', 'workers died while they judged it')
+      local message = most .. ' workers died while they judged this candidate'
+      local answer = cjson.encode({protocol = 1, id = id, error = {code = 3, message = message}})
+      if redis.call('SET', key('answer', id), answer, 'NX', 'EX', seconds) then
+        redis.call('RPUSH', key('said', id), '1')
+        redis.call('EXPIRE', key('said', id), seconds)
+      end
     end
-    return over()
+  end
+  return hand(stream, entry, id, 'claimed')
+end
+)";
+
+// Further ARGV: lease in milliseconds, streams in the order in which they are looked at.
+constexpr std::string_view kTakeNow = R"(
+for i = 8, #ARGV do
+  local found = redis.call('XAUTOCLAIM', ARGV[i], group, worker, ARGV[7], '0', 'COUNT', '1')
+  local job = found[2] and found[2][1] and take_over(ARGV[i], found[2][1])
+  if job then return job end
+end
+for i = 8, #ARGV do
+  for _ = 1, 100 do
+    local found = redis.call('XREADGROUP', 'GROUP', group, worker, 'COUNT', '1', 'STREAMS', ARGV[i], '>')
+    local entry = found and found[1] and found[1][2][1]
+    if not entry then break end
+    local job = hand(ARGV[i], entry, id_of(entry))
+    if job then return job end
   end
 end
-redis.call('HSET', ARGV[3], 'state', 'claimed')
-return 1)";
+return {})";
+
+// Further ARGV: stream, entry, id. Of an entry that this worker has just been given.
+constexpr std::string_view kTakeThis = "return hand(ARGV[7], {ARGV[8]}, ARGV[9]) or {}";
+constexpr std::string_view kTakeOverThis = "return take_over(ARGV[7], {ARGV[8], {'id', ARGV[9]}}) or {}";
 
 // ARGV: device, name, facts.
 constexpr std::string_view kRegister = R"(
@@ -198,7 +249,7 @@ Status JobQueue::Submit(const std::string& id, const std::string& bundle) {
       .status();
 }
 
-Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id, double seconds) {
+Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id, double seconds, bool forget) {
   const double block = std::clamp(seconds, 0.01, kLongestBlock);
   // Pushes the element back: others may wait for the same answer, and a lost reply must not remove it.
   const Result<RedisReply> said =
@@ -207,7 +258,9 @@ Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id
   // has its answer makes room.
   if (!said.ok() && !IsMemoryFull(said.status().message())) return said.status();
   if (said.ok() && said->kind != RedisReply::Kind::kText) return std::optional<std::string>();
-  HONE_ASSIGN_OR_RETURN(const RedisReply answer, connection_->Command({"GET", Key("answer", id)}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply answer,
+                        forget ? Run(kCollect, {Key("answer", id), Key("job", id), Key("state", id)})
+                               : connection_->Command({"GET", Key("answer", id)}));
   if (answer.kind == RedisReply::Kind::kText) return std::optional<std::string>(answer.text);
   if (!said.ok()) return said.status();
   return std::optional<std::string>();
@@ -224,49 +277,18 @@ Status JobQueue::Forget(const std::string& id) {
   return connection_->Command({"UNLINK", Key("job", id), Key("state", id)}).status();
 }
 
-Result<std::optional<ClaimedJob>> JobQueue::Read(const RedisReply& entry, bool sieved) {
-  // A stream's entry is its id, followed by a list of names and values.
-  if (entry.list.size() != 2) return std::optional<ClaimedJob>();
-  ClaimedJob job{
-      .id = Field(entry.list[1], "id"), .entry = entry.list[0].text, .bundle = "", .sieved = sieved, .simulated = ""};
-  HONE_ASSIGN_OR_RETURN(const RedisReply bundle, connection_->Command({"GET", Key("job", job.id)}));
-  HONE_ASSIGN_OR_RETURN(const RedisReply answered, connection_->Command({"EXISTS", Key("answer", job.id)}));
-  // Skips a job that a worker with an expired lease has answered meanwhile, and an entry without a job.
-  if (bundle.kind != RedisReply::Kind::kText || answered.integer != 0) {
-    HONE_RETURN_IF_ERROR(connection_->Command({"XACK", Stream(sieved), kGroup, job.entry}).status());
-    HONE_RETURN_IF_ERROR(connection_->Command({"XDEL", Stream(sieved), job.entry}).status());
-    return std::optional<ClaimedJob>();
-  }
-  job.bundle = bundle.text;
-  if (sieved) {
-    HONE_ASSIGN_OR_RETURN(const RedisReply simulated,
-                          connection_->Command({"HGET", Key("state", job.id), "simulated"}));
-    job.simulated = TextOf(simulated);
-  }
-  return std::optional<ClaimedJob>(std::move(job));
-}
-
-Result<std::optional<ClaimedJob>> JobQueue::TakeOver(const std::string& worker, bool sieved) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply found,
-                        connection_->Command({"XAUTOCLAIM", Stream(sieved), kGroup, worker,
-                                              std::to_string(lease_milliseconds_), "0", "COUNT", "1"}));
-  RedisReply entry;
-  if (found.list.size() >= 2 && !found.list[1].list.empty()) {
-    entry = found.list[1].list[0];
-  } else {
-    HONE_ASSIGN_OR_RETURN(entry, SeizeAfterAClockJump(worker, sieved));
-  }
-  if (entry.list.size() != 2) return std::optional<ClaimedJob>();
-  const std::string id = Field(entry.list[1], "id");
-  const std::string answer = fmt::format(
-      R"({{"protocol":1,"id":"{}","error":{{"code":3,"message":"{} workers died while they judged this candidate"}}}})",
-      id, kMostDeaths);
-  HONE_ASSIGN_OR_RETURN(const RedisReply again,
-                        Run(kTakeOver, {Stream(sieved), Key("job", id), Key("state", id), Key("answer", id),
-                                        Key("said", id), Key("dead"), Key("counts"), entry.list[0].text, kGroup,
-                                        std::to_string(kMostDeaths), answer, std::to_string(kAnswerSeconds), id}));
-  if (again.integer == 0) return std::optional<ClaimedJob>();
-  return Read(entry, sieved);
+Result<std::optional<ClaimedJob>> JobQueue::HandOut(std::string_view script, const std::string& worker, bool begun,
+                                                    const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {
+      kGroup, worker, begun ? "judging" : "", std::to_string(kMostDeaths), std::to_string(kAnswerSeconds), prefix_};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  HONE_ASSIGN_OR_RETURN(const RedisReply reply, Run(fmt::format("{}{}", kHandOut, script), arguments));
+  if (reply.list.size() != 5) return std::optional<ClaimedJob>();
+  return std::optional<ClaimedJob>(ClaimedJob{.id = reply.list[2].text,
+                                              .entry = reply.list[1].text,
+                                              .bundle = reply.list[3].text,
+                                              .sieved = reply.list[0].text == Stream(true),
+                                              .simulated = reply.list[4].text});
 }
 
 Result<RedisReply> JobQueue::SeizeAfterAClockJump(const std::string& worker, bool sieved) {
@@ -296,43 +318,48 @@ Result<RedisReply> JobQueue::SeizeAfterAClockJump(const std::string& worker, boo
   return seized;
 }
 
-Result<std::optional<ClaimedJob>> JobQueue::Claim(const std::string& worker, double seconds, bool as_sieve) {
-  Result<std::optional<ClaimedJob>> job = TryClaim(worker, seconds, as_sieve);
+Result<std::optional<ClaimedJob>> JobQueue::Claim(const std::string& worker, double seconds, bool as_sieve,
+                                                  bool begun) {
+  Result<std::optional<ClaimedJob>> job = TryClaim(worker, seconds, as_sieve, begun);
   if (job.ok() || job.status().message().find("NOGROUP") == std::string::npos) return job;
   HONE_RETURN_IF_ERROR(MakeGroups());  // the server was emptied, or came back without its data
   return std::optional<ClaimedJob>();
 }
 
-Result<std::optional<ClaimedJob>> JobQueue::TakeNext(const std::string& worker, bool sieved, double seconds) {
-  std::vector<std::string> command = {"XREADGROUP", "GROUP", kGroup, worker, "COUNT", "1"};
-  if (seconds > 0) command.insert(command.end(), {"BLOCK", std::to_string(static_cast<int64_t>(seconds * 1000))});
-  command.insert(command.end(), {"STREAMS", Stream(sieved), ">"});
-  HONE_ASSIGN_OR_RETURN(const RedisReply streams, connection_->Command(command, seconds + 10));
-  // The reply is a list of streams, each with its name and entries.
-  if (streams.list.empty() || streams.list[0].list.size() != 2 || streams.list[0].list[1].list.empty())
-    return std::optional<ClaimedJob>();
-  return Read(streams.list[0].list[1].list[0], sieved);
-}
-
-Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, double seconds, bool as_sieve) {
+Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, double seconds, bool as_sieve,
+                                                     bool begun) {
   const double until = SteadySeconds() + std::clamp(seconds, 0.01, kLongestBlock);
-  if (!as_sieve) {
-    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> left, TakeOver(worker, true));
-    if (left) return left;
+  std::vector<std::string> now = {std::to_string(lease_milliseconds_)};
+  for (const bool sieved : {true, false}) {
+    if (sieved && as_sieve) continue;
+    now.push_back(Stream(sieved));
+    HONE_ASSIGN_OR_RETURN(const RedisReply seized, SeizeAfterAClockJump(worker, sieved));
+    if (seized.list.size() != 2) continue;
+    HONE_ASSIGN_OR_RETURN(
+        const std::optional<ClaimedJob> job,
+        HandOut(kTakeOverThis, worker, begun, {Stream(sieved), seized.list[0].text, Field(seized.list[1], "id")}));
+    if (job) return job;
   }
-  HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> left, TakeOver(worker, false));
-  if (left) return left;
   while (true) {
-    if (!as_sieve) {
-      HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> sieved, TakeNext(worker, true, 0));
-      if (sieved) return sieved;
-    }
-    // One command waits at one stream, or may take a job from each of two: a judge checks the other stream now and
-    // then.
-    const double left_seconds = until - SteadySeconds();
-    const double block = as_sieve ? left_seconds : std::min(left_seconds, kOtherStreamSeconds);
-    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> submitted, TakeNext(worker, false, std::max(block, 0.01)));
-    if (submitted || SteadySeconds() >= until) return submitted;
+    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> there, HandOut(kTakeNow, worker, begun, now));
+    const double left = until - SteadySeconds();
+    if (there || left <= 0) return there;
+    // One command waits at one stream: a judge looks at the other one now and then. Of many that wait, a job wakes one.
+    const double block = std::max(as_sieve ? left : std::min(left, kOtherStreamSeconds), 0.01);
+    HONE_ASSIGN_OR_RETURN(
+        const RedisReply streams,
+        connection_->Command({"XREADGROUP", "GROUP", kGroup, worker, "COUNT", "1", "BLOCK",
+                              std::to_string(static_cast<int64_t>(block * 1000)), "STREAMS", Stream(false), ">"},
+                             block + 10));
+    // The reply is a list of streams, each with its name and entries; an entry is its id and a list of names and
+    // values.
+    if (streams.list.empty() || streams.list[0].list.size() != 2 || streams.list[0].list[1].list.empty()) continue;
+    const RedisReply& entry = streams.list[0].list[1].list[0];
+    if (entry.list.size() != 2) continue;
+    HONE_ASSIGN_OR_RETURN(
+        std::optional<ClaimedJob> came,
+        HandOut(kTakeThis, worker, begun, {Stream(false), entry.list[0].text, Field(entry.list[1], "id")}));
+    if (came) return came;
   }
 }
 

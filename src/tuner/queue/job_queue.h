@@ -24,11 +24,12 @@
 // need no GPU, take unsieved jobs, answer those they can refuse, and pass the rest on. So a queue works without a
 // sieve, and no judge waits for one.
 //
-// Submitting, beginning, answering, passing on, putting back and taking over are one Lua script each, so that a client
-// cannot crash between two commands; a claim that stops halfway is taken over when its lease ends. A worker holds a job
-// by a lease of kLeaseSeconds, which it renews while its judgement makes progress; when the lease runs out, another
-// worker takes over. Only deaths during a judgement count against a job; after kMostDeaths it is answered with an
-// error. The first answer stays: a job is never answered twice. docs/queue.md describes the whole.
+// Submitting, claiming with beginning, answering, passing on, putting back and taking over are one Lua script each, so
+// that a client cannot crash between two commands; a claim that had to wait for a job takes two, and one that stops
+// halfway is taken over when its lease ends. A worker holds a job by a lease of kLeaseSeconds, which it renews while
+// its judgement makes progress; when the lease runs out, another worker takes over. Only deaths during a judgement
+// count against a job; after kMostDeaths it is answered with an error. The first answer stays: a job is never answered
+// twice. docs/queue.md describes the whole.
 #pragma once
 
 #include <array>
@@ -85,8 +86,9 @@ class JobQueue {
 
   // Submits a job. Submitting a job that is present already, or answered, changes nothing.
   Status Submit(const std::string& id, const std::string& bundle);
-  // Waits at most `seconds` for the answer's text. nullopt: not there yet.
-  Result<std::optional<std::string>> WaitForAnswer(const std::string& id, double seconds);
+  // Waits at most `seconds` for the answer's text. nullopt: not there yet. With `forget` it deletes the bundle, as
+  // Forget does, once the answer is there.
+  Result<std::optional<std::string>> WaitForAnswer(const std::string& id, double seconds, bool forget = false);
   // Returns whether the job waits, is being judged or is answered. false: the server lost it, or its entry in the
   // stream (which can be trimmed by hand), and it has to be submitted again.
   Result<bool> Knows(const std::string& id);
@@ -94,9 +96,11 @@ class JobQueue {
   Status Forget(const std::string& id);
 
   // Claims a job for a worker. nullopt: no job came within `seconds`. A judge takes sieved jobs first, a sieve takes
-  // none of them.
-  Result<std::optional<ClaimedJob>> Claim(const std::string& worker, double seconds, bool as_sieve = false);
-  // Marks the job: from now on a death counts against it. false: the lease was lost, and another worker has the job.
+  // none of them. With `begun` the job is claimed and begun in one step, for a worker that judges it at once.
+  Result<std::optional<ClaimedJob>> Claim(const std::string& worker, double seconds, bool as_sieve = false,
+                                          bool begun = false);
+  // Marks a claimed job: from now on a death counts against it. false: the lease was lost, and another worker has the
+  // job.
   Result<bool> Begin(const std::string& worker, const ClaimedJob& job);
   Result<bool> Renew(const std::string& worker, const ClaimedJob& job);
   // Answers the job once: if it is answered already, the first answer stays.
@@ -125,16 +129,15 @@ class JobQueue {
   Result<RedisReply> Run(std::string_view script, const std::vector<std::string>& arguments);
   std::string Stream(bool sieved) const { return Key(sieved ? "sieved" : "jobs"); }
   Status MakeGroups();
-  Result<std::optional<ClaimedJob>> TryClaim(const std::string& worker, double seconds, bool as_sieve);
-  Result<std::optional<ClaimedJob>> TakeOver(const std::string& worker, bool sieved);
+  Result<std::optional<ClaimedJob>> TryClaim(const std::string& worker, double seconds, bool as_sieve, bool begun);
+  // Runs a script that hands out a job; `more` are its further arguments.
+  Result<std::optional<ClaimedJob>> HandOut(std::string_view script, const std::string& worker, bool begun,
+                                            const std::vector<std::string>& more);
   // Leases end by the server's clock. If that clock was set back, a lease that began before seems to begin in the
   // future, and a dead worker's would last until the clock is there again. A living worker renews its lease, and with it
   // the time. So an entry that seemed new in every look during a whole lease, by this machine's steady clock, is claimed
   // for `worker`; returns it, or an empty reply.
   Result<RedisReply> SeizeAfterAClockJump(const std::string& worker, bool sieved);
-  // `seconds` 0: takes only a job that is there now.
-  Result<std::optional<ClaimedJob>> TakeNext(const std::string& worker, bool sieved, double seconds);
-  Result<std::optional<ClaimedJob>> Read(const RedisReply& entry, bool sieved);
   Result<std::pair<int64_t, int64_t>> WaitingAndClaimed(bool sieved);
 
   std::unique_ptr<RedisConnection> connection_;

@@ -22,6 +22,7 @@
 #include "tuner/queue/clean_queue.h"
 #include "tuner/queue/flaky_proxy.h"
 #include "tuner/queue/queue_evaluator.h"
+#include "tuner/queue/queue_rights.h"
 #include "tuner/queue/redis_server.h"
 #include "tuner/queue/serve_queue.h"
 #include "tuner/queue/test_certificate.h"
@@ -643,31 +644,23 @@ TEST_F(Queue, AnEntryThatStandsForNoJobIsDropped) {
 // Applies the rules of docs/queue.md, read from the page itself.
 TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
   const auto root = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
-  const std::string page = ReadFile(std::string(HONE_SOURCE_DIR) + "/docs/queue.md").value();
   TemporaryDirectory folder = MakeTemporaryDirectory().value();
-  const auto make = [&](const std::string& role, const std::string& user) {
-    const size_t begin = page.find("ACL SETUSER " + role + " ");
-    ASSERT_NE(begin, std::string::npos) << role;
-    std::string rule = page.substr(begin, page.find('\n', begin) - begin);
-    const auto replace = [&](const std::string& from, const std::string& to) {
-      for (size_t at = 0; (at = rule.find(from, at)) != std::string::npos; at += to.size())
-        rule.replace(at, from.size(), to);
-    };
-    replace(role, user);
-    replace("{h200}", "{q}");
-    replace(">PASSWORD", ">secret-of-" + user);
+  const auto make = [&](QueueRole role, const std::string& user) {
+    // "user NAME reset on …" of an ACL file is "ACL SETUSER NAME reset on …" by hand.
+    const std::string rule = "ACL SET" + AclLine(role, "q", user, "secret-of-" + user).value();
     std::vector<std::string> words;
     for (size_t at = 0; at < rule.size();) {
       const size_t end = std::min(rule.find(' ', at), rule.size());
-      if (end > at) words.push_back(rule.substr(at, end - at));
+      words.push_back(rule.substr(at, end - at));
       at = end + 1;
     }
+    words[1] = "SETUSER";
     const Result<RedisReply> done = root->Command(words);
     ASSERT_TRUE(done.ok()) << done.status().message();
     ASSERT_TRUE(WriteFileAtomically(folder / user, "secret-of-" + user + "\n").ok());
   };
-  for (const char* user : {"alice", "bob"}) make("alice", user);
-  make("gpu-worker", "gpu-worker");
+  for (const char* user : {"alice", "bob"}) make(QueueRole::kSubmitter, user);
+  make(QueueRole::kWorker, "gpu-worker");
   const auto as = [&](const std::string& user) {
     return ParseRedisAddress(server_.address("q", user + "@") + "?password_file=" + (folder / user)).value();
   };
@@ -702,6 +695,7 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
   const auto refused = [](const Status& status) {
     EXPECT_THAT(status.message(),
                 testing::AnyOf(HasSubstr("NOPERM"), HasSubstr("The user executing the script can't")));
+    EXPECT_THAT(status.message(), HasSubstr("this user lacks the rights"));
   };
   refused(bob->WaitForAnswer("alice:1", 0.1).status());
   refused(bob->Knows("alice:1").status());
@@ -718,6 +712,82 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
     refused(connection->Command({"GET", "elsewhere"}).status());
     refused(connection->Command({"KEYS", "*"}).status());
   }
+}
+
+// Users of `ACL SETUSER` alone are gone when a server is started again. Who was let in before waits until they are
+// back.
+TEST_F(Queue, WhoWasLetInBeforeWaitsForAServerWithoutItsUsers) {
+  const auto root = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
+  TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  const auto make = [&](const char* user) {
+    ASSERT_TRUE(root->Command({"ACL", "SETUSER", user, "on", ">secret", "~*", "+@all"}).ok());
+    ASSERT_TRUE(WriteFileAtomically(folder / user, "secret\n").ok());
+  };
+  for (const char* user : {"alice", "worker"}) make(user);
+  std::mutex mutex;
+  std::vector<std::string> told, trouble;
+  const std::unique_ptr<Evaluator> alice =
+      MakeQueueEvaluator(server_.address("q", "alice@") + "?password_file=" + (folder / "alice"),
+                         [&](const std::string& why) {
+                           const std::lock_guard lock(mutex);
+                           told.push_back(why);
+                         })
+          .value();
+  std::atomic<bool> begun{false};
+  std::stop_source stop;
+  ScriptedJudge judge;
+  std::thread worker;
+  std::thread submitter([&] {
+    EvaluationRequest request;
+    request.source = "quick";
+    const Result<Evaluation> evaluation = alice->Evaluate(task_, request);
+    EXPECT_EQ(evaluation.ok() ? evaluation->candidate : evaluation.status().message(), "quick");
+  });
+  const auto heard = [&](const std::vector<std::string>& where, const std::string& what) {
+    for (int i = 0; i < 1000; ++i) {
+      {
+        const std::lock_guard lock(mutex);
+        for (const std::string& one : where) {
+          if (one.find(what) != std::string::npos) return true;
+        }
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return false;
+  };
+  EXPECT_TRUE(heard(told, "no worker is there")) << "a submitter says what it waits for";
+  // The submitter's connection is cut, and its user is gone.
+  ASSERT_TRUE(root->Command({"ACL", "DELUSER", "alice"}).ok());
+  EXPECT_TRUE(heard(told, "WRONGPASS"));
+  worker = std::thread([&] {
+    ServeQueueOptions options = Quick("w", stop.get_token());
+    options.on_begun = [&] { begun = true; };
+    options.on_trouble = [&](const std::string& why) {
+      const std::lock_guard lock(mutex);
+      trouble.push_back(why);
+    };
+    const Result<Served> served = ServeQueue(
+        judge, ParseRedisAddress(server_.address("q", "worker@") + "?password_file=" + (folder / "worker")).value(),
+        options);
+    EXPECT_TRUE(served.ok()) << served.status().message();
+  });
+  while (!begun) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(root->Command({"ACL", "DELUSER", "worker"}).ok());
+  EXPECT_TRUE(heard(trouble, "WRONGPASS"));
+  for (const char* user : {"alice", "worker"}) make(user);
+  submitter.join();
+  stop.request_stop();
+  worker.join();
+  EXPECT_EQ(Open()->Counts().value().answered, 1);
+}
+
+TEST(QueueRights, RefusesNamesThatCouldStandForOtherKeys) {
+  for (const char* user : {"", "a*", "a b", "default", "a:b", "a\n"})
+    EXPECT_FALSE(AclLine(QueueRole::kSubmitter, "q", user, "p").ok()) << user;
+  EXPECT_FALSE(AclLine(QueueRole::kWorker, "q*", "w", "p").ok());
+  const std::string line = AclLine(QueueRole::kSubmitter, "q", "alice", "hidden words").value();
+  EXPECT_THAT(line, testing::AllOf(HasSubstr("user alice reset on #"), HasSubstr("%R~hone:{q}:answer:alice:*"),
+                                   testing::Not(HasSubstr("hidden"))));
 }
 
 TEST_F(Queue, AWrongOrMissingPasswordSaysWhatToDo) {

@@ -4,27 +4,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "tuner/evaluate/bundle.h"
 #include "tuner/evaluate/check_request.h"
 #include "tuner/evaluate/worker/worker_main.h"
 #include "tuner/queue/job_queue.h"
 #include "tuner/queue/patience.h"
+#include "tuner/queue/worker_report.h"
 
 namespace hone {
 namespace {
 
+constexpr double kTellSeconds = 60;  // interval at which a waiting call says again what it waits for
 constexpr double kLookSeconds = 5;  // interval at which a waiting call checks that the job still exists
 
 class QueueEvaluator final : public Evaluator {
  public:
-  QueueEvaluator(RedisAddress address, DeviceFacts facts) : address_(std::move(address)), facts_(std::move(facts)) {
+  QueueEvaluator(RedisAddress address, DeviceFacts facts, std::function<void(const std::string&)> tell)
+      : address_(std::move(address)), facts_(std::move(facts)), tell_(std::move(tell)) {
     std::random_device random;
     submitter_ = fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
   }
@@ -47,8 +52,11 @@ class QueueEvaluator final : public Evaluator {
         patience.Succeeded();
         continue;
       }
-      if (answer.status().code() != StatusCode::kUnavailable) return answer.status();
+      // The address was right when this evaluator was made; a server that was started again may not have its users yet.
+      if (answer.status().code() != StatusCode::kUnavailable && !IsLoginRefused(answer.status().message()))
+        return answer.status();
       if (progress) progress("queue", answer.status().message());
+      Tell(answer.status().message(), answer.status().message() + "; trying again for ten minutes");
       if (!patience.Wait()) return answer.status();
     }
   }
@@ -81,10 +89,41 @@ class QueueEvaluator final : public Evaluator {
     }
     if (!submitted) HONE_RETURN_IF_ERROR(queue->Submit(id, bundle));
     submitted = true;
-    Result<std::optional<std::string>> answer = queue->WaitForAnswer(id, kLookSeconds);
-    if (answer.ok() && *answer) (void)queue->Forget(id);  // otherwise the bundle expires
+    Result<std::optional<std::string>> answer = queue->WaitForAnswer(id, kLookSeconds, true);
+    if (answer.ok() && !*answer && tell_) TellWhatIsAhead(*queue);
     if (answer.ok()) Give(std::move(queue));
     return answer;
+  }
+
+  // Says what the queue is busy with. Where that cannot be found out, nothing is said: the next step fails as well.
+  void TellWhatIsAhead(JobQueue& queue) {
+    const Result<QueueCounts> counts = queue.Counts();
+    const Result<std::vector<SaidByWorker>> workers = queue.Workers();
+    if (!counts.ok() || !workers.ok()) return;
+    const auto alive = std::count_if(workers->begin(), workers->end(),
+                                     [](const SaidByWorker& w) { return w.seconds_ago <= kSilentSeconds; });
+    if (alive == 0) {
+      Tell("no worker",
+           fmt::format("{}: this waits for an answer, and no worker is there: `hone worker --queue` starts one",
+                       address_.queue));
+      return;
+    }
+    Tell("workers", fmt::format("{}: this waits for an answer; {} job{} there, {} being judged by {} worker{}",
+                                address_.queue, counts->waiting, counts->waiting == 1 ? " waits" : "s wait",
+                                counts->claimed, alive, alive == 1 ? "" : "s"));
+  }
+
+  // `kind` tells reasons apart whose words hold numbers.
+  void Tell(const std::string& kind, const std::string& why) {
+    if (!tell_) return;
+    {
+      const std::lock_guard lock(mutex_);
+      const double now = SteadySeconds();
+      if (kind == told_ && now - told_at_ < kTellSeconds) return;
+      told_ = kind;
+      told_at_ = now;
+    }
+    tell_(why);
   }
 
   Result<std::unique_ptr<JobQueue>> Take() {
@@ -105,6 +144,9 @@ class QueueEvaluator final : public Evaluator {
 
   const RedisAddress address_;
   const DeviceFacts facts_;
+  const std::function<void(const std::string&)> tell_;
+  std::string told_;  // the kind of reason that was told last
+  double told_at_ = 0;
   std::string submitter_;
   std::mutex mutex_;
   uint64_t next_ = 0;
@@ -114,7 +156,8 @@ class QueueEvaluator final : public Evaluator {
 
 }  // namespace
 
-Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& text) {
+Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& text,
+                                                      std::function<void(const std::string&)> tell) {
   HONE_ASSIGN_OR_RETURN(const RedisAddress address, ParseRedisAddress(text));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address));
   HONE_ASSIGN_OR_RETURN(const std::string known, queue->Facts());
@@ -124,7 +167,7 @@ Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& text) {
   }
   facts.id = text;
   if (facts.name.empty()) facts.name = "a device not seen yet";
-  return std::unique_ptr<Evaluator>(new QueueEvaluator(address, std::move(facts)));
+  return std::unique_ptr<Evaluator>(new QueueEvaluator(address, std::move(facts), std::move(tell)));
 }
 
 }  // namespace hone

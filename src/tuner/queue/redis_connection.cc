@@ -57,7 +57,13 @@ bool PassesByItself(std::string_view error) {
   return IsMemoryFull(error);
 }
 
+constexpr std::string_view kRightsRemedy =
+    " (this user lacks the rights: a queue's submitters, workers and administrators have rights of their own, and "
+    "`hone rights` prints them; docs/queue.md)";
+
 std::string_view RemedyFor(std::string_view error) {
+  if (error.substr(0, 6) == "NOPERM" || error.find("The user executing the script can't") != std::string_view::npos)
+    return kRightsRemedy;
   if (IsMemoryFull(error))
     return " (the server's memory is full: raise its maxmemory, or remove old answers by `hone clean`)";
   if (error.substr(0, 7) == "MISCONF") return " (the server cannot write to its disk: see its log)";
@@ -178,6 +184,10 @@ bool IsQueueName(std::string_view name) {
 }
 
 }  // namespace
+
+bool IsLoginRefused(std::string_view error) {
+  return error.find("WRONGPASS") != std::string_view::npos || error.find("NOAUTH") != std::string_view::npos;
+}
 
 bool IsMemoryFull(std::string_view error) { return error.find("OOM command not allowed") != std::string_view::npos; }
 

@@ -35,6 +35,10 @@ Result<RedisAddress> ParseRedisAddress(const std::string& text);
 // server's text.
 bool IsMemoryFull(std::string_view error);
 
+// Tells whether a server refused user and password, or asks for them. After they were right once, the server may have
+// been started again before its users were made, so that trying again is worth while.
+bool IsLoginRefused(std::string_view error);
+
 struct RedisReply {
   enum class Kind { kNull, kInteger, kText, kList } kind = Kind::kNull;
   int64_t integer = 0;

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -62,6 +63,7 @@ class Worker {
     // A sieve's judgements are not compared, so its device is not registered as the queue's.
     if (!options_.sieve)
       HONE_RETURN_IF_ERROR(queue->Register(evaluator_.facts().name, EncodeFacts(evaluator_.facts())));
+    if (options_.on_begun) options_.on_begun();
     last_job_ = began_ = SteadySeconds();
     std::jthread reporter([this](std::stop_token stop) { Report(std::move(stop)); });
     std::vector<std::thread> pool;
@@ -131,13 +133,16 @@ class Worker {
       const Status done = Next(own, queue, failures);
       if (done.ok()) {
         patience.Succeeded();
+        Trouble("");
         if (failures >= options_.most_failures) {
           return Status::Unavailable(
               fmt::format("{} jobs in a row could not be judged on this machine: {}", failures, last_failure_));
         }
         continue;
       }
-      if (done.code() != StatusCode::kUnavailable) return done;
+      // This worker was let in before; a server that was started again may not have its users yet.
+      if (done.code() != StatusCode::kUnavailable && !IsLoginRefused(done.message())) return done;
+      Trouble(done.message());
       queue.reset();
       if (!patience.Wait(options_.judging.stop)) return options_.judging.stop.stop_requested() ? Status::Ok() : done;
     }
@@ -156,12 +161,11 @@ class Worker {
         return Status::Ok();
       }
     }
-    HONE_ASSIGN_OR_RETURN(const std::optional<ClaimedJob> job, queue->Claim(own.worker, kClaimSeconds, own.sieve));
+    HONE_ASSIGN_OR_RETURN(const std::optional<ClaimedJob> job,
+                          queue->Claim(own.worker, kClaimSeconds, own.sieve, true));
     if (!job) return Status::Ok();
     const Busy busy(*this);
     if (options_.judging.stop.stop_requested()) return queue->PutBack(own.worker, *job);
-    HONE_ASSIGN_OR_RETURN(const bool held, queue->Begin(own.worker, *job));
-    if (!held) return Status::Ok();
     Result<SpoolBundle> bundle = DecodeBundle(job->bundle, job->id);
     if (bundle.ok()) bundle->request.seed = 0;  // a submitter must not choose a verdict's secrets
     if (own.sieve && bundle.ok()) {
@@ -234,7 +238,19 @@ class Worker {
         if (status.ok()) return status;
         queue.reset();
       }
-      if (status.code() != StatusCode::kUnavailable || !patience.Wait()) return status;
+      if (status.code() != StatusCode::kUnavailable && !IsLoginRefused(status.message())) return status;
+      Trouble(status.message());
+      if (!patience.Wait()) return status;
+    }
+  }
+
+  // Tells why the server cannot be used; empty: it can again.
+  void Trouble(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    if (why.empty()) {
+      troubles_.clear();
+    } else if (troubles_.insert(why).second && options_.on_trouble) {
+      options_.on_trouble(why);
     }
   }
 
@@ -269,6 +285,7 @@ class Worker {
   Served served_;
   int64_t passed_on_ = 0;
   std::string last_failure_;
+  std::set<std::string> troubles_;  // that were told since the server could be used last
   Status first_error_;
 };
 

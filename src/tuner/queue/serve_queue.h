@@ -28,6 +28,10 @@ struct ServeQueueOptions {
   bool sieve = false;
   int64_t ahead = 64;
   int most_failures = 3;         // of the environment, on consecutive jobs
+  std::function<void()> on_begun;  // connected, and accepted by the queue; called once; may be empty
+  // Why nothing can be claimed or delivered at the moment, in words; called from any of the worker's threads, at most
+  // once for the same words. May be empty.
+  std::function<void(const std::string&)> on_trouble;
 };
 
 // Returns when stopped, or idle for long enough. kUnavailable: the server is gone, or this machine fails;

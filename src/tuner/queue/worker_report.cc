@@ -56,7 +56,7 @@ std::string QueueStateText(const QueueState& state) {
     text += fmt::format("{} let through by sieves, {} of them waiting for a judge\n", c.passed_on, c.waiting_sieved);
   if (c.put_back + c.died + c.dead > 0)
     text += fmt::format(
-        "{} put back by machines that failed or stopped, {} workers lost in a judgement, {} jobs given up\n",
+        "{} put back by machines that failed or stopped, {} taken over from workers that died, {} given up\n",
         c.put_back, c.died, c.dead);
   if (state.workers.empty())
     return text + "No worker has been there in the last day; `hone worker --queue` starts one.\n";
@@ -75,6 +75,8 @@ std::string QueueStateText(const QueueState& state) {
                         Alive(w) ? report->per_minute : 0.0, report->put_back + report->unreadable, report->device);
     if (report->sieve) text += fmt::format("  sieve, {} passed on", report->passed_on);
     if (!Alive(w)) text += fmt::format("  silent for {:.0f} s", w.seconds_ago);
+    if (!Alive(w) && report->busy > 0 && w.seconds_ago < 2 * kLeaseSeconds)
+      text += fmt::format(": others take over what it judged {:.0f} s after its last renewal", kLeaseSeconds);
     if (!report->last_failure.empty()) text += fmt::format("  last failure: {}", report->last_failure);
     text += '\n';
   }

@@ -41,6 +41,13 @@ TEST(CompileDigest, CutsLongInstantiationTracesAndManyErrors) {
   EXPECT_EQ(traces, 1u);
 }
 
+TEST(CompileDigest, LeavesOutWhatFollowsFromAnOpenBrace) {
+  const std::string log =
+      "candidate.cu(25): error: expected a \"}\"\n\nhone-plan-checks(2): error: a template declaration is not allowed here\n  template\n  ^\n\n";
+  EXPECT_EQ(DigestCompilerLog(log), "candidate.cu:25: error: expected a \"}\"\n");
+  EXPECT_THAT(DigestCompilerLog("hone-plan-checks(2): error: alone\n"), HasSubstr("alone"));
+}
+
 TEST(CompileDigest, StripsDirectoriesAndExplainsNameLookups) {
   DigestOptions options;
   options.strip_prefixes = {"/usr/local/cuda/include/cccl", "/usr/local/cuda/include"};

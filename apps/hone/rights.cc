@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone rights QUEUE --submitter NAME=FILE --worker NAME=FILE prints the access rules of a queue's server.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/json_text.h"
+#include "common/command_line.h"
+#include "common/standard_output.h"
+#include "hone/commands.h"
+#include "tuner/queue/queue_rights.h"
+
+namespace hone {
+namespace {
+
+constexpr int64_t kMostPasswordBytes = 1 << 16;
+
+struct RightsFlags {
+  std::string queue, administrator;
+  std::vector<std::string> submitters, workers;
+  bool json = false;
+};
+
+// The first line of a file, as connections read it (redis_connection.cc).
+Result<std::string> PasswordIn(const std::string& file) {
+  HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(file, kMostPasswordBytes));
+  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
+  if (text.empty())
+    return Status::InvalidArgument(fmt::format("{}: the first line, which is the password, is empty", file));
+  return text;
+}
+
+Status Run(const RightsFlags& flags) {
+  if (flags.submitters.empty() && flags.workers.empty() && flags.administrator.empty())
+    return Status::InvalidArgument(
+        "name somebody: --submitter NAME=FILE, --worker NAME=FILE or --administrator FILE, with files that hold "
+        "passwords");
+  std::vector<std::string> lines;
+  if (!flags.administrator.empty()) {
+    HONE_ASSIGN_OR_RETURN(const std::string password, PasswordIn(flags.administrator));
+    lines.push_back(AdministratorAclLine(password));
+  }
+  for (const auto& [role, option, people] : {std::tuple{QueueRole::kSubmitter, "--submitter", &flags.submitters},
+                                             {QueueRole::kWorker, "--worker", &flags.workers}}) {
+    for (const std::string& one : *people) {
+      const size_t equals = one.find('=');
+      if (equals == std::string::npos || equals + 1 == one.size())
+        return Status::InvalidArgument(
+            fmt::format("{} {}: write NAME=FILE, with a file whose first line is the password", option, one));
+      HONE_ASSIGN_OR_RETURN(const std::string password, PasswordIn(one.substr(equals + 1)));
+      HONE_ASSIGN_OR_RETURN(std::string line, AclLine(role, flags.queue, one.substr(0, equals), password));
+      lines.push_back(std::move(line));
+    }
+  }
+  if (flags.json) {
+    Print("{}\n", DumpJson(nlohmann::json{{"queue", flags.queue}, {"lines", lines}}, 2));
+    return Status::Ok();
+  }
+  for (const std::string& line : lines) Print("{}\n", line);
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterRightsCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<RightsFlags>();
+  CLI::App* command =
+      app.add_subcommand("rights", "print the access rules of a queue's server, for an ACL file or redis.conf");
+  command->add_option("queue", flags->queue, "the queue's name")->required();
+  command->add_option("--submitter", flags->submitters,
+                      "who may submit: NAME=FILE, with the password in the file's first line; may be repeated");
+  command->add_option("--worker", flags->workers, "who may judge: NAME=FILE; may be repeated");
+  command->add_option("--administrator", flags->administrator,
+                      "the password's file of the server's user `default`, who may do everything");
+  command->add_flag("--json", flags->json, "write JSON");
+  command->callback([flags, &context] {
+    if (Status status = Run(*flags); !status.ok()) context.Fail(status);
+  });
+}
+
+}  // namespace hone

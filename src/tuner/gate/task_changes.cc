@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/gate/task_changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/toml_document.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+namespace {
+
+constexpr size_t kValueBytes = 60;  // of a value in a sentence
+// What a task's folder may hold beside kernels (docs/task-format.md).
+constexpr const char* kTaskFiles[] = {"task.toml", "oracle.cu", "reference.py", "baseline.toml"};
+
+std::string Joined(const std::string& folder, std::string_view file) {
+  return folder.empty() ? std::string(file) : fmt::format("{}/{}", folder, file);
+}
+
+Result<std::optional<std::string>> TextOf(const SourceTree& tree, const std::string& path) {
+  Result<std::string> text = tree.Read(path);
+  if (text.ok()) return std::optional<std::string>(std::move(*text));
+  if (text.status().code() == StatusCode::kNotFound) return std::optional<std::string>();
+  return text.status();
+}
+
+// The value as one line.
+std::string ValueText(const TomlNode& node) {
+  switch (node.kind) {
+    case TomlNode::Kind::kString:
+      return fmt::format("\"{}\"", node.string);
+    case TomlNode::Kind::kInteger:
+      return fmt::format("{}", node.integer);
+    case TomlNode::Kind::kFloat:
+      return fmt::format("{}", node.number);
+    case TomlNode::Kind::kBoolean:
+      return node.boolean ? "true" : "false";
+    case TomlNode::Kind::kArray: {
+      std::string text = "[";
+      for (const TomlNode& item : node.items) text += (text.size() > 1 ? ", " : "") + ValueText(item);
+      return text + "]";
+    }
+    case TomlNode::Kind::kTable: {
+      std::vector<std::string> parts;
+      for (const auto& [key, value] : node.entries) parts.push_back(fmt::format("{} = {}", key, ValueText(value)));
+      std::sort(parts.begin(), parts.end());  // the order of keys means nothing
+      std::string text = "{";
+      for (const std::string& part : parts) text += (text.size() > 1 ? ", " : "") + part;
+      return text + "}";
+    }
+    case TomlNode::Kind::kOther:
+      return "a date";
+  }
+  return "";
+}
+
+std::string Short(std::string text) {
+  if (text.size() <= kValueBytes) return text;
+  text.resize(kValueBytes);
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
+  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0) text.pop_back();
+  return text + "…";
+}
+
+bool IsArrayOfTables(const TomlNode& node) {
+  return node.kind == TomlNode::Kind::kArray && !node.items.empty() &&
+         std::all_of(node.items.begin(), node.items.end(),
+                     [](const TomlNode& one) { return one.kind == TomlNode::Kind::kTable; });
+}
+
+void CompareNodes(const std::string& path, const TomlNode* before, const TomlNode* after,
+                  std::vector<std::string>& told);
+
+// Entries by their names, as fields; false: some have none, or two have one.
+bool ByName(const TomlNode& array, std::map<std::string, const TomlNode*>& named) {
+  for (const TomlNode& entry : array.items) {
+    const TomlNode* name = entry.Find("name");
+    if (name == nullptr || name->kind != TomlNode::Kind::kString || !named.emplace(name->string, &entry).second)
+      return false;
+  }
+  return true;
+}
+
+void CompareArrays(const std::string& path, const TomlNode& before, const TomlNode& after,
+                   std::vector<std::string>& told) {
+  std::map<std::string, const TomlNode*> old_named, new_named;
+  if (ByName(before, old_named) && ByName(after, new_named)) {
+    std::set<std::string> names;
+    for (const auto& [name, entry] : old_named) names.insert(name);
+    for (const auto& [name, entry] : new_named) names.insert(name);
+    for (const std::string& name : names) {
+      const auto was = old_named.find(name), is = new_named.find(name);
+      CompareNodes(fmt::format("{} {}", path, name), was == old_named.end() ? nullptr : was->second,
+                   is == new_named.end() ? nullptr : is->second, told);
+    }
+    return;
+  }
+  std::vector<std::string> was, is, gone, added;
+  for (const TomlNode& entry : before.items) was.push_back(ValueText(entry));
+  for (const TomlNode& entry : after.items) is.push_back(ValueText(entry));
+  if (was == is) return;
+  std::sort(was.begin(), was.end());
+  std::sort(is.begin(), is.end());
+  std::set_difference(was.begin(), was.end(), is.begin(), is.end(), std::back_inserter(gone));
+  std::set_difference(is.begin(), is.end(), was.begin(), was.end(), std::back_inserter(added));
+  for (const std::string& one : gone) told.push_back(fmt::format("[[{}]] {} is gone", path, Short(one)));
+  for (const std::string& one : added) told.push_back(fmt::format("[[{}]] {} is new", path, Short(one)));
+  if (gone.empty() && added.empty()) told.push_back(fmt::format("the order of [[{}]] changes", path));
+}
+
+// Adds a sentence for each field in which the two differ; null: the side lacks it.
+void CompareNodes(const std::string& path, const TomlNode* before, const TomlNode* after,
+                  std::vector<std::string>& told) {
+  if (before == nullptr) {
+    told.push_back(fmt::format("{} = {} is new", path, Short(ValueText(*after))));
+    return;
+  }
+  if (after == nullptr) {
+    told.push_back(fmt::format("{} = {} is gone", path, Short(ValueText(*before))));
+    return;
+  }
+  if (before->kind == TomlNode::Kind::kTable && after->kind == TomlNode::Kind::kTable) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : before->entries) keys.push_back(key);
+    for (const auto& [key, value] : after->entries) {
+      if (before->Find(key) == nullptr) keys.push_back(key);
+    }
+    for (const std::string& key : keys)
+      CompareNodes(path.empty() ? key : fmt::format("{}.{}", path, key), before->Find(key), after->Find(key), told);
+    return;
+  }
+  if (IsArrayOfTables(*before) && IsArrayOfTables(*after)) {
+    CompareArrays(path, *before, *after, told);
+    return;
+  }
+  const std::string was = ValueText(*before), is = ValueText(*after);
+  if (was != is) told.push_back(fmt::format("{}: {} becomes {}", path, Short(was), Short(is)));
+}
+
+std::string NameOf(const SourceTree& tree, const std::string& folder) {
+  const Result<std::string> text = tree.Read(Joined(folder, "task.toml"));
+  if (!text.ok()) return "";
+  const Result<TomlNode> toml = ParseToml(*text, folder);
+  const TomlNode* name = toml.ok() ? toml->Find("name") : nullptr;
+  return name != nullptr && name->kind == TomlNode::Kind::kString ? name->string : "";
+}
+
+// What differs between the files of one task; empty: nothing.
+Result<std::string> DescribeFiles(const SourceTree& base, const std::string& base_folder, const SourceTree& head,
+                                  const std::string& head_folder) {
+  std::string what;
+  for (const char* file : kTaskFiles) {
+    const std::string path = Joined(head_folder, file);
+    HONE_ASSIGN_OR_RETURN(const std::optional<std::string> before, TextOf(base, Joined(base_folder, file)));
+    HONE_ASSIGN_OR_RETURN(const std::optional<std::string> after, TextOf(head, path));
+    if (before == after) continue;
+    what += (what.empty() ? "" : ", ") + std::string(file);
+    if (!before || !after) {
+      what += before ? " (which is gone)" : " (which is new)";
+      continue;
+    }
+    if (!std::string_view(file).ends_with(".toml")) continue;
+    const std::string fields = DescribeTomlChanges(*before, *after);
+    std::string note = fields.empty() ? "no field differs" : fields;
+    if (std::string_view(file) == "task.toml") {
+      if (const Result<Task> task = ParseTask(*after, path); !task.ok())
+        note = fmt::format("cannot be read any more: {}", task.status().message());
+    }
+    what += fmt::format(" ({})", note);
+  }
+  return what;
+}
+
+}  // namespace
+
+std::vector<std::string> TaskFolders(const SourceTree& tree) {
+  std::set<std::string> folders;
+  for (const std::string& path : tree.Files()) {
+    if (path == "task.toml")
+      folders.insert("");
+    else if (path.ends_with("/task.toml"))
+      folders.insert(path.substr(0, path.rfind('/')));
+  }
+  return {folders.begin(), folders.end()};
+}
+
+TaskPairs PairTasks(const SourceTree& base, const SourceTree& head) {
+  TaskPairs pairs;
+  const std::vector<std::string> old_folders = TaskFolders(base), new_folders = TaskFolders(head);
+  const std::set<std::string> old_set(old_folders.begin(), old_folders.end()),
+      new_set(new_folders.begin(), new_folders.end());
+  std::map<std::string, std::vector<std::string>> left;  // folders of the base that head lacks, by the task's name
+  for (const std::string& folder : old_folders) {
+    if (new_set.contains(folder)) continue;
+    pairs.gone.push_back(folder);
+    if (const std::string name = NameOf(base, folder); !name.empty()) left[name].push_back(folder);
+  }
+  for (const std::string& folder : new_folders) {
+    if (old_set.contains(folder)) {
+      pairs.base_of[folder] = folder;
+      continue;
+    }
+    // A task that head moved is still judged by the base's: a new folder must not loosen a tolerance. Of two with one
+    // name nobody can say which it was.
+    const auto moved = left.find(NameOf(head, folder));
+    const bool known = moved != left.end() && moved->second.size() == 1;
+    pairs.base_of[folder] = known ? moved->second[0] : std::string(kNoTask);
+    if (known) {
+      std::erase(pairs.gone, moved->second[0]);
+      left.erase(moved);
+    }
+  }
+  return pairs;
+}
+
+Result<std::vector<std::string>> DescribeTaskChanges(const SourceTree& base, const SourceTree& head,
+                                                     const TaskPairs& pairs) {
+  std::vector<std::string> told;
+  for (const std::string& folder : pairs.gone) told.push_back(fmt::format("{}: the task is gone", folder));
+  for (const auto& [folder, before] : pairs.base_of) {
+    if (before == kNoTask) {
+      told.push_back(fmt::format("{}: the task is new; its kernels were judged by it", folder));
+      continue;
+    }
+    HONE_ASSIGN_OR_RETURN(const std::string what, DescribeFiles(base, before, head, folder));
+    if (before != folder) told.push_back(fmt::format("{}: the task was {} before", folder, before));
+    if (!what.empty())
+      told.push_back(fmt::format("{}: the change touches {}; kernels were judged by the base's", folder, what));
+  }
+  std::sort(told.begin(), told.end());
+  return told;
+}
+
+std::string DescribeTomlChanges(std::string_view before, std::string_view after, size_t most) {
+  const Result<TomlNode> was = ParseToml(before, "base"), is = ParseToml(after, "head");
+  if (!was.ok() || !is.ok()) return "";
+  std::vector<std::string> told;
+  CompareNodes("", &*was, &*is, told);
+  std::string text;
+  for (size_t i = 0; i < told.size() && i < most; ++i) text += (text.empty() ? "" : "; ") + told[i];
+  if (told.size() > most) text += fmt::format("; and {} more", told.size() - most);
+  return text;
+}
+
+}  // namespace hone
