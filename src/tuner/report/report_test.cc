@@ -351,7 +351,7 @@ TEST(RunText, WithoutASeedItSaysWhatSpeedupsAreOver) {
   EXPECT_EQ(nlohmann::json::parse(RunToJson(view)).at("baseline"), "oracle");
   const std::string html = HtmlReport(*run.store, view).value();
   EXPECT_THAT(html, HasSubstr("as fast as the oracle&#39;s kernel"));
-  EXPECT_THAT(html, HasSubstr("Speedup over the oracle&#39;s kernel, modelled, along the chain"));
+  EXPECT_THAT(html, HasSubstr("at its speedup over the oracle&#39;s kernel, modelled, which multiplies"));
   for (const char* wrong : {"over the seed", "1×, the seed", "ring the seed", "the seed on the left", "to the seed", "with the seed"}) {
     EXPECT_THAT(html, testing::Not(HasSubstr(wrong)));
   }
