@@ -287,7 +287,7 @@ std::string CostBars(const std::vector<CostShare>& shares) {
         CostText(s.cost_usd, s.unpriced),
         100 * static_cast<double>(s.input_tokens) / most, 100 * static_cast<double>(s.output_tokens) / most);
   }
-  return out + "</div><figcaption>Tokens by role: pale in, solid out.</figcaption></figure>\n";
+  return out + "</div><figcaption>Each bar is one role's tokens: pale for tokens in, solid for tokens out.</figcaption></figure>\n";
 }
 
 }  // namespace hone
