@@ -119,6 +119,18 @@ TEST_F(CuteLadderCompile, EveryStepCompilesForHopperWithoutSpills) {
   EXPECT_EQ(compiler_->counters().pch_misses, 0);
 }
 
+// Prompts show this one to who writes rows in CuTe for the first time.
+TEST_F(CuteLadderCompile, RowsKeepInRegistersAndAreReadInWideAccesses) {
+  if (!Make("sm_90a")) return;
+  const auto task = LoadTask(std::string(HONE_SOURCE_DIR) + "/tasks/rmsnorm");
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  const auto program = CompileCandidate(*compiler_, Step(*task, "rows/rmsnorm.cu"), *task, {}, false, 1);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const CompiledModule& module = program->modules.begin()->second;
+  ASSERT_EQ(module.verdict, Verdict::kOk) << module.digest;
+  for (const KernelResources& kernel : module.resources) EXPECT_EQ(kernel.spill_bytes, 0) << kernel.kernel;
+}
+
 TEST_F(CuteLadderCompile, TheStepsWithoutHopperCompileForAmpere) {
   if (!Make("sm_80")) return;
   for (const std::string& step : Steps("")) {

@@ -58,7 +58,7 @@ struct RunOptions {
 };
 
 // Version of the events' payloads (docs/formats/run-store.md).
-inline constexpr int kRunVersion = 6;
+inline constexpr int kRunVersion = 7;
 // Oldest version that can be continued. Older runs are shown, reported and exported only.
 inline constexpr int kOldestContinuedVersion = 2;
 

@@ -27,9 +27,20 @@ namespace {
 constexpr size_t kReferenceBytes = 16000;
 constexpr size_t kEchoBytes = 24000;  // of a reply that is sent back for repair
 
+// Whether a kernel of the task is tiles that are multiplied; else it is rows or elements that are gone through.
+bool IsProduct(const Task& task) {
+  return task.workload == WorkloadClass::kGemm || task.workload == WorkloadClass::kConvolution || task.workload == WorkloadClass::kAttention;
+}
+
 // Whether a library's matrix product or convolution may help in the task: its prompts then mention calls.
 bool MayHoldAProduct(const Task& task) {
-  return task.workload == WorkloadClass::kGemm || task.workload == WorkloadClass::kConvolution || task.workload == WorkloadClass::kAttention || HasTorchModule(task);
+  return IsProduct(task) || HasTorchModule(task);
+}
+
+// Returns the name of the text with the CuTe kernel that a first version is shown; it is of another task than this one.
+std::string CuteExample(const Task& task, bool modelled) {
+  if (!IsProduct(task) && task.name != "rmsnorm") return "part_cute_example_rows";
+  return modelled ? "part_cute_example" : "part_cute_example_tiled";
 }
 
 // Returns the names of a menu's entries: "- **Name.** description".
@@ -132,13 +143,18 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   if (target == "cuda") values["want_cuda"] = "yes";
   if (view.options.calls && MayHoldAProduct(*in.task)) values["calls"] = "yes";
   if (!view.options.calls) values["no_calls"] = "yes";
+  const std::string example = CuteExample(*in.task, in.facts->modelled);
+  values[IsProduct(*in.task) || example != "part_cute_example_rows" ? "cute_product" : "cute_rows"] = "yes";
   if (target == "cute" || (target == "any" && parent_source.find("cute/") != std::string::npos)) {
     HONE_ASSIGN_OR_RETURN(const std::string about_cute, in.library->Expanded("part_cute"));
     HONE_ASSIGN_OR_RETURN(values["cute"], FillTemplate(about_cute, values));
   }
-  // Runs from before the example existed continue without it.
-  if (target == "cute" && in.library->texts().contains("part_cute_example")) {
-    values["cute_example"] = WithoutLicence(in.library->texts().at("part_cute_example"));
+  // Runs from before an example existed continue without it, or with the only one of their time.
+  for (const std::string& name : {example, std::string("part_cute_example")}) {
+    const auto text = in.library->texts().find(name);
+    if (target != "cute" || text == in.library->texts().end()) continue;
+    values["cute_example"] = WithoutLicence(text->second);
+    break;
   }
   if (id > 0) {
     values["share"] = ShareText(view, node, values["menu"]);

@@ -59,7 +59,7 @@ const std::vector<std::string>& PromptValues() {
       "diagnosis",    "findings",     "menu",       "cute",        "share",       "standing",
       "check_cases",  "dimensions",   "problem",    "detail",      "real_device", "unknown_device",
       "spans",        "bound",        "want_cute",  "want_cuda",   "cute_example", "calls", "no_calls",
-      "simulated",    "outcome",      "direction",  "memory"};
+      "simulated",    "outcome",      "direction",  "memory",      "cute_product", "cute_rows"};
   return names;
 }
 

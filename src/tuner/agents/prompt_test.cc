@@ -215,6 +215,27 @@ TEST(Prompts, EveryClassHasAMenuAndCuteHasItsGuidance) {
   EXPECT_THAT(desk.Ask("refine_optimise"), HasSubstr("partition_S"));
 }
 
+// CuTe is taught by a tested kernel of the class, said in what the device can run.
+TEST(Prompts, AFirstVersionInCuteIsShownAKernelOfItsClass) {
+  const auto first = [](const char* workload, bool modelled, const char* name = "silu_and_mul") {
+    Desk desk;
+    desk.task.workload = *WorkloadClassFromName(workload);
+    desk.task.name = name;
+    desk.facts.modelled = modelled;
+    desk.view.options.target = "cute";
+    return desk.Ask("refine_generate");
+  };
+  using testing::AllOf;
+  using testing::Not;
+  EXPECT_THAT(first("elementwise", true), AllOf(HasSubstr("rms_rows<4, 4>"), HasSubstr("A ladder for rows"), Not(HasSubstr("A matrix product's ladder")),
+                                                Not(HasSubstr("SM80_CP_ASYNC"))));
+  EXPECT_THAT(first("reduction", false), AllOf(HasSubstr("rms_rows<4, 4>"), HasSubstr("5. Rows too long for registers")));
+  EXPECT_THAT(first("gemm", true), AllOf(HasSubstr("kernel = \"shared_tiles\""), HasSubstr("A matrix product's ladder"), Not(HasSubstr("TiledMMA."))));
+  EXPECT_THAT(first("gemm", false), AllOf(HasSubstr("using Mma = decltype(make_tiled_mma("), HasSubstr("products by a TiledMMA."), Not(HasSubstr("A ladder for rows"))));
+  // The task that the example is of is shown another one.
+  EXPECT_THAT(first("reduction", true, "rmsnorm"), AllOf(HasSubstr("kernel = \"shared_tiles\""), Not(HasSubstr("rms_rows"))));
+}
+
 TEST(Prompts, AFolderReplacesThemFileByFile) {
   TemporaryDirectory folder = MakeTemporaryDirectory().value();
   EXPECT_EQ(PromptLibrary::WithFolder(folder / "none").status().code(), StatusCode::kNotFound);

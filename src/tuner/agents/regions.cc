@@ -202,12 +202,18 @@ std::string RegionList(const std::vector<Region>& regions) {
   return text;
 }
 
-RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBody>& bodies) {
+RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBody>& bodies, bool add_prelude) {
   const std::vector<Region> regions = SplitRegions(source);
+  const RegionBody* added = nullptr;
   std::vector<const RegionBody*> chosen(regions.size(), nullptr);
   for (const RegionBody& body : bodies) {
     const auto found =
         std::find_if(regions.begin(), regions.end(), [&](const Region& r) { return r.name == body.name; });
+    if (found == regions.end() && add_prelude && body.name == "prelude") {
+      if (added != nullptr) return {"", "region_twice", "the reply holds region 'prelude' twice: send it once"};
+      added = &body;
+      continue;
+    }
     if (found == regions.end()) {
       return {"", "unknown_region",
               fmt::format("there is no region '{}'; there are: {}", body.name, RegionList(regions))};
@@ -219,14 +225,20 @@ RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBod
     place = &body;
   }
   std::string out;
+  const auto put = [&out](const std::string& text) {
+    if (!out.empty() && out.back() != '\n') out += '\n';
+    out += text;
+    if (!out.empty() && out.back() != '\n') out += '\n';
+  };
+  const bool planned = !regions.empty() && regions.front().kind == "plan";
+  if (added != nullptr && !planned) put(added->text);
   for (size_t i = 0; i < regions.size(); ++i) {
-    if (chosen[i] == nullptr) {
+    if (chosen[i] != nullptr) {
+      put(chosen[i]->text);
+    } else {
       out += source.substr(regions[i].begin, regions[i].end - regions[i].begin);
-      continue;
     }
-    if (!out.empty() && out.back() != '\n') out += '\n';
-    out += chosen[i]->text;
-    if (!out.empty() && out.back() != '\n') out += '\n';
+    if (i == 0 && added != nullptr && planned) put(added->text);
   }
   return {std::move(out), "", ""};
 }

@@ -40,8 +40,9 @@ struct RegionResult {
   std::string problem;  // unknown_region | region_twice
   std::string detail;
 };
-// Replaces the named regions by the given bodies.
-RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBody>& bodies);
+// Replaces the named regions by the given bodies. With `add_prelude`, a body `prelude` for a source that has no such
+// region is put after the plan: prompts tell models to put includes and types there.
+RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBody>& bodies, bool add_prelude = true);
 
 // Damage that is visible without a compiler; empty problem: none found.
 struct StructureFault {

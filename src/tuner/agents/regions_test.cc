@@ -97,6 +97,16 @@ TEST(Regions, BodiesTakeTheirPlaceAndNothingElseMoves) {
   EXPECT_EQ(ReplaceRegions(kSource, {{"rows", "a"}, {"rows", "b"}}).problem, "region_twice");
 }
 
+TEST(Regions, APreludeIsAddedWhereThereIsNone) {
+  const std::string source = "// Doubles.\n/*hone\n*/\n\n__global__ void f() {\n}\n";
+  EXPECT_THAT(Names(source), ElementsAre("plan", "f"));
+  EXPECT_EQ(ReplaceRegions(source, {{"prelude", "#include <mma.h>"}, {"f", "__global__ void f() { }"}}).source,
+            "// Doubles.\n/*hone\n*/\n#include <mma.h>\n__global__ void f() { }\n");
+  EXPECT_EQ(ReplaceRegions(source, {{"prelude", "a"}, {"prelude", "b"}}).problem, "region_twice");
+  EXPECT_EQ(ReplaceRegions(source, {{"prelude", "a"}}, false).problem, "unknown_region") << "as in logs up to version 6";
+  EXPECT_EQ(ReplaceRegions(source, {{"prelude-2", "a"}}).problem, "unknown_region");
+}
+
 TEST(Structure, DamageIsSeenBeforeAnythingIsCompiled) {
   LaunchPlan plan;
   plan.entries.resize(1);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -255,7 +256,7 @@ std::string IdeaKey(std::string_view idea) {
   return key;
 }
 
-Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
+Proposal ParseReply(const ModelReply& reply, std::string_view parent, bool add_prelude) {
   Proposal proposal;
   const auto fail = [&](std::string problem, std::string detail) {
     proposal.problem = std::move(problem);
@@ -292,7 +293,7 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
           return fail("several_files", "the reply holds a whole file and regions of it: send one or the other");
         }
       }
-      RegionResult replaced = ReplaceRegions(parent, parts.regions);
+      RegionResult replaced = ReplaceRegions(parent, parts.regions, add_prelude);
       proposal.source.clear();
       if (!replaced.problem.empty()) return fail(replaced.problem, replaced.detail);
       proposal.source = std::move(replaced.source);
@@ -359,7 +360,7 @@ Proposal ParseAgentReply(const ModelReply& reply) {
   return proposal;
 }
 
-PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool bound) {
+PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool bound, bool add_prelude) {
   PlanReply plan;
   const auto fail = [&](std::string problem, std::string detail) {
     plan.problem = std::move(problem);
@@ -425,12 +426,15 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool 
     } else if (IsLabelled(line, "REGION", value)) {
       const std::string name = RegionName(value);
       const auto found = std::find_if(regions.begin(), regions.end(), [&](const Region& r) { return r.name == name; });
-      if (found == regions.end()) {
+      const std::optional<PlanSpan> added =
+          found == regions.end() && add_prelude && name == "prelude" ? RegionSpan(parent, name, true) : std::nullopt;
+      if (found == regions.end() && !added) {
         return fail("unknown_region", fmt::format("the plan names a region '{}' that does not exist; there are: {}",
                                                   name, RegionList(regions)));
       }
       close_region();
-      region = &*found;
+      region = added ? nullptr : &*found;
+      if (added) plan.spans.push_back(*added);
       quoted = false;
       if (std::find(plan.regions.begin(), plan.regions.end(), name) == plan.regions.end()) plan.regions.push_back(name);
     }

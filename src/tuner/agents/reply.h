@@ -41,7 +41,8 @@ struct Proposal {
   std::string detail;  // what happened and what to do
 };
 
-Proposal ParseReply(const ModelReply& reply, std::string_view parent);
+// `add_prelude` as of ReplaceRegions; false in logs up to version 6.
+Proposal ParseReply(const ModelReply& reply, std::string_view parent, bool add_prelude = true);
 
 // Parses what a coding agent handed in: a line `IDEA: …`, an empty line, and then the whole file unchanged.
 Proposal ParseAgentReply(const ModelReply& reply);
@@ -51,7 +52,7 @@ Proposal ParseAgentReply(const ModelReply& reply);
 // The first block after a REGION quotes lines of that region; a later block quotes if its lines occur there, and
 // otherwise illustrates. With `bound`, every quote must occur in its region once, and there must be a region: the spans
 // are what the coder may change. Without `bound`, only the first quote must occur, and a plan that names no region
-// means the whole file.
+// means the whole file. With `add_prelude`, a region `prelude` that the source lacks is where one may be added.
 struct PlanReply {
   std::string idea, idea_key;
   std::string text;  // shown to the coder, at most 12000 bytes
@@ -60,7 +61,7 @@ struct PlanReply {
   std::string problem;          // as above | unknown_region | anchor_not_found | anchor_not_unique | no_region
   std::string detail;
 };
-PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool bound);
+PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool bound, bool add_prelude = true);
 
 // A diagnosis or findings: any text, at most 12000 bytes of it.
 struct TextReply {

@@ -74,26 +74,41 @@ std::vector<PlanSpan> JoinSpans(std::vector<PlanSpan> spans) {
   return joined;
 }
 
-std::optional<PlanSpan> RegionSpan(std::string_view source, std::string_view region) {
-  for (const Region& r : SplitRegions(source)) {
+std::optional<PlanSpan> RegionSpan(std::string_view source, std::string_view region, bool add_prelude) {
+  const std::vector<Region> regions = SplitRegions(source);
+  for (const Region& r : regions) {
     if (r.name == region) return SpanOf(source, r);
   }
-  return std::nullopt;
+  if (!add_prelude || region != "prelude" || regions.empty() || regions.front().kind != "plan") return std::nullopt;
+  const int64_t plan_ends = SpanOf(source, regions.front()).last;
+  return PlanSpan{"prelude", plan_ends + 1, plan_ends, true};
 }
 
 std::string MarkSpans(std::string_view source, const std::vector<PlanSpan>& spans) {
   std::string out;
   int64_t number = 0;
   size_t next = 0;
+  const auto put_mark = [&](const char* what) {
+    if (!out.empty() && out.back() != '\n') out += '\n';
+    out += fmt::format("{}{} {}]\n", kMark, next + 1, what);
+  };
+  // Begins the spans that begin behind line `number`; an empty one ends there too.
+  const auto begin = [&] {
+    for (; next < spans.size() && spans[next].first == number + 1; ++next) {
+      put_mark("begins");
+      if (spans[next].last >= spans[next].first) return;
+      put_mark("ends");
+    }
+  };
+  begin();
   for (const SourceLine& line : SplitLines(source)) {
     ++number;
-    if (next < spans.size() && spans[next].first == number) out += fmt::format("{}{} begins]\n", kMark, next + 1);
     out += source.substr(line.begin, line.end - line.begin);
-    if (next < spans.size() && spans[next].last == number) {
-      if (out.back() != '\n') out += '\n';
-      out += fmt::format("{}{} ends]\n", kMark, next + 1);
+    if (next < spans.size() && spans[next].first <= number && spans[next].last == number) {
+      put_mark("ends");
       ++next;
     }
+    begin();
   }
   return out;
 }
@@ -109,8 +124,10 @@ std::string WithoutMarks(std::string_view text) {
 std::string SpanList(const std::vector<PlanSpan>& spans) {
   std::string text;
   for (size_t i = 0; i < spans.size(); ++i) {
-    text += fmt::format("{}span {} {} `{}`", i == 0 ? "" : ", ", i + 1, spans[i].whole ? "is the region" : "lies in",
-                        spans[i].region);
+    const char* what = spans[i].last < spans[i].first ? "is the place for a new region"
+                       : spans[i].whole               ? "is the region"
+                                                      : "lies in";
+    text += fmt::format("{}span {} {} `{}`", i == 0 ? "" : ", ", i + 1, what, spans[i].region);
   }
   return text;
 }

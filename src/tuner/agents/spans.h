@@ -20,8 +20,9 @@ namespace hone {
 // Sorts spans and joins overlapping ones. A span inside a whole region's is dropped.
 std::vector<PlanSpan> JoinSpans(std::vector<PlanSpan> spans);
 
-// Returns the span of a whole region; nullopt: `source` has no region of that name.
-std::optional<PlanSpan> RegionSpan(std::string_view source, std::string_view region);
+// Returns the span of a whole region; nullopt: `source` has no region of that name. With `add_prelude`, a `prelude` that
+// is not there is the empty span behind the plan, whose `last` is one less than its `first`: lines may be added there.
+std::optional<PlanSpan> RegionSpan(std::string_view source, std::string_view region, bool add_prelude = true);
 
 // Returns the source with a line "// [span 1 begins]" before each span and "// [span 1 ends]" after it.
 std::string MarkSpans(std::string_view source, const std::vector<PlanSpan>& spans);

@@ -78,6 +78,24 @@ TEST(MarkedSource, ShowsEachSpanAndIsTheSourceWithoutItsMarks) {
   EXPECT_EQ(SpanList(spans), "span 1 is the region `plan`, span 2 lies in `f`, span 3 is the region `g`");
 }
 
+TEST(PlanSpans, APreludeThatIsNotThereIsAPlaceForOne) {
+  const std::string source = "/*hone\n*/\n__global__ void f() {\n}\n";
+  ModelReply reply;
+  reply.text = "IDEA: x\nREGION: prelude\nInclude mma.h.\n```\n#include <mma.h>\n```\nREGION: f\nUse it.\n";
+  const PlanReply plan = ParsePlanReply(reply, source, true);
+  EXPECT_EQ(Places(plan), "prelude 3-2 whole; f 3-4 whole; ");
+  EXPECT_EQ(ParsePlanReply(reply, source, true, false).problem, "unknown_region") << "as in logs up to version 6";
+  EXPECT_EQ(MarkSpans(source, plan.spans),
+            "/*hone\n*/\n// [span 1 begins]\n// [span 1 ends]\n// [span 2 begins]\n__global__ void f() {\n}\n// [span 2 ends]\n");
+  EXPECT_EQ(SpanList(plan.spans), "span 1 is the place for a new region `prelude`, span 2 is the region `f`");
+
+  const std::vector<PlanSpan> alone{plan.spans.front()};
+  EXPECT_EQ(MarkSpans(source, alone), "/*hone\n*/\n// [span 1 begins]\n// [span 1 ends]\n__global__ void f() {\n}\n");
+  EXPECT_EQ(OutsideSpans(source, alone, "/*hone\n*/\n#include <mma.h>\n__global__ void f() {\n}\n"), "");
+  EXPECT_THAT(OutsideSpans(source, alone, "/*hone\n*/\n#include <mma.h>\n__global__ void f(int) {\n}\n"), HasSubstr("region 'f'"));
+  EXPECT_EQ(Places({.spans = JoinSpans({*RegionSpan(source, "plan"), alone.front()})}), "plan 1-2 whole; prelude 3-2 whole; ");
+}
+
 TEST(OutsideSpans, WhatStandsBetweenMayChangeAndNothingElse) {
   const std::string source = kPlanned;
   const std::vector<PlanSpan> spans =

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/stoppable_sleep.h"
+#include "base/utf8.h"
 #include "tuner/model/request_json.h"
 #include "tuner/model/wire_json.h"
 
@@ -51,6 +52,25 @@ std::string RequestText(const ModelRequest& request, const std::string& reply_pa
     text += fmt::format("# {}\n\n{}\n\n", message.role, message.text);
   }
   return text;
+}
+
+// Takes the line "<!-- model: NAME -->" off the beginning of an answer, if it has one, and returns NAME. Who answers a
+// mailbox is known to the answerer alone.
+std::string TakeModelLine(std::string& text) {
+  constexpr std::string_view kBegin = "<!-- model:", kEnd = "-->", kBlank = " \t\r";
+  constexpr size_t kLongestName = 200;
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text.compare(first, kBegin.size(), kBegin) != 0) return "";
+  const size_t line_end = std::min(text.find('\n', first), text.size());
+  std::string_view line = std::string_view(text).substr(first, line_end - first);
+  line = line.substr(0, line.find_last_not_of(kBlank) + 1);
+  if (!line.ends_with(kEnd) || line.size() < kBegin.size() + kEnd.size()) return "";
+  line = line.substr(kBegin.size(), line.size() - kBegin.size() - kEnd.size());
+  const size_t begin = line.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos || line.size() > kLongestName || !CheckUtf8(line, "").ok()) return "";
+  std::string name(line.substr(begin, line.find_last_not_of(kBlank) + 1 - begin));
+  text.erase(0, std::min(line_end + 1, text.size()));
+  return name;
 }
 
 class MailboxProvider : public ModelProvider {
@@ -148,6 +168,7 @@ class MailboxProvider : public ModelProvider {
     reply.provider = "mailbox";
     reply.cost_known = false;
     reply.seconds = seconds;
+    reply.model = TakeModelLine(text);
     for (const ModelMessage& m : request.messages) reply.usage.input += EstimateTokens(m.text);
     reply.usage.output = EstimateTokens(text);
     reply.usage.estimated = true;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -63,6 +64,25 @@ TEST(Mailbox, AsksInFilesAndTakesTheAnswer) {
   // Nothing half-written is left.
   for (const auto& entry : fs::recursive_directory_iterator(box.directory.path()))
     EXPECT_NE(entry.path().extension(), ".tmp");
+}
+
+TEST(Mailbox, AnAnswerMayNameTheModelInItsFirstLine) {
+  const std::vector<std::array<std::string, 3>> answers = {
+      {"<!-- model: some-model 4 -->\nIDEA: x\n", "some-model 4", "IDEA: x\n"},
+      {"\n<!-- model:m-->\r\nIDEA: x", "m", "IDEA: x"},
+      {"<!-- model: m -->", "m", ""},
+      // Lines that name no model are the answer's own.
+      {"<!-- model: -->\nIDEA: x", "", "<!-- model: -->\nIDEA: x"},
+      {"<!-- model: m\nIDEA: x -->", "", "<!-- model: m\nIDEA: x -->"},
+      {"IDEA: x\n<!-- model: m -->\n", "", "IDEA: x\n<!-- model: m -->\n"}};
+  for (const auto& [written, model, text] : answers) {
+    Mailbox box;
+    ASSERT_TRUE(MakeDirectories(box.directory / "replies").ok());
+    ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), written).ok());
+    const ModelReply reply = box.provider->Complete(Request(0), {}, {}).value();
+    EXPECT_EQ(reply.model, model) << written;
+    EXPECT_EQ(reply.text, text) << written;
+  }
 }
 
 TEST(Mailbox, AnAnswerThatGrowsIsTakenWhole) {

@@ -478,8 +478,9 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
     text += fmt::format("\n--- {}{} ---\n", memo.kind,
                         memo.regions.empty() ? "" : fmt::format(" (regions {})", fmt::join(memo.regions, ", ")));
     for (const PlanSpan& s : memo.spans) {
-      text += s.whole ? fmt::format("marks the region {}\n", s.region)
-                      : fmt::format("marks {} line{} of {}\n", s.last - s.first + 1, s.last == s.first ? "" : "s", s.region);
+      text += s.last < s.first ? fmt::format("marks the place for a new region {}\n", s.region)
+              : s.whole        ? fmt::format("marks the region {}\n", s.region)
+                               : fmt::format("marks {} line{} of {}\n", s.last - s.first + 1, s.last == s.first ? "" : "s", s.region);
     }
     if (!memo.problem.empty()) {
       text += memo.problem + (text.find(memo.detail) == std::string::npos ? ": " + memo.detail : "") + "\n";

@@ -72,7 +72,7 @@ Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, co
 constexpr size_t kMostWidened = 2;
 
 // Checks that a bound coder kept to its plan's spans and to the regions that it requested.
-Fault CheckSpans(const std::vector<PlanSpan>& planned, const Proposal& made, const std::string& parent) {
+Fault CheckSpans(const std::vector<PlanSpan>& planned, const Proposal& made, const std::string& parent, bool add_prelude) {
   if (made.widen.size() > kMostWidened) {
     return {"too_wide",
             fmt::format("the answer takes in {} regions beside the plan's spans ({}): {} at most, so that the plan "
@@ -82,7 +82,7 @@ Fault CheckSpans(const std::vector<PlanSpan>& planned, const Proposal& made, con
   const std::string shown = WithoutLicence(parent);
   std::vector<PlanSpan> spans = planned;
   for (const std::string& name : made.widen) {
-    const std::optional<PlanSpan> span = RegionSpan(shown, name);
+    const std::optional<PlanSpan> span = RegionSpan(shown, name, add_prelude);
     if (!span) {
       return {"unknown_region", fmt::format("WIDEN names a region '{}' that does not exist; there are: {}", name,
                                             RegionList(SplitRegions(shown)))};
@@ -104,6 +104,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   const Progress& progress = view.open.at(id);
   const Turn& turn = node.turns.at(static_cast<size_t>(progress.turn));
   const StoredReply& stored = *progress.reply;
+  const bool add_prelude = view.version >= 7;
   ModelReply reply;
   reply.text = text;
   reply.finish = stored.finish;
@@ -160,7 +161,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   }
   const bool last = progress.turn + 1 == static_cast<int>(node.turns.size());
   if (!last && turn.role == "planner") {
-    PlanReply plan = ParsePlanReply(reply, turn.bound ? WithoutLicence(parent_source) : parent_source, turn.bound);
+    PlanReply plan = ParsePlanReply(reply, turn.bound ? WithoutLicence(parent_source) : parent_source, turn.bound, add_prelude);
     NodeProposed about = proposal(plan.idea);
     about.idea_key = plan.idea_key;
     if (!plan.problem.empty()) return fault(plan.problem, plan.detail, about);
@@ -185,9 +186,9 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   const Memo* plan = view.FindMemo(id, "plan");
   const bool bound = turn.bound && plan != nullptr && !plan->spans.empty();
   if (bound) reply.text = WithoutMarks(reply.text);
-  Proposal made = turn.role == "agent" ? ParseAgentReply(reply) : ParseReply(reply, parent_source);
+  Proposal made = turn.role == "agent" ? ParseAgentReply(reply) : ParseReply(reply, parent_source, add_prelude);
   if (bound && made.problem.empty()) {
-    Fault left = CheckSpans(plan->spans, made, parent_source);
+    Fault left = CheckSpans(plan->spans, made, parent_source, add_prelude);
     made.problem = std::move(left.problem);
     made.detail = std::move(left.detail);
   }

@@ -37,8 +37,12 @@ std::string BudgetSpent(const RunView& view) {
 std::string StopReason(const Knowledge& run) {
   const RunOptions& o = run.options();
   if (run.known() > 0) {
-    const RunNode& best = run.node(run.best());
-    if (best.evaluation && AtFloor(*best.evaluation, o.floor_fraction)) return "floor_reached";
+    // In a run for CuTe the start may stand at the floor in another language, and the search has not begun. In logs up
+    // to version 6 that ended a run.
+    const int64_t id = run.view().version >= 7 ? BestInTarget(run) : run.best();
+    const RunNode& best = run.node(id);
+    const bool counts = run.view().version < 7 || InTarget(run, id);
+    if (counts && best.evaluation && AtFloor(*best.evaluation, o.floor_fraction)) return "floor_reached";
   }
   int64_t attempts = 0;
   for (int64_t id = 1; id < run.opened(); ++id) {

@@ -24,7 +24,7 @@ const std::vector<Setting>& AllSettings() {
        "CuTeGen's released default is 0, and loses much of what it finds: 45 to 48 % of its steps come after the best"},
       {"refine.generate", 0, 0, 1, true, "1: write the first version from the reference instead of starting from the seed",
        "CuTeGen and STARK start so; Astra starts from a kernel"},
-      {"refine.profile_start.gemm", 6, 0, kMany, true, "step from which the profile is shown", "CuTeGen, released script by class: 6"},
+      {"refine.profile_start.gemm", 6, 0, kMany, true, "first steps without the profile", "CuTeGen, released script by class: 6"},
       {"refine.profile_start.attention", 6, 0, kMany, true, "the same for attention", "CuTeGen, released script by class: 6"},
       {"refine.profile_start.convolution", 6, 0, kMany, true, "the same for convolution", "CuTeGen, released script by class: 6"},
       {"refine.profile_start.reduction", 5, 0, kMany, true, "the same for reductions", "CuTeGen, released script by class: 5"},

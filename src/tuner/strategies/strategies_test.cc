@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <set>
@@ -202,28 +203,51 @@ TEST(Tree, RolesHaveTheirTemperaturesAndTheirWindows) {
   ScriptedRun run("tree", Journeyman);
   run.options.max_attempts = 40;
   const RunView view = run.Whole();
+  // With one attempt in flight a decision knows all earlier nodes. The newest eight of a kind are shown.
+  const auto children = [&](const std::set<int64_t>& of, int64_t before) {
+    std::vector<int64_t> found;
+    for (int64_t id = 1; id < before; ++id) {
+      if (of.contains(view.node(id).parent)) found.push_back(id);
+    }
+    return std::set<int64_t>(found.size() > 8 ? found.end() - 8 : found.begin(), found.end());
+  };
+  const auto siblings = [&](int64_t id, int64_t before) {
+    if (id == 0) return std::set<int64_t>();
+    std::set<int64_t> found = children({view.node(id).parent}, before);
+    found.erase(id);
+    return found;
+  };
+  const auto leaders = [&](int64_t before) {
+    std::vector<int64_t> right;
+    for (int64_t id = 1; id < before; ++id) {
+      if (Right(view.node(id)) && view.node(id).speedup) right.push_back(id);
+    }
+    std::stable_sort(right.begin(), right.end(), [&](int64_t x, int64_t y) { return *view.node(x).speedup > *view.node(y).speedup; });
+    return std::set<int64_t>(right.begin(), right.begin() + std::min<std::ptrdiff_t>(5, std::ssize(right)));
+  };
+  const auto expect_window = [](const RunNode& n, size_t turn, std::set<int64_t> wanted, const std::set<int64_t>& more) {
+    wanted.insert(more.begin(), more.end());
+    wanted.insert(0);
+    EXPECT_THAT(n.turns[turn].shown, testing::UnorderedElementsAreArray(wanted)) << "node " << n.id << ", turn " << turn;
+    EXPECT_EQ(n.turns[turn].shown.front(), 0) << "the root comes first";
+  };
   bool debugged = false, saw_cousins = false;
   for (const RunNode& n : view.nodes) {
-    if (n.id == 0) continue;
+    if (n.id == 0 || n.origin != "reply") continue;
     if (n.purpose == "debug") {
       debugged = true;
       ASSERT_THAT(Roles(n), ElementsAre("debugger"));
       EXPECT_EQ(n.turns[0].temperature, 0.1);
-      for (const int64_t id : n.turns[0].shown) {
-        EXPECT_TRUE(id == 0 || view.node(id).parent == view.node(n.parent).parent) << "siblings and the root";
-      }
+      expect_window(n, 0, siblings(n.parent, n.id), {});
       continue;
     }
     ASSERT_THAT(Roles(n), ElementsAre("planner", "coder"));
     EXPECT_EQ(n.turns[0].temperature, 0.8);
     EXPECT_EQ(n.turns[1].temperature, 0.1);
-    for (const int64_t id : n.turns[1].shown) {
-      const int64_t parent = view.node(id).parent;
-      const bool child = parent == n.parent;
-      const bool cousin = parent > 0 && n.parent > 0 && view.node(parent).parent == view.node(n.parent).parent;
-      EXPECT_TRUE(id == 0 || child || cousin) << n.id << " shows " << id;
-      saw_cousins = saw_cousins || (cousin && !child);
-    }
+    const std::set<int64_t> cousins = children(siblings(n.parent, n.id), n.id);
+    expect_window(n, 0, children({n.parent}, n.id), leaders(n.id));
+    expect_window(n, 1, children({n.parent}, n.id), cousins);
+    saw_cousins = saw_cousins || !cousins.empty();
   }
   EXPECT_TRUE(debugged);
   EXPECT_TRUE(saw_cousins);
@@ -369,6 +393,17 @@ TEST(Target, InARunForCuteAFirstVersionIsWrittenInItAndNothingElseIsTaken) {
     EXPECT_THAT(first, HasSubstr("local_tile(make_tensor("));
     EXPECT_THAT(first, Not(HasSubstr("SPDX-")));
   }
+}
+
+TEST(Target, AStartAtTheFloorInAnotherLanguageDoesNotEndARunForCute) {
+  ScriptedRun run("refine", [](const ModelRequest& r) -> Result<std::string> { return InCute(fmt::format("n{} SPEED 150", r.number)); });
+  run.options.target = "cute";
+  run.options.max_attempts = 3;
+  run.options.floor_fraction = 1e-9;  // whatever is right stands at the floor
+  const RunView view = run.Whole();
+  EXPECT_EQ(view.ended, "floor_reached");
+  ASSERT_EQ(view.nodes.size(), 2u) << "one version in CuTe, which is at the floor";
+  EXPECT_TRUE(Right(view.nodes[1])) << view.nodes[1].detail;
 }
 
 TEST(Target, InARunForPlainCudaCuteIsRefused) {
