@@ -21,6 +21,9 @@ struct Line {
   int64_t number = 0;
 };
 
+// Whether lines may be added there and none are marked.
+bool Empty(const PlanSpan& span) { return span.last < span.first; }
+
 std::vector<Line> LinesWithText(std::string_view text) {
   std::vector<Line> lines;
   int64_t number = 0;
@@ -60,10 +63,12 @@ size_t Common(const std::vector<Line>& wanted, const std::vector<Line>& lines, s
 
 std::vector<PlanSpan> JoinSpans(std::vector<PlanSpan> spans) {
   std::stable_sort(spans.begin(), spans.end(), [](const PlanSpan& a, const PlanSpan& b) {
-    return a.first != b.first ? a.first < b.first : a.last > b.last;
+    if (a.first != b.first) return a.first < b.first;
+    return Empty(a) != Empty(b) ? Empty(a) : a.last > b.last;
   });
   std::vector<PlanSpan> joined;
   for (PlanSpan& span : spans) {
+    if (Empty(span) && !joined.empty() && span.first <= std::max(joined.back().first, joined.back().last)) continue;
     if (joined.empty() || span.first > joined.back().last) {
       joined.push_back(std::move(span));
     } else if (span.last > joined.back().last) {
@@ -96,7 +101,7 @@ std::string MarkSpans(std::string_view source, const std::vector<PlanSpan>& span
   const auto begin = [&] {
     for (; next < spans.size() && spans[next].first == number + 1; ++next) {
       put_mark("begins");
-      if (spans[next].last >= spans[next].first) return;
+      if (!Empty(spans[next])) return;
       put_mark("ends");
     }
   };
@@ -124,7 +129,7 @@ std::string WithoutMarks(std::string_view text) {
 std::string SpanList(const std::vector<PlanSpan>& spans) {
   std::string text;
   for (size_t i = 0; i < spans.size(); ++i) {
-    const char* what = spans[i].last < spans[i].first ? "is the place for a new region"
+    const char* what = Empty(spans[i])         ? "is the place for a new region"
                        : spans[i].whole               ? "is the region"
                                                       : "lies in";
     text += fmt::format("{}span {} {} `{}`", i == 0 ? "" : ", ", i + 1, what, spans[i].region);

@@ -404,6 +404,11 @@ TEST(Target, AStartAtTheFloorInAnotherLanguageDoesNotEndARunForCute) {
   EXPECT_EQ(view.ended, "floor_reached");
   ASSERT_EQ(view.nodes.size(), 2u) << "one version in CuTe, which is at the floor";
   EXPECT_TRUE(Right(view.nodes[1])) << view.nodes[1].detail;
+  // A run that was recorded before this rule repeats by the older one.
+  ASSERT_TRUE(StartRun(*run.store, run.task, run.evaluator.facts(), run.options, "r2", 1, nullptr, 6).ok());
+  const RunView old = run.Continue("r2").value();
+  EXPECT_EQ(old.ended, "floor_reached");
+  EXPECT_EQ(old.nodes.size(), 1u);
 }
 
 TEST(Target, InARunForPlainCudaCuteIsRefused) {
