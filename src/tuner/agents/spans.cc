@@ -129,9 +129,7 @@ std::string WithoutMarks(std::string_view text) {
 std::string SpanList(const std::vector<PlanSpan>& spans) {
   std::string text;
   for (size_t i = 0; i < spans.size(); ++i) {
-    const char* what = Empty(spans[i])         ? "is the place for a new region"
-                       : spans[i].whole               ? "is the region"
-                                                      : "lies in";
+    const char* what = Empty(spans[i]) ? "is the place for a new region" : spans[i].whole ? "is the region" : "lies in";
     text += fmt::format("{}span {} {} `{}`", i == 0 ? "" : ", ", i + 1, what, spans[i].region);
   }
   return text;
