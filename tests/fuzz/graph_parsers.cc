@@ -110,29 +110,31 @@ void FeedLines(std::span<const std::byte> input) {
   }
 }
 
+void FeedArchive(std::span<const std::byte> input) {
+  const AnonymousFile file(input);  // lives while the source reads it
+  Drain(OpenArchive(file.path()));
+}
+
+void FeedEdgeList(std::span<const std::byte> input) {
+  const AnonymousFile file(input);
+  Drain(OpenEdgeList(file.path()));
+}
+
+void FeedJsonLists(std::span<const std::byte> input) {
+  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
+  (void)FeaturesOfJsonLists(text, "input", 1000).ok();
+}
+
+constexpr GraphParser kParsers[] = {{"container", FeedContainer},  {"array", FeedArray},          {"archive", FeedArchive},
+                                    {"edge list", FeedEdgeList},   {"json lists", FeedJsonLists}, {"lines", FeedLines}};
+
 }  // namespace
+
+std::span<const GraphParser> GraphParsers() { return kParsers; }
 
 void FeedGraphParser(std::span<const std::byte> input) {
   if (input.empty()) return;
-  const std::span<const std::byte> file_bytes = input.subspan(1);
-  switch (static_cast<unsigned>(input[0]) % 6) {
-    case 0: return FeedContainer(file_bytes);
-    case 1: return FeedArray(file_bytes);
-    case 2: {
-      const AnonymousFile file(file_bytes);  // lives while the source reads it
-      return Drain(OpenArchive(file.path()));
-    }
-    case 3: {
-      const AnonymousFile file(file_bytes);
-      return Drain(OpenEdgeList(file.path()));
-    }
-    case 4: {
-      const std::string_view text(reinterpret_cast<const char*>(file_bytes.data()), file_bytes.size());
-      (void)FeaturesOfJsonLists(text, "input", 1000).ok();
-      return;
-    }
-    default: return FeedLines(file_bytes);
-  }
+  kParsers[static_cast<unsigned>(input[0]) % std::size(kParsers)].feed(input.subspan(1));
 }
 
 }  // namespace hone::gnn

@@ -6,11 +6,20 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 namespace hone::gnn {
 
-// The first byte chooses the parser (modulo their number), the rest is the file. Returns normally whatever the bytes
-// are: an error is a Status, and a parsed source is read to its end. Memory stays within a small multiple of the input.
+struct GraphParser {
+  std::string_view name;
+  // Returns normally whatever the bytes are: an error is a Status, and a parsed source is read to its end. Memory stays
+  // within a small multiple of the input.
+  void (*feed)(std::span<const std::byte> input);
+};
+
+std::span<const GraphParser> GraphParsers();
+
+// The first byte chooses the parser (modulo their number), the rest is the file.
 void FeedGraphParser(std::span<const std::byte> input);
 
 }  // namespace hone::gnn

@@ -4,10 +4,27 @@
 // libFuzzer's entry. See CMakeLists.txt beside this file for how to build and run it.
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
+#include "fuzz/chosen_parser.h"
 #include "fuzz/text_parsers.h"
 
+namespace {
+
+int Chosen() {
+  static const int chosen = hone::ChosenParser(hone::TextParsers());
+  return chosen;
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  // Minus one keeps another parser's input out of the corpus.
+  if (!hone::IsForParser(Chosen(), hone::TextParsers().size(), data, size)) return -1;
   hone::FeedTextParser({reinterpret_cast<const char*>(data), size});
   return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int) {
+  return hone::MutateForParser(Chosen(), data, size, max_size);
 }
