@@ -100,11 +100,14 @@ inline constexpr bool kOneOf<T, Types<U...>> = (kSame<T, U> || ...);
 using Integers = Types<char, signed char, unsigned char, short, unsigned short, int, unsigned, long, unsigned long,
                        long long, unsigned long long>;
 
-// A function is no object, and an array's or pointer's element type says nothing about a tensor.
+// A function is no object.
 template <typename T>
-inline constexpr bool kElement = true;
+inline constexpr bool kObject = true;
 template <typename R, typename... A>
-inline constexpr bool kElement<R(A...)> = false;
+inline constexpr bool kObject<R(A...)> = false;
+// A pointer as an element says nothing about a tensor. A workspace may hold pointers: what is in it does not outlive a launch.
+template <typename T>
+inline constexpr bool kElement = kObject<T>;
 template <typename T>
 inline constexpr bool kElement<T*> = false;
 
@@ -128,7 +131,7 @@ inline constexpr bool kReference = kSame<P, Absent> || kSame<P, double*>;
 template <typename P>
 inline constexpr bool kWorkspace = kSame<P, Absent>;
 template <typename T>
-inline constexpr bool kWorkspace<T*> = kElement<typename RemoveCv<T>::type>;
+inline constexpr bool kWorkspace<T*> = kObject<T>;
 
 template <typename P, unsigned bytes>
 inline constexpr bool kInteger = kSame<P, Absent> || (kOneOf<P, Integers> && sizeof(P) == bytes);

@@ -213,9 +213,11 @@ std::optional<Verdict> Guarded(const std::string& text) {
 TEST(SourceGuard, RefusesWhatChangesHowACandidateIsCompiled) {
   for (const char* text : {
            "__attribute__((no_sanitize_thread)) int f();", "__attribute__ (( aligned(8) , __no_sanitize__(\"thread\") )) int f();",
+           "__attribute__((section(\"hone_managed\"))) int kept;",
            "__attribute__((noinline)) __attribute__((optimize(\"O0\"))) int f();", "int v __attribute__((section(\".text\")));",
            "[[gnu::no_sanitize(\"thread\")]] int f();", "[ [ gnu :: target(\"avx\") ] ] int f();",
-           "[[nodiscard, gnu::optimize(0)]] int f();", "#pragma GCC optimize(\"O0\")\nint f();", "#  pragma GCC push_options\n",
+           "[[nodiscard, gnu::optimize(0)]] int f();", "<:<:gnu::no_sanitize(\"thread\"):>:> int f();", "[<: gnu::noinline, gnu::target(\"avx\") :>] int f();",
+           "<:[gnu::noinline:>] int a; <:<: gnu::optimize(0) :> :> int f();", "#pragma GCC optimize(\"O0\")\nint f();", "#  pragma GCC push_options\n",
            "#pragma redefine_extname f g\n", "#pragma weak f\n",
            "int x = __sync_fetch_and_add(p, 1);", "auto v = __builtin_ia32_loadups(p);", "extern \"C\" void __tsan_read4(void*);",
            "void* __wrap_memcpy(void*, const void*, unsigned long);", "int v = hone_sim::LoadRelaxed(p);",
@@ -240,7 +242,7 @@ TEST(SourceGuard, RefusesWhatChangesHowACandidateIsCompiled) {
 TEST(SourceGuard, LetsDeviceCodePass) {
   for (const char* text : {
            "__attribute__((aligned(16), packed)) struct S { int v; };", "[[maybe_unused]] int v; [[likely]] int w;",
-           "int a[4]; int v = a[b[0]] + a[ b[1] ];", "#pragma unroll 4\nfor (;;) {}", "#pragma nv_diag_suppress 20012\n",
+           "int a[4]; int v = a[b[0]] + a[ b[1] ];", "int a<:4:>; S<::T> s; int v = a<:x:> + a<:b<:0:>:>;", "#pragma unroll 4\nfor (;;) {}", "#pragma nv_diag_suppress 20012\n",
            "#define JOIN(a, b) a##b\n", "// __attribute__((no_sanitize_thread))\nint f();", "const char* s = \"asm __tsan\";",
            "int v = __builtin_popcount(3);", "__attribute__((section(\"hone_constant.\" \"3\"))) float c[4];", "int hone_reduce;",
            "int v = hone_sim::Discard(1) + (hone_sim::ThreadIndex()).x;", "int asmodeus; int passed;", "#if 0\n#endif\n# 12\n",

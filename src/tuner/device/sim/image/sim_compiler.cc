@@ -630,9 +630,15 @@ Status SimCompiler::CheckImports(const std::string& image, CompiledModule* modul
     module->digest = "error: undefined in device code:";
     for (const std::string& name : missing) module->digest += " '" + name + "'";
   } else if (!heap.empty()) {
-    module->verdict = Verdict::kUnsupported;
-    module->digest = "the simulated GPU has no device heap:";
-    for (const std::string& name : heap) module->digest += " '" + name + "'";
+    // What only gives memory back is left over from a virtual destructor, say; what asks for it is refused as on a GPU.
+    const auto asks = std::find_if(heap.begin(), heap.end(), [](const std::string& name) {
+      return name.find("free") == std::string::npos && name.find("delete") == std::string::npos;
+    });
+    module->verdict = asks == heap.end() ? Verdict::kUnsupported : Verdict::kRuleViolation;
+    module->digest = asks == heap.end()
+                         ? fmt::format("the simulated GPU has no device heap, and the kernel calls '{}'", *heap.begin())
+                         : fmt::format("the kernel calls '{}' on the device: the device heap keeps state between launches. "
+                                       "Declare a [[workspace]] in the launch plan instead", *asks);
   }
   module->log += module->digest;
   return Status::Ok();

@@ -27,6 +27,15 @@ bool IsOneOf(std::string_view word, const std::string_view (&words)[kCount]) {
 }
 bool Begins(std::string_view word, std::string_view with) { return word.substr(0, with.size()) == with; }
 
+// Returns the bracket that the text begins with where it is spelled as a digraph, as the compiler reads it; else nothing. `<::` is
+// `<` and `::`, unless another colon or `>` follows.
+std::string_view Digraph(std::string_view text) {
+  if (Begins(text, ":>")) return "]";
+  if (!Begins(text, "<:")) return {};
+  const bool scope = text.size() > 2 && text[2] == ':' && (text.size() == 3 || (text[3] != ':' && text[3] != '>'));
+  return scope ? std::string_view() : "[";
+}
+
 // `__x__` and `x` are the same attribute.
 std::string_view Bare(std::string_view name) {
   if (name.size() > 4 && Begins(name, "__") && name.substr(name.size() - 2) == "__") return name.substr(2, name.size() - 4);
@@ -201,13 +210,16 @@ bool Guard::Next() {
       continue;
     }
     size_t end = at_ + 1;
-    if (IsNameStart(c)) {
+    const std::string_view digraph = Digraph(s_.substr(at_, 4));
+    if (!digraph.empty()) {
+      ++end;
+    } else if (IsNameStart(c)) {
       while (end < s_.size() && IsNamePart(s_[end])) ++end;
     } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
       while (end < s_.size() && (IsNamePart(s_[end]) || s_[end] == '.' || s_[end] == '\'')) ++end;
     }
     token_begin_ = at_;
-    token_ = s_.substr(at_, end - at_);
+    token_ = digraph.empty() ? s_.substr(at_, end - at_) : digraph;
     at_ = end;
     if (depth_ == 0) return true;
     // The simulator's own headers switch hooks off in some places. No system header does, so the word comes from a
@@ -224,6 +236,10 @@ std::optional<SourceRefusal> Guard::Attribute(std::string_view name, std::string
   name = Bare(name);
   // This is the simulator's own mark of constant memory.
   if (name == "section" && argument.find("hone_constant.") != std::string_view::npos) return std::nullopt;
+  if (name == "section" && argument.find("hone_managed") != std::string_view::npos) {
+    return Refuse(Verdict::kRuleViolation,
+                  "a __managed__ variable keeps state and is shared with the host. Declare a [[workspace]] in the launch plan instead");
+  }
   if (IsOneOf(name, kHarmlessAttributes)) return std::nullopt;
   if (name.find("sanitize") != std::string_view::npos || IsOneOf(name, kForbiddenAttributes)) {
     return Refuse(Verdict::kRuleViolation,

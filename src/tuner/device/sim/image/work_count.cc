@@ -58,12 +58,14 @@ enum class Origin {
   kCandidate,
   kHeader,         // of the simulator or of a library
   kFloatByDouble,  // of the simulator, with doubles where a GPU needs none
+  kRounded,        // the same, each result rounded to float once
 };
 
 // Returns the origin of what a `.file` directive names.
 Origin OriginOf(std::string_view path) {
   if (path == "candidate.cc" || EndsWith(path, "/candidate.cc")) return Origin::kCandidate;
-  for (const char* header : {"detail/float_by_double.h", "detail/fast_math.h", "detail/half_common.h", "detail/half_arithmetic.inc",
+  if (EndsWith(path, "detail/float_by_double.h")) return Origin::kRounded;
+  for (const char* header : {"detail/fast_math.h", "detail/half_common.h", "detail/half_arithmetic.inc",
                              "detail/float8.h", "detail/mma.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h"}) {
     if (EndsWith(path, header)) return Origin::kFloatByDouble;
   }
@@ -284,7 +286,9 @@ bool PlaceOf(const Instruction& instruction, Place* place) {
 
 void Note(Piece& piece, const Function& function, const Instruction& instruction, Origin origin, size_t line) {
   Arithmetic work = ArithmeticOf(instruction);
-  if (origin == Origin::kFloatByDouble) work.wide = 0;
+  if (origin == Origin::kFloatByDouble || origin == Origin::kRounded) work.wide = 0;
+  // A sum or product in a stated rounding is computed in double and rounded; on a GPU it is one operation.
+  if (origin == Origin::kRounded && (instruction.name == "vcvtsd2ss" || instruction.name == "cvtsd2ss")) work.single = 1;
   const int64_t integers = origin == Origin::kCandidate ? IntegersOf(instruction) : 0;
   bool counts = work.single + work.special + work.wide + integers > 0;
   piece.single += work.single;

@@ -9,7 +9,8 @@
 //     16 bits counts half, for a GPU does two of them at a time. Divisions, roots and elementary functions count one
 //     and occupy the special-function unit once.
 //   * the same in double precision, apart. A division, a root or an elementary function counts as many as a GPU takes at
-//     least. Not counted is what the simulator's own headers compute in double to round as a GPU does.
+//     least. What the simulator's own headers compute in double to round as a GPU does counts as one operation of single
+//     precision where it is rounded.
 //   * operations on integers in the candidate's own text: 32 bits wide and of two registers, or a shift, a product, a
 //     quotient; of 64 bits those that do not serve addresses. What is left out a GPU's compiler may fold into a load or
 //     an unrolled loop.

@@ -52,6 +52,14 @@ TEST(WorkCount, HalvesCountHalfAndTheSimulatorsFunctionsNothing) {
       Added("_ZN8hone_sim14MatrixMultiplyEv:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkOperations).empty());
 }
 
+TEST(WorkCount, AStatedRoundingCountsOneOperation) {
+  const std::string product = "\tvmulsd\t%xmm0, %xmm1, %xmm0\n\tvcvtsd2ss\t%xmm0, %xmm0, %xmm0\n\tret\n";
+  const std::string header = "\t.file 1 \"./cuda/detail/float_by_double.h\"\nd:\n\t.loc 1 2 3\n";
+  EXPECT_EQ(Added(header + product, kWorkOperations), std::vector<int>{4});
+  EXPECT_TRUE(Added(header + product, kWorkDoubles).empty());
+  EXPECT_TRUE(Added("d:\n" + product, kWorkOperations).empty());  // the candidate's own doubles count as such
+}
+
 TEST(WorkCount, DoublesCountApartUnlessTheSimulatorNeedsThem) {
   const std::string sum = "\tvaddsd\t%xmm0, %xmm1, %xmm0\n\tret\n";
   EXPECT_TRUE(Added("d:\n" + sum, kWorkOperations).empty());

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The attribute in brackets that are spelled as digraphs, which the compiler takes for brackets.
+//
+// task: relu
+// expect: rule_violation
+// where: sim
+/*hone
+[[launch]]
+kernel = "cheat"
+grid   = ["ceil_div(rows * d, 256)"]
+block  = ["256"]
+args   = ["x", "out", "rows * d:i64"]
+*/
+<:<:gnu::no_sanitize("thread"), gnu::noinline:>:> __device__ float read(const float* p) { return fmaxf(*p, 0.0f); }
+__global__ void cheat(const float* x, float* out, long long n) {
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+  if (i >= n) return;
+  out[i] = read(x + i);
+}
