@@ -8,6 +8,9 @@
 // With --record, CUPTI's activity interface records every kernel, copy and memset on the device and every call of the
 // driver, and the program adds them up by name. Recording costs a microsecond or two a call, so recorded verdicts are
 // counted separately.
+//
+// With --judge, it takes no times but says what verdicts candidates get when a precaution is switched off: which gate catches
+// a cheat is shown by that.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -157,6 +160,7 @@ const std::vector<Precautions>& AllPrecautions() {
       {"without constants and surroundings",
        [](CudaSessionOptions& o, GateSwitches&) { o.keep_constants = o.mark_surroundings = false; }},
       {"without changing fills", [](CudaSessionOptions&, GateSwitches& g) { g.changing_fills = false; }},
+      {"without watching the end", [](CudaSessionOptions&, GateSwitches& g) { g.watch_ends = false; }},
       {"without secret addresses",
        [](CudaSessionOptions& o, GateSwitches& g) { o.secret_addresses = g.apart = g.read_only_inputs = false; }},
       {"without any of these",
@@ -166,6 +170,23 @@ const std::vector<Precautions>& AllPrecautions() {
        }},
   };
   return all;
+}
+
+// Gates that cost next to nothing, or that replace something as dear.
+const std::vector<Precautions>& OtherGates() {
+  static const std::vector<Precautions> others = {
+      {"without special values", [](CudaSessionOptions&, GateSwitches& g) { g.special_values = false; }},
+      {"without stress when timed", [](CudaSessionOptions&, GateSwitches& g) { g.stress_when_timed = false; }},
+      {"without any stress values", [](CudaSessionOptions&, GateSwitches& g) { g.special_values = g.stress_when_timed = false; }},
+      {"without both alignments", [](CudaSessionOptions&, GateSwitches& g) { g.both_alignments = false; }},
+      {"without c_rms when timed", [](CudaSessionOptions&, GateSwitches& g) { g.timed_rms = false; }},
+      {"without first times", [](CudaSessionOptions&, GateSwitches& g) { g.rough_times = false; }},
+      {"without bases of their own", [](CudaSessionOptions&, GateSwitches& g) { g.bases_of_their_own = false; }},
+      {"without read-only inputs", [](CudaSessionOptions&, GateSwitches& g) { g.read_only_inputs = false; }},
+      {"without scrubbing and changing fills",
+       [](CudaSessionOptions& o, GateSwitches& g) { o.scrub = g.changing_fills = false; }},
+  };
+  return others;
 }
 
 class ProcessBackend : public Backend {
@@ -257,17 +278,66 @@ Result<json> Measure(const Task& task, size_t time_case, const Precautions& prec
   return entry;
 }
 
+// Judges the file, whose opening comment names its task, with each of the named precautions off.
+Result<json> JudgeFile(const std::string& file, size_t time_case, const std::vector<std::string>& names, const Options& options,
+                       Compiler& compiler) {
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  const std::string source = text.str(), mark = "// task: ";
+  const size_t at = source.find(mark);
+  if (at == std::string::npos) return Status::InvalidArgument(file + " has no line '// task: NAME'");
+  const size_t begin = at + mark.size();
+  HONE_ASSIGN_OR_RETURN(const Task task, LoadNamedTask(source.substr(begin, source.find_first_of("\r\n ", begin) - begin)));
+  std::vector<Precautions> known = AllPrecautions();
+  known.insert(known.end(), OtherGates().begin(), OtherGates().end());
+  json verdicts = json::array();
+  for (const std::string& name : names) {
+    const auto found = std::find_if(known.begin(), known.end(), [&](const Precautions& one) { return one.name == name; });
+    if (found == known.end()) {
+      std::string all;
+      for (const Precautions& one : known) all += (all.empty() ? "'" : ", '") + one.name + "'";
+      return Status::InvalidArgument("--precautions '" + name + "' is none; there are " + all);
+    }
+    CudaSessionOptions session_options{.ordinal = options.ordinal};
+    GateSwitches gates;
+    found->change(session_options, gates);
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> session, MakeCudaSession(session_options));
+    EvaluatorOptions evaluator_options;
+    evaluator_options.simulate = false;
+    const std::unique_ptr<Evaluator> evaluator =
+        MakeLocalEvaluator(std::make_unique<ProcessBackend>(std::move(session), compiler, gates), {}, evaluator_options);
+    EvaluationRequest request;
+    request.name = file.substr(file.rfind('/') + 1);
+    request.source = source;
+    request.only_time_cases = {time_case};
+    request.max_quads = options.quads;
+    request.warm = request.simulate = false;
+    HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, evaluator->Evaluate(task, request));
+    json one = {{"file", request.name}, {"precautions", name}, {"verdict", VerdictName(evaluation.verdict)}, {"detail", evaluation.detail.substr(0, 300)}};
+    if (evaluation.geomean_speedup) one["speedup"] = *evaluation.geomean_speedup;
+    verdicts.push_back(std::move(one));
+    // A candidate that crashed leaves nothing to go on with in this process.
+    if (evaluation.verdict == Verdict::kCrashed || evaluation.verdict == Verdict::kTimedOut) break;
+  }
+  return verdicts;
+}
+
 }  // namespace
 }  // namespace hone
 
 int main(int argc, char** argv) {
   using namespace hone;
   Options options;
-  std::vector<std::string> works;
+  std::vector<std::string> works, precautions{"all"};
+  std::string judged;
+  size_t time_case = 0;
   std::string output, hone_program;
   bool all_only = false;
   Arguments app("Measures where the time of a verdict goes, and what each of the judge's precautions costs.");
-  app.Add("work", works, "TASK:CASE, the number of a timed case", {.required = true});
+  app.Add("work", works, "TASK:CASE, the number of a timed case");
+  app.Add("--judge", judged, "a candidate to be judged instead, whose opening comment says '// task: NAME'");
+  app.Add("--case", time_case, "the timed case of --judge");
+  app.Add("--precautions", precautions, "of --judge: 'all', or names of what is switched off; a wrong one lists them");
   app.Add("--hone", hone_program, "the program that compiles; default: hone beside this one");
   app.Add("--ordinal", options.ordinal, "which GPU");
   app.Add("--repeats", options.repeats, "verdicts with each set of precautions");
@@ -292,6 +362,7 @@ int main(int argc, char** argv) {
     nvrtc.zygote_argv = {hone_program.empty() ? ProgramBesideThis("hone") : hone_program, "__nvrtc-zygote"};
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, MakeNvrtcCompiler(nvrtc));
     HONE_ASSIGN_OR_RETURN(compiler, MakeCachedCompiler(std::move(compiler), {.directory = options.cache + "/modules"}));
+    if (!judged.empty()) return JudgeFile(judged, time_case, precautions, options, *compiler);
     json report = {{"environment", EnvironmentJson(facts)}, {"quads", options.quads}, {"works", json::array()}};
     for (const std::string& work : works) {
       const size_t colon = work.find(':');

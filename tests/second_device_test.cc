@@ -37,7 +37,7 @@ class LambdaGpu : public Backend {
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress&) override {
     JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle,
                          .incumbent = job.incumbent ? &*job.incumbent : nullptr, .options = job.options,
-                         .timing_budget_seconds = 600};
+                         .timing_budget_seconds = 600, .vast_alone = job.vast_alone};
     return hone::Judge(session_, request, {});
   }
 
@@ -143,6 +143,47 @@ TEST_F(SecondDevice, AKernelThatItCannotRunIsNotRefusedForThat) {
   EXPECT_THAT(why->message, HasSubstr("did not run on the simulated GPU"));
 }
 
+// Each of these shows the simulated GPU a kernel without the fault. What the GPU ran is run there too.
+TEST_F(SecondDevice, SeesTheCodeOfATextThatAsksForTheDevice) {
+  const std::string past = "  const float next = x[i + 1];\n", within = "  const float next = 0;\n";
+  const std::string use = "  if (i < n) out[i] = x[i] * w[i % cols] + (next == 12345.678f ? 1.0f : 0.0f);\n";
+  for (const std::string ask : {"#ifdef HONE_\\\nSIM\n", "#ifdef __x86_64__\n", "#ifndef __CUDACC_RTC__\n"}) {
+    ExpectOnlyTheSecondSees(Kernel(ask + within + "#else\n" + past + "#endif\n" + use));
+  }
+  const Evaluation both = Judge(Kernel("#ifdef HONE_SIM\n" + within + "#else\n" + past + "#endif\n" + use));
+  EXPECT_THAT(both.detail, HasSubstr("in the code that the text has for a GPU"));
+}
+
+TEST_F(SecondDevice, ATextThatAsksForTheDeviceAndIsRightOnBothPasses) {
+  const Evaluation evaluation =
+      Judge(Kernel(std::string("#ifdef HONE_SIM\n  const bool here = i < n;\n#else\n  const bool here = n > i;\n#endif\n") +
+                   "  if (here) out[i] = x[i] * w[i % cols];\n"));
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  EXPECT_THAT(evaluation.labels, Not(Contains("not_simulated")));
+  EXPECT_TRUE(std::none_of(evaluation.findings.begin(), evaluation.findings.end(),
+                           [](const Finding& finding) { return finding.kind == "simulated_other_code"; }));
+}
+
+// Honest kernels have a plain way for the simulated GPU beside instructions that it does not know.
+TEST_F(SecondDevice, CodeForAGpuThatDoesNotRunThereIsAFinding) {
+  const Evaluation evaluation = Judge(
+      Kernel(std::string("#ifndef HONE_SIM\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n#endif\n") + kHonest));
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  EXPECT_THAT(evaluation.labels, Not(Contains("not_simulated")));
+  ASSERT_FALSE(evaluation.findings.empty());
+  EXPECT_EQ(evaluation.findings.front().kind, "simulated_other_code");
+}
+
+TEST(AsOnAGpu, ChangesNothingElse) {
+  EXPECT_EQ(AsOnAGpu("#if __CUDA_ARCH__ >= 900\nint HONE_SIMPLE, gnuc = '\\n';\n#endif\n"), std::nullopt);
+  EXPECT_EQ(AsOnAGpu("#define A \\\n  1\n#ifdef HONE_SIM\n#endif\n"), "#define A \\\n  1\n#ifdef hone_not_here_HONE_SIM\n#endif\n");
+  EXPECT_EQ(AsOnAGpu("#ifdef __CUDACC_RTC__"), "#ifdef __CUDACC__");
+  for (const std::string name : {"HONE_SIM", "__GNUC__", "__GNUC_MINOR__", "_GLIBCXX_RELEASE", "__OPTIMIZE__", "__linux__"}) {
+    EXPECT_EQ(AsOnAGpu("#if defined(" + name + ")"), "#if defined(hone_not_here_" + name + ")");
+    EXPECT_EQ(AsOnAGpu("#if defined(" + name.substr(0, 3) + "\\ \n" + name.substr(3) + ")"), "#if defined(hone_not_here_" + name + ")");
+  }
+}
+
 TEST_F(SecondDevice, TurnedOffItSaysSo) {
   const Evaluation evaluation = Judge(Kernel(kHonest), false);
   EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
@@ -175,6 +216,19 @@ TEST(JoinVerdicts, AFaultOfTheMachineIsNobodysVerdict) {
     EXPECT_THAT(both.labels, Contains("not_simulated"));
   }
   EXPECT_EQ(JoinVerdicts(Said(Verdict::kOk), Status::Unavailable("no compiler")).verdict, Verdict::kOk);
+}
+
+TEST(JoinVerdicts, WhatIsWrongBeyondTwoToTheThirtyFirstRefuses) {
+  Evaluation measured = Said(Verdict::kOk);
+  measured.labels = {"not_simulated"};
+  EXPECT_TRUE(NotSimulated(measured));
+  EXPECT_EQ(JoinVast(measured, Said(Verdict::kOk)).verdict, Verdict::kOk);
+  EXPECT_EQ(JoinVast(measured, Said(Verdict::kUnsupported)).verdict, Verdict::kOk);
+  for (const Verdict verdict : {Verdict::kWrongOutput, Verdict::kCrashed, Verdict::kRuleViolation}) {
+    const Evaluation both = JoinVast(measured, Said(verdict, "why"));
+    EXPECT_EQ(both.verdict, verdict);
+    EXPECT_THAT(both.detail, HasSubstr("2^31 elements: why"));
+  }
 }
 
 TEST(JoinVerdicts, AdviceAboutSpeedStaysWithTheGpu) {

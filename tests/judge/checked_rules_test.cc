@@ -188,5 +188,38 @@ TEST(CheckedRules, AComparisonThatSeesNothingEndsTheSessionNotTheCandidate) {
   EXPECT_NE(evaluation.status().message().find("planted wrong in out"), std::string::npos) << evaluation.status().message();
 }
 
+// As an index of 32 bits is wrong from 2^31 on.
+TEST(VastShapes, AreComparedBeyondTheElementsThatAnIndexCounts) {
+  constexpr int64_t kElements = 1200;
+  const auto wraps = [](FakeLaunch& launch) {
+    Scale(launch);
+    for (int64_t i = kElements; i < launch.Elements("out"); ++i) launch.Write("out", i, 0.5);
+  };
+  JudgeBench honest;
+  honest.vast_elements = kElements;
+  const Evaluation right = honest.Run();
+  EXPECT_EQ(right.verdict, Verdict::kOk) << right.detail;
+  EXPECT_GT(right.metrics.at("vast_slices"), 0);
+  EXPECT_EQ(honest.session->timed_samples(), 0);
+
+  JudgeBench cheat;
+  cheat.vast_elements = kElements;
+  cheat.candidate().run = wraps;
+  EXPECT_EQ(cheat.Run().verdict, Verdict::kWrongOutput);
+
+  // A launch that such a size does not allow is nobody's fault.
+  JudgeBench refused;
+  refused.vast_elements = kElements;
+  refused.candidate().run = [](FakeLaunch& launch) { launch.Fail(LaunchStatus::kLaunchError, "the grid is too large"); };
+  EXPECT_EQ(refused.Run().verdict, Verdict::kOk);
+
+  // A task whose sizes do not reach so far has no such shape.
+  JudgeBench small;
+  small.vast_elements = int64_t{1} << 40;
+  const Evaluation none = small.Run();
+  EXPECT_EQ(none.verdict, Verdict::kOk);
+  EXPECT_EQ(small.session->launches(), 0);
+}
+
 }  // namespace
 }  // namespace hone

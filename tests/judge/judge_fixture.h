@@ -186,7 +186,8 @@ class JudgeBench {
                          .incumbent = has_incumbent ? &theirs : nullptr, .fallback = has_fallback ? &seed : nullptr,
                          .options = options,
                          // The fake device takes the host's time for kernels whose own it says: none of it is the subject.
-                         .timing_budget_seconds = 600, .gates = gates};
+                         .timing_budget_seconds = 600, .vast_alone = vast_elements > 0, .gates = gates};
+    if (vast_elements > 0) request.vast_elements = vast_elements;
     return Judge(*session, request, {});
   }
   // Calls `use` with a judgement whose programs are loaded and which no gate has asked yet.
@@ -218,6 +219,7 @@ class JudgeBench {
     return request;
   }();
   GateSwitches gates;
+  int64_t vast_elements = 0;  // not 0: nothing is checked but one shape with a tensor of more elements
   std::unique_ptr<FakeSession> session;
   std::function<std::unique_ptr<FakeSession>(const FakeDevice&)> make_session;  // where the test brings one of its own
 

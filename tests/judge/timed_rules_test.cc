@@ -51,6 +51,33 @@ TEST(TimedRules, AGlobalLeftChangedIsAViolation) {
   EXPECT_NE(evaluation.detail.find("global"), std::string::npos) << evaluation.detail;
 }
 
+// A plan whose last step waits for nothing can be over before its work is: its times would be too short, and by the time that
+// the host looks, all is as it should be.
+void ExpectLateWritesAreSeen(int64_t from_execution) {
+  const auto late = [from_execution](FakeLaunch& launch) {
+    Scale(launch);
+    if (launch.execution() < from_execution || launch.Elements("out") == 0) return;
+    const int64_t last = launch.Elements("out") - 1;
+    const double right = launch.Read("out", last);
+    launch.Write("out", last, right + 1);
+    launch.WriteLate("out", last, right);
+  };
+  for (const bool gate : {true, false}) {
+    JudgeBench bench;
+    bench.gates.watch_ends = gate;
+    bench.candidate().run = late;
+    const Evaluation evaluation = bench.Run();
+    if (!gate) {
+      EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+      continue;
+    }
+    EXPECT_EQ(evaluation.verdict, Verdict::kRuleViolation) << evaluation.detail;
+    EXPECT_NE(evaluation.detail.find("was still being written"), std::string::npos) << evaluation.detail;
+  }
+}
+TEST(TimedRules, AnOutputStillWrittenBehindTheEndOfAFirstLaunchIsAViolation) { ExpectLateWritesAreSeen(0); }
+TEST(TimedRules, AnOutputStillWrittenBehindTheEndOfASampleIsAViolation) { ExpectLateWritesAreSeen(kChecksAreOver); }
+
 TEST(TimedRules, AnIncumbentOutsideItsBuffersIsNotTheCandidatesFault) {
   JudgeBench bench;
   int64_t launches = 0;

@@ -342,5 +342,74 @@ TEST(CaseValues, AKernelThatIsWrongOnThemAloneIsFound) {
   EXPECT_EQ(honest.Run().verdict, Verdict::kOk);
 }
 
+// --- indices ---
+
+// out[r] is how often the value of x[r][0] comes up in its row.
+constexpr std::string_view kCountTask = R"(
+name = "count"
+summary = "how often the first value of a row comes up in it"
+class = "graph"
+slice = "rows"
+[dims]
+rows = "rows"
+cols = "columns"
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "int32"
+shape = ["rows", "cols"]
+values = { distribution = "index", bound = "4096" }
+[[tensor]]
+name = "sum"
+role = "out"
+dtype = "float32"
+shape = ["rows"]
+[tolerance.sum]
+c_max = 1e-6
+c_rms = 3e-7
+[[case]]
+role = "time"
+dims = { rows = 64, cols = 48 }
+[[case]]
+role = "check"
+dims = { rows = 3, cols = 40 }
+[[hidden]]
+count = 1
+rows = { low = 1, high = 60 }
+cols = { low = 20, high = 60 }
+)";
+
+std::function<void(FakeLaunch&)> Count(const std::string& out, double most) {
+  return [out, most](FakeLaunch& launch) {
+    const int64_t rows = launch.Extent("x", 0), cols = launch.Extent("x", 1);
+    for (int64_t r = 0; r < rows; ++r) {
+      double count = 0;
+      for (int64_t c = 0; c < cols; ++c) count += launch.Read("x", r * cols + c) == launch.Read("x", r * cols) ? 1 : 0;
+      launch.Write(out, r, std::min(count, most));
+    }
+  };
+}
+
+// A counter of few bits is right for indices that are drawn evenly, and for nobody's data.
+TEST(IndexStress, CountersThatOverflowWhereIndicesCrowdAreRefused) {
+  for (const bool stress : {true, false}) {
+    std::string toml(kCountTask);
+    if (!stress) toml.insert(toml.find("values = {"), "stress = false\n");
+    for (const double most : {1e9, 15.0}) {
+      JudgeBench bench(toml);
+      bench.device.kernels["candidate"] = bench.device.kernels["incumbent"] = bench.device.kernels["seed"] = {.run = Count("sum", most)};
+      bench.device.kernels["incumbent"] = {.run = Count("sum", 1e9)};
+      bench.device.kernels["oracle"] = {.run = Count("ref:sum", 1e9)};
+      bench.args = R"("x", "sum")";
+      bench.oracle_args = R"("x", "ref:sum")";
+      bench.options.max_quads = 10;
+      bench.options.warm = false;
+      const Evaluation evaluation = bench.Run();
+      const bool caught = stress && most < 1e9;
+      EXPECT_EQ(evaluation.verdict, caught ? Verdict::kWrongOutput : Verdict::kOk) << stress << " " << most << ": " << evaluation.detail;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hone

@@ -237,9 +237,10 @@ class TaskParser {
     GiveValuesOfTheDType(tensor);
     ReadValues(reader, tensor);
     CheckValuesOfTheDType(reader, tensor);
-    // An index must stay below its bound in every input set, and offsets must ascend.
-    tensor.stress = reader.Boolean("stress").value_or(true) && !DrawsIntegers(tensor.values.distribution) &&
-                    tensor.dtype != DType::kFloat8E8M0;
+    // Offsets must ascend in every input set, and an index must stay below its bound: stress has integers repeat, no more.
+    const bool whole = DrawsIntegers(tensor.values.distribution);
+    tensor.stress = reader.Boolean("stress").value_or(true) && tensor.dtype != DType::kFloat8E8M0 &&
+                    (!whole || (tensor.values.distribution == Distribution::kIndex && !IsFloating(tensor.dtype)));
     const std::optional<unsigned> special = ReadSpecial(reader);
     if (special && (tensor.role == TensorRole::kOut || !tensor.stress || !IsFloating(tensor.dtype))) {
       reader.Error("special",

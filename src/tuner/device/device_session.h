@@ -208,10 +208,14 @@ struct SampleRequest {
   // interval.
   bool trusted = false;
   uint64_t block_key = 0;  // simulator: selects the blocks whose cost gives the time; 0: a function of the grid alone
+  // What these views hold right behind the interval's end, in the stream's order, is compared with what they hold when the
+  // device is idle. Devices that run one thing at a time need not do it.
+  std::vector<TensorView> watched;
 };
 
 struct SampleOutcome {
   LaunchOutcome launch;     // kOk, or the error
+  bool changed_after_end = false;  // a watched view was still being written when the interval had ended
   double us_per_plan = 0;   // interval / sets.size()
   double sm_clock_mhz = 0;  // 0: not known
 };

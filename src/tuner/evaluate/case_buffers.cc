@@ -16,7 +16,7 @@ namespace {
 // These constants say what a secret is used for. They are hashed in with the secret, so that one use reveals nothing
 // about another.
 constexpr uint64_t kFillPurpose = 0xf111;
-constexpr uint64_t kPatternPurpose = 0x9a77;
+constexpr uint64_t kPatternPurpose = 0x9a77, kCrowdPurpose = 0xc40d;
 constexpr uint64_t kTensorPurpose = 0x7e45;
 constexpr uint64_t kGapPurpose = 0x6a95;
 // An in-place tensor of a sampled launch that has more bytes than this repeats in memory, and the output written to it
@@ -189,6 +189,37 @@ const ValueSpec& ValuesOf(const TensorSpec& tensor, const InputSet& inputs) {
   return own == inputs.values->end() ? tensor.values : own->second;
 }
 
+bool TakesIndexStress(const TensorSpec& tensor) {
+  // A mask is an index below 2, and a kernel may count on a row of it that lets something through.
+  return tensor.stress && tensor.dtype != DType::kBool && !IsFloating(tensor.dtype) &&
+         tensor.values.distribution == Distribution::kIndex && tensor.values.index_order == IndexOrder::kIndependent;
+}
+
+namespace {
+
+// Has few of the values drawn instead of all: one, the least one, or three of them. Of a large tensor it is a sixteenth, for a
+// kernel that goes through a crowded value one after the other is right and would take seconds.
+void CrowdIndices(const InputSet& inputs, DrawRequest* request) {
+  const auto low = static_cast<int64_t>(request->values.low);
+  const int64_t span = request->index_bound - low;
+  if (span < 2) return;
+  constexpr int64_t kLargeElements = 1 << 20, kLargeShare = 16, kFew = 3;
+  int64_t kept = 0;
+  switch (inputs.stress) {
+    case Distribution::kZero:
+    case Distribution::kConstant: kept = 1; break;
+    case Distribution::kHeavyTailed: kept = std::min(span, kFew); break;
+    default: return;
+  }
+  if (request->view.elements > kLargeElements) kept = std::max(kept, span / kLargeShare);
+  const auto places = static_cast<uint64_t>(span - kept + 1);
+  const int64_t first = inputs.stress == Distribution::kZero ? 0 : static_cast<int64_t>(Keyed(inputs.key, kCrowdPurpose, 0) % places);
+  request->values.low = static_cast<double>(low + first);
+  request->index_bound = low + first + kept;
+}
+
+}  // namespace
+
 Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs, const TensorView& view) {
   if (inputs.hand != nullptr) return WriteTensor(session_, view, inputs.hand->inputs.at(tensor.name));
   DrawRequest request;
@@ -198,6 +229,7 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
   if (tensor.values.index_bound) {
     HONE_ASSIGN_OR_RETURN(request.index_bound, tensor.values.index_bound->Evaluate(dims_));
   }
+  if (inputs.use_stress && TakesIndexStress(tensor)) CrowdIndices(inputs, &request);
   request.key = TensorKey(inputs.key, task_, tensor);
   request.pattern_key = Keyed(inputs.key, kPatternPurpose, 0);
   if (tensor.slice_axis >= 0) {

@@ -34,6 +34,10 @@ struct InputSet {
   std::string name() const;       // "normal", "heavy_tailed", …: for messages
 };
 
+// Returns whether some stress inputs have few different values of this index tensor: its values may repeat, it is no mask, and
+// the task does not forbid stress.
+bool TakesIndexStress(const TensorSpec& tensor);
+
 // Returns how `tensor` is drawn for these inputs, stress inputs aside.
 const ValueSpec& ValuesOf(const TensorSpec& tensor, const InputSet& inputs);
 

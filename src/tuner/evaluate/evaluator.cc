@@ -361,6 +361,19 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     if (alone.empty()) progress("simulate", request.name);
     evaluation = alone.empty() ? JoinVerdicts(std::move(evaluation), Simulate(task, request))
                                : WithoutSimulation(std::move(evaluation), alone);
+    // The simulated GPU looks for indices that overflow; what it did not run is launched once at such a size here.
+    const bool asked_for_both = request.simulate && options_.simulate;
+    if (asked_for_both && !UsesHostMode(job) && NotSimulated(evaluation) && evaluation.verdict == Verdict::kOk) {
+      progress("vast", request.name);
+      job.vast_alone = true;
+      job.incumbent.reset();
+      job.options.time = job.options.profile = job.options.libraries = false;
+      device_places_.acquire();
+      held.reset(&device_places_);
+      HONE_ASSIGN_OR_RETURN(const Evaluation vast, backend_->Judge(job, progress));
+      held.reset();
+      evaluation = JoinVast(std::move(evaluation), vast);
+    }
   }
   double pch_misses = 0, cached = 0;
   if (!job.candidate.candidate.plan.machine_code.empty()) evaluation.labels.push_back(job.candidate.candidate.plan.machine_code);

@@ -118,4 +118,23 @@ Evaluation JoinVerdicts(Evaluation measured, const Result<Evaluation>& simulated
   return measured;
 }
 
+bool NotSimulated(const Evaluation& evaluation) {
+  return std::find(evaluation.labels.begin(), evaluation.labels.end(), kLabel) != evaluation.labels.end();
+}
+
+Evaluation JoinVast(Evaluation measured, const Evaluation& vast) {
+  for (const Stage& stage : vast.stages) {
+    if (stage.name == "check_vast") measured.stages.push_back(stage);
+  }
+  if (vast.metrics.contains("vast_slices")) measured.metrics["vast_slices"] = vast.metrics.at("vast_slices");
+  if (vast.verdict != Verdict::kWrongOutput && !Condemns(vast.verdict)) return measured;
+  measured.verdict = vast.verdict;
+  measured.detail = "with more than 2^31 elements: " + vast.detail;
+  measured.mismatch = vast.mismatch;
+  measured.profile.reset();
+  measured.geomean_speedup.reset();
+  std::erase_if(measured.cases, [](const CaseResult& c) { return c.role == CaseRole::kTime; });
+  return measured;
+}
+
 }  // namespace hone

@@ -36,6 +36,13 @@ bool RefusedBeforeAGpu(const Evaluation& simulated);
 // EvaluationRequest::simulate false: the note that there was no simulation is removed.
 Evaluation JoinEarlierVerdict(Evaluation measured, const Evaluation& simulated);
 
+// Returns whether the evaluation has the label `not_simulated`.
+bool NotSimulated(const Evaluation& evaluation);
+
+// Returns `measured` with what a launch of more than 2^31 elements on the GPU said (JudgeJob::vast_alone): a wrong output there
+// refuses too.
+Evaluation JoinVast(Evaluation measured, const Evaluation& vast);
+
 // Returns `measured` for a candidate without simulation: with the label `not_simulated`, and a finding that says what
 // turned simulation off.
 Evaluation WithoutSimulation(Evaluation measured, const std::string& why);

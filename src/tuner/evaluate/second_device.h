@@ -6,6 +6,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
@@ -15,6 +18,10 @@
 #include "tuner/evaluate/join_verdicts.h"
 
 namespace hone {
+
+// What of a candidate's text a GPU's compiler would see, where the text names macros that one of the two compilers alone
+// defines (HONE_SIM, __GNUC__, __CUDACC_RTC__): it then compiles to that on the simulated GPU too. nullopt: it names none.
+std::optional<std::string> AsOnAGpu(std::string_view source);
 
 // Judges `request`'s candidate on `simulated`, by checks alone, and compiles for it what it needs. `reference` computes
 // expected outputs where there is no oracle.cu. A Status means that the device failed, or that the task is at fault

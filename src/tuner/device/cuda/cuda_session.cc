@@ -127,11 +127,12 @@ class CudaSession : public DeviceSession {
   Result<LaunchOutcome> Finish(double limit_seconds, const std::string& what);
   // Interprets an enqueue error: the candidate's outcome, or a Status.
   Result<LaunchOutcome> Refused(CUresult result, const std::string& what);
-  // Enqueues a timed interval: warm-up, gate, caches, separator, events around `enqueue`.
+  // Enqueues a timed interval: warm-up, gate, caches, separator, events around `enqueue`, and `behind` it.
   // Does not wait for the work; returns `enqueue`'s error unchanged.
   // `rested`: the device was idle and clocks may have fallen.
   Status EnqueueInterval(bool rested, CacheState cache, const std::function<Status()>& touch,
-                         const std::function<CUresult()>& enqueue, CUresult* error);
+                         const std::function<CUresult()>& enqueue, CUresult* error,
+                         const std::function<Status()>& behind = {});
   // Two regions of device memory, each of `places` disjoint parts of the given sizes.
   struct Regions {
     uint64_t source, destination;
@@ -297,7 +298,8 @@ Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRe
 }
 
 Status CudaSession::EnqueueInterval(bool rested, CacheState cache, const std::function<Status()>& touch,
-                                    const std::function<CUresult()>& enqueue, CUresult* error) {
+                                    const std::function<CUresult()>& enqueue, CUresult* error,
+                                    const std::function<Status()>& behind) {
   *error = CUDA_SUCCESS;
   const CudaDriver& driver = context_->driver();
   if (rested) HONE_RETURN_IF_ERROR(harness_->Spin(kWarmUpSeconds));
@@ -314,7 +316,7 @@ Status CudaSession::EnqueueInterval(bool rested, CacheState cache, const std::fu
     *error = enqueue();
     if (*error != CUDA_SUCCESS) return Status::Ok();
     HONE_CUDA_RETURN_IF_ERROR(driver, driver.EventRecord(end_, context_->stream()), "recording an event");
-    return Status::Ok();
+    return behind ? behind() : Status::Ok();
   };
   const Status status = enqueue_all();
   harness_->OpenGate(gate);
@@ -350,6 +352,8 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   HONE_RETURN_IF_ERROR(Scrub(own));
   HONE_RETURN_IF_ERROR(own.MarkSurroundings(*harness_));
   HONE_RETURN_IF_ERROR(harness_->WipeKeys());
+  const bool watched = !request.watched.empty();
+  if (watched) HONE_RETURN_IF_ERROR(harness_->BeginWatch(request.watched.size()));
   HONE_RETURN_IF_ERROR(TouchPages(request.sets));
   HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a timed sample"));
 
@@ -382,8 +386,10 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
     }
     return CUDA_SUCCESS;
   };
+  // A plan whose last step does not wait for those before it could end before its work does.
+  const auto behind = [&]() -> Status { return watched ? harness_->Watch(request.watched, 0) : Status::Ok(); };
   CUresult error;
-  HONE_RETURN_IF_ERROR(EnqueueInterval(rested, request.cache, touch, enqueue, &error));
+  HONE_RETURN_IF_ERROR(EnqueueInterval(rested, request.cache, touch, enqueue, &error, behind));
   harness_->ForgetDeviceState();
   if (error != CUDA_SUCCESS) {
     CUresult ignored;
@@ -395,6 +401,10 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   if (outcome.launch.status != LaunchStatus::kOk) return outcome;
   HONE_ASSIGN_OR_RETURN(const double interval_us, IntervalUs());
   outcome.us_per_plan = interval_us / static_cast<double>(plans.size());
+  if (watched) {
+    HONE_RETURN_IF_ERROR(harness_->Watch(request.watched, 1));
+    HONE_ASSIGN_OR_RETURN(outcome.changed_after_end, harness_->WatchedChanged(request.watched.size()));
+  }
   return outcome;
 }
 

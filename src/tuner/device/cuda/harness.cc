@@ -38,7 +38,7 @@ constexpr unsigned kDrawThreads = 512;
 constexpr int64_t kShortRow = 128;          // one thread handles a row shorter than this
 constexpr int64_t kTableSliceElements = 32; // slices smaller than this compute their key at each use: a table would not
                                             // pay
-constexpr uint64_t kMarkPurpose = 0x3a4c, kScrubPurpose = 0x5c2b;
+constexpr uint64_t kMarkPurpose = 0x3a4c, kScrubPurpose = 0x5c2b, kWatchPurpose = 0x3a7c;
 constexpr unsigned kScrubThreads = 1024;
 constexpr int64_t kScrubFrames[] = {256, 1024, 4096, 16384};  // sizes of local memory, in bytes, for which a kernel
                                                               // exists
@@ -561,6 +561,34 @@ Status Harness::Touch(uint64_t address, int64_t bytes) {
 }
 
 Status Harness::Separator() { return Launch("hone_separator", 1, 32); }
+
+Status Harness::BeginWatch(size_t views) {
+  watch_secret_ = Keyed(mark_key_, kWatchPurpose, ++watches_);
+  const auto bytes = static_cast<int64_t>(2 * views * sizeof(uint64_t));
+  HONE_ASSIGN_OR_RETURN(const CUdeviceptr sums, Scratch(watched_, bytes));
+  HONE_RETURN_IF_ERROR(Fill(sums, bytes, 0));
+  // The driver loads a kernel at its first launch, for which it may wait for the stream.
+  return Launch("hone_watch", 1, 32, sums, int64_t{0}, watch_secret_, sums);
+}
+
+Status Harness::Watch(const std::vector<TensorView>& views, int row) {
+  CUdeviceptr sum = watched_.address() + static_cast<CUdeviceptr>(row) * views.size() * sizeof(uint64_t);
+  for (const TensorView& view : views) {
+    if (view.span_bytes > 0) {
+      HONE_RETURN_IF_ERROR(Launch("hone_watch", GridFor(static_cast<uint64_t>(view.span_bytes) / 16 + 32, kThreads, 8), kThreads,
+                                  view.address, view.span_bytes, watch_secret_, sum));
+    }
+    sum += sizeof(uint64_t);
+  }
+  return Status::Ok();
+}
+
+Result<bool> Harness::WatchedChanged(size_t views) {
+  std::vector<uint64_t> sums(2 * views);
+  HONE_RETURN_IF_ERROR(CopyToHost(sums.data(), watched_.address(), static_cast<int64_t>(sums.size() * sizeof(uint64_t))));
+  const auto middle = sums.begin() + static_cast<std::ptrdiff_t>(views);
+  return !std::equal(sums.begin(), middle, middle);
+}
 
 Status Harness::Gate(unsigned expected) {
   return Launch("hone_gate", 1, 1, gate_.address(), expected, kGateLimitNs);

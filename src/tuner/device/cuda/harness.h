@@ -74,6 +74,11 @@ class Harness {
   // slower.
   Status TouchPages(const std::vector<harness::PageRun>& runs, uint64_t granule);
   Status Separator();
+  // Sums over the words of views, under a new secret and in two rows: `row` 0 is read while the stream goes on, row 1 later.
+  // BeginWatch makes room and loads the kernel before the stream is held.
+  Status BeginWatch(size_t views);
+  Status Watch(const std::vector<TensorView>& views, int row);
+  Result<bool> WatchedChanged(size_t views);  // waits; whether the two rows differ
   Status Gate(unsigned expected);                    // holds the stream until OpenGate(expected), 20 ms at most
   void OpenGate(unsigned expected);
   Status Spin(double seconds);
@@ -119,7 +124,8 @@ class Harness {
 
   bool tables_sent_ = false;
   DigestKeys digest_keys_;
-  DeviceBlock tables_, lists_, global_image_, slice_table_, sums_, counters_, flush_, sink_;
+  uint64_t watch_secret_ = 0, watches_ = 0;
+  DeviceBlock watched_, tables_, lists_, global_image_, slice_table_, sums_, counters_, flush_, sink_;
   PinnedBlock results_, gate_;
 };
 

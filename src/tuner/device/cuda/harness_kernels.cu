@@ -601,6 +601,29 @@ extern "C" __global__ void __launch_bounds__(256)
   if (found) atomicOr(different, 1u);
 }
 
+// Adds to *sum a number that follows from all bytes, their places and the key.
+extern "C" __global__ void __launch_bounds__(256)
+    hone_watch(const uint8_t* memory, int64_t bytes, uint64_t key, uint64_t* sum) {
+  const int64_t head = (16 - static_cast<int64_t>(reinterpret_cast<uint64_t>(memory) & 15)) & 15;
+  const int64_t first = head < bytes ? head : bytes;
+  const int64_t words = (bytes - first) / 16;
+  const int64_t tail = first + words * 16;
+  const uint64_t me = ThreadNumber();
+  uint64_t mine = 0;
+  const uint4* wide = reinterpret_cast<const uint4*>(memory + first);
+#pragma unroll 4
+  for (uint64_t i = me; i < static_cast<uint64_t>(words); i += ThreadCount()) {
+    const uint4 v = wide[i];
+    const uint64_t at = draw::Mix(key + i * 0x9e3779b97f4a7c15ULL);
+    mine += (v.x | uint64_t{v.y} << 32) * (at | 1) + (v.z | uint64_t{v.w} << 32) * ((at >> 7) | 1);
+  }
+  // Bytes at the two ends, fewer than 32.
+  if (me < static_cast<uint64_t>(first)) mine += memory[me] * (draw::Mix(key ^ me) | 1);
+  if (me < static_cast<uint64_t>(bytes - tail)) mine += memory[tail + static_cast<int64_t>(me)] * (draw::Mix(~key ^ me) | 1);
+  for (int delta = 16; delta > 0; delta >>= 1) mine += __shfl_down_sync(kAllLanes, mine, delta);
+  if (threadIdx.x % 32 == 0) atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(mine));
+}
+
 extern "C" __global__ void __launch_bounds__(256) hone_fill64(uint64_t* words, int64_t count, uint64_t value) {
   for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(count); i += ThreadCount()) words[i] = value;
 }

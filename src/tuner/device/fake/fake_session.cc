@@ -106,6 +106,12 @@ void FakeLaunch::Write(std::string_view tensor_or_reference, int64_t element, do
   host::WriteElement(place.view->dtype, Element(place, element), value);
 }
 
+void FakeLaunch::WriteLate(const std::string& tensor, int64_t element, double value) {
+  const Place& place = Find(tensor);
+  HONE_CHECK(place.reference == nullptr, "a reference is no output: " + tensor);
+  late_.push_back([to = Element(place, element), dtype = place.view->dtype, value] { host::WriteElement(dtype, to, value); });
+}
+
 char* FakeLaunch::Address(const std::string& tensor_or_workspace) const {
   const auto tensor = bindings_.tensors.find(tensor_or_workspace);
   return static_cast<char*>(Pointer(tensor != bindings_.tensors.end() ? tensor->second.address
@@ -342,6 +348,7 @@ LaunchOutcome FakeSession::Execute(Program& program, const ResolvedPlan& plan, c
     const FakeKernel& kernel = device_.kernels.at(step.kernel);
     FakeLaunch launch(step, bindings, program.globals, execution);
     kernel.run(launch);
+    for (std::function<void()>& late : launch.TakeLate()) late_.push_back(std::move(late));
     *microseconds += kernel.microseconds(timing);
     if (launch.outcome().status != LaunchStatus::kOk) {
       lost_ |= device_.lost_after_crash && (launch.outcome().status == LaunchStatus::kCrashed ||
@@ -350,6 +357,10 @@ LaunchOutcome FakeSession::Execute(Program& program, const ResolvedPlan& plan, c
     }
   }
   return {};
+}
+
+void FakeSession::RunLate() {
+  for (const std::function<void()>& late : std::exchange(late_, {})) late();
 }
 
 Result<LaunchOutcome> FakeSession::Launch(LoadedProgram& program, const LaunchRequest& request) {
@@ -361,7 +372,9 @@ Result<LaunchOutcome> FakeSession::Launch(LoadedProgram& program, const LaunchRe
   auto& loaded = static_cast<Program&>(program);
   for (auto& [name, value] : loaded.globals) value = 0;
   double ignored = 0;
-  return Execute(loaded, *request.plan, *request.bindings, {}, &ignored);
+  LaunchOutcome outcome = Execute(loaded, *request.plan, *request.bindings, {}, &ignored);
+  RunLate();
+  return outcome;
 }
 
 Result<Comparison> FakeSession::Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) {
@@ -391,6 +404,12 @@ Result<SampleOutcome> FakeSession::TimeSample(const SampleRequest& request) {
     sample.launch = Execute(loaded, *request.plan, *bindings, timing, &microseconds);
     if (sample.launch.status != LaunchStatus::kOk) return sample;
     before = bindings;
+  }
+  std::vector<std::string> seen;
+  for (const TensorView& view : request.watched) seen.emplace_back(static_cast<const char*>(Pointer(view.address)), static_cast<size_t>(view.span_bytes));
+  RunLate();
+  for (size_t i = 0; i < seen.size(); ++i) {
+    sample.changed_after_end |= std::memcmp(seen[i].data(), Pointer(request.watched[i].address), seen[i].size()) != 0;
   }
   if (device_.log_noise) microseconds *= std::exp(device_.log_noise());
   sample.us_per_plan = microseconds / static_cast<double>(std::max<size_t>(1, request.sets.size()));

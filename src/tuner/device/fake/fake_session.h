@@ -47,11 +47,15 @@ class FakeLaunch {
   // A `__device__` variable, initially 0. It is reset to 0 before the next launch.
   int64_t& Global(const std::string& name) { return globals_[name]; }
 
+  // Writes an element once the launch, or the timed interval that it belongs to, is taken to be over.
+  void WriteLate(const std::string& tensor, int64_t element, double value);
+
   // Ends the launch with an error; the lambda should return right after.
   void Crash(const std::string& why) { Fail(LaunchStatus::kCrashed, why); }
   void Hang() { Fail(LaunchStatus::kTimedOut, "the kernel did not finish in time"); }
   void Fail(LaunchStatus status, const std::string& detail);
   const LaunchOutcome& outcome() const { return outcome_; }
+  std::vector<std::function<void()>> TakeLate() { return std::move(late_); }
 
  private:
   // A tensor or a reference with its name. Kernels look up a name for each element, so the few names used are cached.
@@ -71,6 +75,7 @@ class FakeLaunch {
   std::map<std::string, int64_t>& globals_;
   int64_t execution_;
   LaunchOutcome outcome_;
+  std::vector<std::function<void()>> late_;
   mutable std::vector<Place> places_;
 };
 
@@ -151,6 +156,10 @@ class FakeSession : public DeviceSession {
 
   FakeDevice device_;
   bool lost_ = false;
+  // Does what the launches since then left for later.
+  void RunLate();
+
+  std::vector<std::function<void()>> late_;
   int64_t launches_ = 0, samples_ = 0, conditions_ = 0;
   std::shared_ptr<int64_t> allocated_ = std::make_shared<int64_t>(0);  // arenas may outlive a lost session
   int64_t peak_allocated_ = 0;

@@ -12,11 +12,18 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "tuner/core/dims_text.h"
+#include "tuner/core/tensor_roles.h"
+#include "tuner/evaluate/case_buffers.h"
+#include "tuner/evaluate/correctness/oracle_checker.h"
+#include "tuner/evaluate/judge/checked_launch.h"
 #include "tuner/evaluate/judge/check_gates.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/judge/serve.h"
 #include "tuner/evaluate/judge/stress_choices.h"
 #include "tuner/evaluate/shapes/aimed_shapes.h"
+#include "tuner/evaluate/shapes/fair_shapes.h"
+#include "tuner/evaluate/timing/quad_order.h"
 
 namespace hone {
 namespace {
@@ -83,6 +90,52 @@ Result<Gate> CheckBeyond(Judgement& judgement) {
   judgement.secrets = resume;
   judgement.EndStage("check_beyond", started);
   return gate;
+}
+
+Result<Gate> CheckVastWhole(Judgement& judgement) {
+  const Task& task = judgement.task;
+  if (task.slice.empty()) return Gate::kPassed;
+  const double started = SteadySeconds();
+  judgement.secrets = Secrets(Keyed(judgement.request.options.seed, policy::kVastStream, 0));
+  const int64_t room = judgement.session.FreeBytes() / policy::kVastMemoryShare;
+  const FairShapes fair(task, {.bytes = room, .flops = policy::kVastFlops});
+  const auto serves = [&](const Dims& dims) { return ResolveCandidate(judgement, dims, AnyAlignment()).ok(); };
+  const std::optional<Case> vast = VastShape(task, fair, judgement.request.vast_elements, serves, judgement.secrets.Next());
+  if (!vast) return Gate::kPassed;
+  HONE_ASSIGN_OR_RETURN(const std::optional<ServedProgram> served, Serve(judgement, vast->dims, AnyAlignment()));
+  if (!served) return Gate::kStopped;
+  HONE_ASSIGN_OR_RETURN(int64_t bytes, CaseBuffers::SetBytes(task, vast->dims));
+  for (const ResolvedWorkspace& workspace : served->plan.workspaces) bytes += workspace.bytes;
+  if (served->fallback || bytes > room) return Gate::kPassed;
+  Result<std::unique_ptr<CaseBuffers>> buffers = judgement.MakeBuffers(vast->dims, {&served->plan}, 1, false);
+  if (!buffers.ok()) return judgement.session.lost() ? Result<Gate>(buffers.status()) : Gate::kPassed;  // another process took the memory
+
+  const int64_t slices = (*buffers)->slices();
+  int64_t longest = 1;
+  for (const TensorSpec& tensor : task.tensors) {
+    if (IsOutput(tensor)) longest = std::max(longest, (*buffers)->shape(tensor.name).elements / std::max<int64_t>(slices, 1));
+  }
+  const int64_t compared = std::clamp<int64_t>(policy::kVastComparedElements / longest, 1, policy::kVastSlices);
+  if (longest > policy::kVastComparedElements) return Gate::kPassed;
+  // The last twentieth lies beyond 2^31 elements, whatever shape was drawn.
+  const int64_t tail = std::max<int64_t>(1, slices / 20);
+  std::vector<int64_t> judged = SecretSubset(slices, std::min(slices, (compared + 1) / 2), judgement.secrets.Next());
+  for (const int64_t at : SecretSubset(tail, std::min(tail, (compared + 1) / 2), judgement.secrets.Next())) judged.push_back(slices - tail + at);
+  std::sort(judged.begin(), judged.end());
+  judged.erase(std::unique(judged.begin(), judged.end()), judged.end());
+
+  judgement.Announce("check", DimsText(vast->dims), judgement.request.launch_limit_seconds + policy::kCheckSeconds);
+  OracleChecker checker = judgement.MakeChecker();
+  const InputSet inputs{.key = judgement.secrets.NextOdd()};
+  HONE_ASSIGN_OR_RETURN(const Gate gate, LaunchChecked(judgement, **buffers, *served, inputs, checker, {.slices = &judged}, nullptr));
+  judgement.EndStage("check_vast", started);
+  judgement.evaluation.metrics["vast_slices"] = static_cast<double>(judged.size());
+  if (gate == Gate::kPassed) return gate;
+  const Verdict verdict = judgement.evaluation.verdict;
+  if (verdict == Verdict::kWrongOutput || verdict == Verdict::kCrashed || verdict == Verdict::kRuleViolation) return StoppedBy(judgement, *served);
+  judgement.evaluation.verdict = Verdict::kOk;
+  judgement.evaluation.detail.clear();
+  return judgement.session.lost() ? gate : Gate::kPassed;
 }
 
 void NoteUntested(Judgement& judgement) {

@@ -23,6 +23,7 @@ Result<Gate> AskTheGates(Judgement& judgement) {
   const Result<Gate> loaded = LoadPrograms(judgement);
   if (!options.check_cases) judgement.evaluation.labels.push_back("unchecked");
   HONE_PASS_OR_RETURN(loaded);
+  if (judgement.request.vast_alone) return CheckVastWhole(judgement);
   if (options.check_cases) {
     HONE_PASS_OR_RETURN(CheckCases(judgement));
     HONE_PASS_OR_RETURN(CheckBeyond(judgement));
@@ -54,7 +55,7 @@ Result<Evaluation> Judge(DeviceSession& session, const JudgeRequest& request, co
   HONE_CHECK(request.options.seed != 0, "Judge needs a seed");
   Judgement judgement(session, request, progress);
   HONE_ASSIGN_OR_RETURN(const Gate gate, AskTheGates(judgement));
-  if (gate == Gate::kPassed) {
+  if (gate == Gate::kPassed && !request.vast_alone) {
     if (request.options.check_cases) NoteUntested(judgement);
     RefuseWithoutALaunch(judgement);
   }

@@ -35,6 +35,7 @@ struct GateSwitches {
   bool both_alignments = true;  // check cases use bases aligned as promised and as timed ones in turn; else as promised
   bool timed_rms = true;          // c_rms holds in timed launches too
   bool rough_times = true;        // the outputs of the first timed launches are checked
+  bool watch_ends = true;         // outputs are looked at right behind the end of some timed intervals
   bool bases_of_their_own = true; // buffer sets share no slice
   bool changing_fills =
       true;  // memory holds changing contents before a launch; else the fixed poison, and 0xa5 in workspaces
@@ -55,6 +56,8 @@ struct JudgeRequest {
   double launch_limit_seconds = 10;
   double timing_budget_seconds = 2;  // per timed case: no look at its times begins after that
   FloorCache* floors = nullptr;      // optional
+  bool vast_alone = false;           // nothing but CheckVastWhole
+  int64_t vast_elements = int64_t{1} << 31;  // what such a shape exceeds; tests set less
   GateSwitches gates;
 };
 

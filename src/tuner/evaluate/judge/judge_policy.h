@@ -92,6 +92,11 @@ inline constexpr int64_t kVastMemoryShare = 2;
 // Where a block has more elements of the largest tensor than this to go through, such a shape is not tried.
 inline constexpr double kVastBlockElements = 1 << 20;
 inline constexpr uint64_t kVastStream = 0x7a57;
+// A GPU runs such a shape whole, where the simulated one could not run the kernel: so much work at most, and as many slices are
+// compared as have so many elements together.
+inline constexpr double kVastFlops = 2e12;
+inline constexpr int64_t kVastComparedElements = int64_t{1} << 26;
+inline constexpr int64_t kVastSlices = 64;
 // On a small device no shape beyond the hidden ranges takes more than one part in this many of its memory.
 inline constexpr int64_t kBeyondMemoryShare = 16;
 // This many launches are made beyond the hidden ranges in all: 0.3 s at 2 ms for a launch and its checks on an H200.

@@ -172,6 +172,7 @@ Result<Gate> MeasuredCase::CheckBaseSet() {
     options_.digest_key = judgement_.digest_key;
     options_.launch_limit_seconds = launch_limit_seconds_;
     options_.require_rms = judgement_.request.gates.timed_rms;
+    options_.watch_ends = judgement_.request.gates.watch_ends;
     mine_ = TimedSide{served_.candidate.program, &served_.candidate.plan, {}};
     if (served_.incumbent) {
       theirs_ = TimedSide{served_.incumbent->program, &served_.incumbent->plan, {}, judgement_.request.incumbent_is_library};
@@ -248,9 +249,17 @@ Result<std::optional<double>> MeasuredCase::RoughMicroseconds() {
                           judgement_.session.TimeSample({.program = served_.candidate.program,
                                                          .plan = &served_.candidate.plan,
                                                          .sets = {&buffers_->set(0)},
-                                                         .limit_seconds = launch_limit_seconds_}));
+                                                         .limit_seconds = launch_limit_seconds_,
+                                                         .watched = options_.watch_ends
+                                                                        ? WatchedOutputs(task_, *buffers_, {0})
+                                                                        : std::vector<TensorView>()}));
     if (sample.launch.status != LaunchStatus::kOk) {
       judgement_.Stop(VerdictOf(sample.launch.status), sample.launch.detail);
+      return std::optional<double>();
+    }
+    if (sample.changed_after_end) {
+      judgement_.Stop(Verdict::kRuleViolation, fmt::format("{} (a first timed launch): {}", DimsText(dims_), kChangedAfterEnd));
+      StoppedBy(judgement_, served_.candidate);
       return std::optional<double>();
     }
     rough_us = std::min(rough_us, sample.us_per_plan);

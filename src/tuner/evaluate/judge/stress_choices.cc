@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 
 namespace hone {
@@ -24,7 +25,7 @@ std::vector<StressChoice> StressChoices(bool all, size_t case_index) {
 
 bool TakesStress(const Task& task) {
   return std::any_of(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& tensor) {
-    return tensor.role != TensorRole::kOut && tensor.stress && IsFloating(tensor.dtype);
+    return tensor.role != TensorRole::kOut && ((tensor.stress && IsFloating(tensor.dtype)) || TakesIndexStress(tensor));
   });
 }
 

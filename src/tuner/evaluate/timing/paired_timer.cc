@@ -70,7 +70,7 @@ class Protocol {
   std::optional<std::vector<int64_t>> SlicesToJudge(const TimedSide& side, int set, const SliceDigests& found);
   Status DrawQuad(bool everything);
   void FindOrigins();
-  Result<double> Sample(const TimedSide& side, int sets);
+  Result<double> Sample(const TimedSide& side, int sets, bool watch_end = false);
   Status CheckSample(const TimedSide& side, const std::vector<int>& executed);
   Status CheckInputs();
   Status Audit();
@@ -170,7 +170,7 @@ void Protocol::FindOrigins() {
 }
 
 // Takes one sample over the first `sets` sets of a secret order; returns microseconds per plan.
-Result<double> Protocol::Sample(const TimedSide& side, int sets) {
+Result<double> Protocol::Sample(const TimedSide& side, int sets, bool watch_end) {
   for (int set = 0; set < buffers_.sets(); ++set) {
     HONE_RETURN_IF_ERROR(buffers_.PrepareLaunch(set, inputs_[static_cast<size_t>(set)], *side.plan));
   }
@@ -183,6 +183,7 @@ Result<double> Protocol::Sample(const TimedSide& side, int sets) {
   request.trusted = side.trusted;
   std::vector<int> executed(order.begin(), order.begin() + sets);
   for (int set : executed) request.sets.push_back(&buffers_.set(set));
+  if (watch_end && options_.watch_ends) request.watched = WatchedOutputs(task_, buffers_, executed);
 
   // In an audit, a set that is not executed must stay as it was.
   std::map<int, SliceDigests> untouched;
@@ -195,6 +196,10 @@ Result<double> Protocol::Sample(const TimedSide& side, int sets) {
   if (outcome.launch.status != LaunchStatus::kOk) {
     if (!is_candidate) return Status::InvalidArgument("the incumbent failed while it was timed: " + outcome.launch.detail);
     HONE_RETURN_IF_ERROR(Fail(VerdictOf(outcome.launch.status), outcome.launch.detail));
+    return 0.0;
+  }
+  if (outcome.changed_after_end) {
+    HONE_RETURN_IF_ERROR(Fail(Verdict::kRuleViolation, fmt::format("in a timed launch, {}", kChangedAfterEnd)));
     return 0.0;
   }
   HONE_RETURN_IF_ERROR(CheckSample(side, executed));
@@ -304,7 +309,7 @@ Status Protocol::CheckInputs() {
 
 Status Protocol::Audit() {
   const int sets = 1 + static_cast<int>(Secret() % static_cast<uint64_t>(buffers_.sets() - 1));
-  Result<double> ignored = Sample(candidate_, sets);
+  Result<double> ignored = Sample(candidate_, sets, true);
   return ignored.status();
 }
 
@@ -315,7 +320,7 @@ Result<PairedTiming> Protocol::Run() {
 
   HONE_RETURN_IF_ERROR(DrawQuad(true));
   // Each side takes one sample that is not kept, to raise the clocks and fill the instruction cache.
-  HONE_RETURN_IF_ERROR(Sample(candidate_, all).status());
+  HONE_RETURN_IF_ERROR(Sample(candidate_, all, true).status());
   if (failed()) return result_;
   if (incumbent_ != nullptr) HONE_RETURN_IF_ERROR(Sample(*incumbent_, all).status());
 
@@ -390,6 +395,16 @@ Result<PairedTiming> Protocol::Run() {
 }
 
 }  // namespace
+
+std::vector<TensorView> WatchedOutputs(const Task& task, const CaseBuffers& buffers, const std::vector<int>& sets) {
+  std::vector<TensorView> views;
+  for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
+    for (const TensorSpec& tensor : task.tensors) {
+      if (IsOutput(tensor)) views.push_back(buffers.set(*set).tensors.at(tensor.name));
+    }
+  }
+  return views;
+}
 
 Result<SliceDigests> OutputDigests(DeviceSession& session, const Task& task, CaseBuffers& buffers, int index,
                                    uint64_t digest_key) {

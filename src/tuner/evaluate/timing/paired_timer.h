@@ -50,6 +50,7 @@ struct PairedTimerOptions {
   double launch_limit_seconds = 10;
   CacheState cache = CacheState::kCold;
   bool require_rms = true;  // c_rms holds as in any launch; tests turn it off to see what it catches
+  bool watch_ends = true;   // some samples show whether outputs are still being written when their interval has ended
   bool audits = true;       // checks for graphs that stop early: sets that are not executed must be untouched
 };
 
@@ -77,6 +78,13 @@ struct PairedTiming {
 Result<PairedTiming> TimePaired(DeviceSession& session, const Task& task, CaseBuffers& buffers, OracleChecker& checker,
                                 const TimedSide& candidate, const TimedSide* incumbent,
                                 const PairedTimerOptions& options);
+
+// Returns the views of every output of these sets, those of the last one first: what ended last is looked at first.
+std::vector<TensorView> WatchedOutputs(const Task& task, const CaseBuffers& buffers, const std::vector<int>& sets);
+// What a candidate is told whose outputs still changed behind the end of an interval.
+inline constexpr char kChangedAfterEnd[] =
+    "an output was still being written when the plan's last step had ended: a step that is launched as dependent must wait for "
+    "the one before it (cudaGridDependencySynchronize), or all of the plan's work must be over when its last step is";
 
 // Returns digests of every output of set `index` under `digest_key`, by tensor name.
 Result<SliceDigests> OutputDigests(DeviceSession& session, const Task& task, CaseBuffers& buffers, int index,

@@ -81,7 +81,8 @@ std::string EncodeJob(const JudgeJob& job) {
             {"options", OptionsToJson(job.options)},
             {"incumbent_is_library", job.incumbent_is_library},
             {"launch_limit_seconds", job.launch_limit_seconds},
-            {"fault_search", static_cast<int>(job.fault_search)}};
+            {"fault_search", static_cast<int>(job.fault_search)},
+            {"vast_alone", job.vast_alone}};
   if (HasTorchModule(job.task)) {
     j["reference"] = job.task.oracle_source;
     j["python_environment"] = job.python_environment;
@@ -115,6 +116,7 @@ Result<JudgeJob> DecodeJob(const std::string& bytes) {
     HONE_ASSIGN_OR_RETURN(job.options, OptionsFromJson(j.at("options")));
     job.launch_limit_seconds = j.at("launch_limit_seconds");
     job.fault_search = static_cast<FaultSearch>(j.at("fault_search").get<int>());
+    job.vast_alone = j.at("vast_alone");
     return job;
   } catch (const json::exception& error) {
     return Status::Internal(std::string("a worker's job could not be read: ") + error.what());

@@ -32,6 +32,7 @@ struct JudgeJob {
   EvaluationRequest options;   // sources are left out: they are in the programs
   double launch_limit_seconds = 10;
   FaultSearch fault_search = FaultSearch::kNone;
+  bool vast_alone = false;  // see JudgeRequest
 };
 
 // Returns whether a candidate's code runs on the host for this job: its own, or that of the incumbent it is timed

@@ -86,7 +86,8 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
                          .incumbent = job->incumbent ? &*job->incumbent : nullptr,
                          .incumbent_is_library = job->incumbent_is_library,
                          .fallback = job->fallback ? &*job->fallback : nullptr, .options = job->options,
-                         .launch_limit_seconds = job->launch_limit_seconds, .floors = &floors};
+                         .launch_limit_seconds = job->launch_limit_seconds, .floors = &floors,
+                         .vast_alone = job->vast_alone};
     request.gates.read_only_inputs = job->fault_search != FaultSearch::kInputsWritable;
     request.gates.mapped_neighbors = job->fault_search == FaultSearch::kNeighborsMapped;
     Result<Evaluation> evaluation = Judge(device, request, tell);

@@ -48,7 +48,7 @@ const std::map<std::string, HostKernel>& HostKernels() {
       HONE_KERNEL(hone_compare_i8), HONE_KERNEL(hone_compare_u8), HONE_KERNEL(hone_compare_u64),
       HONE_KERNEL(hone_compare_e4m3), HONE_KERNEL(hone_compare_e5m2), HONE_KERNEL(hone_compare_e8m0), HONE_KERNEL(hone_gather_1), HONE_KERNEL(hone_gather_2),
       HONE_KERNEL(hone_gather_4), HONE_KERNEL(hone_gather_8), HONE_KERNEL(hone_gather_16), HONE_KERNEL(hone_differs),
-      HONE_KERNEL(hone_fill64), HONE_KERNEL(hone_globals_put), HONE_KERNEL(hone_globals_take), HONE_KERNEL(hone_scramble), HONE_KERNEL(hone_gap_fill), HONE_KERNEL(hone_gap_check), HONE_KERNEL(hone_touch), HONE_KERNEL(hone_touch_pages),
+      HONE_KERNEL(hone_watch), HONE_KERNEL(hone_fill64), HONE_KERNEL(hone_globals_put), HONE_KERNEL(hone_globals_take), HONE_KERNEL(hone_scramble), HONE_KERNEL(hone_gap_fill), HONE_KERNEL(hone_gap_check), HONE_KERNEL(hone_touch), HONE_KERNEL(hone_touch_pages),
       HONE_KERNEL(hone_separator), HONE_KERNEL(hone_stream), HONE_KERNEL(hone_stream_each),
       HONE_KERNEL(add_one), HONE_KERNEL(scale), HONE_KERNEL(copy16), HONE_KERNEL(increment),
       HONE_KERNEL(count_in_global), HONE_KERNEL(count_in_two_globals), HONE_KERNEL(write_ends_of_table), HONE_KERNEL(read_global), HONE_KERNEL(write_large_global), HONE_KERNEL(write_past_end), HONE_KERNEL(read_at), HONE_KERNEL(write_at),
