@@ -185,7 +185,6 @@ constexpr Accepted kAccepted[] = {
     {"\"scratch\"", "float** scratch"},
     {"\"scratch\"", "const __half* const* scratch"},
     {"\"scratch\"", "Slot* scratch", "struct Slot { const __half* row; int key; };"},
-    {"\"scratch\"", "float (*scratch)[33]"},
     {"\"tensormap:tm\"", "const __grid_constant__ CUtensorMap tm"},
     {"\"struct:P{n:i32, x, eps:f32}\"", "P p", "struct P { int n; const __half* x; float eps; };"},
     {"\"struct:ns::P{n:i64}\"", "const ns::P p", "namespace ns { struct P { long long n; }; }"},
