@@ -198,8 +198,9 @@ bool TakesIndexStress(const TensorSpec& tensor) {
 namespace {
 
 // Has few of the values drawn instead of all: one, the least one, or three of them. Of a large tensor it is a sixteenth, for a
-// kernel that goes through a crowded value one after the other is right and would take seconds.
-void CrowdIndices(const InputSet& inputs, DrawRequest* request) {
+// kernel that goes through a crowded value one after the other is right and would take seconds. `alone`: no floating-point input
+// is stressed; where one is, special rows of it must be reached by many indices.
+void CrowdIndices(const InputSet& inputs, bool alone, DrawRequest* request) {
   const auto low = static_cast<int64_t>(request->values.low);
   const int64_t span = request->index_bound - low;
   if (span < 2) return;
@@ -209,6 +210,11 @@ void CrowdIndices(const InputSet& inputs, DrawRequest* request) {
     case Distribution::kZero:
     case Distribution::kConstant: kept = 1; break;
     case Distribution::kHeavyTailed: kept = std::min(span, kFew); break;
+    case Distribution::kSpecial:
+    case Distribution::kCancelling:
+      if (!alone) return;
+      kept = std::min(span, kFew);
+      break;
     default: return;
   }
   if (request->view.elements > kLargeElements) kept = std::max(kept, span / kLargeShare);
@@ -229,7 +235,12 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
   if (tensor.values.index_bound) {
     HONE_ASSIGN_OR_RETURN(request.index_bound, tensor.values.index_bound->Evaluate(dims_));
   }
-  if (inputs.use_stress && TakesIndexStress(tensor)) CrowdIndices(inputs, &request);
+  if (inputs.use_stress && TakesIndexStress(tensor)) {
+    const bool alone = std::none_of(task_.tensors.begin(), task_.tensors.end(), [](const TensorSpec& other) {
+      return other.role != TensorRole::kOut && other.stress && IsFloating(other.dtype);
+    });
+    CrowdIndices(inputs, alone, &request);
+  }
   request.key = TensorKey(inputs.key, task_, tensor);
   request.pattern_key = Keyed(inputs.key, kPatternPurpose, 0);
   if (tensor.slice_axis >= 0) {

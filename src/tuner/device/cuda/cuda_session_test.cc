@@ -12,6 +12,9 @@
 #include <random>
 
 #include "tuner/core/draw.h"
+#include "tuner/device/cuda/cuda_context.h"
+#include "tuner/device/cuda/cuda_driver.h"
+#include "tuner/device/cuda/harness.h"
 #include "tuner/device/cuda/session_test_support.h"
 #include "tuner/device/host_tensor_ops.h"
 
@@ -679,8 +682,10 @@ TEST(CudaSession, SamplesOfManySetsExecuteEachSetOnce) {
     request.plan = &plan;
     request.cache = sample % 2 == 0 ? CacheState::kCold : CacheState::kWarm;
     for (size_t i = 0; i < asked; ++i) request.sets.push_back(&sets[static_cast<size_t>(order[i])]->bindings);
+    for (const auto& set : sets) request.watched.push_back(set->out);
     Result<SampleOutcome> outcome = session.TimeSample(request);
     ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+    EXPECT_FALSE(outcome->changed_after_end);
     ASSERT_EQ(outcome->launch.status, LaunchStatus::kOk) << outcome->launch.detail;
     EXPECT_GT(outcome->us_per_plan, 0);
     for (size_t i = 0; i < order.size(); ++i) {
@@ -689,6 +694,41 @@ TEST(CudaSession, SamplesOfManySetsExecuteEachSetOnce) {
       const float last = i < asked ? first + 999.0f : 0.0f;
       EXPECT_EQ(out[0], first) << "sample " << sample << ", place " << i;
       EXPECT_EQ(out[999], last) << "sample " << sample << ", place " << i;
+    }
+  }
+}
+
+// What stands behind SampleOutcome::changed_after_end, at any length and alignment: one byte that is written between two readings.
+TEST(Harness, ReadingsOfWatchedViewsDifferByAByte) {
+  HONE_REQUIRE_SESSION();
+  (void)session;
+  const Result<const CudaDriver*> driver = LoadCudaDriver();
+  ASSERT_TRUE(driver.ok());
+  const Result<std::shared_ptr<CudaContext>> context = CudaContext::Make(**driver, 0, 0);
+  ASSERT_TRUE(context.ok()) << context.status().message();
+  const Result<std::unique_ptr<Harness>> harness = Harness::Make(*context, {.sm_count = 2, .l2_bytes = 1 << 16, .shared_bytes = 1 << 10, .key = 7});
+  ASSERT_TRUE(harness.ok()) << harness.status().message();
+  const Result<DeviceBlock> memory = (*context)->Allocate(1 << 14);
+  ASSERT_TRUE(memory.ok());
+  HONE_ASSERT_OK((*harness)->Fill(memory->address(), 1 << 14, 3));
+  for (const int64_t bytes : {1, 2, 15, 16, 17, 64, 1000, 9001}) {
+    for (const uint64_t offset : {0, 1, 2, 8, 15}) {
+      TensorView view = View(DType::kUInt8, {bytes}, -1);
+      view.address = memory->address() + offset;
+      const auto changed = [&](uint64_t at) {
+        EXPECT_TRUE((*harness)->BeginWatch(2).ok() && (*harness)->Watch({view, view}, 0).ok());
+        if (at != UINT64_MAX) EXPECT_TRUE((*harness)->Fill(view.address + at, 1, 4).ok());
+        EXPECT_TRUE((*harness)->Watch({view, view}, 1).ok());
+        const Result<bool> differ = (*harness)->WatchedChanged(2);
+        EXPECT_TRUE(differ.ok());
+        EXPECT_TRUE((*harness)->Fill(memory->address(), 1 << 14, 3).ok());
+        return differ.ok() && *differ;
+      };
+      EXPECT_FALSE(changed(UINT64_MAX)) << bytes << " bytes at " << offset;
+      for (const uint64_t at : {uint64_t{0}, static_cast<uint64_t>(bytes) / 2, static_cast<uint64_t>(bytes) - 1}) {
+        EXPECT_TRUE(changed(at)) << bytes << " bytes at " << offset << ", the byte " << at;
+      }
+      EXPECT_FALSE(changed(static_cast<uint64_t>(bytes))) << "the byte behind";
     }
   }
 }
