@@ -717,7 +717,9 @@ TEST(Harness, ReadingsOfWatchedViewsDifferByAByte) {
       view.address = memory->address() + offset;
       const auto changed = [&](uint64_t at) {
         EXPECT_TRUE((*harness)->BeginWatch(2).ok() && (*harness)->Watch({view, view}, 0).ok());
-        if (at != UINT64_MAX) EXPECT_TRUE((*harness)->Fill(view.address + at, 1, 4).ok());
+        if (at != UINT64_MAX) {
+          EXPECT_TRUE((*harness)->Fill(view.address + at, 1, 4).ok());
+        }
         EXPECT_TRUE((*harness)->Watch({view, view}, 1).ok());
         const Result<bool> differ = (*harness)->WatchedChanged(2);
         EXPECT_TRUE(differ.ok());
