@@ -18,6 +18,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/simt/fiber_jump.h"
 #include "base/simt/warp_semantics.h"
 #include "cuda_runtime.h"
 #include "hone/base/status.h"
@@ -25,7 +26,6 @@
 namespace hone::gnn::cuda::emulated {
 
 using boost::context::detail::fcontext_t;
-using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
@@ -313,7 +313,7 @@ void BlockRunner::FiberMain(transfer_t transfer) {
   (*runner.spec_->thread)();
   runner.fiber_->wait = Wait::kExited;
   StartSwitch(nullptr, runner.scheduler_stack_, runner.scheduler_stack_bytes_);
-  jump_fcontext(runner.scheduler_, nullptr);
+  simt::FiberJump(runner.scheduler_, nullptr);
   __builtin_unreachable();
 }
 
@@ -332,7 +332,7 @@ void BlockRunner::Resume(Block& block, size_t thread) {
   yielded_ = false;
   left_ = nullptr;
   StartSwitch(&scheduler_fake_stack_, fiber_->stack->bottom(), fiber_->stack->usable());
-  const transfer_t transfer = jump_fcontext(fiber_->context, this);
+  const transfer_t transfer = simt::FiberJump(fiber_->context, this);
   FinishSwitch(scheduler_fake_stack_, nullptr, nullptr);
   Fiber& f = *fiber_;  // a lane of the same warp: each that waited has continued another
   f.context = transfer.fctx;
@@ -373,11 +373,11 @@ void BlockRunner::SwitchOut() {
     spins_ = 0;
     Enter(*next);
     left_ = &f;
-    KeepContext(jump_fcontext(next->context, this).fctx);
+    KeepContext(simt::FiberJump(next->context, this).fctx);
     return;
   }
   StartSwitch(&f.fake_stack, scheduler_stack_, scheduler_stack_bytes_);
-  const transfer_t transfer = jump_fcontext(scheduler_, nullptr);
+  const transfer_t transfer = simt::FiberJump(scheduler_, nullptr);
   FinishSwitch(f.fake_stack, &scheduler_stack_, &scheduler_stack_bytes_);
   KeepContext(transfer.fctx);
 }
