@@ -51,6 +51,14 @@ class Tutorials(unittest.TestCase):
         self.assertEqual(tutorial.missing_line("a\nc\n", "a\nb\nc\n"), "c")
         self.assertEqual(tutorial.missing_line("b\n...\na\n", "a\nb\n"), "a")
 
+    def test_commands_are_taken_from_blocks(self):
+        self.assertEqual(list(tutorial.commands("a 'b\nc' d  # e\n# f\ng \\\n  h\n")), [["a", "b\nc", "d"], ["g", "h"]])
+        with self.assertRaisesRegex(ValueError, "a quote is not closed: a 'b"):
+            list(tutorial.commands("a 'b\n"))
+        self.assertEqual(tutorial.shown_commands("console", "$ hone devices\nhone x\n$ ls\n"), "hone devices")
+        self.assertEqual(tutorial.shown_commands("", "hone eval TASK\nhone devices  # of ALL\nkernel.cu\n"), "hone devices  # of ALL")
+        self.assertEqual(tutorial.shown_commands("python", "hone devices"), "")
+
     def test_a_page_runs_from_its_own_blocks(self):
         step = "Save it as `f{0}`:\n\n```text\nx{0}\n```\n\n```sh\ncat f{0}\n```\n\n```text\nx{0}\n```\n\n"
         good = "".join(step.format(i) for i in range(4))

@@ -67,10 +67,19 @@ def missing_line(excerpt, output):
 
 
 def commands(code):
-    """The commands of a block, a line each, with lines that end in a backslash joined."""
+    """The commands of a block, a line each, with lines joined that end in a backslash or within quotes."""
+    text = ""
     for line in code.replace("\\\n", " ").splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            yield shlex.split(line, comments=True)
+        text += line + "\n"
+        try:
+            words = shlex.split(text, comments=True)
+        except ValueError:  # a quote is open
+            continue
+        text = ""
+        if words:
+            yield words
+    if text:
+        raise ValueError(f"a quote is not closed: {text.strip()}")
 
 
 def shown_commands(language, code):
@@ -88,7 +97,12 @@ def shown_commands(language, code):
 def parse(path, page, programs, must_have_commands=True):
     wrong, count = [], 0
     for line, language, code, _ in blocks(page):
-        for words in commands(shown_commands(language, code)):
+        try:
+            shown = list(commands(shown_commands(language, code)))
+        except ValueError as error:
+            shown = []
+            wrong.append(f"{path}:{line}: {error}")
+        for words in shown:
             words = words[:next((i for i, word in enumerate(words) if word in ("|", ">", "<", "&&", ";", "&", "2>&1")), len(words))]
             if words[0] in ("hone", "hone-gnn"):
                 count += 1
