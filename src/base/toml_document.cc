@@ -239,7 +239,7 @@ Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int lin
     TomlNode root = Convert(toml::parse(text), line_offset);
     if (const int line = LineOfTooManyKeys(root)) {
       return Status::InvalidArgument(
-          fmt::format("{}:{}: the table has more than {} keys, and no table of ours has more than 30: "
+          fmt::format("{}:{}: the table has more than {} keys, which no table of ours has: "
                       "leave out what nobody reads",
                       file, line, kMaxTomlKeys));
     }

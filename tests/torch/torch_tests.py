@@ -3,7 +3,7 @@
 """torch_tests.py HONE PART…: PyTorch modules as tasks, on the simulated GPU.
 
 PART is a problem of problems/: it is brought in and judged twice, right and with an error planted, which is refused. Where kernels/ has a
-kernel for it that is judged on the simulated GPU, else the module itself as a ModelNew, in a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted", "search", "definitions". Prints what fails and ends with 1.
+kernel for it that is judged on the simulated GPU, else the module itself as a ModelNew, in a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted", "lifted", "search", "definitions". Prints what fails and ends with 1.
 """
 import json
 import os
@@ -473,6 +473,13 @@ print(open({kernels!r} + "/" + name + ".cu").read())
 """
 
 
+def lifted(folder):
+    """The referee's part of judging what was lifted, in a file of its own: stages and players are threads there."""
+    ran = subprocess.run([sys.executable, os.path.join(HERE, "lifted_test.py")], capture_output=True, text=True, timeout=300, cwd=folder)
+    if ran.returncode != 0:
+        fail("lifted_test.py", ran.stderr[-4000:])
+
+
 def search(folder):
     """The suite as a campaign: a run a problem, killed in the middle, gone on with, and told as JSON, a table and a page."""
     problems = os.path.join(folder, "problems", "level1")
@@ -687,7 +694,7 @@ def main():
                 problem(part, folder)
             else:
                 {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted,
-                 "search": search, "definitions": definitions}[part](folder)
+                 "lifted": lifted, "search": search, "definitions": definitions}[part](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failures else 0)

@@ -7,12 +7,13 @@
 namespace hone {
 
 Result<nlohmann::json> DrawnInputsJson(const Task& task, const Dims& dims) {
-  nlohmann::json tensors = nlohmann::json::object();
+  using nlohmann::json;
+  json tensors = json::object();
   for (const TensorSpec& tensor : task.tensors) {
     if (tensor.role == TensorRole::kOut) continue;
     HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
     HONE_ASSIGN_OR_RETURN(const ValueSpec values, ResolveValues(tensor.values, dims));
-    nlohmann::json& one = tensors[tensor.name] = {{"shape", shape.shape},
+    json& one = tensors[tensor.name] = {{"shape", shape.shape},
                                                   {"dtype", DTypeName(tensor.dtype)},
                                                   {"distribution", DistributionName(values.distribution)},
                                                   {"low", values.low},
@@ -20,7 +21,12 @@ Result<nlohmann::json> DrawnInputsJson(const Task& task, const Dims& dims) {
                                                   {"scale", values.scale},
                                                   {"offset", values.offset},
                                                   {"order", static_cast<int>(values.index_order)},
-                                                  {"padding", values.padding}};
+                                                  {"padding", values.padding},
+                                                  {"stress", tensor.stress},
+                                                  {"special", json::array()}};
+    for (const SpecialValue special : {kSpecialInf, kSpecialMinusInf, kSpecialNan, kSpecialSubnormal}) {
+      if (values.special & special) one["special"].push_back(SpecialValueName(special));
+    }
     if (tensor.values.index_bound) {
       HONE_ASSIGN_OR_RETURN(const int64_t bound, tensor.values.index_bound->Evaluate(dims));
       one["bound"] = bound;

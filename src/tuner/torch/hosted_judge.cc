@@ -180,6 +180,13 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
                                         : fields.status().message());
   evaluation->verdict = *known;
   evaluation->device += fmt::format(", PyTorch {}", torch);
+  fields.Object("seconds", [&](JsonFields& one) {
+    for (const char* name : {"start", "capture", "end", "reference", "play", "time"}) {
+      double seconds = -1;
+      one.Read(name, seconds);
+      if (seconds >= 0) evaluation->metrics[std::string("lifted_seconds_") + name] = seconds;
+    }
+  });
   fields.Object("mismatch", [&](JsonFields& one) {
     Mismatch& mismatch = evaluation->mismatch.emplace();
     one.Read("tensor", mismatch.tensor);
@@ -198,6 +205,32 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
       result.dims = dims[i];
       one.Read("max_scaled_error", result.max_scaled_error);
       one.Read("rms_error", result.rms_error);
+      const json& row = answer["cases"][i];
+      if (row.contains("widened") && row["widened"].is_object()) {
+        for (const auto& [name, value] : row["widened"].items()) {
+          if (!value.is_array() || value.size() != 2 || !value[0].is_number() || !value[1].is_number()) continue;
+          evaluation->findings.push_back(
+              {.kind = "tolerance_widened",
+               .message = fmt::format("{} of the task's own module in float32 is further off than its tolerance allows at these sizes, so four times "
+                                      "the module's error was allowed: {:.3g} of the scale, rms {:.3g}",
+                                      name, value[0].get<double>(), value[1].get<double>()),
+               .location = ""});
+        }
+      }
+      double hard_sets = 0;
+      one.Read("hard_sets", hard_sets);
+      evaluation->metrics["hard_sets"] = evaluation->metrics["hard_sets"] + hard_sets;
+      if (row.contains("constant") && row["constant"].is_object()) {
+        for (const auto& [name, value] : row["constant"].items()) {
+          if (!value.is_number()) continue;
+          evaluation->findings.push_back(
+              {.kind = "constant_output",
+               .message = fmt::format("{} is {} everywhere by the task's module, whatever its inputs: this verdict does not tell a submission that "
+                                      "computes it from one that answers that number",
+                                      name, value.get<double>()),
+               .location = ""});
+        }
+      }
       one.Object("plan", [&](JsonFields& plan) {
         for (const char* name : {"kernels", "other_nodes", "kept_bytes", "mapped_bytes"}) {
           double value = 0;

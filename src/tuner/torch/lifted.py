@@ -17,6 +17,7 @@ SPAN = 1 << 39          # addresses for a side's memory
 LOWEST, HIGHEST, BLOCK = 1 << 43, 1 << 45, 32 << 20  # plans lie in [2^43, 2^45), what is a player's own above, below 2^46
 HANDOVER_US = 10e3      # of launches in a player's turn
 LEAST_CALLS, MOST_CALLS_LIFTED = 3, 50
+WAITED_FOR = 1 << 30    # bytes of an ended stage's that are waited for
 
 
 class NoLift(Exception):
@@ -69,24 +70,47 @@ class Carrier:
         self.plans = []  # descriptors of the plans that are timed, one a case
 
 
+class Spent:
+    """Seconds by what they were spent on: `with spent("capture"): ...`. What is measured within another phase counts there alone."""
+
+    def __init__(self):
+        self.seconds, self.open = {}, []
+
+    def __call__(self, name):
+        self.name = name
+        return self
+
+    def __enter__(self):
+        self.open.append([self.name, time.monotonic(), 0.0])
+
+    def __exit__(self, *_):
+        name, begin, inner = self.open.pop()
+        took = time.monotonic() - begin
+        self.seconds[name] = self.seconds.get(name, 0.0) + took - inner
+        if self.open:
+            self.open[-1][2] += took
+
+
 class LiftedRun:
-    def __init__(self, referee):
-        job = referee.job
-        self.referee, self.job = referee, job
+    """Made, and begun, before PyTorch is loaded here: importing it takes as long as all that the others do meanwhile."""
+
+    def __init__(self, job, secret):
+        self.referee, self.job, self.secret, self.spent = None, job, secret, Spent()
         count = 1 + len(job["baselines"])
         self.sides = [Carrier(name, 4 + i, 4 + count + i, i == 0) for i, name in enumerate(["the submission", *job["baselines"]])]
+        self.unfit = {}
+
+    def begin(self):
+        """Players take their addresses and stages load, all beside one another; open() waits for them."""
+        for side in self.sides:
+            side.base, own = (half + self.secret.randrange((HIGHEST - LOWEST) // BLOCK) * BLOCK for half in (LOWEST, HIGHEST))
+            side.player.ask({"op": "open", "ordinal": int(self.job["device"].rpartition(":")[2]), "base": side.base, "span": SPAN, "own": own,
+                             "flush_bytes": max(64 << 20, 4 * self.job.get("l2_bytes", 0))}, 0, wait=False)
+            side.stage.ask({**load_request(self.job, side), "lift": {"base": side.base, "span": SPAN}}, 0, wait=False)
 
     def open(self):
-        """Players take their addresses, then stages load: nothing of either is in the other's way."""
-        referee, secret = self.referee, self.referee.secret
         for side in self.sides:
-            side.base, own = (half + secret.randrange((HIGHEST - LOWEST) // BLOCK) * BLOCK for half in (LOWEST, HIGHEST))
-            side.player.ask({"op": "open", "ordinal": referee.device.index, "base": side.base, "span": SPAN, "own": own,
-                             "flush_bytes": max(64 << 20, 4 * self.job.get("l2_bytes", 0))}, LOAD_SECONDS)
-        for side in self.sides:
-            side.stage.ask({**referee.load_request(side), "lift": {"base": side.base, "span": SPAN}}, 0, wait=False)
-        self.unfit = {}
-        for side in self.sides:
+            side.player.answer(LOAD_SECONDS, "open")
             self.guarded(side, lambda: side.stage.answer(LOAD_SECONDS, "load"))
 
     def guarded(self, side, action):
@@ -145,24 +169,37 @@ class LiftedRun:
             referee.tell(f"check {what}")
             if trial % 2 == 0:
                 seed = referee.secret.getrandbits(31)
-                os.close(self.lift(side, case, seed, layout))
-            referee.fill(case, layout)
-            results, magnitude = referee.right(case, seed)
+                with self.spent("capture"):
+                    os.close(self.lift(side, case, seed, layout))
+                if len(self.sides) == 1 and case is self.job["cases"][-1] and trial + 2 >= self.job["trials"]:
+                    with self.spent("end"):
+                        self.end_last_stage(side)
+            with self.spent("reference"):
+                referee.fill(case, layout)
+                results, magnitude = referee.right(case, seed)
             case["magnitude"] = max(case.get("magnitude", 0.0), magnitude)
+            referee.remember(case, results)
             self.put(side.player, layout)
-            guards = self.play(side.player, {"op": "run", "guards": True}).get("guards")
+            with self.spent("play"):
+                guards = self.play(side.player, {"op": "run", "guards": True}).get("guards")
             if guards:
                 raise Verdict("rule_violation", f"the submission writes outside of its tensors for {what}: {guards}", None)
             if not torch.equal(side.player.words(0, layout.input_bytes), referee.truth.view(torch.int32)):
                 raise Verdict("rule_violation", "the submission changes an input: work on a copy", None)
-            for name, actual, right in zip(self.job["outputs"], side.player.result(0), results):
-                spec = case["outputs"][name]
-                fault, scaled, rms = referee.hold(actual, right, spec, magnitude)
-                if fault:
-                    referee.refuse(name, spec, fault, what)
-                worst, precision = max(worst, scaled), max(precision, rms)
+            scaled, rms = referee.compare(case, seed, side.player.result(0), results, magnitude, what)
+            worst, precision = max(worst, scaled), max(precision, rms)
             del results
-        return {"max_scaled_error": worst, "rms_error": precision, "plan": side.summary}
+        hard = referee.hard_sets(case, layout, seed)
+        while True:
+            with self.spent("reference"):
+                results, magnitude = next(hard, (None, None))
+            if results is None:
+                break
+            self.put(side.player, layout)
+            with self.spent("play"):
+                self.play(side.player, {"op": "run"})
+            referee.compare_hard(case, side.player.result(0), results, magnitude, what)
+        return {"max_scaled_error": worst, "rms_error": precision, **referee.told_of(case), "plan": side.summary}
 
     def lift_all(self, case):
         """What is timed of a case: a plan of each side, under the same weights."""
@@ -176,6 +213,18 @@ class LiftedRun:
 
         for side in self.sides:
             self.guarded(side, lambda: lift(side))
+
+    def end_last_stage(self, side):
+        """Nothing will be captured again: what the stage holds of the GPU's memory is for the reference, which needs as much."""
+        import torch
+        held = side.summary.get("mapped_bytes", 0)
+        wait = self.referee.device.type == "cuda" and isinstance(held, int) and held > WAITED_FOR
+        free = torch.cuda.mem_get_info(self.referee.device)[0] if wait else 0
+        self.end_stages()
+        side.stage.memory.close()
+        begin = time.monotonic()
+        while wait and time.monotonic() - begin < 5 and torch.cuda.mem_get_info(self.referee.device)[0] < free + held // 2:
+            time.sleep(0.05)  # the driver frees what an ended process had only after its end
 
     def end_stages(self):
         """No code of a submission runs on the host or on the GPU from here on: what is timed has the GPU for itself."""
@@ -226,21 +275,25 @@ class LiftedRun:
         return {"time_us": summary(times[mine]), "baseline_us": summary(times[baseline]), "speedup": summary(ratios), "quads": len(ratios),
                 "calls": calls, "plan": baseline.summary}
 
-    def run(self):
-        self.referee.tell("capture the submission")
-        self.open()
+    def run(self, referee):
+        self.referee = referee
+        referee.tell("capture the submission")
+        with self.spent("start"):
+            self.open()
         cases = []
         for case in self.job["cases"]:
             cases.append({**self.check(case, sizes_text(case)), "baselines": {}})
         if len(self.sides) > 1:
-            for case in self.job["cases"]:
-                self.lift_all(case)
+            with self.spent("capture"):
+                for case in self.job["cases"]:
+                    self.lift_all(case)
             self.end_stages()
         for number, (case, answer) in enumerate(zip(self.job["cases"], cases)):
             for side in self.sides[1:]:
                 if side.name not in self.unfit:
                     try:
-                        self.guarded(side, lambda: answer["baselines"].update({side.name: self.time_against(number, case, side, sizes_text(case))}))
+                        with self.spent("time"):
+                            self.guarded(side, lambda: answer["baselines"].update({side.name: self.time_against(number, case, side, sizes_text(case))}))
                     except Unfit as error:
                         answer["baselines"][side.name] = {"error": str(error)}
                 if side.name in self.unfit:

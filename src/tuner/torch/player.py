@@ -52,6 +52,7 @@ done:
 POISONS = (0xffffffff, 0x7f7f7f7f)  # not a number; a number as large as there are
 GUARD_BYTES = 4096                  # that are looked at behind each block, at most
 FOREIGN_GRANULE = 2 << 20
+DYNAMIC_SHARED = "8"                # the attribute of a function that bounds its dynamic shared memory
 NEEDED_ATTRIBUTES = (2, 4)          # cooperative launches, clusters: without them a kernel does something else
 
 
@@ -205,8 +206,14 @@ class Player:
                     raise Broken(f"variable {name} has another size in the plan")
                 self.variables.append((address.value, size, number))
         self.functions = []
-        for one in file.header["functions"]:
+        shared = {}  # the most that any launch of a function takes
+        for node in file.header["nodes"]:
+            if node["kind"] == "kernel":
+                shared[node["function"]] = max(node["shared"], shared.get(node["function"], 0))
+        for place, one in enumerate(file.header["functions"]):
             function = driver.made("cuModuleGetFunction", self.modules[one["module"]], one["name"].encode())
+            if shared.get(place, 0) > one["attributes"].get(DYNAMIC_SHARED, 0):  # the limit is a kernel's, and the function's own may not say it
+                one["attributes"][DYNAMIC_SHARED] = shared[place]
             for number, value in one["attributes"].items():
                 if value > 0:
                     driver.attempt("cuFuncSetAttribute", function, int(number), value)
@@ -224,7 +231,12 @@ class Player:
                 parameters = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(value) for value in values))
                 node = KernelNode(function=self.functions[one["function"]], grid=tuple(one["grid"]), block=tuple(one["block"]),
                                   shared=one["shared"], parameters=ctypes.cast(parameters, ctypes.POINTER(ctypes.c_void_p)))
-                made = driver.made("cuGraphAddKernelNode_v2", self.graph, None, 0, ctypes.byref(node))
+                try:
+                    made = driver.made("cuGraphAddKernelNode_v2", self.graph, None, 0, ctypes.byref(node))
+                except DriverError as error:
+                    name = header["functions"][one["function"]]["name"]
+                    raise Broken(f"{error} for kernel {name[:160]} with grid {one['grid']}, block {one['block']}, {one['shared']} bytes of "
+                                 f"shared memory, {len(values)} parameters, attributes {one['attributes']}") from error
                 for number, value in one["attributes"].items():
                     code = driver.attempt("cuGraphKernelNodeSetAttribute", made, int(number), bytes.fromhex(value))
                     if code != 0 and int(number) in NEEDED_ATTRIBUTES:

@@ -229,7 +229,8 @@ def outputs_of(result):
 
 
 def as_dtype(tensor, dtype):
-    return tensor.to(dtype) if tensor.is_floating_point() else tensor
+    """A copy in `dtype`, of what is no floating-point number in its own."""
+    return tensor.to(dtype, copy=True) if tensor.is_floating_point() else tensor.clone()
 
 
 PRODUCTS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
@@ -284,8 +285,8 @@ def evaluate(problem, sizes, model, inputs, state, precision="float64"):
     """
     import torch
     dtype = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}.get(precision, torch.float32)
-    given = {name: as_dtype(tensor, dtype).clone() for name, tensor in state.items()}
-    taken = [as_dtype(one, dtype).clone() if torch.is_tensor(one) else one for one in inputs]
+    given = {name: as_dtype(tensor, dtype) for name, tensor in state.items()}
+    taken = [as_dtype(one, dtype) if torch.is_tensor(one) else one for one in inputs]
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype if dtype != torch.bfloat16 and dtype != torch.float16 else torch.float32)
     try:

@@ -27,7 +27,11 @@ MOST_BYTES = 24 << 30    # of one side's slots, beyond the first
 LEAST_QUADS, MOST_QUADS = 10, 40
 FIRST_CALL = 12          # the first calls after a build may take so many times as long: what compiles does it then
 LOAD_SECONDS, BUILD_SECONDS, ASK_SECONDS = 420, 120, 60
+ROOM = 4.0               # over the module's own error in float32, where that decides
+FEW = 16                 # elements of a slice that are too few to tell how large its results are
+STRESS_BYTES = 6 << 30   # of inputs and outputs, up to which hard inputs are tried
 PIECE = 1 << 27          # elements that are compared at a time
+SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "subnormal": 1e-40}
 KINDS = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8,
          "float8_e4m3fn": 2.0 ** -4, "float8_e5m2": 2.0 ** -3}  # rounding units
 
@@ -104,6 +108,11 @@ def typed(memory, one):
     dtype = getattr(torch, one["dtype"])
     count = math.prod(one["shape"])
     return memory[one["offset"]:one["offset"] + count * torch.empty((), dtype=dtype).element_size()].view(dtype).reshape(one["shape"])
+
+
+def torch_minmax(tensor):
+    import torch
+    return torch.aminmax(tensor.double() if tensor.dtype == torch.bool else tensor)
 
 
 def pieces(tensor):
@@ -194,13 +203,19 @@ class Side:
         return [typed(self.memory.tensor, one) for one in self.layout.outputs[slot]]
 
 
+def load_request(job, side):
+    return {"op": "load", "text": job["text"], "file": job["file"], "class": job["class"], "training": job["training"],
+            "device": job["device"], "threads": job["threads"], "compile": side.name == "torch_compiled",
+            "submission": job["submission"] if side.is_submission else None}
+
+
 class Referee:
-    def __init__(self, job, frames):
+    def __init__(self, job, frames, secret):
         import torch
         self.job, self.frames = job, frames
         self.device = torch.device(job["device"])
         self.problem = Problem(job["text"], job["file"], job["class"], job["training"])
-        self.secret = random.Random(job["seed"])
+        self.secret = secret
         self.generator = torch.Generator(self.device)
         self.submission = Side("the submission", 4, True)
         self.baselines = [Side(name, 5 + i, False) for i, name in enumerate(job["baselines"])]
@@ -247,6 +262,76 @@ class Referee:
                 if "offset" in one:
                     typed(self.truth, one).copy_(self.draw(case["tensors"][wanted["tensor"]]))
 
+    def hard_sets(self, case, layout, seed):
+        """For every second trial, two at most: (what is right, the size of what went in) on hard inputs, which then are in place.
+
+        A set counts only where the module itself in float32 is right on it, with room: what no float32 kernel keeps is asked of none.
+        """
+        if layout.bytes > STRESS_BYTES:
+            return
+        for _ in range(min(2, self.job["trials"] // 2)):
+            self.tell("check hard inputs")
+            self.fill(case, layout)
+            if not self.harden(case, layout):
+                return
+            try:
+                results, magnitude = self.expected(case, seed)
+                own = self.in_float32(case, seed, 0)
+                fair = own is not None and not any(self.hold(mine, right, case["outputs"][name], magnitude, 0.5)[0]
+                                                   for name, mine, right in zip(self.job["outputs"], own, results))
+                del own
+            except Exception as error:
+                print(f"the module on hard inputs: {error}", file=sys.stderr)
+                continue
+            if fair:
+                case["hard"] = case.get("hard", 0) + 1
+                yield results, magnitude
+
+    def compare_hard(self, case, actual, results, magnitude, what):
+        for name, mine, right in zip(self.job["outputs"], actual, results):
+            fault, _, _ = self.hold(mine, right, case["outputs"][name], magnitude, 2.0)
+            if fault:
+                self.refuse(name, case["outputs"][name], fault, f"{what} on hard inputs (tiny, large, equal, zero, far from zero or special by rows)")
+
+    def harden(self, case, layout):
+        """Makes the rows of inputs that may be stressed hard, each in one of several ways; rows of one number meet the same in all inputs."""
+        import torch
+        state = self.secret.getrandbits(62)
+        any_hard = False
+        for one, wanted in zip(layout.inputs[0], self.job["inputs"]):
+            spec = case["tensors"].get(wanted.get("tensor"), {})
+            if "offset" not in one or one["boolean"] or not spec.get("stress") or not getattr(torch, one["dtype"]).is_floating_point:
+                continue
+            values = typed(self.truth, one)
+            if values.dim() == 0 or values.numel() == 0:
+                continue
+            any_hard = True
+            self.generator.manual_seed(state)
+            rows = values.shape[0]
+            scale = max(abs(spec["low"]), abs(spec["high"])) if spec["distribution"] == "uniform" else abs(spec["scale"]) or 1.0
+            keys = {"device": self.device, "generator": self.generator}
+            kind = torch.randint(0, 7, (rows,), **keys)
+            power = torch.rand((rows,), **keys)
+            sign = torch.where(torch.rand((rows,), **keys) < 0.5, -1.0, 1.0)
+            factor = torch.ones(rows, device=self.device)
+            factor = torch.where(kind == 1, torch.exp2(-20 + 10 * power), factor)        # about the root of a common eps
+            factor = torch.where(kind == 2, torch.exp2(-7 + 14 * power), factor)
+            factor = torch.where(kind == 3, torch.full_like(factor, 2.0 ** -4), factor)  # far from zero, beside a small spread
+            factor = torch.where((kind == 4) | (kind == 5), 0.0 * sign, factor)          # all equal; zeros of both signs
+            offset = torch.where(kind == 3, sign * (8 + 8 * power) * scale, torch.where(kind == 4, sign * power * scale, torch.zeros_like(factor)))
+            shape = (rows,) + (1,) * (values.dim() - 1)
+            values.mul_(factor.to(values.dtype).reshape(shape))
+            values.add_(torch.where(offset != 0, offset, -0.0).to(values.dtype).reshape(shape))  # -0.0 keeps the signs of zeros
+            special = [number for name, number in SPECIAL.items() if name in spec.get("special", ())]
+            chosen = torch.nonzero(kind == 6).flatten()
+            if special and chosen.numel():
+                inner = max(1, values.numel() // rows)
+                count = max(1, min(1 << 16, chosen.numel() * inner // 16))
+                at = chosen[torch.randint(0, chosen.numel(), (count,), **keys)] * inner + torch.randint(0, inner, (count,), **keys)
+                numbers = torch.tensor(special, device=self.device, dtype=torch.float64).to(values.dtype)
+                values.view(-1).index_copy_(0, at, numbers[torch.randint(0, len(special), (count,), **keys)])
+        return any_hard
+
     def handover(self, side, seconds):
         """One run of all slots of `side`; the seconds from the handover to the outputs. The truth is in place."""
         import torch
@@ -280,18 +365,18 @@ class Referee:
             side.fail("rule_violation", f"{side.name} went on writing outputs after it had returned them: join its streams")
         return took
 
-    def expected(self, case, seed, slot=0):
-        """(outputs in double precision for a slot's inputs by the module that is initialised under `seed`, the size of what went in)."""
+    def expected(self, case, seed, slot=0, precision="float64"):
+        """(outputs for a slot's inputs by the module that is initialised under `seed`, the size of what went in)."""
         import torch
-        model, _ = self.problem.build(case["sizes"], seed=seed)
-        state = {name: tensor.detach().to(self.device) for name, tensor in state_of(model).items()}
+        drawn, _ = self.problem.build(case["sizes"], seed=seed)
+        state = {name: tensor.detach().to(self.device) for name, tensor in state_of(drawn).items()}
         inputs = [one["value"] if "value" in one else typed(self.truth, one).bool() if one["boolean"] else typed(self.truth, one)
                   for one in case["layout"].inputs[slot]]
         magnitude = max([value.double().square().mean().sqrt().item() for value in list(state.values()) + inputs
                          if torch.is_tensor(value) and value.is_floating_point() and value.numel()] or [0.0])
         with torch.device(self.device):
-            double = model_for(self.problem, case["sizes"]).to(self.device)
-            results, _, _ = evaluate(self.problem, case["sizes"], double, inputs, state)
+            model = model_for(self.problem, case["sizes"], precision).to(self.device)
+            results, _, _ = evaluate(self.problem, case["sizes"], model, inputs, state, precision)
         return results, magnitude
 
     def right(self, case, seed, slot=0):
@@ -302,6 +387,49 @@ class Referee:
         except Exception as error:
             raise Refused(explain(error, "the module")) from error
 
+    def compare(self, case, seed, actual, results, magnitude, what, slot=0):
+        """(worst scaled error, rms error) of a submission's outputs; raises the verdict where one is wrong.
+
+        A tolerance is found at sizes that a CPU tries in a moment. Where results cancel, the module in float32 errs by more at the file's
+        sizes than it allows: then the module's own error decides, and `case["widened"]` says so.
+        """
+        worst = precision = 0.0
+        own = None
+        for i, (name, mine, right) in enumerate(zip(self.job["outputs"], actual, results)):
+            spec = case["outputs"][name]
+            fault, scaled, rms = self.hold(mine, right, spec, magnitude)
+            if fault:
+                if own is None:
+                    own = self.in_float32(case, seed, slot)
+                wider = self.widened(own[i], right, spec, magnitude) if own else None
+                if wider is None:
+                    self.refuse(name, spec, fault, what)
+                fault, scaled, rms = self.hold(mine, right, wider, magnitude)
+                if fault:
+                    self.refuse(name, wider, fault, what)
+                case.setdefault("widened", {})[name] = [wider["c_max"], wider["c_rms"]]
+                case["outputs"][name] = wider  # for what is checked and timed from here on
+            worst, precision = max(worst, scaled), max(precision, rms)
+        return worst, precision
+
+    def in_float32(self, case, seed, slot):
+        """What the module itself gives in the precision that submissions run in, or None where that cannot be had."""
+        try:
+            return self.expected(case, seed, slot, "float32")[0]
+        except Exception as error:
+            print(f"the module in float32: {error}", file=sys.stderr)
+            return None
+
+    def widened(self, own, right, spec, magnitude):
+        """The tolerance that the module itself would need with ROOM to spare, or None where it keeps the task's."""
+        if not own.is_floating_point() or self.hold(own, right, spec, magnitude)[0] is None:
+            return None
+        open_spec = {**spec, "c_max": math.inf, "c_rms": math.inf, "c_small": 0}
+        fault, scaled, rms = self.hold(own, right, open_spec, magnitude)
+        if fault or not math.isfinite(scaled) or not math.isfinite(rms):
+            return None
+        return {**spec, "c_max": max(spec["c_max"], ROOM * scaled), "c_rms": max(spec["c_rms"], ROOM * rms), "c_small": 0}
+
     def hold(self, actual, expected, spec, magnitude, slack=1.0):
         """(what is wrong, or None; worst scaled error; rms error) of one output, piece by piece along its first axis."""
         import torch
@@ -309,6 +437,8 @@ class Referee:
         if count == 0:
             return None, 0.0, 0.0
         floating, axis = actual.is_floating_point(), spec["slice_axis"]
+        if axis >= 0 and count // max(1, expected.shape[axis]) < FEW:
+            axis = -1  # the scale of a slice of few elements is that of all of them, or its own small numbers would be the measure
         others = [i for i in range(expected.dim()) if i != axis]
 
         def squares(part):
@@ -357,6 +487,22 @@ class Referee:
             return {"rms": rms}, worst, rms
         return None, worst, rms
 
+    def remember(self, case, results):
+        """Which numbers the right results lie between, over all sets of inputs of a case."""
+        for name, result in zip(self.job["outputs"], results):
+            if result.numel():
+                low, high = (one.item() for one in torch_minmax(result))
+                seen = case.setdefault("seen", {}).setdefault(name, [low, high, 0])
+                case["seen"][name] = [min(low, seen[0]) if low == low else low, max(high, seen[1]) if high == high else high, seen[2] + result.numel()]
+
+    def told_of(self, case):
+        return {"constant": self.constant(case), "widened": case.get("widened", {}), "hard_sets": case.get("hard", 0)}
+
+    @staticmethod
+    def constant(case):
+        """{output: number} of those that held nothing else: a submission that only answers that number is right too."""
+        return {name: low for name, (low, high, count) in case.get("seen", {}).items() if low == high and count > 1}
+
     def refuse(self, name, spec, fault, what):
         if "rms" in fault:
             raise Verdict("wrong_output", f"{name} is less precise than {spec['dtype']} allows for {what}: rms error {fault['rms']:.3g} of the rms, "
@@ -387,15 +533,15 @@ class Referee:
             self.fill(case, layout)
             results, magnitude = self.right(case, seed)
             case["magnitude"] = max(case.get("magnitude", 0.0), magnitude)
+            self.remember(case, results)
             self.handover(self.submission, self.job["launch_seconds"] * (FIRST_CALL if trial % 2 == 0 else 1))
-            for name, actual, right in zip(self.job["outputs"], self.submission.result(0), results):
-                spec = case["outputs"][name]
-                fault, scaled, rms = self.hold(actual, right, spec, magnitude)
-                if fault:
-                    self.refuse(name, spec, fault, what)
-                worst, precision = max(worst, scaled), max(precision, rms)
+            scaled, rms = self.compare(case, seed, self.submission.result(0), results, magnitude, what)
+            worst, precision = max(worst, scaled), max(precision, rms)
             del results
-        return {"max_scaled_error": worst, "rms_error": precision}
+        for results, magnitude in self.hard_sets(case, layout, seed):
+            self.handover(self.submission, self.job["launch_seconds"])
+            self.compare_hard(case, self.submission.result(0), results, magnitude, what)
+        return {"max_scaled_error": worst, "rms_error": precision, **self.told_of(case)}
 
     def time_against(self, case, baseline, what):
         """Interleaved quads, each with inputs of its own; what the submission returns is held against the baseline's."""
@@ -446,21 +592,16 @@ class Referee:
             ratios.append(math.sqrt(took[False][0] * took[False][1] / (took[True][0] * took[True][1])))
         return {"time_us": summary(mine), "baseline_us": summary(theirs), "speedup": summary(ratios), "quads": len(ratios), "calls": slots}
 
-    def load_request(self, side):
-        return {"op": "load", "text": self.job["text"], "file": self.job["file"], "class": self.job["class"], "training": self.job["training"],
-                "device": self.job["device"], "threads": self.job["threads"], "compile": side.name == "torch_compiled",
-                "submission": self.job["submission"] if side.is_submission else None}
-
-    def run(self):
+    def run(self, lifted):
         import torch
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
             self.flush = torch.zeros(max(64 << 20, 4 * self.job.get("l2_bytes", 0)) // 4, device=self.device)
-        if self.job.get("lift"):
-            return LiftedRun(self).run()
+        if lifted is not None:
+            return lifted.run(self)
         self.tell("load the submission")
         for side in [self.submission, *self.baselines]:
-            side.ask(self.load_request(side), 0, wait=False)
+            side.ask(load_request(self.job, side), 0, wait=False)
         self.submission.answer(LOAD_SECONDS, "load")
         ready, unfit = [], {}
         for side in self.baselines:
@@ -495,7 +636,15 @@ def summary(samples):
 def main():
     frames = Frames(3)
     job = frames.receive()
+    secret, lifted, reason = random.Random(job["seed"]), None, None
     try:
+        if job.get("lift"):
+            lifted = LiftedRun(job, secret)
+            try:
+                with lifted.spent("start"):
+                    lifted.begin()
+            except (NoLift, Verdict) as error:
+                reason = error
         load_torch()
         import torch
         if job["device"] != "cpu" and not torch.cuda.is_available():
@@ -508,7 +657,9 @@ def main():
         if job.get("threads"):
             torch.set_num_threads(job["threads"])
         torch.set_deterministic_debug_mode("default")
-        answer = Referee(job, frames).run()
+        if reason is not None:
+            raise reason
+        answer = Referee(job, frames, secret).run(lifted)
     except Verdict as verdict:
         answer = {"verdict": verdict.args[0], "detail": verdict.args[1], "mismatch": verdict.args[2]}
     except Refused as refusal:
@@ -521,6 +672,8 @@ def main():
         import traceback
         traceback.print_exc()
         answer = {"failed": f"the referee failed: {type(error).__name__}: {first_line(error)}"}
+    if lifted is not None:
+        answer["seconds"] = {name: round(seconds, 3) for name, seconds in lifted.spent.seconds.items()}
     if "torch" in sys.modules:
         answer["torch"] = sys.modules["torch"].__version__
     frames.send(answer)

@@ -5,6 +5,8 @@
 Sizes are tried on PyTorch's meta device, where a module of any size costs nothing but its shapes.
 """
 
+import re
+
 MOST_SHIFT = 64  # of d + a, in an extent such as (d + 2 * padding - kernel) / stride + 1
 MOST_STRIDE = 16
 
@@ -107,9 +109,14 @@ class DeclaredShapes(Shapes):
 
 
 def works(shapes, base, sizes):
-    """The extents at these sizes where the problem keeps its form there, else None."""
+    """The extents at these sizes where the problem keeps its form there and no tensor is empty, else None.
+
+    PyTorch's meta device lets a convolution be larger than what it is slid over, in some versions: its result has no elements.
+    """
     found = shapes.at(sizes)
-    return found[0] if not isinstance(found, str) and found[1] == base[1] else None
+    if isinstance(found, str) or found[1] != base[1]:
+        return None
+    return found[0] if all(size > 0 or base[0][key] == 0 for key, size in found[0].items()) else None
 
 
 def multiple_of(shapes, base, name, size, others):
@@ -121,7 +128,7 @@ def multiple_of(shapes, base, name, size, others):
         if all(works(shapes, base, {**others, name: one}) is not None for one in tries):
             return unit, None
     told = shapes.at({**others, name: size + 1})
-    return None, told if isinstance(told, str) else "the number or the kind of tensors would change"
+    return None, told if isinstance(told, str) else "the number or the kind of tensors would change, or one would be empty"
 
 
 def depends(shapes, base, name, size, unit):
@@ -188,17 +195,22 @@ class Fitter:
         if len(names) == 1:
             return singles[names[0]]
         at = {name: self.sizes[name] for name in names}
-        # A product of the sizes with a constant; of shapes that shift (a flattened convolution); or a sum of sizes.
+        # A product of the sizes with a constant; a sum of multiples of them; or a product of shapes that shift (a flattened convolution), which is
+        # tried last, for a quotient of large numbers comes near a sum at many places.
         texts = []
         product = math.prod(at.values())
         if size % product == 0:
             texts.append(" * ".join(([str(size // product)] if size != product else []) + list(names)))
+        slopes = [re.fullmatch(rf"(?:(\d+) \* )?{name}(?: [+-] \d+)?", singles[name] or "") for name in names]
+        if all(slopes):
+            slopes = [int(one[1] or 1) for one in slopes]
+            rest = size - sum(slope * at[name] for slope, name in zip(slopes, names))
+            texts.append(" + ".join(f"{slope} * {name}" if slope != 1 else name for slope, name in zip(slopes, names))
+                         + (f" {'+' if rest > 0 else '-'} {abs(rest)}" if rest else ""))
         if all(isinstance(one, str) for one in singles.values()):
             # E = prod f_i(d_i) / E0^(n-1) where each f_i is the extent with the others at the file's sizes.
             power = size ** (len(names) - 1)
             texts.append("(" + " * ".join(f"({singles[name]})" for name in names) + f") / {power}")
-        rest = size - sum(at.values())
-        texts.append(" + ".join(names) + (f" {'+' if rest > 0 else '-'} {abs(rest)}" if rest else ""))
         for text in texts:
             if len(text) < 200 and self.holds(text, key, names):
                 return text
@@ -208,6 +220,8 @@ class Fitter:
         tried = 0
         for step in range(1, 9):
             changed = {name: self.sizes[name] + self.units[name] * ((step * (3 + 2 * i)) % 11) for i, name in enumerate(names)}
+            if step > 6:  # far off, where what only comes near does not hold
+                changed = {name: size * (2 + (step + i) % 3) for i, (name, size) in enumerate(changed.items())}
             expected = self.value(key, changed)
             if expected is None:
                 continue

@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""lifted_test.py: how the referee judges what was lifted. Needs PyTorch, and no GPU: stage and player are threads of this file.
+
+The stage captures nothing and the player evaluates a Python function, but both speak the judge's protocol on the judge's memory: what
+is asked of them, in which order, what is held against what is right, and what is refused, is the referee's own code.
+"""
+import json
+import mmap
+import os
+import random
+import socket
+import struct
+import sys
+import threading
+import unittest
+
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "tuner", "torch")
+room = {"__name__": "room"}
+for name in ("problem", "frames", "lifted", "referee"):
+    with open(os.path.join(SCRIPTS, name + ".py"), encoding="utf-8") as source:
+        exec(compile(source.read().split("\ntry:\n    main()")[0], name + ".py", "exec"), room)
+import torch
+
+PROBLEM = """
+import torch
+rows, width = 6, 5
+
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = torch.nn.Linear(width, width)
+
+    def forward(self, x):
+        return torch.relu(self.fc(x))
+
+def get_inputs():
+    return [torch.rand(rows, width)]
+
+def get_init_inputs():
+    return [width]
+"""
+
+
+class Other(threading.Thread):
+    """The far end of a socket: answers each request by a method of its name."""
+
+    def __init__(self, test):
+        super().__init__(daemon=True)
+        ours, self.near = socket.socketpair()
+        self.test, self.frames, self.asked, self.socket = test, room["Frames"](ours.fileno()), [], ours
+
+    def run(self):
+        try:
+            while True:
+                request = self.frames.receive()
+                self.asked.append(request["op"])
+                answer = {"ok": True, **(getattr(self, request["op"], lambda _: None)(request) or {})}
+                if "error" in answer:
+                    answer.pop("ok")
+                self.frames.send(answer)
+                if request["op"] == "lift":
+                    plan = os.memfd_create("plan")
+                    socket.send_fds(self.socket, [b"p"], [plan])
+                    os.close(plan)
+        except room["Gone"]:
+            pass
+
+    def memory(self, request):
+        _, descriptors, _, _ = socket.recv_fds(self.socket, 1, 1)
+        self.whole = torch.frombuffer(mmap.mmap(descriptors[0], request["bytes"]), dtype=torch.uint8)
+        os.close(descriptors[0])
+        self.places = request
+
+    def tensor(self, place, shape):
+        offset, size = (place["offset"], 4 * 30) if isinstance(place, dict) else place
+        return self.whole[offset:offset + size].view(torch.float32).reshape(shape)
+
+
+class Stage(Other):
+    def build(self, request):
+        model, _ = room["Problem"](self.test.problem, "problem.py").build(request["sizes"], seed=request["seed"])
+        self.test.model = model
+
+    def lift(self, request):
+        if self.test.refusal:
+            return {"error": self.test.refusal}
+        x = self.tensor(self.places["inputs"][0][0], (6, 5))
+        with torch.no_grad():
+            self.tensor(self.places["outputs"][0][0], (6, 5)).copy_(self.test.model(x))
+        self.test.captured = x.clone()
+        return {"plan": {"kernels": 2, "mapped_bytes": 4096}}
+
+
+class Player(Other):
+    def load(self, request):
+        _, descriptors, _, _ = socket.recv_fds(self.socket, 1, 1)
+        os.close(descriptors[0])
+
+    def run_plan(self):
+        x = self.tensor(self.places["inputs"][0], (6, 5))
+        with torch.no_grad():
+            self.tensor(self.places["outputs"][0], (6, 5)).copy_(self.test.play(self.test, x))
+
+    def run(self, *request):  # a thread's, and the request of the name
+        if not request:
+            return super().run()
+        self.run_plan()
+        return {"guards": self.test.guards}
+
+    def time(self, request):
+        self.run_plan()
+        return {"times": [self.test.microseconds[self is self.test.others[2]]] * request["calls"]}
+
+
+class LiftedTest(unittest.TestCase):
+    def judge(self, play=lambda test, x: test.model(x), trials=4, refusal=None, guards=None, baseline=False, problem=PROBLEM):
+        self.problem, self.play, self.refusal, self.guards, self.model = problem, play, refusal, guards, None
+        self.microseconds = {True: 10.0, False: 20.0}
+        self.others = [Stage(self), *([Stage(self)] if baseline else []), Player(self), *([Player(self)] if baseline else [])]
+        spec = {"shape": [6, 5], "dtype": "float32"}
+        job = {"text": problem, "file": "problem.py", "class": "Model", "training": True, "threads": 1, "inputs": [{"tensor": "x", "boolean": False}],
+               "outputs": ["out"], "device": "cpu:0", "trials": trials, "seed": 7, "submission": "", "baselines": ["torch_eager"] if baseline else [],
+               "launch_seconds": 10, "time_seconds": 0.0, "lift": True,
+               "cases": [{"sizes": {"rows": 6, "width": 5}, "tensors": {"x": {**spec, "distribution": "uniform", "low": 0, "high": 1, "stress": True, "special": []}},
+                          "outputs": {"out": {**spec, "c_max": 1e-5, "c_rms": 1e-6, "c_small": 0, "small_floor": 0, "absolute": 0, "slice_axis": 0, "boolean": False}}}]}
+        ours, theirs = socket.socketpair()
+        self.told = []
+
+        def listen():
+            try:
+                while True:
+                    frame = room["Frames"](theirs.fileno()).receive()
+                    self.told.append(frame)
+                    if "end_stages" in frame:
+                        self.asked_when_ended = [list(one.asked) for one in self.others]
+                        room["Frames"](theirs.fileno()).send({})
+            except room["Gone"]:
+                pass
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        # Descriptors are the job's order: the judge's socket, stages, players.
+        descriptors = [one.near.fileno() for one in self.others]
+        secret = random.Random(7)
+        lifted = room["LiftedRun"](job, secret)
+        for side, stage, player in zip(lifted.sides, descriptors, descriptors[len(lifted.sides):]):
+            side.stage.frames, side.player.frames = room["Frames"](stage), room["Frames"](player)
+        for one in self.others:
+            one.start()
+        try:
+            lifted.begin()
+            referee = room["Referee"](job, room["Frames"](ours.fileno()), secret)
+            referee.flush = torch.zeros(1)
+            return lifted.run(referee), lifted
+        finally:
+            ends = [ours, theirs] + [one.near for one in self.others]
+            for end in ends:
+                end.shutdown(socket.SHUT_RDWR)
+            for thread in [listener, *self.others]:  # before a number of theirs belongs to another socket
+                thread.join(30)
+            for end in ends + [one.socket for one in self.others]:
+                end.close()
+
+    def refused(self, **how):
+        with self.assertRaises(room["Verdict"]) as caught:
+            self.judge(**how)
+        return caught.exception.args
+
+    def test_what_is_right_is_ok_and_its_seconds_are_told_by_phase(self):
+        answer, lifted = self.judge()
+        self.assertEqual(answer["verdict"], "ok")
+        self.assertLess(answer["cases"][0]["rms_error"], 1e-6)
+        self.assertEqual(answer["cases"][0]["plan"], {"kernels": 2, "mapped_bytes": 4096, "left_out": 0})
+        self.assertEqual(set(lifted.spent.seconds), {"start", "capture", "end", "reference", "play"})
+
+    def test_weights_are_new_for_every_second_set_of_inputs(self):
+        self.judge(trials=5)
+        self.assertEqual(self.others[0].asked.count("build"), 3)
+        self.assertEqual(self.others[1].asked.count("run"), 3 + 5 + 2)  # captures, sets of inputs, hard ones
+
+    def test_players_open_and_stages_load_before_anything_else(self):
+        self.judge()
+        self.assertEqual(self.others[0].asked[:2], ["load", "memory"])
+        self.assertEqual(self.others[1].asked[:2], ["open", "memory"])
+
+    def test_a_stage_ends_once_nothing_will_be_captured_again(self):
+        self.judge(trials=4)
+        self.assertEqual(self.asked_when_ended[0].count("lift"), 2)
+        self.assertEqual(self.asked_when_ended[1].count("run"), 4)  # those of the captures, and two that were checked
+        self.assertEqual(sum("end_stages" in one for one in self.told), 1)
+
+    def test_results_of_the_capture_that_were_kept_are_wrong(self):
+        verdict, sentence, _ = self.refused(play=lambda test, x: test.model(test.captured))
+        self.assertEqual(verdict, "wrong_output")
+        self.assertIn("elements wrong", sentence)
+
+    def test_a_lower_precision_is_refused(self):
+        verdict, sentence, _ = self.refused(play=lambda test, x: test.model(x) * (1 + 5e-6) if not torch.equal(x, test.captured) else test.model(x))
+        self.assertEqual(verdict, "wrong_output")
+        self.assertIn("less precise", sentence)
+
+    def test_changed_inputs_and_writes_outside_are_violations(self):
+        def change(test, x):
+            result = test.model(x)
+            if not torch.equal(x, test.captured):
+                x[3, 3] += 1
+            return result
+
+        self.assertEqual(self.refused(play=change)[:2], ("rule_violation", "the submission changes an input: work on a copy"))
+        self.assertEqual(self.refused(guards="it writes behind a tensor of 120 bytes")[0], "rule_violation")
+
+    def test_what_cannot_be_captured_or_plays_otherwise_is_not_lifted(self):
+        with self.assertRaises(room["NoLift"]) as caught:
+            self.judge(refusal="forward cannot be captured")
+        self.assertIn("the submission: forward cannot be captured", str(caught.exception))
+        with self.assertRaises(room["NoLift"]) as caught:
+            self.judge(play=lambda test, x: test.model(x) + 1)
+        self.assertIn("other results than where it was captured", str(caught.exception))
+
+    def test_an_output_that_is_one_number_everywhere_is_told(self):
+        self.assertEqual(self.judge()[0]["cases"][0]["constant"], {})
+        answer, _ = self.judge(problem=PROBLEM.replace("torch.relu(self.fc(x))", "torch.relu(self.fc(x)) * 0.0 + 2.0"))
+        self.assertEqual(answer["cases"][0]["constant"], {"out": 2.0})
+
+    def test_hard_inputs_are_tried_too(self):
+        self.assertEqual(self.judge(trials=4)[0]["cases"][0]["hard_sets"], 2)
+        verdict, sentence, _ = self.refused(play=lambda test, x: test.model(x.clamp(-4, 4)))
+        self.assertEqual(verdict, "wrong_output")
+        self.assertIn("on hard inputs", sentence)
+
+    def test_hard_inputs_that_the_module_itself_does_not_keep_are_asked_of_none(self):
+        cubes = PROBLEM.replace("torch.relu(self.fc(x))", "(self.fc(x) * 1e4 + self.fc(x)) - self.fc(x) * 1e4 if x.abs().max() > 1 or x.abs().min() < 1e-5 else self.fc(x)")
+        self.assertEqual(self.judge(trials=4, problem=cubes)[0]["cases"][0]["hard_sets"], 0)
+
+    def test_where_results_cancel_the_modules_own_error_decides(self):
+        cancels = PROBLEM.replace("torch.relu(self.fc(x))", "(self.fc(x) * 1e4 + self.fc(x)) - self.fc(x) * 1e4")
+        answer, _ = self.judge(problem=cancels)
+        self.assertEqual(answer["verdict"], "ok")
+        self.assertGreater(answer["cases"][0]["widened"]["out"][1], 1e-6)
+        verdict, sentence, _ = self.refused(problem=cancels, play=lambda test, x: test.model(x) * 1.02 if not torch.equal(x, test.captured) else test.model(x))
+        self.assertEqual(verdict, "wrong_output")
+        self.assertEqual(self.judge()[0]["cases"][0]["widened"], {})
+
+    def test_times_are_of_interleaved_quads_after_the_stages_have_ended(self):
+        answer, lifted = self.judge(baseline=True)
+        timed = answer["cases"][0]["baselines"]["torch_eager"]
+        self.assertEqual((timed["time_us"]["median"], timed["baseline_us"]["median"], timed["speedup"]["median"]), (10.0, 20.0, 2.0))
+        self.assertEqual([asked.count("time") for asked in self.asked_when_ended], [0, 0, 0, 0])
+        self.assertIn("time", lifted.spent.seconds)
+
+
+if __name__ == "__main__":
+    unittest.main()
