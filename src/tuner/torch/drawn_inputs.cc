@@ -14,16 +14,16 @@ Result<nlohmann::json> DrawnInputsJson(const Task& task, const Dims& dims) {
     HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
     HONE_ASSIGN_OR_RETURN(const ValueSpec values, ResolveValues(tensor.values, dims));
     json& one = tensors[tensor.name] = {{"shape", shape.shape},
-                                                  {"dtype", DTypeName(tensor.dtype)},
-                                                  {"distribution", DistributionName(values.distribution)},
-                                                  {"low", values.low},
-                                                  {"high", values.high},
-                                                  {"scale", values.scale},
-                                                  {"offset", values.offset},
-                                                  {"order", static_cast<int>(values.index_order)},
-                                                  {"padding", values.padding},
-                                                  {"stress", tensor.stress},
-                                                  {"special", json::array()}};
+                                        {"dtype", DTypeName(tensor.dtype)},
+                                        {"distribution", DistributionName(values.distribution)},
+                                        {"low", values.low},
+                                        {"high", values.high},
+                                        {"scale", values.scale},
+                                        {"offset", values.offset},
+                                        {"order", static_cast<int>(values.index_order)},
+                                        {"padding", values.padding},
+                                        {"stress", tensor.stress},
+                                        {"special", json::array()}};
     for (const SpecialValue special : {kSpecialInf, kSpecialMinusInf, kSpecialNan, kSpecialSubnormal}) {
       if (values.special & special) one["special"].push_back(SpecialValueName(special));
     }

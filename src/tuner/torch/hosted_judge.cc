@@ -211,7 +211,8 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
           if (!value.is_array() || value.size() != 2 || !value[0].is_number() || !value[1].is_number()) continue;
           evaluation->findings.push_back(
               {.kind = "tolerance_widened",
-               .message = fmt::format("{} of the task's own module in float32 is further off than its tolerance allows at these sizes, so four times "
+               .message = fmt::format("{} of the task's own module in float32 is further off than its tolerance allows "
+                                      "at these sizes, so four times "
                                       "the module's error was allowed: {:.3g} of the scale, rms {:.3g}",
                                       name, value[0].get<double>(), value[1].get<double>()),
                .location = ""});
@@ -225,7 +226,8 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
           if (!value.is_number()) continue;
           evaluation->findings.push_back(
               {.kind = "constant_output",
-               .message = fmt::format("{} is {} everywhere by the task's module, whatever its inputs: this verdict does not tell a submission that "
+               .message = fmt::format("{} is {} everywhere by the task's module, whatever its inputs: this verdict "
+                                      "does not tell a submission that "
                                       "computes it from one that answers that number",
                                       name, value.get<double>()),
                .location = ""});
