@@ -60,6 +60,7 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
                                                                              flags.as == "torch"         ? PackageForm::kTorch
                                                                              : flags.as == "kernelbench" ? PackageForm::kKernelBench
                                                                              : flags.as == "flashinfer"  ? PackageForm::kFlashInfer
+                                                                             : flags.as == "gpumode"     ? PackageForm::kGpuMode
                                                                              : flags.as == "sgl-kernel"  ? PackageForm::kSglKernel
                                                                                                          : PackageForm::kExtension));
   if (flags.json) {
@@ -102,8 +103,9 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--as", flags->as,
                    "what is written: extension, a header and a PyTorch extension; torch, the same with an operator of "
                    "torch.library; kernelbench, one file with a ModelNew; flashinfer, a Solution of FlashInfer-Bench; "
+                   "gpumode, a submission.py to the problem in GPU MODE's format that the task was made of; "
                    "sgl-kernel, an operator with the schema of the serving engine's own")
-      ->check(CLI::IsMember({"extension", "torch", "kernelbench", "flashinfer", "sgl-kernel"}))
+      ->check(CLI::IsMember({"extension", "torch", "kernelbench", "flashinfer", "gpumode", "sgl-kernel"}))
       ->capture_default_str();
   command->add_option("--node", flags->node, "take this node instead of the best")->check(kZeroOrMore);
   command->add_option("--out", flags->out, "folder to write to; by default hone_TASK");

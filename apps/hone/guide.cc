@@ -202,7 +202,7 @@ std::vector<CommandPage> Pages() {
                   {"What the kernel computes", {"--summary", "--class", "--slice", "--dims", "--let", "--shape", "--dtype", "--role", "--values", "--no-stress", "--scalar", "--work"}},
                   {"Which shapes are judged", {"--case", "--check", "--hidden", "--multiple"}},
                   {"How it is launched", {"--kernel", "--template", "--grid", "--block", "--shared"}},
-                  {"A definition", {"--workload"}},
+                  {"A benchmark's problem", {"--workload", "--accept-licence"}},
                   {"A PyTorch module", {"--input", "--init", "--fix", "--eval", "--memory", "--limit"}},
                   {"Whether it is tried", {"--no-check"}}},
        .examples = {{"hone new my_relu --from relu.cu", "Makes tasks/my_relu from a file that holds a kernel and its launch."},

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hone new NAME makes a task folder: with --from kernel.cu from a stand-alone kernel, with --from problem.py or --from
-// package.module:Class from a PyTorch module, and with --from definition.json from a benchmark's definition.
+// package.module:Class from a PyTorch module, with --from definition.json from a benchmark's definition, and with --from FOLDER from a
+// problem in GPU MODE's format.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ struct NewFlags {
   // These two are for PyTorch modules.
   std::vector<std::string> inputs, fixed;
   std::string init, workload;
-  bool eval_mode = false;
+  bool eval_mode = false, accept_licence = false;
   double memory_gb = 0, limit_seconds = 300;
 };
 
@@ -95,7 +96,7 @@ bool IsDefinition(const std::string& from) { return from.ends_with(".json"); }
 
 Status RunModule(CommandContext& context, NewFlags& flags, const std::string& source) {
   const TaskAnswers& answers = flags.answers;
-  const bool defined = IsDefinition(flags.from);
+  const bool defined = IsDefinition(flags.from), board = IsBoardFolder(flags.from);
   if (!answers.kernels.empty() || !flags.oracle.empty() || !answers.grid.empty() || !answers.block.empty() || !answers.shapes.empty()) {
     return Status::InvalidArgument("--kernel, --oracle, --grid, --block and --shape describe a CUDA kernel, and this is a PyTorch module: leave them out");
   }
@@ -115,6 +116,13 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
       return Status::InvalidArgument("--input, --init and --eval describe a PyTorch module, and a definition says all of it itself: leave them out");
     }
     HONE_ASSIGN_OR_RETURN(options.definition, ReadDefinitionFiles(flags.from, flags.workload));
+  } else if (board) {
+    if (!flags.inputs.empty() || !flags.init.empty() || flags.eval_mode) {
+      return Status::InvalidArgument("--input, --init and --eval describe a PyTorch module, and a problem's folder says all of it itself: leave them out");
+    }
+    HONE_ASSIGN_OR_RETURN(options.board, ReadBoardFiles(flags.from));
+    options.accept_licence = flags.accept_licence;
+    options.file = flags.from;
   } else if (source.empty()) {
     const size_t colon = flags.from.rfind(':');
     options.module = flags.from.substr(0, colon);
@@ -157,7 +165,10 @@ Status Run(CommandContext& context, NewFlags& flags) {
   if (!flags.workload.empty() && !IsDefinition(flags.from)) {
     return Status::InvalidArgument("--workload goes with --from definition.json: leave it out, or name a definition");
   }
-  if (NamesAClass(flags.from) || IsDefinition(flags.from)) return RunModule(context, flags, "");
+  if (flags.accept_licence && !IsBoardFolder(flags.from)) {
+    return Status::InvalidArgument("--accept-licence goes with --from FOLDER, a problem in GPU MODE's format: leave it out, or name such a folder");
+  }
+  if (NamesAClass(flags.from) || IsDefinition(flags.from) || IsBoardFolder(flags.from)) return RunModule(context, flags, "");
   if (!flags.oracle.empty()) {
     HONE_ASSIGN_OR_RETURN(answers.oracle, ReadSource(flags.oracle));
     answers.oracle_file = std::filesystem::path(flags.oracle).filename().string();
@@ -237,9 +248,9 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<NewFlags>();
   NewTaskOptions& o = flags->answers.options;
   TaskAnswers& answers = flags->answers;
-  CLI::App* command = app.add_subcommand("new", "make a task from a stand-alone .cu file, a PyTorch module or a benchmark's definition");
+  CLI::App* command = app.add_subcommand("new", "make a task from a stand-alone .cu file, a PyTorch module or a benchmark's problem");
   command->add_option("name", o.name, "name of the new task")->required();
-  command->add_option("--from", flags->from, "the .cu file; or a PyTorch problem: a .py file with Model and get_inputs, or package.module:Class; or a definition.json of FlashInfer-Bench or SOL-ExecBench")->required();
+  command->add_option("--from", flags->from, "the .cu file; or a PyTorch problem: a .py file with Model and get_inputs, or package.module:Class; or a definition.json of FlashInfer-Bench or SOL-ExecBench; or the folder of a problem in GPU MODE's format")->required();
   command->add_option("--workload", flags->workload, "workloads of a definition, lines of JSON; by default those that lie where its benchmark keeps them");
   command->add_option("--out", flags->out, "folder to write to; by default tasks/NAME");
   command->add_option("--oracle", flags->oracle, "an oracle with its plan, or a simpler kernel to derive one from");
@@ -286,6 +297,7 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
                     "judge a PyTorch module in eval mode: without dropout, and with its running statistics");
   command->add_option("--memory", flags->memory_gb, "GB that a PyTorch module may take; by default three quarters of the machine's")->check(CLI::PositiveNumber);
   command->add_option("--limit", flags->limit_seconds, "seconds that trying a PyTorch module may take")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_flag("--accept-licence", flags->accept_licence, "let the text of a problem's folder enter prompts of models, which its licence may restrict");
   command->add_flag("--no-check", flags->no_check, "do not try the task on the simulated GPU");
   command->add_flag("--force", flags->force, "overwrite a task that is there");
   command->add_flag("--json", flags->json, "write JSON");

@@ -109,7 +109,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   values["task_summary"] = in.task->summary;
   values["task_class"] = WorkloadClassName(in.task->workload);
   values["task_toml"] = ShownTask(in.task->toml);
-  values["reference"] = ClipText(WithoutLicence(in.task->oracle_source), kReferenceBytes);
+  values["reference"] = ClipText(WithoutLicence(AnswerForModels(*in.task)), kReferenceBytes);
   values["device"] = in.facts->name;
   values["device_facts"] = DeviceText(*in.facts);
   values[in.facts->modelled ? "simulated" : "real_device"] = "yes";
@@ -215,7 +215,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
                          {"plan", values["plan"]}};
   if (turn.role == "agent") {
     HONE_ASSIGN_OR_RETURN(request.attachments["seed"], in.source(0));
-    request.attachments["oracle"] = in.task->oracle_source;
+    request.attachments["oracle"] = AnswerForModels(*in.task);
     request.attachments["attempt"] = std::to_string(AttemptNumber(view, node));
     request.attachments["attempts"] = std::to_string(view.options.max_attempts);
   }

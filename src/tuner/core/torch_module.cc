@@ -64,6 +64,23 @@ TorchModule ReadFields(TableReader& fields, TomlErrors& errors) {
   } else if (!fields.Has("outputs")) {
     fields.Missing("outputs", "the tensors that forward returns, in order: outputs = [\"out\"]");
   }
+  if (const TomlNode* board = fields.Table("board")) {
+    TableReader reader(*board, "[reference.board]", errors);
+    if (std::optional<std::string> problem = reader.String("problem")) module.board.problem = std::move(*problem);
+    module.board.inputs = reader.Integer("inputs").value_or(0);
+    for (const auto& [key, into] : {std::pair{"leaves", &module.board.leaves}, {"filled", &module.board.filled}}) {
+      const TomlNode* numbers = reader.Take(key);
+      for (const TomlNode& one : numbers == nullptr ? std::vector<TomlNode>() : numbers->items) {
+        if (one.kind != TomlNode::Kind::kInteger || one.integer < 0 || one.integer >= module.board.inputs)
+          reader.Error(key, "expected numbers of parts, from 0 to below `inputs`");
+        else
+          into->push_back(one.integer);
+      }
+    }
+    module.board.licence = reader.String("licence").value_or("");
+    module.board.accepted = reader.Boolean("accepted").value_or(false);
+    reader.Finish();
+  }
   module.booleans = fields.Strings("booleans").value_or(std::vector<std::string>());
   module.state = ReadNames(fields, "state", errors);
   module.sizes = ReadNames(fields, "sizes", errors);
@@ -109,6 +126,16 @@ bool IsBoolean(const TorchModule& module, std::string_view tensor) {
 }
 
 std::string_view AnswerFile(const Task& task) { return HasTorchModule(task) ? "reference.py" : "oracle.cu"; }
+
+std::string AnswerForModels(const Task& task) {
+  if (!HasTorchModule(task)) return task.oracle_source;
+  const TorchModule::Board board = TorchModuleOf(task).board;
+  if (board.licence.empty() || board.accepted) return task.oracle_source;
+  return fmt::format(
+      "# The reference of this task is a problem's own file, under the {}, which nobody has accepted here: its text is not shown.\n"
+      "# hone new --accept-licence accepts it; the tensors and the tolerance of the task say what is asked.\n",
+      board.licence);
+}
 
 void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) {
   const TomlNode* table = reader.Table(kTable);

@@ -29,6 +29,16 @@ struct TorchModule {
   std::string class_name = "Model";
   bool training = true;                                     // false: eval() is called
   std::string definition;                                   // of a benchmark, that it was made of; empty: of none
+  // Of a problem in GPU MODE's format, that it was made of: `inputs` parts that generate_input gives, of which `leaves` are forward's
+  // tensors, in its order, and `filled` are tensors that the reference fills and returns.
+  struct Board {
+    std::string problem;  // empty: of none
+    int64_t inputs = 0;
+    std::vector<int64_t> leaves, filled;
+    std::string licence;    // of its files; empty: none was found
+    bool accepted = false;  // their text may enter a prompt
+  };
+  Board board;
   std::vector<Input> inputs;                                // in forward's order
   std::vector<Input> named_inputs;                          // the same, with a scalar's name in place of its value
   std::vector<std::string> outputs;                         // `out` tensors, in forward's order
@@ -45,6 +55,8 @@ bool HasTorchModule(const Task& task);
 TorchModule TorchModuleOf(const Task& task);
 // Returns the file beside task.toml that holds the answer: "oracle.cu" or "reference.py".
 std::string_view AnswerFile(const Task& task);
+// Returns the text of that file as a model may read it: of a problem whose licence nobody has accepted a sentence that says so.
+std::string AnswerForModels(const Task& task);
 
 // Reads [reference], if there is one, for the task parser, and checks it against the task's tensors, which are known.
 void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors);

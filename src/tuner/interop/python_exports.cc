@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "tuner/core/torch_module.h"
 #include "tuner/interop/cuda_header.h"
@@ -199,6 +200,68 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
   }
   text += fmt::format("        return {}\n", booleans ? Joined(made) : "made");
   return GeneratedFile{fmt::format("{}_model_new.py", task.name), std::move(text), "ModelNew, as KernelBench takes it"};
+}
+
+Result<GeneratedFile> GpuModeSubmission(const KernelPackage& package) {
+  const Task& task = package.task;
+  const TorchModule module = HasTorchModule(task) ? TorchModuleOf(task) : TorchModule();
+  const TorchModule::Board& board = module.board;
+  if (board.problem.empty()) {
+    return Status::InvalidArgument(fmt::format(
+        "task {} was not made of a problem in GPU MODE's format, so its inputs have no place in one: bring the problem in with hone new "
+        "--from FOLDER, or use --as torch",
+        task.name));
+  }
+  if (package.winner.plan.include_set == "cute" || package.seed.plan.include_set == "cute")
+    return Status::InvalidArgument("the kernel includes CUTLASS, whose folder a submission cannot name: use --as extension");
+  HONE_ASSIGN_OR_RETURN(const std::string source, StandAloneBinding(package));
+  std::string prepared;
+  std::vector<std::string> arguments, made;
+  for (size_t i = 0; i < module.inputs.size(); ++i) {
+    const std::string& tensor = module.inputs[i].tensor;
+    const char* as_bytes = IsBoolean(module, tensor) ? ".view(torch.uint8)" : "";
+    prepared += fmt::format("    {} = parts[{}].contiguous(){}\n", tensor, board.leaves[i], as_bytes);
+  }
+  for (const TensorSpec& tensor : task.tensors) {
+    if (tensor.role != TensorRole::kOut) arguments.push_back(tensor.name);
+  }
+  for (const std::string& dim : CallOf(task).sizes) {
+    std::optional<int64_t> only;
+    for (const Case& one : task.cases) {
+      if (only && *only != one.dims.at(dim))
+        return Status::InvalidArgument(fmt::format("no tensor tells the size {}, and a submission is given tensors alone: use --as extension", dim));
+      only = one.dims.at(dim);
+    }
+    arguments.push_back(std::to_string(only.value_or(1)));
+  }
+  for (size_t i = 0; i < module.outputs.size(); ++i) {
+    const std::string one = module.outputs.size() == 1 ? "made" : fmt::format("made[{}]", i);
+    made.push_back(one + (IsBoolean(module, module.outputs[i]) ? ".view(torch.bool)" : ""));
+  }
+  // What the reference fills is what it returns, in the same order; a caller may look into either.
+  std::string filled;
+  if (board.filled.size() == module.outputs.size()) {
+    for (size_t i = 0; i < board.filled.size(); ++i) {
+      filled += fmt::format("    parts[{}].copy_({})\n", board.filled[i], made[i]);
+      made[i] = fmt::format("parts[{}]", board.filled[i]);
+    }
+  }
+  std::string text = fmt::format(
+      "#!POPCORN leaderboard {0}\n"
+      "# The kernel of task {1} as a submission to the problem {0}, in one file. Written by `hone apply` from {2}.\n"
+      "# Kernels run on the current stream; the file is compiled where it is imported.\n\n"
+      "import torch\nfrom torch.utils.cpp_extension import load_inline\n\n"
+      "from task import input_t, output_t\n\n"
+      "_SOURCE = {3}\n\n"
+      "_kernel = load_inline(name=\"hone_{1}_submission\", cpp_sources=[], cuda_sources=[_SOURCE], extra_cflags=[\"-O2\"],\n"
+      "                      extra_cuda_cflags=[{4}]).{1}\n\n\n"
+      "def _parts(data):\n    \"\"\"Tensors and numbers of the inputs, in order.\"\"\"\n"
+      "    if isinstance(data, dict):\n        data = list(data.values())\n"
+      "    if isinstance(data, (tuple, list)):\n        return [part for one in data for part in _parts(one)]\n    return [data]\n\n\n"
+      "def custom_kernel(data: input_t) -> output_t:\n    parts = _parts(data)\n{5}"
+      "    with torch.no_grad():\n        made = _kernel({6})\n{7}    return {8}\n",
+      board.problem, task.name, PackageOrigin(package), RawString(source), NvccFlags(package), prepared, Joined(arguments), filled, Joined(made));
+  return GeneratedFile{"submission.py", std::move(text), "the submission, as GPU MODE's leaderboards take it"};
 }
 
 Result<GeneratedFile> TorchOperator(const KernelPackage& package) {

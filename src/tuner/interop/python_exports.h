@@ -18,6 +18,11 @@ namespace hone {
 // the same seed gives the same weights. kInvalidArgument: the task's answer is not a PyTorch module.
 Result<GeneratedFile> KernelBenchFile(const KernelPackage& package);
 
+// Returns "submission.py", as GPU MODE's leaderboards take it: custom_kernel takes the inputs apart as the problem gives them, and returns
+// results as its reference does. kInvalidArgument: the task was not made of a problem in that format, or its kernel needs what a
+// submission lacks.
+Result<GeneratedFile> GpuModeSubmission(const KernelPackage& package);
+
 // Returns "hone_TASK_op.py", to be placed beside the files of TorchExtension and CudaHeader: torch.ops.hone.TASK with a
 // fake kernel, on the current stream and device. It has no backward pass: using one raises an error.
 Result<GeneratedFile> TorchOperator(const KernelPackage& package);

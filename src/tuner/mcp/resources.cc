@@ -105,7 +105,8 @@ class HoneResources : public Resources {
     if (is(3, "tasks")) {
       HONE_ASSIGN_OR_RETURN(const Task task, toolbox_->FindTask(parts[1]));
       for (const auto& [file, text] : FilesOfTask(task)) {
-        if (file == parts[2] && !text->empty()) return ResourceText{"text/plain", *text};
+        if (file != parts[2] || text->empty()) continue;
+        return ResourceText{"text/plain", text == &task.oracle_source ? AnswerForModels(task) : *text};
       }
     }
     if (is(2, "evaluations")) {

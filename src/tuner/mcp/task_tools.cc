@@ -70,7 +70,7 @@ Result<ToolAnswer> DescribeTask(const Toolbox& toolbox, const Json& arguments) {
     return source.empty() ? std::string() : FitText(WithoutLicence(source), base + file, kShownSourceBytes);
   };
   const std::string answer_file(AnswerFile(task));
-  const std::string seed = shown(task.seed_source, "seed.cu"), oracle = shown(task.oracle_source, answer_file);
+  const std::string seed = shown(task.seed_source, "seed.cu"), oracle = shown(AnswerForModels(task), answer_file);
   const std::string guide = CandidateGuide(facts.modelled);
   const std::string next = fmt::format(
       "Write a candidate and call eval with task \"{}\" and the candidate's whole text as source. {}", task.name,

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what a task must know of a PyTorch problem. Follows problem.py, shapes.py, seed.py, image_seed.py and definition.py in one text.
+"""Says what a task must know of a PyTorch problem. Follows problem.py, shapes.py, seed.py, image_seed.py, definition.py and gpumode.py in one text.
 
 Reads one JSON object on standard input: {"file", "class", "training", "or_eval" (where training mode drops elements at random, eval
 mode), "fixed": [names], "seed", "threads"} with "text" and
 "sizes" of a problem file, or with "module", "folder" and "added" of a class that lies elsewhere ("added" is what it lacks to
-be a problem), or with "definition", "workloads" and what else definition.py reads. Writes one line on standard output, "hone: " and a JSON object: {"error": sentence}, or the fields at the end
+be a problem), or with "definition", "workloads" and what else definition.py reads, or with "board": {"task", "name", "files"} of a folder
+in GPU MODE's format. Writes one line on standard output, "hone: " and a JSON object: {"error": sentence}, or the fields at the end
 of `describe`.
 """
 import importlib.util
@@ -86,7 +87,7 @@ class Ranges:
 
     def least(self):
         """Every dimension as small as it works, one after the other, from the file's sizes."""
-        low = {name: dim["size"] for name, dim in self.dims.items()}
+        low = {name: dim.get("from", dim["size"]) for name, dim in self.dims.items()}
         for _ in range(2):  # a convolution's height may shrink once its width has
             for name, dim in self.dims.items():
                 unit = dim["multiple"]
@@ -347,6 +348,52 @@ def check_declared(trial, names, base):
                           f"{outputs[i][0]}: let them agree")
 
 
+def at_timed_sizes(defined, problem, shapes, dims, expressions, fixed, notes):
+    """(dims, expressions, shapes) of a board's problem with the benchmarks' sizes in place of those at which shapes were found."""
+    largest = {name: problem.written[name] for name in defined["small"]}
+    base = shapes.at({})
+    settings = [name for name in largest if name not in dims and all(works(shapes, base, {name: one}) == base[0] for one in defined["values"][name])]
+    rigid = [name for name in largest if name not in dims and name not in settings]
+    if any(problem.sizes[name] != largest[name] for name in rigid):  # what keeps one number keeps that of the benchmarks
+        problem.sizes.update({name: largest[name] for name in rigid})
+        shapes = Shapes(problem, shapes.device)
+        dims, expressions = find_dimensions(shapes, fixed, notes)
+    problem.sizes.update({name: largest[name] for name in settings})
+    kept = []
+    for case in defined["timed"]:
+        sizes = {name: case[name] for name in dims}
+        if all(case[name] == largest[name] for name in rigid) and sizes not in kept and sizes != {name: largest[name] for name in dims}:
+            kept.append(sizes)
+    left = sum(any(case[name] != largest[name] for name in rigid) for case in defined["timed"])
+    if left:
+        notes.append(f"{left} benchmarks are left out, for they have other numbers than " + ", ".join(f"{name} = {largest[name]}" for name in rigid))
+    if settings:
+        notes.append(f"no shape follows from {', '.join(settings)}: what the values of the inputs owe to it is not drawn")
+    defined["timed"] = kept
+    for name, dim in dims.items():
+        common = min(defined["multiples"][name], MOST_MULTIPLE if rigid else USUAL_MULTIPLE)
+        if common > 1 and dim["multiple"] % common:
+            notes.append(f"{name} is a multiple of {common} in every case of the problem, and so in hidden ones")
+        dim["multiple"] = math.lcm(dim["multiple"], common)
+        dim["from"], dim["size"] = dim["size"], largest[name]
+    return dims, expressions, shapes
+
+
+def check_accepted(problem, trial, outputs, kinds, notes):
+    """Asks the board's own check what it says of the answer that the judge will hold kernels to."""
+    import torch
+    rounded_outputs = [one.to(getattr(torch, kinds[i].replace("torch.", ""))) for i, one in enumerate(outputs)]
+    try:
+        torch.manual_seed(1)
+        accepted, told = problem.run_file(trial.sizes)["accepts"](trial.inputs, rounded_outputs)
+    except Exception as error:
+        notes.append(f"the problem's own check could not be asked on the CPU ({type(error).__name__}: {first_line(error)})")
+        return
+    if not accepted:
+        notes.append(f"the problem's own check refuses the answer computed in double precision ({told.strip()[:200]}): its bound is narrower than "
+                     "the rounding of its reference, and a kernel that is right here may fail there")
+
+
 def scaled_errors(result, reference, floor):
     """(worst error of the scale, rms error of the rms), as the judge takes them of a whole tensor."""
     import torch
@@ -484,7 +531,7 @@ def hold_to(output, asked, notes):
     if told["c_max"] > relative >= 2 * unit:
         told["c_max"] = float(relative)
     ratio = asked.get("required_matched_ratio", 1.0)
-    notes.append(f"{output['name']}: the workloads ask |err| <= {asked.get('max_atol', 0.0)} + {relative} |ref| of {100 * ratio:g} % of the elements; "
+    notes.append(f"{output['name']}: the benchmark asks |err| <= {asked.get('max_atol', 0.0)} + {relative} |ref| of {100 * ratio:g} % of the elements; "
                  f"every element is held to c_max = {told['c_max']}, and all together to c_rms")
 
 
@@ -642,12 +689,15 @@ def describe(job):
     torch = load_torch()
     torch.set_num_threads(job["threads"] or 1)  # what is tried is small
     notes = []
-    defined = problem_of(job, notes) if "definition" in job else None
+    defined = problem_of(job, notes) if "definition" in job else board_problem(job, notes) if "board" in job else None
+    board = defined.get("board") if defined else None
     text = defined["text"] if defined else job["text"] if "text" in job else text_of(job)
     problem = Problem(text, job["file"], job["class"], job["training"])
     for name in defined["constant"] if defined else ():
         del problem.sizes[name]
-    for name, size in job.get("sizes", {}).items():
+    if board:
+        problem.sizes.update(defined["small"])  # where trying is cheap; a generator may take a step for every row
+    for name, size in job.get("sizes", {}).items() if not board else ():
         if name not in problem.sizes:
             raise Refused(f"--case {name}={size}: {job['file']} has no module-level whole number {name}"
                           + (f"; it has {', '.join(problem.sizes)}" if problem.sizes else ""))
@@ -656,9 +706,9 @@ def describe(job):
         if f"def {name}" not in text:
             raise Refused(f"{job['file']} has no {name}(): KernelBench's form is a class Model with get_inputs() and "
                           "get_init_inputs(); for a module of a package say --from package.module:Class --input x=float32[rows,width]")
-    shapes = DeclaredShapes(problem) if defined else Shapes(problem, "meta")
+    shapes = DeclaredShapes(problem) if defined and not board else Shapes(problem, "meta")
     base = shapes.at({})
-    if isinstance(base, str) and defined:
+    if isinstance(base, str) and defined and not board:
         raise Refused(f"{job['file']}: at the sizes of its first workload {base}: mend the constraints, or give other sizes with --case")
     if isinstance(base, str):
         # The meta device knows no values; on the CPU the module says what is wrong in its own words, or works.
@@ -681,6 +731,8 @@ def describe(job):
         if rank > 8:
             raise Refused(f"{what} has {rank} axes, and tensors of a task have 8 at most: reshape it inside forward")
     dims, expressions = find_dimensions(shapes, set(job["fixed"]), notes)
+    if board:
+        dims, expressions, shapes = at_timed_sizes(defined, problem, shapes, dims, expressions, set(job["fixed"]), notes)
     base = shapes.at({})
     ranges = Ranges(shapes, base, dims)
 
@@ -700,7 +752,7 @@ def describe(job):
     except Exception as error:
         raise Refused(explain(error, f"{problem.class_name} of {problem.file}")) from error
 
-    if defined:
+    if defined and not board:
         for one in trials:
             check_declared(one, defined["outputs"], base)
     try:
@@ -738,14 +790,16 @@ def describe(job):
     signature = [name for name, one in inspect.signature(trial.model.forward).parameters.items()
                  if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     inputs = []
-    declared_values = problem.run_file(problem.sizes)["get_values"]() if defined else {}
+    declared_values = problem.run_file(problem.sizes)["get_values"]() if defined and not board else {}
+    if board:
+        check_accepted(problem, trial, outputs, float_kinds, notes)
     for i, one in enumerate(trial.inputs):
         name = signature[i] if i < len(signature) else f"input{i}"
         if not torch.is_tensor(one):
             if not isinstance(one, (int, float, bool)) and one is not None:
                 raise Refused(f"get_inputs gives a {type(one).__name__} for {name}: pass tensors and numbers alone")
             inputs.append({"name": name, "value": one})
-            if defined:
+            if defined and not board:
                 if name in defined["scalars"]:
                     inputs[-1]["scalar"] = defined["scalars"][name]
                 continue
@@ -773,7 +827,7 @@ def describe(job):
     made = []
     for i, one in enumerate(outputs):
         dtype = dtype_name(float_kinds[i], f"output {i}")
-        name = defined["outputs"][i] if defined else "out" if len(outputs) == 1 else f"out{i}"
+        name = defined["outputs"][i] if defined and not board else "out" if len(outputs) == 1 else f"out{i}"
         made.append({"name": name, "dtype": dtype, "boolean": float_kinds[i] == "torch.bool",
                      "shape": [expressions[("out", i, axis)] for axis in range(one.dim())],
                      "tolerance": tolerance_of(f"output {i}", measured[("out", i)], dtype, notes)})
@@ -808,7 +862,7 @@ def describe(job):
         notes.append("seed.cu: plain kernels, one thread an element")
     return {
         "seed": seed_text, "no_seed": no_seed, "timed": defined["timed"] if defined else [], "summary": defined["summary"] if defined else "",
-        "definition": defined["name"] if defined else "",
+        "definition": defined["name"] if defined and not board else "", "board": board,
         "text": text, "torch": torch.__version__, "python": sys.version.split()[0], "inputs": inputs, "state": state, "outputs": made,
         "dims": [{"name": name, "size": dim["size"], "multiple": dim["multiple"], "low": ranges.low[name], "high": ranges.high[name],
                   "alone": name in alone} for name, dim in dims.items()],

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "base/file.h"
 #include "base/json_fields.h"
 #include "base/toml_document.h"
 #include "hone/tuner/candidate.h"
@@ -50,6 +51,9 @@ struct DescribedDim {
 struct Description {
   std::string error, torch, slice, flops, workload, text, seed, summary, definition;
   bool eval = false;  // dropout is active in training mode
+  std::string problem;  // of a board; then what follows: the parts of its inputs that are tensors, and that the reference fills
+  std::vector<int64_t> leaves, filled;
+  int64_t board_inputs = 0;
   std::vector<DescribedTensor> inputs, state, outputs;
   std::vector<DescribedDim> dims;
   std::vector<std::map<std::string, int64_t>> checks, timed;  // timed: beside the file's own sizes
@@ -134,6 +138,14 @@ Result<Description> ReadDescription(const json& answer, std::map<std::string, st
   fields.Read("summary", told.summary);
   fields.Read("definition", told.definition);
   fields.Read("eval", told.eval);
+  if (answer.contains("board") && answer["board"].is_object()) {
+    fields.Object("board", [&](JsonFields& board) {
+      board.Require("problem", told.problem);
+      board.Require("leaves", told.leaves);
+      board.Require("filled", told.filled);
+      board.Require("inputs", told.board_inputs);
+    });
+  }
   fields.Read("special", told.special);
   fields.Read("operators", told.operators);
   fields.Read("notes", told.notes);
@@ -314,6 +326,15 @@ class Writer {
     }
     if (!booleans.empty()) out_ += fmt::format("booleans = [{}]\n", booleans);
     if (!told_.definition.empty()) out_ += fmt::format("definition = {}\n", TomlString(told_.definition));
+    if (!told_.problem.empty()) {
+      out_ += fmt::format("\n# The problem in GPU MODE's format: which of the parts of its inputs are tensors, and which its reference fills.\n"
+                          "[reference.board]\nproblem = {}\ninputs = {}\nleaves = [{}]\nfilled = [{}]\n",
+                          TomlString(told_.problem), told_.board_inputs, fmt::join(told_.leaves, ", "), fmt::join(told_.filled, ", "));
+      if (options_.board && !options_.board->licence.empty()) {
+        out_ += fmt::format("licence = {}\naccepted = {}  # true: its files' text may enter a prompt\n", TomlString(options_.board->licence),
+                            options_.accept_licence);
+      }
+    }
     if (!told_.state.empty()) out_ += "\n[reference.state]\n";
     for (const DescribedTensor& tensor : told_.state) {
       out_ += fmt::format("{} = {}\n", tensor_names_.at("state " + tensor.name), TomlString(tensor.name));
@@ -441,6 +462,9 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
     job["files"] = options.definition->files;
     job["sizes"] = sizes;
     readable = options.definition->readable;
+  } else if (options.board) {
+    job["board"] = {{"name", options.board->name}, {"task", options.board->task}, {"files", options.board->files}};
+    job["sizes"] = sizes;
   } else if (options.module.empty()) {
     job["text"] = options.text;
     job["sizes"] = sizes;
@@ -453,7 +477,10 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
   }
   HONE_ASSIGN_OR_RETURN(const Python python, FindPython(python_options.environment));
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
-  PythonStart start = StartOf(python, DescribeScript(), scratch.path(), python_options, readable);
+  // The script is too long for a command's argument.
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(scratch.path() + "/describe.py", DescribeScript()));
+  PythonStart start = StartOf(python, "exec(compile(open('describe.py', encoding='utf-8').read(), '<describe>', 'exec'))", scratch.path(),
+                              python_options, readable);
   start.sandbox.cpu_seconds = static_cast<int64_t>(8 * options.limit_seconds);  // of all threads
   SubprocessOptions run;
   run.argv = std::move(start.argv);

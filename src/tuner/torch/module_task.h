@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hone/base/status.h"
+#include "tuner/torch/board_files.h"
 #include "tuner/torch/definition_files.h"
 #include "tuner/torch/python_process.h"
 
@@ -22,6 +23,8 @@ struct ModuleTaskOptions {
   std::string text;              // the problem file in KernelBench's form; empty: `module` names one
   std::string class_name = "Model";
   std::optional<DefinitionFiles> definition;  // of a benchmark, from which the problem file is made; then `text` is empty
+  std::optional<BoardFiles> board;            // a problem in GPU MODE's format, likewise
+  bool accept_licence = false;                // of the board's files: their text may enter a prompt
   bool eval = false;             // judge it in eval mode
   bool eval_where_dropout = false;  // judge it in eval mode where training mode drops elements at random, and note this
   std::vector<std::string> fixed;  // sizes that keep the file's value

@@ -16,6 +16,8 @@ extern const char hone_torch_image_seed[];
 extern const size_t hone_torch_image_seed_size;
 extern const char hone_torch_definition[];
 extern const size_t hone_torch_definition_size;
+extern const char hone_torch_gpumode[];
+extern const size_t hone_torch_gpumode_size;
 extern const char hone_torch_describe[];
 extern const size_t hone_torch_describe_size;
 extern const char hone_torch_frames[];
@@ -55,7 +57,8 @@ std::string ProblemScript() { return Part(hone_torch_problem, hone_torch_problem
 std::string DescribeScript() {
   return Part(hone_torch_problem, hone_torch_problem_size) + Part(hone_torch_shapes, hone_torch_shapes_size) +
          Part(hone_torch_seed, hone_torch_seed_size) + Part(hone_torch_image_seed, hone_torch_image_seed_size) +
-         Part(hone_torch_definition, hone_torch_definition_size) + Part(hone_torch_describe, hone_torch_describe_size);
+         Part(hone_torch_definition, hone_torch_definition_size) + Part(hone_torch_gpumode, hone_torch_gpumode_size) +
+         Part(hone_torch_describe, hone_torch_describe_size);
 }
 
 namespace {

@@ -211,6 +211,11 @@ class Fitter:
             # E = prod f_i(d_i) / E0^(n-1) where each f_i is the extent with the others at the file's sizes.
             power = size ** (len(names) - 1)
             texts.append("(" + " * ".join(f"({singles[name]})" for name in names) + f") / {power}")
+        if len(names) == 2:  # a convolution's result, the groups of a row
+            for one, other in (names, names[::-1]):
+                rest = size - at[one] + at[other]
+                texts.append(f"{one} - {other}" + (f" {'+' if rest > 0 else '-'} {abs(rest)}" if rest else ""))
+                texts.append(f"{one} / {other}")
         for text in texts:
             if len(text) < 200 and self.holds(text, key, names):
                 return text
@@ -218,10 +223,15 @@ class Fitter:
 
     def holds(self, text, key, names):
         tried = 0
+        tries = []
         for step in range(1, 9):
             changed = {name: self.sizes[name] + self.units[name] * ((step * (3 + 2 * i)) % 11) for i, name in enumerate(names)}
             if step > 6:  # far off, where what only comes near does not hold
                 changed = {name: size * (2 + (step + i) % 3) for i, (name, size) in enumerate(changed.items())}
+            tries.append(changed)
+        if "/" in text and len(names) == 2:  # sizes of which one must divide the other are met by multiples alone
+            tries += [{name: self.sizes[name] * factor for name, factor in zip(names, factors)} for factors in ((2, 1), (2, 2), (3, 1), (4, 2), (1, 2), (2, 4))]
+        for changed in tries:
             expected = self.value(key, changed)
             if expected is None:
                 continue

@@ -28,7 +28,9 @@ Result<PreparedModuleTask> PrepareModuleTask(const ModuleTaskOptions& options, c
   HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/reference.py", prepared.draft.reference_py));
   // Exact copies, for what leaves in the benchmark's own words. Those of an earlier draft would be another task's.
   std::error_code removed;
-  for (const char* name : {kDefinitionFile, kWorkloadFile}) std::filesystem::remove(place.directory + "/" + name, removed);
+  for (const char* name : {kDefinitionFile, kWorkloadFile, kBoardLicenceFile}) std::filesystem::remove(place.directory + "/" + name, removed);
+  if (options.board && !options.board->licence_text.empty())
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/" + kBoardLicenceFile, options.board->licence_text));
   if (options.definition) {
     HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/" + kDefinitionFile, options.definition->text));
     if (!options.definition->workloads.empty())

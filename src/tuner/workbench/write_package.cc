@@ -17,6 +17,9 @@ Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, co
   if (form == PackageForm::kKernelBench) {
     HONE_ASSIGN_OR_RETURN(GeneratedFile file, KernelBenchFile(package));
     files.push_back(std::move(file));
+  } else if (form == PackageForm::kGpuMode) {
+    HONE_ASSIGN_OR_RETURN(GeneratedFile file, GpuModeSubmission(package));
+    files.push_back(std::move(file));
   } else if (form == PackageForm::kFlashInfer) {
     HONE_ASSIGN_OR_RETURN(GeneratedFile file, FlashInferSolution(package));
     files.push_back(std::move(file));

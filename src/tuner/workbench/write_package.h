@@ -20,6 +20,7 @@ enum class PackageForm {
   kTorch,        // these, and an operator of torch.library
   kKernelBench,  // one Python file with a ModelNew
   kFlashInfer,   // one JSON file, a Solution
+  kGpuMode,      // one Python file, a submission to a problem in GPU MODE's format
   kSglKernel,    // the extension, and an operator with the schema of sgl-kernel's own
 };
 
