@@ -3,7 +3,7 @@
 """torch_tests.py HONE PART…: PyTorch modules as tasks, on the simulated GPU.
 
 PART is a problem of problems/: it is brought in and judged twice, right and with an error planted, which is refused. Where kernels/ has a
-kernel for it that is judged on the simulated GPU, else the module itself as a ModelNew, in a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted", "lifted", "search", "definitions". Prints what fails and ends with 1.
+kernel for it that is judged on the simulated GPU, else the module itself as a ModelNew, in a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted", "lifted", "search", "definitions", "boards". Prints what fails and ends with 1.
 """
 import json
 import os
@@ -379,6 +379,126 @@ def boards_page(folder):
     print("flashinfer_bench's validators take all of it", flush=True)
 
 
+# Problems in GPU MODE's format (boards/): tensors, dims, timed cases, and what is replaced by what in their kernel to plant an error.
+BOARDS = {
+    "scaled_rows": ("x factors out", "rows width", 2, ("* factors[blockIdx.x]", "* fabsf(factors[blockIdx.x])")),
+    "group_quantize": ("x out0 out1", "rows width", 1, ("most / 127.0f", "most / 128.0f")),
+}
+# What is changed in scaled_rows, as (file, before, after), and what the command must say.
+BAD_BOARDS = [
+    ("cuda", "task.yml", 'lang: "py"', "lang: cu", r"is a problem in cu, .*hone new --from kernel\.cu"),
+    ("several_gpus", "task.yml", 'lang: "py"', "multi_gpu: true", r"is a problem over several GPUs"),
+    ("missing_file", "task.yml", "../utils.py", "../tools.py", r"lists \.\./tools\.py, and there is no such file .*whole checkout"),
+    ("no_cases", "task.yml", "{\"rows\": 12,", "[\"rows\", 12,", r"is no case|a comma is missing|has no value|an entry of 'tests'"),
+    ("no_argument", "task.yml", "\"width\": 64, ", "", r"has no width, which generate_input takes"),
+    ("tab", "task.yml", "config:\n  main", "config:\n    main: x\n  main", r"task\.yml:\d+: the indentation fits nothing above"),
+    ("syntax", "reference.py", "def ref_kernel(", "def ref_kernel[", r"reference\.py:\d+: .*mend the line"),
+    ("fails", "reference.py", "x * factors[:, None]", "x @ factors[:, None]", r"failed \(RuntimeError"),
+    ("property", "reference.py", "check_implementation = make_match_reference(ref_kernel, rtol=1e-4, atol=1e-4)",
+     "def check_implementation(data, output):\n    return '' if bool(output.isfinite().all()) else 'not finite'", r"asks for properties .*\[\[property\]\]"),
+    ("object", "reference.py", "return random_numbers(rows, width", "return object(), random_numbers(rows, width", r"values to unpack|gives a object as its part 0"),
+]
+
+
+def boards(folder):
+    """Problem folders in GPU MODE's format: brought in, judged right and wrong, exported, and refused."""
+    import torch
+    here = os.path.join(HERE, "boards")
+    for name, (tensors, dims, timed, (before, after)) in BOARDS.items():
+        began = time.monotonic()
+        told = bring_in(name, os.path.join(here, name), folder, ["--no-check"])
+        if told is None:
+            continue
+        task = os.path.join(folder, name)
+        code, out, err = run(["tasks", "show", task, "--json"], folder)
+        if code != 0:
+            fail(f"{name} cannot be shown", err)
+            continue
+        shown = json.loads(out)
+        found = (" ".join(one["name"] for one in shown["tensors"]), " ".join(shown["dims"]), sum(one["role"] == "time" for one in shown["cases"]))
+        if found != (tensors, dims, timed):
+            fail(f"{name} has {found}")
+        with open(os.path.join(task, "LICENSE.problem"), encoding="utf-8") as kept, open(os.path.join(here, "LICENSE"), encoding="utf-8") as first:
+            if kept.read() != first.read():
+                fail(f"{name}: its licence is no exact copy")
+        with open(os.path.join(task, "task.toml"), encoding="utf-8") as file:
+            if "accepted = false" not in file.read():
+                fail(f"{name}: its licence counts as accepted")
+        with open(os.path.join(here, name + ".cu"), encoding="utf-8") as source:
+            text = source.read()
+        if before not in text:
+            fail(f"{name}: the error to plant has no place", text)
+            continue
+        for verdict, planted in (("ok", text), ("wrong_output", text.replace(before, after))):
+            candidate = os.path.join(folder, f"{name}_{verdict}.cu")
+            with open(candidate, "w", encoding="utf-8") as file:
+                file.write(planted)
+            judged = judge(task, candidate, folder)
+            if judged["verdict"] != verdict:
+                fail(f"{name}: {os.path.basename(candidate)} is {judged['verdict']}", judged.get("detail", ""))
+        code, out, err = run(["apply", task, os.path.join(here, name + ".cu"), "--as", "gpumode", "--out", os.path.join(folder, "out_" + name)], folder)
+        if code != 0:
+            fail(f"apply {name} --as gpumode ends with {code}", out + err)
+            continue
+        submission(name, os.path.join(folder, "out_" + name, "submission.py"), torch)
+        print(f"{name}: {time.monotonic() - began:.1f} s; " + "; ".join(told["notes"]), flush=True)
+    code, out, err = run(["apply", os.path.join(HERE, "..", "..", "tasks", "relu"), os.path.join(HERE, "..", "..", "tasks", "relu", "seed.cu"), "--as", "gpumode",
+                          "--out", os.path.join(folder, "relu")], folder)
+    if code != 2 or "was not made of a problem in GPU MODE's format" not in err or os.path.exists(os.path.join(folder, "relu")):
+        fail(f"apply relu --as gpumode ends with {code}", out + err)
+    for name, file, before, after, pattern in BAD_BOARDS:
+        place = os.path.join(folder, "bad_board_" + name)
+        shutil.copytree(here, place)
+        path = os.path.join(place, "scaled_rows", file)
+        with open(path, encoding="utf-8") as source:
+            text = source.read()
+        if before not in text:
+            fail(f"bad board '{name}': its change has no place", text)
+        with open(path, "w", encoding="utf-8") as changed:
+            changed.write(text.replace(before, after))
+        out = os.path.join(place, "task")
+        code, _, err = run(["new", "bad", "--from", os.path.join(place, "scaled_rows"), "--out", out, "--no-check"], folder)
+        sentence = [line for line in err.splitlines() if line.startswith("hone: ") and "warning" not in line]
+        if code != 2 or not re.search(pattern, err) or len(sentence) != 1 or os.path.exists(out):
+            fail(f"bad board '{name}' ends with {code}", err)
+        else:
+            print(f"{name}: {sentence[0]}", flush=True)
+
+
+def submission(name, path, torch):
+    """A written submission.py between the problem's own generate_input and check, its kernel stood in for by PyTorch on the CPU."""
+    import types
+    import torch.utils.cpp_extension as extension
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if not text.startswith(f"#!POPCORN leaderboard {name}\n") or "#include \"hone_" in text or "__global__" not in text:
+        fail(f"{name}: its submission is not one that stands alone", text[:2000])
+
+    def quantize(x):
+        grouped = x.reshape(x.shape[0], -1, 64)
+        scales = grouped.abs().amax(-1) / 127
+        return (grouped / scales.unsqueeze(-1)).reshape(x.shape), scales
+
+    made = {"scaled_rows": lambda x, factors: x * factors[:, None], "group_quantize": quantize}[name]
+    plain = extension.load_inline
+    extension.load_inline = lambda **_: types.SimpleNamespace(**{name: made})
+    sys.modules["task"] = types.SimpleNamespace(input_t=object, output_t=object)
+    try:
+        submitted = load(path, "submission_" + name)
+    finally:
+        extension.load_inline = plain
+    data = (torch.randn(8, 64), torch.randn(8)) if name == "scaled_rows" else {
+        "x": torch.randn(4, 256), "scaled": torch.empty(4, 256), "scales": torch.empty(4, 4), "limit": 127}
+    result = submitted.custom_kernel(data)
+    if name == "scaled_rows":
+        right = torch.equal(result, data[0] * data[1][:, None])
+    else:
+        right = result[0] is data["scaled"] and result[1] is data["scales"] and torch.allclose(result[0].reshape(4, 4, 64) * result[1].unsqueeze(-1), data["x"].reshape(4, 4, 64))
+    if not right:
+        fail(f"{name}: custom_kernel answers something else", str(result)[:500])
+    sys.modules.pop("task", None)
+
+
 def package(folder):
     """A class of a module in this folder, with what it lacks said in options."""
     os.makedirs(os.path.join(folder, "layers"))
@@ -694,7 +814,7 @@ def main():
                 problem(part, folder)
             else:
                 {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted,
-                 "lifted": lifted, "search": search, "definitions": definitions}[part](folder)
+                 "lifted": lifted, "search": search, "definitions": definitions, "boards": boards}[part](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failures else 0)

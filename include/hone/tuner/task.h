@@ -40,8 +40,10 @@ enum class DType {
   kFloat8E4M3,   // float8_e4m3fn: no infinity, largest 448
   kFloat8E5M2,   // float8_e5m2: largest 57344
   kFloat8E8M0,   // float8_e8m0fnu: a power of two, the scale of a block
+  kFloat4Pair,   // float4_e2m1fn_x2: a byte of two floats of 4 bits, the first in the low half; largest 6
+  kInt4Pair,     // int4_x2: a byte of two integers from -8 to 7, likewise
 };
-inline constexpr DType kLastDType = DType::kFloat8E8M0;
+inline constexpr DType kLastDType = DType::kInt4Pair;
 
 int64_t DTypeBytes(DType dtype);
 std::string_view DTypeName(DType dtype);  // "float16", …
@@ -49,6 +51,8 @@ std::optional<DType> DTypeFromName(std::string_view name);
 bool IsFloating(DType dtype);
 // Returns whether the dtype is a float of 8 bits, to which conversions of hardware saturate.
 bool IsFloat8(DType dtype);
+// Returns whether an element is a byte that holds two numbers. Shapes and strides count bytes; only inputs are packed.
+bool IsPacked(DType dtype);
 // Returns the names of all dtypes in the order of the enumeration, as "float64, float32, …": for messages.
 std::string DTypeNames();
 

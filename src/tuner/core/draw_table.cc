@@ -101,6 +101,10 @@ float LargestMagnitude(DType dtype) {
       return 57344.0f;
     case DType::kFloat8E8M0:
       return 0x1p127f;
+    case DType::kFloat4Pair:
+      return 6.0f;
+    case DType::kInt4Pair:
+      return 7.0f;
   }
   return 0.0f;
 }
@@ -112,6 +116,8 @@ float SmallestNormal(DType dtype) {
       return 0x1p-14f;
     case DType::kFloat8E4M3:
       return 0x1p-6f;
+    case DType::kFloat4Pair:
+      return 1.0f;
     default:
       return 0x1p-126f;
   }

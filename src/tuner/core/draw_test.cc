@@ -124,7 +124,8 @@ TEST(Draw, HeavyTailsStayInsideTheDtype) {
   spec.scale = 1e6;
   for (const auto& [dtype, most] :
        {std::pair{DType::kFloat16, 65504.0}, {DType::kInt8, 127.0}, {DType::kInt16, 32767.0}, {DType::kUInt8, 255.0},
-        {DType::kFloat8E4M3, 448.0}, {DType::kFloat8E5M2, 57344.0}}) {
+        {DType::kFloat8E4M3, 448.0}, {DType::kFloat8E5M2, 57344.0}, {DType::kFloat4Pair, 6.0},
+        {DType::kInt4Pair, 7.0}}) {
     double largest = 0;
     for (const double v : Draw(spec, dtype, 1, 1000)) largest = std::max(largest, std::fabs(v));
     EXPECT_EQ(largest, most);

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tuner/core/packed4.h"
+
 namespace hone {
 namespace {
 
@@ -79,6 +81,30 @@ TEST(FloatBits, Float8E8M0HoldsPowersOfTwo) {
   }
   EXPECT_EQ(Float8Bits(DType::kFloat8E8M0, 0.0), 0);
   EXPECT_EQ(RoundedTo(DType::kFloat8E8M0, -3.0), 2.0);
+}
+
+TEST(FloatBits, FloatsOfFourBitsRoundToNearestEvenAndSaturate) {
+  const float values[] = {0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f};
+  for (uint32_t code = 0; code < 8; ++code) {
+    EXPECT_EQ(packed4::ToFloat(code), values[code]);
+    EXPECT_EQ(packed4::ToFloat(code | 8), -values[code]);
+    EXPECT_EQ(packed4::FloatPair::Code(values[code]), code);
+    EXPECT_EQ(packed4::FloatPair::Code(-values[code]), code | 8);
+    if (code == 7) continue;
+    const float middle = (values[code] + values[code + 1]) / 2;
+    EXPECT_EQ(packed4::FloatPair::Code(middle), code % 2 == 0 ? code : code + 1);
+    EXPECT_EQ(packed4::FloatPair::Code(std::nextafter(middle, 9.0f)), code + 1);
+    EXPECT_EQ(packed4::FloatPair::Code(std::nextafter(middle, 0.0f)), code);
+  }
+  EXPECT_EQ(packed4::FloatPair::Code(1e30f), 7u);
+  EXPECT_EQ(packed4::FloatPair::Code(-std::numeric_limits<float>::infinity()), 15u);
+}
+
+TEST(FloatBits, IntegersOfFourBitsSaturate) {
+  for (int64_t value = -8; value <= 7; ++value) EXPECT_EQ(packed4::IntPair::Code(value), static_cast<uint32_t>(value) & 15u);
+  EXPECT_EQ(packed4::IntPair::Code(int64_t{100}), 7u);
+  EXPECT_EQ(packed4::IntPair::Code(-100.0f), 8u);
+  EXPECT_EQ(packed4::Join<packed4::IntPair>(packed4::IntPair::Code(int64_t{-1}), packed4::IntPair::Code(int64_t{2})).bits, 0x2f);
 }
 
 TEST(FloatBits, WellKnownValues) {

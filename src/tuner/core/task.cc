@@ -34,6 +34,8 @@ constexpr DTypeRow kDTypes[] = {
     {DType::kFloat8E4M3, "float8_e4m3fn", 1, true},
     {DType::kFloat8E5M2, "float8_e5m2", 1, true},
     {DType::kFloat8E8M0, "float8_e8m0fnu", 1, true},
+    {DType::kFloat4Pair, "float4_e2m1fn_x2", 1, true},
+    {DType::kInt4Pair, "int4_x2", 1, false},
 };
 
 const DTypeRow& Row(DType dtype) {
@@ -72,7 +74,8 @@ constexpr size_t kHiddenAttempts = 256;
 int64_t DTypeBytes(DType dtype) { return Row(dtype).bytes; }
 std::string_view DTypeName(DType dtype) { return Row(dtype).name; }
 bool IsFloating(DType dtype) { return Row(dtype).floating; }
-bool IsFloat8(DType dtype) { return IsFloating(dtype) && DTypeBytes(dtype) == 1; }
+bool IsFloat8(DType dtype) { return IsFloating(dtype) && DTypeBytes(dtype) == 1 && !IsPacked(dtype); }
+bool IsPacked(DType dtype) { return dtype == DType::kFloat4Pair || dtype == DType::kInt4Pair; }
 std::string DTypeNames() {
   std::string names;
   for (const DTypeRow& row : kDTypes) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);

@@ -198,6 +198,11 @@ class TaskParser {
     } else {
       reader.Error("dtype", fmt::format("'{}' is not one of {}", dtype, DTypeNames()));
     }
+    if (IsPacked(tensor.dtype) && tensor.role != TensorRole::kIn) {
+      reader.Error("dtype", fmt::format("'{}' is a dtype of inputs, for results are compared number by number: give the result a byte for each "
+                                        "number (int8, float8_e4m3fn), or judge its bytes as uint8 by [[property]]",
+                                        dtype));
+    }
     if (std::optional<std::vector<Expression>> shape = TakeExpressions(reader, "shape")) {
       tensor.shape = std::move(*shape);
     } else if (!reader.Has("shape")) {
@@ -424,7 +429,7 @@ class TaskParser {
       scalar.name = fields.RequiredString("name");
       if (!scalar.name.empty()) TakeName(fields, "name", scalar.name);
       const std::string dtype = fields.String("dtype").value_or("float32");
-      if (const std::optional<DType> known = DTypeFromName(dtype); known && IsFloating(*known) && !IsFloat8(*known)) {
+      if (const std::optional<DType> known = DTypeFromName(dtype); known && IsFloating(*known) && DTypeBytes(*known) > 1) {
         scalar.dtype = *known;
       } else {
         fields.Error("dtype", fmt::format("'{}' is not one of float64, float32, float16, bfloat16; an integer is a "

@@ -146,6 +146,21 @@ TEST(DType, TruthValuesAndScalesAreDrawnAsWhatTheyAre) {
   EXPECT_TRUE(ValuesOfInput("float8_e4m3fn", "values = { distribution = \"uniform\", low = -448, high = 448 }").ok());
 }
 
+TEST(DType, APackedOneIsAnInputOfBytes) {
+  for (const DType dtype : {DType::kFloat4Pair, DType::kInt4Pair}) {
+    EXPECT_TRUE(IsPacked(dtype));
+    EXPECT_FALSE(IsFloat8(dtype));
+    EXPECT_EQ(DTypeBytes(dtype), 1);
+    EXPECT_TRUE(ValuesOfInput(std::string(DTypeName(dtype)), "values = { distribution = \"normal\", scale = 3.0 }").ok());
+  }
+  EXPECT_FALSE(IsPacked(DType::kUInt8));
+  const Result<Task> task = ParseTask(
+      "name = \"t\"\nsummary = \"s\"\nclass = \"other\"\n[dims]\nn = \"size\"\n[[tensor]]\nname = \"y\"\nrole = "
+      "\"out\"\ndtype = \"int4_x2\"\nshape = [\"n\"]\n[tolerance.y]\nc_max = 0\nc_rms = 0\n"
+      "[[case]]\nrole = \"check\"\ndims = { n = 3 }\n", "t");
+  EXPECT_THAT(task.status().message(), HasSubstr("'int4_x2' is a dtype of inputs"));
+}
+
 TEST(Names, RoundTrip) {
   for (int i = 0; i <= static_cast<int>(Distribution::kOffsets); ++i) {
     EXPECT_EQ(DistributionFromName(DistributionName(static_cast<Distribution>(i))), static_cast<Distribution>(i));

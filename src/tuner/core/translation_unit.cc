@@ -158,7 +158,7 @@ constexpr std::string_view kWords[] = {
     "alignof", "bool", "char", "class", "const", "constexpr", "decltype", "double", "false", "float", "inline", "int", "long",
     "noexcept", "short", "signed", "sizeof", "static", "static_assert", "struct", "template", "true", "typename", "unsigned",
     "using", "void", "volatile", "__half", "__half2", "__is_class", "__nv_bfloat16", "__nv_bfloat162", "__nv_fp8_e4m3", "__nv_fp8_e5m2",
-    "__nv_fp8_e8m0"};
+    "__nv_fp8_e8m0", "__nv_fp4x2_e2m1"};
 // Placeholders in conditions: the type of the kernel, and the prefix of the templates' names.
 constexpr std::string_view kKernelType = "$kernel", kPrefix = "hone_plan::";
 
@@ -365,6 +365,10 @@ std::string_view CudaElementType(DType dtype) {
       return "__nv_fp8_e5m2";
     case DType::kFloat8E8M0:
       return "__nv_fp8_e8m0";
+    case DType::kFloat4Pair:
+      return "__nv_fp4x2_e2m1";
+    case DType::kInt4Pair:
+      return "unsigned char";
   }
   return "void";
 }
@@ -389,6 +393,10 @@ std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::st
   const bool narrow = std::any_of(unit.checks.begin(), unit.checks.end(), [](const PlanCheck& check) {
     return check.condition.find("__nv_fp8") != std::string::npos;
   });
+  const bool packed = std::any_of(unit.checks.begin(), unit.checks.end(), [](const PlanCheck& check) {
+    return check.condition.find("__nv_fp4x2_e2m1") != std::string::npos;
+  });
+  if (packed) text += "struct __nv_fp4x2_e2m1;\n";
   if (narrow) text += "struct __nv_fp8_e4m3;\nstruct __nv_fp8_e5m2;\nstruct __nv_fp8_e8m0;\n";
   text += Prefixed(kTemplates, prefix);
   const std::string file = Escaped(unit.file);

@@ -14,6 +14,7 @@
 #include "tuner/core/draw.h"
 #include "tuner/core/draw_table.h"
 #include "tuner/core/float8.h"
+#include "tuner/core/packed4.h"
 #include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/harness_layout.h"
 
@@ -67,8 +68,13 @@ template <typename T>
 inline constexpr bool kNarrow = std::is_same_v<T, Half> || std::is_same_v<T, Brain> || kFloat8<T>;
 
 template <typename T>
+inline constexpr bool kPair = std::is_same_v<T, packed4::FloatPair> || std::is_same_v<T, packed4::IntPair>;
+
+template <typename T>
 double ToDouble(T value) {
-  if constexpr (kFloat8<T>) {
+  if constexpr (kPair<T>) {
+    return static_cast<double>(value.bits);  // the byte: what a [[hand]] case writes
+  } else if constexpr (kFloat8<T>) {
     return static_cast<double>(float8::ToFloat(value));
   } else if constexpr (kNarrow<T>) {
     return static_cast<double>(ToFloat(value));
@@ -80,7 +86,9 @@ double ToDouble(T value) {
 // Converts a float as the harness kernels do: integers via 64 bits, so that they wrap alike.
 template <typename T>
 T FromFloat(float value) {
-  if constexpr (std::is_same_v<T, Half>) {
+  if constexpr (kPair<T>) {
+    return packed4::Join<T>(T::Code(value), T::Code(value));
+  } else if constexpr (std::is_same_v<T, Half>) {
     return ToHalf(value);
   } else if constexpr (std::is_same_v<T, Brain>) {
     return ToBrain(value);
@@ -95,7 +103,9 @@ T FromFloat(float value) {
 
 template <typename T>
 T FromInteger(int64_t value) {
-  if constexpr (kNarrow<T>) {
+  if constexpr (kPair<T>) {
+    return packed4::Join<T>(T::Code(value), T::Code(value));
+  } else if constexpr (kNarrow<T>) {
     return FromFloat<T>(static_cast<float>(value));
   } else {
     return static_cast<T>(value);
@@ -105,7 +115,9 @@ T FromInteger(int64_t value) {
 // Rounds a double once. When going through float, round-to-odd prevents a false tie in the second rounding.
 template <typename T>
 T FromDouble(double value) {
-  if constexpr (kNarrow<T>) {
+  if constexpr (kPair<T>) {
+    return T{static_cast<uint8_t>(value)};
+  } else if constexpr (kNarrow<T>) {
     float narrowed = static_cast<float>(value);
     if (std::isfinite(narrowed) && static_cast<double>(narrowed) != value) {
       uint32_t bits = std::bit_cast<uint32_t>(narrowed);
@@ -144,6 +156,8 @@ decltype(auto) WithType(DType dtype, F&& f) {
     case DType::kFloat8E4M3: return f(TypeTag<float8::E4M3>{});
     case DType::kFloat8E5M2: return f(TypeTag<float8::E5M2>{});
     case DType::kFloat8E8M0: return f(TypeTag<float8::E8M0>{});
+    case DType::kFloat4Pair: return f(TypeTag<packed4::FloatPair>{});
+    case DType::kInt4Pair: return f(TypeTag<packed4::IntPair>{});
   }
   CheckFailed(__FILE__, __LINE__, "dtype", "a dtype outside its enumeration");
 }
@@ -258,6 +272,8 @@ uint64_t PoisonBits(DType dtype) {
     case DType::kInt16: return 0x5ba5ULL;
     case DType::kInt8:
     case DType::kBool:
+    case DType::kFloat4Pair:
+    case DType::kInt4Pair:
     case DType::kUInt8: return 0xa5ULL;
     case DType::kFloat8E4M3: return 0xffULL;
     case DType::kFloat8E5M2: return 0xfdULL;
@@ -326,13 +342,16 @@ Status Draw(const DrawRequest& request) {
         if (row.slice_step != 0 && i > 0) source = source_of(row.slice + i);
         const auto position = static_cast<uint64_t>(row.position + i * row.position_step);
         const uint64_t bits = draw::HashInSlice(source.slice_hash, position);
-        const T value =
-            draw::DrawsIntegers(base.kind)
-                ? FromInteger<T>(
-                      draw::IntegerFromBits(source.parameters, source.slice_hash, source.slice, bits, position))
-            : base.kind == draw::kSpecial
-                ? FromFloat<T>(draw::SpecialFromBits(source.parameters, source.slice, bits, position, quantiles))
-                : FromFloat<T>(draw::ValueFromBits(source.parameters, bits, position, quantiles, exp_quantiles));
+        const auto drawn = [&](uint64_t from) {
+          return draw::DrawsIntegers(base.kind)
+                     ? FromInteger<T>(
+                           draw::IntegerFromBits(source.parameters, source.slice_hash, source.slice, from, position))
+                 : base.kind == draw::kSpecial
+                     ? FromFloat<T>(draw::SpecialFromBits(source.parameters, source.slice, from, position, quantiles))
+                     : FromFloat<T>(draw::ValueFromBits(source.parameters, from, position, quantiles, exp_quantiles));
+        };
+        T value = drawn(bits);
+        if constexpr (kPair<T>) value = packed4::Join<T>(value.bits & 0xfu, drawn(packed4::SecondBits(bits)).bits & 0xfu);
         std::memcpy(memory + row.offset + i * row.stride, &value, sizeof value);
       }
     });

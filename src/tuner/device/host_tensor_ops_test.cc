@@ -179,6 +179,29 @@ TEST(HostDraw, NormalValuesHaveTheMomentsTheySay) {
   EXPECT_NEAR(squares / 1e5, 1, 0.03);
 }
 
+TEST(HostDraw, BothNumbersOfAByteAreDrawn) {
+  for (const DType dtype : {DType::kFloat4Pair, DType::kInt4Pair}) {
+    Tensor x(dtype, {64, 64}, 0);
+    DrawRequest request = Normal(x.view);
+    request.values.scale = 2.5;
+    ASSERT_TRUE(host::Draw(request).ok());
+    int counts[2][16] = {}, equal = 0;
+    for (int64_t i = 0; i < 64 * 64; ++i) {
+      const auto byte = static_cast<unsigned char>(x.memory[static_cast<size_t>(i)]);
+      ++counts[0][byte & 15];
+      ++counts[1][byte >> 4];
+      equal += (byte & 15) == (byte >> 4);
+    }
+    // The two are independent: one in eleven or so is equal by chance.
+    EXPECT_LT(equal, 64 * 64 / 5);
+    for (const auto& half : counts) {
+      int seen = 0;
+      for (const int count : half) seen += count > 0;
+      EXPECT_GE(seen, 14);  // of integers -8 is not drawn: the range is symmetric
+    }
+  }
+}
+
 TEST(HostDraw, IndicesStayBelowTheirBound) {
   Tensor tensor(DType::kInt32, {50, 20}, 0);
   DrawRequest request = Normal(tensor.view);

@@ -128,6 +128,10 @@ std::string_view HostElementType(DType dtype) {
       return "__nv_fp8_e5m2";
     case DType::kFloat8E8M0:
       return "__nv_fp8_e8m0";
+    case DType::kFloat4Pair:
+      return "__nv_fp4x2_e2m1";
+    case DType::kInt4Pair:
+      return "unsigned char";
   }
   return "void";
 }
@@ -197,6 +201,9 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
   };
   if (std::any_of(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& t) { return IsFloat8(t.dtype); })) {
     include("<cuda_fp8.h>");
+  }
+  if (std::any_of(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& t) { return t.dtype == DType::kFloat4Pair; })) {
+    include("<cuda_fp4.h>");
   }
   for (const Candidate* candidate : {&package.winner, &package.seed}) {
     for (const std::string_view name : IncludeSetHeaders(candidate->plan.include_set)) include(std::string(name));

@@ -56,7 +56,9 @@ std::optional<DType> ElementType(string_view type) {
                                                       {"__nv_fp8_e5m2", DType::kFloat8E5M2},
                                                       {"__nv_fp8x2_e5m2", DType::kFloat8E5M2},
                                                       {"__nv_fp8x4_e5m2", DType::kFloat8E5M2},
-                                                      {"__nv_fp8_e8m0", DType::kFloat8E8M0}};
+                                                      {"__nv_fp8_e8m0", DType::kFloat8E8M0},
+                                                      {"__nv_fp4x2_e2m1", DType::kFloat4Pair},
+                                                      {"__nv_fp4x4_e2m1", DType::kFloat4Pair}};
   const auto found = kTypes.find(type);
   if (found == kTypes.end()) return std::nullopt;
   return found->second;

@@ -47,6 +47,10 @@ std::string_view TorchDType(DType dtype) {
       return "at::kFloat8_e5m2";
     case DType::kFloat8E8M0:
       return "at::kFloat8_e8m0fnu";
+    case DType::kFloat4Pair:
+      return "at::kFloat4_e2m1fn_x2";
+    case DType::kInt4Pair:
+      return "torch::kUInt8";
   }
   return "torch::kFloat32";
 }

@@ -34,6 +34,8 @@ ElementType TypeOf(DType dtype) {
     case DType::kFloat8E4M3: return {"__nv_fp8_e4m3", "__nv_fp8_e4m3(value)"};
     case DType::kFloat8E5M2: return {"__nv_fp8_e5m2", "__nv_fp8_e5m2(value)"};
     case DType::kFloat8E8M0: return {"__nv_fp8_e8m0", "__nv_fp8_e8m0(value)"};
+    case DType::kFloat4Pair:
+    case DType::kInt4Pair: break;  // no result is packed
   }
   return {"float", "static_cast<float>(value)"};
 }

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMostBytes = 1 << 20;
-constexpr int kFoldersUp = 6;
+constexpr int64_t kMostBoardBytes = 1 << 20;
+constexpr int kLicenceFoldersUp = 6;
 
 fs::path FolderOf(const std::string& path) {
   std::error_code ignored;
@@ -25,8 +25,8 @@ fs::path FolderOf(const std::string& path) {
   return given.filename().empty() ? given.parent_path() : given;  // "problem/" ends in an empty name
 }
 
-Result<std::string> Read(const fs::path& path, const char* remedy) {
-  Result<std::string> text = ReadFile(path.string(), kMostBytes);
+Result<std::string> ReadBoardFile(const fs::path& path, const char* remedy) {
+  Result<std::string> text = ReadFile(path.string(), kMostBoardBytes);
   if (text.ok()) return text;
   return Status::InvalidArgument(fmt::format("{} cannot be read ({}): {}", path.string(), text.status().message(), remedy));
 }
@@ -72,18 +72,18 @@ Result<BoardFiles> ReadBoardFiles(const std::string& path) {
   const fs::path folder = FolderOf(path);
   BoardFiles found;
   found.name = folder.filename().string();
-  HONE_ASSIGN_OR_RETURN(found.task, Read(folder / "task.yml", "name a folder that holds a problem's task.yml"));
+  HONE_ASSIGN_OR_RETURN(found.task, ReadBoardFile(folder / "task.yml", "name a folder that holds a problem's task.yml"));
   std::error_code ignored;
   for (const std::string& source : Sources(found.task)) {
     const fs::path file = fs::path(source).is_absolute() ? fs::path() : (folder / source).lexically_normal();
     if (file.empty() || !fs::is_regular_file(file, ignored)) continue;  // describe.py says which file is missing
-    HONE_ASSIGN_OR_RETURN(found.files[source], Read(file, "give a whole checkout of the problem's repository"));
+    HONE_ASSIGN_OR_RETURN(found.files[source], ReadBoardFile(file, "give a whole checkout of the problem's repository"));
   }
   fs::path above = folder;
-  for (int i = 0; i < kFoldersUp && found.licence_text.empty(); ++i) {
+  for (int i = 0; i < kLicenceFoldersUp && found.licence_text.empty(); ++i) {
     for (const char* name : {"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING"}) {
       if (!fs::is_regular_file(above / name, ignored)) continue;
-      HONE_ASSIGN_OR_RETURN(found.licence_text, Read(above / name, "make it readable: it says what may be done with the problem"));
+      HONE_ASSIGN_OR_RETURN(found.licence_text, ReadBoardFile(above / name, "make it readable: it says what may be done with the problem"));
       found.licence = FirstLine(found.licence_text);
       break;
     }

@@ -352,13 +352,14 @@ def at_timed_sizes(defined, problem, shapes, dims, expressions, fixed, notes):
     """(dims, expressions, shapes) of a board's problem with the benchmarks' sizes in place of those at which shapes were found."""
     largest = {name: problem.written[name] for name in defined["small"]}
     base = shapes.at({})
-    settings = [name for name in largest if name not in dims and all(works(shapes, base, {name: one}) == base[0] for one in defined["values"][name])]
+    settings = [name for name in largest if name not in dims
+                and all(works(shapes, base, {name: one}) == base[0] for one in {*defined["values"][name], 2 * problem.sizes[name]})]
     rigid = [name for name in largest if name not in dims and name not in settings]
-    if any(problem.sizes[name] != largest[name] for name in rigid):  # what keeps one number keeps that of the benchmarks
-        problem.sizes.update({name: largest[name] for name in rigid})
+    for name in settings + rigid:  # they keep the number of the largest benchmark, which the text has
+        del problem.sizes[name]
+    if rigid:  # what others must be a multiple of is not known: all that their cases have in common, then
         shapes = Shapes(problem, shapes.device)
-        dims, expressions = find_dimensions(shapes, fixed, notes)
-    problem.sizes.update({name: largest[name] for name in settings})
+        dims, expressions = find_dimensions(shapes, fixed, notes, defined["multiples"])
     kept = []
     for case in defined["timed"]:
         sizes = {name: case[name] for name in dims}

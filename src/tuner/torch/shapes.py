@@ -119,10 +119,10 @@ def works(shapes, base, sizes):
     return found[0] if all(size > 0 or base[0][key] == 0 for key, size in found[0].items()) else None
 
 
-def multiple_of(shapes, base, name, size, others):
-    """(multiple, None) of which sizes of `name` must be, or (None, why the module fixes it)."""
+def multiple_of(shapes, base, name, size, others, least=1):
+    """(multiple, None) of which sizes of `name` must be, or (None, why the module fixes it). The multiple is one of `least`."""
     for unit in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128):
-        if unit > size or size % unit != 0:
+        if unit > size or size % unit != 0 or unit % least != 0:
             continue
         tries = [unit * count for count in (size // unit + 1, size // unit + 2, size // unit + 3, max(1, size // unit - 1))]
         if all(works(shapes, base, {**others, name: one}) is not None for one in tries):
@@ -147,6 +147,8 @@ def fit_one(name, points):
         return name
     if all(x * y0 == y * x0 for x, y in points) and y0 % x0 == 0:
         return f"{y0 // x0} * {name}"
+    if y0 > 1 and x0 % y0 == 0 and all(x * y0 == y * x0 for x, y in points):
+        return f"{name} / {x0 // y0}"
     if all(y - x == y0 - x0 for x, y in points) and abs(y0 - x0) <= 1 << 20:
         return f"{name} {'+' if y0 > x0 else '-'} {abs(y0 - x0)}"
     (x1, y1) = points[-1]
@@ -246,11 +248,11 @@ def evaluate_text(text, sizes):
     return eval(compile(text.replace("/", "//"), "expression", "eval"), {"__builtins__": {}}, dict(sizes))
 
 
-def find_dimensions(shapes, fixed_by_user, notes):
+def find_dimensions(shapes, fixed_by_user, notes, least=None):
     """(dims, expressions): sizes that vary, {name: {"size", "multiple"}}, and {extent's key: text} for every extent.
 
     A size that the module fixes, or whose effect on a shape cannot be said in a line, keeps the file's number; `notes` says
-    why.
+    why. `least`: what sizes are a multiple of, by name, where that is known beforehand.
     """
     base = shapes.at({})
     if isinstance(base, str):
@@ -260,7 +262,7 @@ def find_dimensions(shapes, fixed_by_user, notes):
         if name in fixed_by_user:
             notes.append(f"{name} = {size} is fixed: --fix")
             continue
-        unit, why = multiple_of(shapes, base, name, size, {})
+        unit, why = multiple_of(shapes, base, name, size, {}, (least or {}).get(name, 1))
         if unit is None:
             # Only sizes are worth a word: a name that no shape depends on is a setting.
             if any(extent == size for extent in base[0].values()):

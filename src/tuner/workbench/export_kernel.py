@@ -13,7 +13,7 @@ import types
 
 TYPES = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "uint32": "u32",
          "int16": "i16", "int8": "i8", "uint8": "u8", "uint64": "u64", "bool": "i1", "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5",
-         "float8_e8m0fnu": "u8"}
+         "float8_e8m0fnu": "u8", "float4_e2m1fn_x2": "u8", "int4_x2": "u8"}
 KEYS = ("grid", "arguments", "shape", "specialise")  # of a file's `launch`; all else is an option of Triton's compiler
 
 

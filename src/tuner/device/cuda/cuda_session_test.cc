@@ -30,7 +30,8 @@ using testing::HasSubstr;
 
 constexpr DType kDTypes[] = {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt64,
                              DType::kInt32,   DType::kUInt32,  DType::kInt16,   DType::kInt8,     DType::kUInt8,
-                             DType::kFloat8E4M3, DType::kFloat8E5M2, DType::kFloat8E8M0};
+                             DType::kFloat8E4M3, DType::kFloat8E5M2, DType::kFloat8E8M0,
+                             DType::kFloat4Pair, DType::kInt4Pair};
 
 const std::vector<std::string> kKernels = {"add_one",         "scale",       "copy16",             "increment",
                                            "count_in_global", "count_in_two_globals", "write_ends_of_table", "read_global", "write_large_global", "write_past_end"};

@@ -58,6 +58,8 @@ std::string_view DrawName(DType dtype) {
     case DType::kFloat8E4M3: return "e4m3";
     case DType::kFloat8E5M2: return "e5m2";
     case DType::kFloat8E8M0: return "e8m0";
+    case DType::kFloat4Pair: return "e2m1x2";
+    case DType::kInt4Pair: return "i4x2";
   }
   return "";
 }
@@ -232,7 +234,8 @@ Status Harness::Draw(const DrawRequest& request) {
   const auto width = static_cast<int>(16 / DTypeBytes(view.dtype));
   // A scale is drawn one by one: there is one for a hundred elements or more.
   const bool wide = view.dtype != DType::kFloat8E8M0 && harness::CanVectorize(layout, width, DTypeBytes(view.dtype));
-  const bool normal = arguments.parameters.kind == draw::kNormal && IsFloating(view.dtype) && view.dtype != DType::kFloat8E8M0;
+  const bool normal = arguments.parameters.kind == draw::kNormal && IsFloating(view.dtype) && view.dtype != DType::kFloat8E8M0 &&
+                      !IsPacked(view.dtype);
   const std::string kernel =
       fmt::format("hone_draw_{}{}_x{}", normal ? "normal_" : "", DrawName(view.dtype), wide ? width : 1);
   const RowWork work = PlanRows(layout, wide ? width : 1, sm_count_);

@@ -18,6 +18,7 @@
 
 #include "tuner/core/draw.h"
 #include "tuner/core/float8.h"
+#include "tuner/core/packed4.h"
 #include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/harness_element.h"
 #include "tuner/device/cuda/harness_layout.h"
@@ -114,6 +115,16 @@ template <> struct Convert<float8::E4M3> : ConvertNarrow<float8::E4M3> {};
 template <> struct Convert<float8::E5M2> : ConvertNarrow<float8::E5M2> {};
 template <> struct Convert<float8::E8M0> : ConvertNarrow<float8::E8M0> {};
 
+template <typename T> struct ConvertPair {  // both numbers of the byte, of which DrawBody joins two
+  static __device__ __forceinline__ T Float(float v) { return packed4::Join<T>(T::Code(v), T::Code(v)); }
+  static __device__ __forceinline__ T Integer(int64_t v) { return packed4::Join<T>(T::Code(v), T::Code(v)); }
+};
+template <> struct Convert<packed4::FloatPair> : ConvertPair<packed4::FloatPair> {};
+template <> struct Convert<packed4::IntPair> : ConvertPair<packed4::IntPair> {};
+template <typename T> struct IsPair { static constexpr bool value = false; };
+template <> struct IsPair<packed4::FloatPair> { static constexpr bool value = true; };
+template <> struct IsPair<packed4::IntPair> { static constexpr bool value = true; };
+
 // Converts a special value: NaN gets the host's bits.
 template <typename T>
 __device__ __forceinline__ T SpecialOf(float v) {
@@ -162,7 +173,19 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
     for (int k = 0; k < kWidth; ++k) {
       const uint64_t position = static_cast<uint64_t>(place.position) + k;
       const uint64_t bits = draw::HashInSlice(source.slice_hash, position);
-      if constexpr (kNormal) {
+      if constexpr (IsPair<T>::value) {
+        const auto drawn = [&](uint64_t from) {
+          if (draw::DrawsIntegers(parameters.kind))
+            return Convert<T>::Integer(draw::IntegerFromBits(parameters, source.slice_hash, source.slice, from, position));
+          if (parameters.kind == draw::kConstant && arguments.slice_table != nullptr)
+            return Convert<T>::Float(__uint_as_float(static_cast<uint32_t>(source.slice_hash)));
+          if (parameters.kind == draw::kSpecial)
+            return Convert<T>::Float(draw::SpecialFromBits(parameters, source.slice, from, position, arguments.quantiles));
+          return Convert<T>::Float(draw::ValueFromBits(parameters, from, position, arguments.quantiles, arguments.exp_quantiles));
+        };
+        packed.values[k] =
+            packed4::Join<T>(drawn(bits).bits & 0xfu, drawn(packed4::SecondBits(bits)).bits & 0xfu);
+      } else if constexpr (kNormal) {
         const float2 ends = pairs[draw::QuantileIndex(bits)];
         const float v = draw::NormalBetween(bits, ends.x, ends.y) * parameters.scale + parameters.offset;
         packed.values[k] = Convert<T>::Float(draw::Clip(parameters, v));
@@ -464,6 +487,10 @@ HONE_DRAW(e4m3, float8::E4M3, 16)
 HONE_DRAW(e5m2, float8::E5M2, 1)
 HONE_DRAW(e5m2, float8::E5M2, 16)
 HONE_DRAW(e8m0, float8::E8M0, 1)
+HONE_DRAW(e2m1x2, packed4::FloatPair, 1)
+HONE_DRAW(e2m1x2, packed4::FloatPair, 16)
+HONE_DRAW(i4x2, packed4::IntPair, 1)
+HONE_DRAW(i4x2, packed4::IntPair, 16)
 HONE_DRAW_NORMAL(f64, double, 1)
 HONE_DRAW_NORMAL(f64, double, 2)
 HONE_DRAW_NORMAL(f32, float, 1)

@@ -284,7 +284,7 @@ TEST(SimAdversary, WhatTheToolkitHasAndTheSimulatorHasNotIsUnsupported) {
   for (const char* source : {"#include <cub/block/block_reduce.cuh>\n__global__ void k(float* y) { y[0] = 1; }",
                              "#include <cuda/std/array>\n__global__ void k(float* y) { y[0] = 1; }",
                              "#include <thrust/reduce.h>\n__global__ void k(float* y) { y[0] = 1; }",
-                             "#include <cuda_fp4.h>\n__global__ void k(float* y) { y[0] = 1; }",
+                             "#include <cuda_fp6.h>\n__global__ void k(float* y) { y[0] = 1; }",
                              "__global__ void k(float* y) { using Sum = cub::BlockReduce<float, 128>; y[0] = 1; }",
                              "__global__ void k(float* y) { cuda::std::array<float, 2> a; y[0] = a[0]; }",
                              "using namespace cub;\n__global__ void k(float* y) { y[0] = 1; }"}) {

@@ -50,6 +50,11 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
   const auto width = static_cast<size_t>(DTypeBytes(dtype));
   std::array<uint8_t, 8> bytes{};
   std::copy(original, original + width, bytes.begin());
+  if (IsPacked(dtype)) {  // both numbers: the sign the other way, and the largest magnitude
+    const bool floats = dtype == DType::kFloat4Pair;
+    bytes[0] = static_cast<uint8_t>((~original[0] & 0x88) | (floats ? 0x77 : (original[0] & 0x08 ? 0x07 : 0) | (original[0] & 0x80 ? 0x70 : 0)));
+    return bytes;
+  }
   if (!IsFloating(dtype)) {
     bytes[width - 1] = static_cast<uint8_t>(bytes[width - 1] ^ 0x80);
     return bytes;

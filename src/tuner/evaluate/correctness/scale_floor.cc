@@ -15,6 +15,7 @@ double RoundingUnit(DType dtype) {
     case DType::kBFloat16: return 0x1p-8;
     case DType::kFloat8E4M3: return 0x1p-4;
     case DType::kFloat8E5M2: return 0x1p-3;
+    case DType::kFloat4Pair: return 0x1p-2;
     case DType::kFloat32: return 0x1p-24;
     case DType::kFloat64: return 0x1p-53;
     default: return 0;

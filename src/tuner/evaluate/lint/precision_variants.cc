@@ -78,6 +78,7 @@ int MantissaBits(DType dtype) {
     case DType::kBFloat16: return 7;
     case DType::kFloat8E4M3: return 3;
     case DType::kFloat8E5M2: return 2;
+    case DType::kFloat4Pair: return 1;
     default: return 0;
   }
 }

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <random>
 
+#include "tuner/core/packed4.h"
+#include "tuner/device/sim/cuda/cuda_fp4.h"
 #include "tuner/device/sim/cuda/cuda_fp8.h"
 
 namespace {
@@ -42,6 +44,16 @@ void CheckAgainstCore() {
 TEST(SimFloat8, ConvertsAsTheJudgeDoes) {
   CheckAgainstCore<3, hone::float8::E4M3>();
   CheckAgainstCore<2, hone::float8::E5M2>();
+}
+
+TEST(SimFloat4, ConvertsAsTheJudgeDoes) {
+  for (unsigned code = 0; code < 16; ++code) EXPECT_EQ(hone_sim::Float4ToFloat(code), hone::packed4::ToFloat(code)) << code;
+  for (float value = -7.0f; value <= 7.0f; value += 0.03125f) {
+    EXPECT_EQ(hone_sim::FloatToFloat4(value), hone::packed4::FloatPair::Code(value)) << value;
+  }
+  const __nv_fp4x2_e2m1 pair(make_float2(1.5f, -6.0f));
+  EXPECT_EQ(pair.__x, 0xf3);
+  EXPECT_EQ(static_cast<float2>(pair).y, -6.0f);
 }
 
 TEST(SimFloat8, TypesSaturateAndIntrinsicsDoAsTheyAreAsked) {

@@ -13,6 +13,7 @@ set(HONE_SIM_CUDA_HEADERS
     cuda_bf16.hpp
     cuda_fp16.h
     cuda_fp16.hpp
+    cuda_fp4.h
     cuda_fp8.h
     cuda_fp8.hpp
     cuda_pipeline.h

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensor cores in bfloat16 (mma m16n8k16), which hold integers from -8 to 7 exactly. A block has ROWS rows of y and 64 columns. It takes a
+// group of 128 columns of x and w at a time: the bytes of w become bfloat16 on their way to shared memory, the products of a group are added
+// up and then multiplied by the scales of its columns in float32. The next group is asked for while this one is multiplied.
+/*hone
+[[launch]]
+kernel = "multiply<16>"
+grid   = ["ceil_div(n, 64)", "ceil_div(m, 16)"]
+block  = ["128"]
+args   = ["x", "w", "scale", "y", "m:i32", "n:i32", "pairs:i32"]
+when   = "pairs % 64 == 0 && pairs > 0 && m <= 16"
+
+[[launch]]
+kernel = "multiply<64>"
+grid   = ["ceil_div(n, 64)", "ceil_div(m, 64)"]
+block  = ["128"]
+args   = ["x", "w", "scale", "y", "m:i32", "n:i32", "pairs:i32"]
+when   = "pairs % 64 == 0 && pairs > 0"
+
+[[launch]]
+kernel = "multiply_any"
+grid   = ["ceil_div(n, 32)", "ceil_div(m, 8)"]
+block  = ["32", "8"]
+args   = ["x", "w", "scale", "y", "m:i32", "n:i32", "pairs:i32"]
+*/
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+constexpr int kGroup = 128;   // columns that share a scale
+constexpr int kColumns = 64;  // of y, of a block
+
+__device__ __forceinline__ unsigned SharedAddress(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+
+__device__ __forceinline__ void LoadMatrices(unsigned (&r)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address));
+}
+
+__device__ __forceinline__ void Multiply(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// Two integers of a byte as two bfloat16: 0x4300 is 128 and has integers in its last bits, so that 128 + (code ^ 8) less 136 is the number.
+__device__ __forceinline__ unsigned Widen(unsigned byte) {
+  const unsigned code = ((byte & 15u) | ((byte & 0xf0u) << 12)) ^ 0x43084308u;
+  __nv_bfloat162 pair = *reinterpret_cast<const __nv_bfloat162*>(&code);
+  pair = __hsub2(pair, __floats2bfloat162_rn(136.0f, 136.0f));
+  return *reinterpret_cast<const unsigned*>(&pair);
+}
+
+// Shared memory: kRows rows of x, then 64 rows of w, 256 bytes each. The chunk c of 16 bytes of row r stands at c ^ (r % 8), so that eight
+// rows at a chunk lie in different banks. Each of four warps has all rows of x and 16 columns.
+template <int kRows>
+__global__ void __launch_bounds__(128)
+    multiply(const __nv_bfloat16* __restrict__ x, const unsigned char* __restrict__ w, const __half* __restrict__ scale,
+             __nv_bfloat16* __restrict__ y, int m, int n, int pairs) {
+  constexpr int kTiles = kRows / 16, kLoads = kRows * 16 / 128;  // chunks of x a thread copies
+  __shared__ __align__(128) unsigned char shared[(kRows + kColumns) * kGroup * 2];
+  const unsigned left = SharedAddress(shared), right = left + kRows * kGroup * 2;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns, groups = pairs / 64;
+
+  uint4 rows[kLoads], packed[2];
+  const auto load = [&](int group) {
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+      const int at = i * 128 + static_cast<int>(threadIdx.x), r = at / 16, chunk = at % 16;
+      rows[i] = first_row + r < m
+                    ? *reinterpret_cast<const uint4*>(x + (static_cast<long long>(first_row + r) * pairs + group * 64) * 2 + chunk * 8)
+                    : make_uint4(0, 0, 0, 0);
+    }
+    // 64 bytes of a row of w are 128 integers: two threads have a row.
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int r = threadIdx.x / 2, chunk = threadIdx.x % 2 * 2 + i;
+      packed[i] = first_column + r < n
+                      ? *reinterpret_cast<const uint4*>(w + static_cast<long long>(first_column + r) * pairs + group * 64 + chunk * 16)
+                      : make_uint4(0x88888888u, 0x88888888u, 0x88888888u, 0x88888888u);
+    }
+  };
+  load(0);
+  float sums[kTiles][2][4] = {};
+  for (int group = 0; group < groups; ++group) {
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+      const int at = i * 128 + static_cast<int>(threadIdx.x), r = at / 16, chunk = at % 16;
+      *reinterpret_cast<uint4*>(shared + r * 256 + ((chunk ^ (r & 7)) * 16)) = rows[i];
+    }
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int r = threadIdx.x / 2;
+      const unsigned words[4] = {packed[i].x, packed[i].y, packed[i].z, packed[i].w};
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {  // four bytes become eight numbers, a chunk
+        const int chunk = (threadIdx.x % 2 * 2 + i) * 4 + j;
+        const unsigned v = words[j];
+        *reinterpret_cast<uint4*>(shared + kRows * 256 + r * 256 + ((chunk ^ (r & 7)) * 16)) =
+            make_uint4(Widen(v & 255u), Widen((v >> 8) & 255u), Widen((v >> 16) & 255u), Widen(v >> 24));
+      }
+    }
+    __syncthreads();
+    if (group + 1 < groups) load(group + 1);
+    float part[kTiles][2][4] = {};
+#pragma unroll
+    for (int s = 0; s < kGroup / 16; ++s) {
+      unsigned factors[4];
+      const int of_w = warp * 16 + (lane >> 4) * 8 + (lane & 7), chunk_w = s * 2 + ((lane >> 3) & 1);
+      LoadMatrices(factors, right + static_cast<unsigned>(of_w * 256 + ((chunk_w ^ (of_w & 7)) * 16)));
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) {
+        unsigned of_x[4];
+        const int r = i * 16 + ((lane >> 3) & 1) * 8 + (lane & 7), chunk = s * 2 + (lane >> 4);
+        LoadMatrices(of_x, left + static_cast<unsigned>(r * 256 + ((chunk ^ (r & 7)) * 16)));
+        Multiply(part[i][0], of_x, factors[0], factors[1]);
+        Multiply(part[i][1], of_x, factors[2], factors[3]);
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const int column = first_column + warp * 16 + j * 8 + t * 2 + e;
+        const float of_group = column < n ? __half2float(scale[static_cast<long long>(column) * groups + group]) : 0.0f;
+#pragma unroll
+        for (int i = 0; i < kTiles; ++i) {
+          sums[i][j][e] += part[i][j][e] * of_group;
+          sums[i][j][2 + e] += part[i][j][2 + e] * of_group;
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kTiles; ++i) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_row + i * 16 + half * 8 + g;
+      if (row >= m) continue;
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int column = first_column + warp * 16 + j * 8 + t * 2;
+        __nv_bfloat16* const to = y + static_cast<long long>(row) * n + column;
+        if (column < n) to[0] = __float2bfloat16(sums[i][j][2 * half]);
+        if (column + 1 < n) to[1] = __float2bfloat16(sums[i][j][2 * half + 1]);
+      }
+    }
+  }
+}
+
+__global__ void multiply_any(const __nv_bfloat16* __restrict__ x, const unsigned char* __restrict__ w, const __half* __restrict__ scale,
+                             __nv_bfloat16* __restrict__ y, int m, int n, int pairs) {
+  const int row = blockIdx.y * 8 + threadIdx.y, column = blockIdx.x * 32 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  const int groups = (pairs + 63) / 64;
+  float sum = 0.0f;
+  for (int group = 0; group < groups; ++group) {
+    float part = 0.0f;
+    for (int i = group * 64; i < min(pairs, (group + 1) * 64); ++i) {
+      const int both = w[static_cast<long long>(column) * pairs + i];
+      const __nv_bfloat16* const two = x + (static_cast<long long>(row) * pairs + i) * 2;
+      part += __bfloat162float(two[0]) * static_cast<float>(((both & 15) ^ 8) - 8);
+      part += __bfloat162float(two[1]) * static_cast<float>(((both >> 4) ^ 8) - 8);
+    }
+    sum += part * __half2float(scale[static_cast<long long>(column) * groups + group]);
+  }
+  y[static_cast<long long>(row) * n + column] = __float2bfloat16(sum);
+}
