@@ -61,6 +61,7 @@ class ScriptsTest(unittest.TestCase):
             text = file.read()
         bodies = dict(re.findall(r"std::string (\w+)\(\) \{(.*?)\n?\}", text, re.S))
         self.assertEqual(len([name for name in bodies if name.endswith("Script")]), 6)
+        del bodies["DescribeScript"]  # it goes by a file
         for name, body in bodies.items():
             parts = re.findall(r"Part\(hone_torch_(\w+),", (bodies["Common"] if "Common()" in body else "") + body)
             size = sum(os.path.getsize(os.path.join(SCRIPTS, part + ".py")) for part in parts)
