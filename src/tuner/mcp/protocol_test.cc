@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <thread>
 
 #include "base/clock.h"
@@ -65,15 +66,15 @@ class Served {
                       .description = "Counts until told to stop.",
                       .input_schema = ObjectSchema({}, {}),
                       .output_schema = ObjectSchema({}, {}, true),
-                      .call = [this](const Json&, const CallContext& context) -> Result<ToolAnswer> {
-                        ++counting;
-                        for (int i = 1; i < 2000 && !context.stop.stop_requested() && !release; ++i) {
+                      .call = [counts = counts_](const Json&, const CallContext& context) -> Result<ToolAnswer> {
+                        ++counts->running;
+                        for (int i = 1; i < 2000 && !context.stop.stop_requested() && !counts->release; ++i) {
                           context.progress(i, 2000, "step\n" + std::to_string(i) + std::string(300, 'x'));
                           context.progress(i, 2000, "the same step again");
                           std::this_thread::sleep_for(std::chrono::milliseconds(5));
                         }
-                        stopped = context.stop.stop_requested();
-                        --counting;
+                        counts->stopped = context.stop.stop_requested();
+                        --counts->running;
                         return ToolAnswer{"counted", Json::object(), {}};
                       }},
                      {.name = "flood",
@@ -139,8 +140,19 @@ class Served {
     return end_.wait_for(std::chrono::duration<double>(seconds)) == std::future_status::ready;
   }
 
-  std::atomic<int> counting{0};
-  std::atomic<bool> stopped{false}, release{false};
+  // Calls of `count`. A server whose client is gone leaves its calls behind, and one that has not begun yet begins
+  // after this object's end: such calls share what they count.
+  struct Counts {
+    std::atomic<int> running{0};
+    std::atomic<bool> stopped{false}, release{false};
+  };
+
+ private:
+  const std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();
+
+ public:
+  std::atomic<int>& counting = counts_->running;
+  std::atomic<bool>&stopped = counts_->stopped, &release = counts_->release;
 
  private:
   TwoTexts resources_;

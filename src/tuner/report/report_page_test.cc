@@ -64,7 +64,7 @@ TEST(Report, HasEverySectionOfARunWithRoles) {
   EXPECT_THAT(html, HasSubstr("asked: planner, coder"));
   EXPECT_THAT(html, HasSubstr("Change the loads first"));
   EXPECT_THAT(html, HasSubstr("out[3, 1020, 0] is 0, expected 0.731"));
-  EXPECT_THAT(html, HasSubstr("Tokens by role"));
+  EXPECT_THAT(html, HasSubstr("Each bar is one role's tokens"));
   EXPECT_THAT(html, AllOf(HasSubstr("class=ci"), HasSubstr("95 % confidence")));
   // The page loads nothing and runs nothing; a model's text stays text.
   for (const char* fetched : {"http://", "https://", "<script", "src=", "url(", "@import", "onclick"})

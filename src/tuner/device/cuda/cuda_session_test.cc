@@ -278,6 +278,7 @@ TEST(CudaSession, ComparesAsTheHostDoes) {
   HONE_REQUIRE_SESSION();
   const Tolerance tolerance{.c_max = 0.02, .c_rms = 0.01, .absolute = 0.001};
   for (DType dtype : kDTypes) {
+    if (IsPacked(dtype)) continue;  // only inputs are packed, and outputs are compared
     for (TensorView view : Shapes(dtype)) {
       std::vector<uint8_t> memory;
       const TensorView on_host = OnHost(view, memory);

@@ -167,9 +167,9 @@ TEST(SimCompiler, TheHostsFunctionsCannotBeCalled) {
   EXPECT_THAT(module.digest, HasSubstr("'system'"));
 }
 
-TEST(SimCompiler, TheDeviceHeapIsUnsupported) {
+TEST(SimCompiler, TheDeviceHeapBreaksTheRules) {
   const CompiledModule module = SimBench::Compile("#include <stdlib.h>\n__global__ void k(float** y) { y[0] = (float*)malloc(16); }", {"k"});
-  EXPECT_EQ(module.verdict, Verdict::kUnsupported);
+  EXPECT_EQ(module.verdict, Verdict::kRuleViolation);
   EXPECT_THAT(module.digest, HasSubstr("malloc"));
 }
 
