@@ -13,7 +13,7 @@
 
 namespace hone::packed4 {
 
-// Its format, as float8::FromFloat and ToFloat take one; NaN and what is too large become the largest number.
+// The format of a 4-bit float, as float8::FromFloat and ToFloat take one; NaN and what is too large become the largest number.
 struct E2M1 {
   static constexpr int kMantissaBits = 1, kBias = 1;
   static constexpr uint32_t kLargest = 0x7, kOverflow = 0x7, kNan = 0x7;

@@ -29,8 +29,8 @@ struct TorchModule {
   std::string class_name = "Model";
   bool training = true;                                     // false: eval() is called
   std::string definition;                                   // of a benchmark, that it was made of; empty: of none
-  // Of a problem in GPU MODE's format, that it was made of: `inputs` parts that generate_input gives, of which `leaves` are forward's
-  // tensors, in its order, and `filled` are tensors that the reference fills and returns.
+  // The problem in GPU MODE's format that the task was made of: generate_input gives `inputs` parts, of which `leaves` are
+  // forward's tensors, in its order, and `filled` are tensors that the reference fills and returns.
   struct Board {
     std::string problem;  // empty: of none
     int64_t inputs = 0;
