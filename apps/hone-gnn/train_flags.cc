@@ -145,7 +145,7 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
       command.add_option("--class-weights", flags.class_weights,
                          "weigh the classes in the loss: one number for each, as in 1,0.5,2"),
       plateau,
-      command.add_option("--plateau-factor", o.plateau_factor, "multiply the learning rate by this then")
+      command.add_option("--plateau-factor", o.plateau_factor, "multiply the learning rate by this number each time --plateau lowers it")
           ->capture_default_str()
           ->needs(plateau),
       command
@@ -158,7 +158,7 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
       command.add_option("--schedule-every", o.schedule_every, "step: lower the rate after every so many epochs")
           ->capture_default_str()
           ->needs(schedule),
-      command.add_option("--schedule-factor", o.schedule_factor, "step, validation: multiply the rate by this then")
+      command.add_option("--schedule-factor", o.schedule_factor, "step, validation: multiply the rate by this number each time it falls")
           ->capture_default_str()
           ->needs(schedule),
       command

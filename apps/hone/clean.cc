@@ -127,7 +127,7 @@ void RegisterCleanCommand(CLI::App& app, CommandContext& context) {
                     "select answers that were given, and what belongs to jobs that no worker will judge");
   command->add_flag(
       "--dead", flags->dead,
-      "select the list of jobs that were given up; in a spool, the reasons why bundles could not be judged");
+      "select the records of jobs that were given up; in a spool, the notes on bundles that could not be judged");
   command->add_flag(
       "--waiting", flags->waiting,
       "select jobs that no worker has claimed; a command that waits for such a job submits it again by itself");

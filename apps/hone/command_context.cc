@@ -85,7 +85,7 @@ void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags) {
   command.add_option("--launch-limit", flags.launch_limit_seconds, "how many seconds a single launch may take")->capture_default_str();
   command.add_option("--jobs", flags.jobs, "how many compilers run at a time; 0: one per core")->capture_default_str();
   command.add_flag("--no-cache", flags.no_cache, "compile everything anew instead of taking kernels from the cache");
-  command.add_flag("--no-sim", flags.no_sim, "on a GPU, do not run small cases on the simulated GPU too; the verdict says so");
+  command.add_flag("--no-sim", flags.no_sim, "when judging on a GPU, skip the check of small cases on the simulated GPU; the verdict says that it was skipped");
   command.add_option("--cutlass", flags.cutlass, "find CUTLASS, for candidates that use CuTe, in this folder; else in CUTLASS_HOME or the usual places");
 }
 

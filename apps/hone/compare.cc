@@ -54,7 +54,7 @@ void RegisterCompareCommand(CLI::App& app, CommandContext& context) {
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command->add_option("a", flags->a, "the incumbent's .cu or .honek file")->required();
   command->add_option("b", flags->b, "the challenger's .cu or .honek file")->required();
-  command->add_option("--seed", flags->seed, "the secret seed of a verdict that is to be repeated; 0: a random one")
+  command->add_option("--seed", flags->seed, "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
       ->capture_default_str();
   command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names against B too");
   AddDeviceFlags(*command, flags->device);

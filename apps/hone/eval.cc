@@ -176,7 +176,7 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
       ->required();
   command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");
   command->add_option("--bind", flags->bindings, "choose a tunable's value; may be repeated");
-  command->add_option("--seed", flags->seed, "the secret seed of a verdict that is to be repeated; 0: a random one")
+  command->add_option("--seed", flags->seed, "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
       ->capture_default_str();
   AddTrialsOption(*command, flags->trials, "how many sets of random inputs each timed case is checked with");
   command->add_option("--case", flags->only_cases, "time only this timed case, counted from 0; may be repeated");

@@ -285,9 +285,9 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--shared", o.shared, "bytes of dynamic shared memory");
   command->add_option("--class", o.workload,
                       "gemm, elementwise, reduction, convolution, attention, gather, graph or other");
-  command->add_option("--slice", o.slice, "a dimension along which results are independent");
+  command->add_option("--slice", o.slice, "the name of a dimension, such as rows, along which results do not depend on one another; the judge can then check a part of them");
   command->add_option("--summary", o.summary, "what the kernel computes, in one line");
-  command->add_option("--no-stress", o.no_stress, "draw this tensor from its own distribution only; may be repeated");
+  command->add_option("--no-stress", o.no_stress, "never fill the tensor of this name with stress values; may be repeated");
   command->add_option(
       "--input", flags->inputs,
       "an input of package.module:Class's forward: x=float32[batch,hidden]; ids=int64[batch]:vocabulary");

@@ -75,7 +75,7 @@ void RegisterRightsCommand(CLI::App& app, CommandContext& context) {
                       "who may submit: NAME=FILE, with the password in the file's first line; may be repeated");
   command->add_option("--worker", flags->workers, "who may judge: NAME=FILE; may be repeated");
   command->add_option("--administrator", flags->administrator,
-                      "the password's file of the server's user `default`, who may do everything");
+                      "the file that holds the password of the server's user `default`, who may do everything");
   command->add_flag("--json", flags->json, "write JSON");
   command->callback([flags, &context] {
     if (Status status = Run(*flags); !status.ok()) context.Fail(status);

@@ -78,11 +78,11 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddField(command, flags, "--max-cost", &RunOptions::max_cost_usd, "the run ends after so many US dollars; 0: no limit");
   AddField(command, flags, "--parallel", &RunOptions::parallel, "how many attempts are under way at a time");
   CLI::Option* rounds = command.add_flag("--rounds", flags.options.rounds,
-                                         "decide on --parallel attempts together, once all earlier ones are judged");
+                                         "work in rounds: start --parallel attempts at once, and the next ones when all of these are judged");
   CLI::Option* blind = command.add_flag("--blind-start", flags.options.blind_start,
                                         "open the first attempts before the seed is judged");
   CLI::Option* no_profile = command.add_flag("--no-profile", flags.no_profile,
-                                             "do not profile versions for the prompts that show where they stand");
+                                             "do not profile versions; prompts then do not tell the model where the time goes");
   CLI::Option* no_seed_sweep = command.add_flag("--no-seed-sweep", flags.no_seed_sweep,
                                                 "do not sweep the seed's tunables before the first attempt");
   CLI::Option* no_calls = command.add_flag("--no-calls", flags.no_calls, "refuse proposals whose plans call a library");
