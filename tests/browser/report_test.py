@@ -33,7 +33,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         store = os.path.join(folder, "runs.sqlite")
-        run = subprocess.Popen([hone, "optimize", "fused_add_rmsnorm", "--device", "sim", "--model", "builtin", "--attempts", "2",
+        run = subprocess.Popen([hone, "optimize", "fused_add_rmsnorm", "--device", "sim", "--model", "builtin", "--attempts", "1",
                                 "--store", store], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         server = None
         for _ in range(300):  # the run's first event
@@ -57,7 +57,7 @@ def main():
             nodes = browser.value("document.querySelectorAll('details.node').length")
             browser.until("document.querySelectorAll('details.node').length > 0")
             browser.value("document.querySelector('details.node').open = true")
-            browser.until("document.getElementById('status').textContent.startsWith('The run has ended')", 240)
+            browser.until("document.getElementById('status').textContent.startsWith('The run has ended')", 400)
             assert run.wait(60) == 0, run.stderr.read()
             assert browser.value("window.sameDocument"), "the page was loaded anew"
             assert browser.value("document.querySelectorAll('details.node').length") > nodes
