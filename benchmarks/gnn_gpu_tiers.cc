@@ -32,15 +32,14 @@ namespace {
 using namespace hone;
 using namespace hone::gnn;
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 template <typename T>
 std::vector<T> Numbers(const std::string& text) {
   std::vector<T> all;
   std::istringstream list(text);
-  for (std::string number; std::getline(list, number, ',');) all.push_back(static_cast<T>(std::strtod(number.c_str(), nullptr)));
+  for (std::string number; std::getline(list, number, ',');)
+    all.push_back(static_cast<T>(std::strtod(number.c_str(), nullptr)));
   return all;
 }
 
@@ -54,8 +53,11 @@ struct Epochs {
     return sorted[sorted.size() / 2];
   }
   nlohmann::json Json() const {
-    return {{"seconds", seconds}, {"median_seconds", median()}, {"median_ms_a_step", 1e3 * median() / static_cast<double>(steps)},
-            {"steps_in_larger_envelope", larger}, {"losses", losses}};
+    return {{"seconds", seconds},
+            {"median_seconds", median()},
+            {"median_ms_a_step", 1e3 * median() / static_cast<double>(steps)},
+            {"steps_in_larger_envelope", larger},
+            {"losses", losses}};
   }
 };
 
@@ -78,19 +80,17 @@ struct Flags {
   int epochs = 3, hidden = 256, pipeline_epochs = 2, workers = 0;
   int32_t batch = 1024;
   double limit = 1e9;
-  bool pageable = false;
 };
 
 // Runs SALIENT's scheme on the same machine: cores sample and slice, the bus copies, the device trains. It times each
 // stage by itself, and the epoch, of which the first one only warms buffers up.
-Status TrainFed(const Flags& flags, const Graph& outline, const cuda::GpuEngineOptions& options, cuda::GpuEngine& engine,
-                uint32_t epoch, double device_seconds, nlohmann::json& report) {
+Status TrainFed(const Flags& flags, const Graph& outline, const cuda::GpuEngineOptions& options,
+                cuda::GpuEngine& engine, uint32_t epoch, double device_seconds, nlohmann::json& report) {
   const double begun = Now();
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, engine.HostGraph(outline));
-  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::HostFeed> feed,
-                        cuda::HostFeed::Make(graph, options, {.workers = flags.workers,
-                                                              .buffer_bytes = int64_t{12} << 30,
-                                                              .pinned = !flags.pageable}));
+  HONE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<cuda::HostFeed> feed,
+      cuda::HostFeed::Make(graph, options, {.workers = flags.workers, .buffer_bytes = int64_t{12} << 30}));
   report = {{"workers", feed->workers()}, {"setup_seconds", Now() - begun}, {"epochs", nlohmann::json::array()}};
   std::vector<double> seconds;
   for (int i = 0; i <= flags.pipeline_epochs; ++i) {
@@ -135,9 +135,7 @@ void Bound(double device_seconds, nlohmann::json& report) {
 
 Status Run(const Flags& flags, nlohmann::json& report) {
   const double begun = Now();
-  const auto write = [&] {
-    std::ofstream(flags.output) << report.dump(1) << "\n";
-  };
+  const auto write = [&] { std::ofstream(flags.output) << report.dump(1) << "\n"; };
   Result<std::shared_ptr<const Graph>> graph =
       IsSyntheticName(flags.graph) ? OutlineSyntheticGraph(flags.graph) : OpenGraph(flags.graph);
   HONE_RETURN_IF_ERROR(graph.status());
@@ -156,10 +154,12 @@ Status Run(const Flags& flags, nlohmann::json& report) {
   cudaDeviceProp properties{};
   (void)cudaGetDeviceProperties(&properties, 0);
   const int64_t nodes = (*graph)->structure().num_nodes, row_bytes = (*graph)->features().stride_bytes;
-  report = {{"graph", flags.graph},   {"device", properties.name}, {"threads", ThreadCount(0)},
-            {"nodes", nodes},         {"edges", engine->num_edges()}, {"row_bytes", row_bytes},
-            {"fanouts", options.fanouts}, {"batch", options.batch}, {"hidden", flags.hidden},
-            {"compute", "bf16"},      {"setup_seconds", Now() - begun}, {"device_bytes", engine->device_bytes()}};
+  report = {{"graph", flags.graph},           {"device", properties.name},
+            {"threads", ThreadCount(0)},      {"nodes", nodes},
+            {"edges", engine->num_edges()},   {"row_bytes", row_bytes},
+            {"fanouts", options.fanouts},     {"batch", options.batch},
+            {"hidden", flags.hidden},         {"compute", "bf16"},
+            {"setup_seconds", Now() - begun}, {"device_bytes", engine->device_bytes()}};
   uint32_t epoch = 0;
   HONE_ASSIGN_OR_RETURN(const Epochs device, Train(*engine, flags.epochs + 1, &epoch));
   report["all_in_device_memory"] = device.Json();
@@ -216,7 +216,10 @@ Status Run(const Flags& flags, nlohmann::json& report) {
             {{"zero_copy_ms", facts.measured.zero_copy_ms},
              {"staged_ms", facts.measured.staged_ms},
              {"staged_rows", facts.measured.rows},
-             {"staged_gigabytes_a_second", facts.measured.staged_ms > 0 ? static_cast<double>(facts.measured.rows * row_bytes) / facts.measured.staged_ms * 1e-6 : 0}}},
+             {"staged_gigabytes_a_second",
+              facts.measured.staged_ms > 0
+                  ? static_cast<double>(facts.measured.rows * row_bytes) / facts.measured.staged_ms * 1e-6
+                  : 0}}},
            {"epoch", epochs.Json()},
            {"over_device_epoch", epochs.median() / device.median()},
            {"achieved_gigabytes_a_second", static_cast<double>(misses * row_bytes) / epochs.median() * 1e-9}});
@@ -244,7 +247,6 @@ int main(int argc, char** argv) {
   app.Add("--epochs", flags.epochs, "of each size, and one more of the device's");
   app.Add("--pipeline-epochs", flags.pipeline_epochs, "of batches that the host prepares, after one more; 0: none");
   app.Add("--workers", flags.workers, "threads that prepare them; 0: all the process may use");
-  app.Add("--pageable", flags.pageable, "their slices in memory that is not pinned");
   app.Add("--limit", flags.limit, "seconds after which no other size begins");
   app.Add("--output", flags.output, "", {.required = true});
   if (const std::optional<int> status = app.Parse(argc, argv)) return *status;

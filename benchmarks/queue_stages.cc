@@ -86,16 +86,11 @@ int Run(const Options& options) {
     return job.ok() && *job;
   });
   if (jobs.size() != ids.size()) return std::cerr << "not every job was claimed\n", 1;
-  step("begin", [&](size_t i) {
-    const auto held = queue->Begin("w", jobs[i]);
-    return held.ok() && *held;
-  });
   step("answer", [&](size_t i) { return queue->Finish(jobs[i], answer).ok(); });
-  step("read the answer", [&](size_t i) {
+  step("collect the answer", [&](size_t i) {
     const auto got = queue->WaitForAnswer(ids[i], 1);
     return got.ok() && *got == answer;
   });
-  step("forget", [&](size_t i) { return queue->Forget(ids[i]).ok(); });
   std::cout << nlohmann::json{{"benchmark", "queue_stages"},
                               {"task", options.task},
                               {"jobs", options.jobs},

@@ -18,7 +18,6 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/evaluate/device_list.h"
-#include "tuner/queue/queue_evaluator.h"
 #include "tuner/queue/redis_connection.h"
 #include "tuner/workbench/task_catalog.h"
 
@@ -129,10 +128,9 @@ Status MakeCacheFolder(const CommandContext& context) {
 
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags) {
   HONE_RETURN_IF_ERROR(MakeCacheFolder(context));
-  if (IsRedisAddress(flags.device)) {
-    return MakeQueueEvaluator(flags.device, [](const std::string& why) { PrintError("hone: {}\n", why); });
-  }
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags)));
+  EvaluatorOptions options = MakeEvaluatorOptions(context, flags);
+  options.waiting = [](const std::string& why) { PrintError("hone: {}\n", why); };
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(options));
   for (const std::string& warning : evaluator->SandboxWarnings()) PrintError("hone: warning: {}\n", warning);
   return evaluator;
 }

@@ -68,8 +68,8 @@ Status WriteReports(const GateFlags& flags, const std::string& junit, const std:
   return written;
 }
 
-// `told` becomes true when a verdict has been printed.
-Status Judge(CommandContext& context, const GateFlags& flags, bool& told) {
+// `printed` becomes true when a verdict has been printed.
+Status Judge(CommandContext& context, const GateFlags& flags, bool& printed) {
   GateOptions options;
   HONE_ASSIGN_OR_RETURN(options.slower, Share("--slower", flags.slower, 0, 10));
   HONE_ASSIGN_OR_RETURN(options.rate, Share("--rate", flags.rate, kSmallestRate, 0.5));
@@ -103,16 +103,16 @@ Status Judge(CommandContext& context, const GateFlags& flags, bool& told) {
   HONE_ASSIGN_OR_RETURN(const GateReport report, RunGate(*evaluator, trees, options, tell));
   Print("{}", flags.device.json ? DumpJson(GateJson(report), 2) + "\n" : GateText(report));
   context.exit_status = report.failed() ? 1 : 0;
-  told = true;
+  printed = true;
   return WriteReports(flags, GateJUnit(report), GateMarkdown(report));
 }
 
 void Run(CommandContext& context, const GateFlags& flags) {
-  bool told = false;
-  const Status status = Judge(context, flags, told);
+  bool printed = false;
+  const Status status = Judge(context, flags, printed);
   if (status.ok()) return;
   context.Fail(status);
-  if (told) return;
+  if (printed) return;
   const GateError error{
       .base = flags.base, .head = flags.head, .message = status.message(), .exit_status = context.exit_status};
   if (flags.device.json) Print("{}\n", DumpJson(GateErrorJson(error), 2));

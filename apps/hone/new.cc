@@ -120,7 +120,7 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
     if (!flags.inputs.empty() || !flags.init.empty() || flags.eval_mode) {
       return Status::InvalidArgument("--input, --init and --eval describe a PyTorch module, and a problem's folder says all of it itself: leave them out");
     }
-    HONE_ASSIGN_OR_RETURN(options.board, ReadBoardFiles(flags.from));
+    HONE_ASSIGN_OR_RETURN(options.board, FindBoardFiles(flags.from));
     options.accept_licence = flags.accept_licence;
     options.file = flags.from;
   } else if (source.empty()) {

@@ -7,32 +7,21 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "base/json_text.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/queue/queue_rights.h"
+#include "tuner/queue/redis_connection.h"
 
 namespace hone {
 namespace {
-
-constexpr int64_t kMostPasswordBytes = 1 << 16;
 
 struct RightsFlags {
   std::string queue, administrator;
   std::vector<std::string> submitters, workers;
   bool json = false;
 };
-
-// The first line of a file, as connections read it (redis_connection.cc).
-Result<std::string> PasswordIn(const std::string& file) {
-  HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(file, kMostPasswordBytes));
-  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
-  if (text.empty())
-    return Status::InvalidArgument(fmt::format("{}: the first line, which is the password, is empty", file));
-  return text;
-}
 
 Status Run(const RightsFlags& flags) {
   if (flags.submitters.empty() && flags.workers.empty() && flags.administrator.empty())
@@ -41,7 +30,7 @@ Status Run(const RightsFlags& flags) {
         "passwords");
   std::vector<std::string> lines;
   if (!flags.administrator.empty()) {
-    HONE_ASSIGN_OR_RETURN(const std::string password, PasswordIn(flags.administrator));
+    HONE_ASSIGN_OR_RETURN(const std::string password, ReadPassword(flags.administrator));
     lines.push_back(AdministratorAclLine(password));
   }
   for (const auto& [role, option, people] : {std::tuple{QueueRole::kSubmitter, "--submitter", &flags.submitters},
@@ -51,7 +40,7 @@ Status Run(const RightsFlags& flags) {
       if (equals == std::string::npos || equals + 1 == one.size())
         return Status::InvalidArgument(
             fmt::format("{} {}: write NAME=FILE, with a file whose first line is the password", option, one));
-      HONE_ASSIGN_OR_RETURN(const std::string password, PasswordIn(one.substr(equals + 1)));
+      HONE_ASSIGN_OR_RETURN(const std::string password, ReadPassword(one.substr(equals + 1)));
       HONE_ASSIGN_OR_RETURN(std::string line, AclLine(role, flags.queue, one.substr(0, equals), password));
       lines.push_back(std::move(line));
     }

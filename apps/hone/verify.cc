@@ -24,6 +24,7 @@ struct VerifyFlags {
 };
 
 Status Run(CommandContext& context, const VerifyFlags& flags) {
+  HONE_RETURN_IF_ERROR(CheckSeed(flags.device, flags.seed));
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(flags.claim));
   HONE_ASSIGN_OR_RETURN(const Claim claim, DecodeClaim(text, flags.claim));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));

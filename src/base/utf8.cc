@@ -108,4 +108,11 @@ std::string RepairSurrogateEscapes(std::string_view json) {
   return out;
 }
 
+std::string ClipText(std::string_view text, size_t bytes) {
+  if (text.size() <= bytes) return std::string(text);
+  size_t end = bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "…";
+}
+
 }  // namespace hone

@@ -28,4 +28,7 @@ std::string RepairUtf8(std::string_view text);
 // refuse lone halves. Servers that cut a reply between the halves send them.
 std::string RepairSurrogateEscapes(std::string_view json);
 
+// Returns at most `bytes` bytes of UTF-8 text, cut at a character's boundary, with "…" after them when cut.
+std::string ClipText(std::string_view text, size_t bytes);
+
 }  // namespace hone

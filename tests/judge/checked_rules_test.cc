@@ -188,7 +188,7 @@ TEST(CheckedRules, AComparisonThatSeesNothingEndsTheSessionNotTheCandidate) {
   EXPECT_NE(evaluation.status().message().find("planted wrong in out"), std::string::npos) << evaluation.status().message();
 }
 
-// As an index of 32 bits is wrong from 2^31 on.
+// The kernel is wrong beyond 2^31 elements, as one with 32-bit indices is.
 TEST(VastShapes, AreComparedBeyondTheElementsThatAnIndexCounts) {
   constexpr int64_t kElements = 1200;
   const auto wraps = [](FakeLaunch& launch) {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "tests/judge/judge_fixture.h"
-#include "tuner/core/float_bits.h"
+#include "tuner/values/float_bits.h"
 
 namespace hone {
 namespace {

@@ -1,10 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""shapes_test.py: which expressions are found for extents that follow from sizes, and how long scripts are. Needs no PyTorch: shapes here are
-functions of this file.
-"""
+"""shapes_test.py: which expressions are found for extents that follow from sizes. Needs no PyTorch: shapes here are functions of this file."""
 import os
-import re
 import unittest
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "tuner", "torch")
@@ -53,19 +50,6 @@ class ShapesTest(unittest.TestCase):
         base = shapes.at({})
         self.assertIsNone(room["works"](shapes, base, {"height": 2}))
         self.assertEqual(room["works"](shapes, base, {"height": 3}), {OUT: 1})
-
-
-class ScriptsTest(unittest.TestCase):
-    def test_a_script_is_one_argument_of_a_command_line(self):
-        with open(os.path.join(SCRIPTS, "scripts.cc"), encoding="utf-8") as file:
-            text = file.read()
-        bodies = dict(re.findall(r"std::string (\w+)\(\) \{(.*?)\n?\}", text, re.S))
-        self.assertEqual(len([name for name in bodies if name.endswith("Script")]), 6)
-        del bodies["DescribeScript"]  # it goes by a file
-        for name, body in bodies.items():
-            parts = re.findall(r"Part\(hone_torch_(\w+),", (bodies["Common"] if "Common()" in body else "") + body)
-            size = sum(os.path.getsize(os.path.join(SCRIPTS, part + ".py")) for part in parts)
-            self.assertLess(size, 131072 + 86 * len(parts), f"{name} is longer than Linux takes in one argument, less its parts' licence lines")
 
 
 if __name__ == "__main__":

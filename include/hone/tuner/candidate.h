@@ -149,7 +149,8 @@ struct LaunchPlan {
   std::string host_function;                  // host mode: the C launch function
   // "cubin" or "ptx": the candidate is machine code from another compiler; "": source. See core/machine_code.h.
   std::string machine_code;
-  std::string image;                          // machine code: the image's file name, tunables not yet replaced
+  std::string image;                          // machine code: the image's file name, in which tunables' names still
+                                              // stand for their values
 };
 
 struct Candidate {

@@ -33,6 +33,8 @@ struct EvaluatorOptions {
   int compile_jobs = 0;               // 0: one per core
   double compile_limit_seconds = 60;
   double launch_limit_seconds = 10;   // limit on any one launch of a candidate
+  // For a queue: called from any thread that waits for an answer with the reason, once a minute unless it changes.
+  std::function<void(const std::string& why)> waiting = {};
 };
 
 // Limits on quads (ABBA / BAAB groups) per timing. The sequential test has five looks; each adds at least two quads.

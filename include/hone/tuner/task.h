@@ -60,7 +60,7 @@ enum class TensorRole { kIn, kOut, kInOut };
 std::string_view TensorRoleName(TensorRole role);
 
 // Distributions of an input's elements. Every draw is a pure function of (key, tensor, slice, position within the
-// slice): src/tuner/core/draw.h.
+// slice): src/tuner/values/draw.h.
 enum class Distribution {
   kNormal,        // zero mean, unit variance, times `scale`, plus `offset`
   kUniform,       // [low, high)
@@ -72,7 +72,7 @@ enum class Distribution {
   kLogUniform,    // positive, exponents uniform in [log low, log high)
   kIndex,         // integer in [low, index_bound): for index tensors
   kOffsets,       // ascending integers along each slice, from 0 to index_bound: where a CSR structure's rows begin
-  kSpecial,       // row by row another kind of value that kernels branch on (core/draw.h, SpecialRow); a task cannot
+  kSpecial,       // row by row another kind of value that kernels branch on (values/draw.h, SpecialRow); a task cannot
                   // name it
 };
 std::string_view DistributionName(Distribution d);

@@ -52,6 +52,11 @@ class Launch:
     workspaces: tuple = ()
 
 
+def shape_conditions(shape):
+    """The conditions under which a launch for one shape runs, from {dimension: size}; none without a shape."""
+    return [f"{name} == {int(value)}" for name, value in (shape or {}).items()]
+
+
 def _strings(values):
     return "[" + ", ".join(json.dumps(str(value)) for value in values) + "]"
 

@@ -11,7 +11,7 @@ around the kernel is left behind, and what it passed is given here. `hone eval r
 """
 import re
 
-from hone.kernels.candidate import ExportError, Image, Launch, write_candidate
+from hone.kernels.candidate import ExportError, Image, Launch, shape_conditions, write_candidate
 
 
 def _kernel_of(compiled, kernel):
@@ -74,6 +74,5 @@ def export(path, compiled, arguments, grid, *, kernel=None, block=None, shared=0
     block = [str(one) for one in (block or own_block)]
     if not block:
         raise ExportError(f"{name} does not say how many threads a block has: give block=")
-    conditions = [f"{dim} == {int(value)}" for dim, value in (shape or {}).items()]
     return write_candidate(path, [Launch(kernel=name, image=Image(bytes(code)), grid=tuple(map(str, grid)), block=tuple(block), args=tuple(args),
-                                         shared=shared, cluster=tuple(map(str, cluster)), when=" && ".join(conditions))])
+                                         shared=shared, cluster=tuple(map(str, cluster)), when=" && ".join(shape_conditions(shape)))])

@@ -19,8 +19,10 @@ Helion generates Triton code for a configuration, which is compiled as a kernel 
 host code around the launch is run once on tensors without a device, to see what it passes. `hone eval relu relu.honek --device cuda:0`
 judges the file.
 """
+import atexit
 import importlib.util
 import os
+import shutil
 import tempfile
 
 from hone.kernels import triton as _triton
@@ -46,8 +48,9 @@ def generated(kernel, example, config):
 
 
 def _module_of(text):
-    """The generated code as a module: Triton reads a kernel's source from its file, which must outlive this call."""
+    """The generated code as a module. Triton reads a kernel's source from its file, which lies there until the process ends."""
     folder = tempfile.mkdtemp(prefix="hone-helion-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = os.path.join(folder, "generated.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)

@@ -24,7 +24,7 @@ import re
 import subprocess
 import tempfile
 
-from hone.kernels.candidate import ExportError, Image, Launch, write_candidate
+from hone.kernels.candidate import ExportError, Image, Launch, shape_conditions, write_candidate
 
 # C++ types of a generated kernel's numbers, as a launch plan calls them.
 _NUMBERS = {"int": "i32", "int32_t": "i32", "int64_t": "i64", "long": "i64", "float": "f32", "double": "f64"}
@@ -115,9 +115,8 @@ def launches_of(program, arguments=None, *, arch, grid=None, shape=None):
         block.pop()
     if any(not extent.isdigit() for extent in block):
         raise ExportError(f"the block has {' x '.join(block)} threads: give numbers")
-    conditions = [f"{name} == {int(value)}" for name, value in (shape or {}).items()]
     return [Launch(kernel=kernel, image=Image(_compile(artifact.kernel_source, arch, env)), grid=tuple(map(str, grid)), block=tuple(block),
-                   args=tuple(passed), shared=int(attributes.get("dyn_shared_memory_buf", 0)), when=" && ".join(conditions))]
+                   args=tuple(passed), shared=int(attributes.get("dyn_shared_memory_buf", 0)), when=" && ".join(shape_conditions(shape)))]
 
 
 def export(path, program, arguments=None, *, arch, grid=None, shape=None):

@@ -17,7 +17,7 @@ Compiling needs no GPU. `hone eval relu relu.honek --device cuda:0` judges the f
 """
 import re
 
-from hone.kernels.candidate import ExportError, Image, Launch, Workspace, write_candidate
+from hone.kernels.candidate import ExportError, Image, Launch, Workspace, shape_conditions, write_candidate
 
 # What Triton 3.x appends to a kernel's parameters: memory of its own, and of its profiler.
 _SCRATCH_PARAMETERS = 2
@@ -140,10 +140,6 @@ def _launch(kernel, passed, grid, constants, conditions, config, number):
     )
 
 
-def _shape_conditions(shape):
-    return [f"{name} == {int(value)}" for name, value in (shape or {}).items()]
-
-
 def _check_grid_is_bound(grid, shape):
     extents = [grid] if isinstance(grid, (str, int)) else [] if callable(grid) else list(grid)
     if extents and not shape and all(isinstance(extent, int) and extent != 1 for extent in extents):
@@ -190,7 +186,7 @@ def launches_of(function, arguments, grid, *, arch, shape=None, specialise=True,
                 attrs={(positions[a.parameter],): [["tt.divisibility", _DIVISOR]] for a in known},
             )
             kernel = triton.compile(source, target=GPUTarget("cuda", int(arch), 32), options=own_options)
-            conditions = _shape_conditions(shape) + [a.divisible for a in known]
+            conditions = shape_conditions(shape) + [a.divisible for a in known]
             launches.append(_launch(kernel, passed, grid, constants, conditions, config, len(launches)))
     return launches
 
@@ -228,7 +224,7 @@ def export_compiled(path, kernel, arguments, grid, *, shape=None):
     names = list(source.signature)
     constants = {names[path[0]]: value for path, value in source.constants.items() if len(path) == 1}
     attributes = {names[path[0]] for path, facts in source.attrs.items() if any(fact[0] == "tt.divisibility" for fact in facts)}
-    passed, conditions = [], _shape_conditions(shape)
+    passed, conditions = [], shape_conditions(shape)
     for name, kind in source.signature.items():
         value = arguments.get(name)
         if kind == "constexpr":

@@ -360,7 +360,8 @@ class Checker {
       const DropSpec* drop = drop_of(v);
       if (drop == nullptr || !drop->after.empty() || drop->site >= 0) continue;
       const int layer = layer_of(v, *drop);
-      // The names of sites are of the published models; a value of the input's rows begins with that one.
+      // Sites below kFirstFreeSite are those of the published models. A value with the input's rows takes the input's site
+      // if that is free, another value the activation's.
       int site = shapes_.hop[v] == shapes_.layers ? kInputSite : kActivationSite;
       while (site <= 255 && taken.contains({layer, site})) site = site < kFirstFreeSite ? kFirstFreeSite : site + 1;
       if (site > 255) return RefuseValue(v, fmt::format("finds no free site: layer {} has too many drops", layer));

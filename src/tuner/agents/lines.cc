@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/agents/lines.h"
 
-#include "tuner/agents/reply.h"
+#include "base/utf8.h"
 
 namespace hone {
 

@@ -10,6 +10,7 @@
 
 #include "base/json_text.h"
 #include "base/random.h"
+#include "base/utf8.h"
 #include "tuner/agents/direction.h"
 #include "tuner/agents/limiter.h"
 #include "tuner/agents/prompt_text.h"

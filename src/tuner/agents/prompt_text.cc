@@ -8,6 +8,7 @@
 #include <cctype>
 #include <map>
 
+#include "base/utf8.h"
 #include "hone/tuner/model_provider.h"
 #include "tuner/agents/cause.h"
 #include "tuner/agents/diff.h"

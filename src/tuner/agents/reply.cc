@@ -13,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "base/utf8.h"
 #include "tuner/agents/edit.h"
 #include "tuner/agents/regions.h"
 #include "tuner/agents/spans.h"
@@ -218,30 +219,7 @@ std::string DrawnToml(std::string_view text) {
 
 }  // namespace
 
-std::string ClipText(std::string_view text, size_t bytes) {
-  if (text.size() <= bytes) return std::string(text);
-  size_t end = bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return std::string(text.substr(0, end)) + "…";
-}
-
-bool IsUtf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const size_t length = c < 0x80 ? 1 : (c >> 5) == 6 ? 2 : (c >> 4) == 14 ? 3 : (c >> 3) == 30 ? 4 : 0;
-    if (length == 0 || i + length > text.size()) return false;
-    uint32_t point = length == 1 ? c : c & (0x7fu >> length);
-    for (size_t j = 1; j < length; ++j) {
-      const auto next = static_cast<unsigned char>(text[i + j]);
-      if ((next & 0xc0) != 0x80) return false;
-      point = (point << 6) | (next & 0x3fu);
-    }
-    constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (point < kSmallest[length] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return false;
-    i += length;
-  }
-  return true;
-}
+bool IsUtf8(std::string_view text) { return CheckUtf8(text, "").ok(); }
 
 std::string IdeaKey(std::string_view idea) {
   std::string key;

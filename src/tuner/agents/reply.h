@@ -85,7 +85,5 @@ std::string IdeaKey(std::string_view idea);
 
 // Returns whether `text` is valid UTF-8.
 bool IsUtf8(std::string_view text);
-// Returns at most `bytes` bytes, cut at a character's boundary, with "…" when cut.
-std::string ClipText(std::string_view text, size_t bytes);
 
 }  // namespace hone

@@ -12,7 +12,7 @@
 
 #include "hone/tuner/candidate.h"
 #include "tuner/core/bindings.h"
-#include "tuner/core/float_bits.h"
+#include "tuner/values/float_bits.h"
 
 namespace hone {
 

@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "hone/tuner/candidate.h"
-#include "tuner/core/float_bits.h"
 #include "tuner/core/plan_test_support.h"
+#include "tuner/values/float_bits.h"
 
 namespace hone {
 namespace {

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 

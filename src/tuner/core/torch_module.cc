@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "tuner/core/float_bits.h"
+#include "tuner/values/float_bits.h"
 
 namespace hone {
 namespace {

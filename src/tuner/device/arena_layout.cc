@@ -8,8 +8,8 @@
 #include <bit>
 
 #include "base/rounding.h"
-#include "tuner/core/draw.h"
 #include "tuner/device/cuda/harness_layout.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 namespace {

@@ -77,7 +77,7 @@ class Arena {
   virtual size_t blocks() const = 0;
 };
 
-// Description of the draw of one tensor: core/draw.h has the element function, identical on all devices.
+// Description of the draw of one tensor: values/draw.h has the element function, identical on all devices.
 struct DrawRequest {
   TensorView view;
   ValueSpec values;              // distribution and its parameters; index_bound already in `index_bound`
@@ -317,7 +317,7 @@ class DeviceSession {
   // --- checking ---
   // `reference`: dense row-major doubles of the same shape.
   virtual Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) = 0;
-  // Returns one 64-bit keyed digest per slice (core/draw.h), over bits: NaN payloads and the sign of zero count.
+  // Returns one 64-bit keyed digest per slice (values/draw.h), over bits: NaN payloads and the sign of zero count.
   virtual Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) = 0;
   // Returns the digests of each view, in order. A device may do this in one round trip: with many small buffer sets,
   // round trips dominate the cost of checking.

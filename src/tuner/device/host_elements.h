@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "hone/tuner/task.h"
-#include "tuner/core/float_bits.h"
+#include "tuner/values/float_bits.h"
 
 namespace hone::host {
 

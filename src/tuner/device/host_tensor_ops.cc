@@ -11,12 +11,12 @@
 #include <limits>
 #include <type_traits>
 
-#include "tuner/core/draw.h"
-#include "tuner/core/draw_table.h"
-#include "tuner/core/float8.h"
-#include "tuner/core/packed4.h"
-#include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/harness_layout.h"
+#include "tuner/values/draw.h"
+#include "tuner/values/draw_table.h"
+#include "tuner/values/float8.h"
+#include "tuner/values/packed4.h"
+#include "tuner/values/slice_digest.h"
 
 namespace hone::host {
 namespace {

@@ -12,7 +12,7 @@
 #include <limits>
 #include <set>
 
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 namespace {

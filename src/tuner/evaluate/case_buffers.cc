@@ -6,9 +6,9 @@
 #include <iterator>
 #include <numeric>
 
-#include "tuner/core/draw.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/evaluate/timing/quad_order.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 namespace {

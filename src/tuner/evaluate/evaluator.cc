@@ -421,7 +421,7 @@ Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& asked) 
     return MakeLocalEvaluator(std::move(*backend), [options] { return MakeSimBackend(options, "h200"); }, options);
   };
   if (device.rfind("spool:", 0) == 0) return MakeSpoolEvaluator(device.substr(6));
-  if (IsRedisAddress(device)) return MakeQueueEvaluator(device);
+  if (IsRedisAddress(device)) return MakeQueueEvaluator(device, options.waiting);
   if (device == "sim") return local(MakeSimBackend(options, "h200"));
   if (device.rfind("sim:", 0) == 0) return local(MakeSimBackend(options, device.substr(4)));
   if (device == "cuda" || device.rfind("cuda:", 0) == 0) {

@@ -86,8 +86,8 @@ std::optional<std::string> AsOnAGpu(std::string_view source) {
 
 namespace {
 
-// Judges the code that the GPU ran too, where the text asks which device it is compiled for and that code runs on the simulated
-// one. `as_simulated` is the verdict on the other.
+// Judges on the simulated GPU the code that a GPU ran, for a text that asks which device it is compiled for. `as_simulated` is
+// the verdict on the code that the text has for the simulated GPU; it stands where the other code cannot run there.
 Result<Evaluation> JudgeWhatTheGpuRan(Backend& simulated, const Task& task, const EvaluationRequest& request, const std::string& source,
                                       int compile_jobs, JudgeJob job, Evaluation as_simulated) {
   const auto unseen = [&](const std::string& why) {

@@ -19,8 +19,8 @@
 
 namespace hone {
 
-// What of a candidate's text a GPU's compiler would see, where the text names macros that one of the two compilers alone
-// defines (HONE_SIM, __GNUC__, __CUDACC_RTC__): it then compiles to that on the simulated GPU too. nullopt: it names none.
+// Returns a candidate's text changed so that the simulated GPU's compiler takes the branches that a GPU's would take. Macros that
+// only one of the two compilers defines are renamed (HONE_SIM, __GNUC__) or replaced (__CUDACC_RTC__). nullopt: it names none.
 std::optional<std::string> AsOnAGpu(std::string_view source);
 
 // Judges `request`'s candidate on `simulated`, by checks alone, and compiles for it what it needs. `reference` computes

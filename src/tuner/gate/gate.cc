@@ -24,7 +24,7 @@ struct Subject {
   std::string base_text, head_text;  // an empty base: nothing to time against
   std::vector<Dims> timed;           // the task's timed cases, in its order
   std::vector<CaseDecision> decisions;
-  // What is gone, or has another path alone, needs no verdict.
+  // A kernel that is gone, or that has only another path, needs no verdict.
   bool judged() const { return told.status == GateStatus::kPassed && told.changed; }
 };
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/toml_document.h"
+#include "base/utf8.h"
 #include "hone/tuner/task.h"
 
 namespace hone {
@@ -59,13 +60,7 @@ std::string ValueText(const TomlNode& node) {
   return "";
 }
 
-std::string Short(std::string text) {
-  if (text.size() <= kValueBytes) return text;
-  text.resize(kValueBytes);
-  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
-  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0) text.pop_back();
-  return text + "…";
-}
+std::string Short(const std::string& text) { return ClipText(text, kValueBytes); }
 
 bool IsArrayOfTables(const TomlNode& node) {
   return node.kind == TomlNode::Kind::kArray && !node.items.empty() &&
@@ -150,7 +145,7 @@ std::string NameOf(const SourceTree& tree, const std::string& folder) {
   return name != nullptr && name->kind == TomlNode::Kind::kString ? name->string : "";
 }
 
-// What differs between the files of one task; empty: nothing.
+// Returns what differs between the files of one task; empty: nothing does.
 Result<std::string> DescribeFiles(const SourceTree& base, const std::string& base_folder, const SourceTree& head,
                                   const std::string& head_folder) {
   std::string what;

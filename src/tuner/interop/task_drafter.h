@@ -157,7 +157,7 @@ class TaskDrafter {
   Status CheckNames();
   void DropUnusedDims();
 
-  // Declares inputs that a kernel has as pointers to non-const as pointers to const.
+  // Adds `const` to pointer parameters that are inputs of the task and not const in the kernel.
   void AddConsts();
 
   // These functions write the files' text (new_task_text.cc).

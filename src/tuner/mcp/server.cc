@@ -26,7 +26,7 @@ namespace hone::mcp {
 namespace {
 
 constexpr double kLeastSecondsBetweenProgress = 0.1;
-constexpr size_t kProgressBytes = 200;  // clients cut longer messages
+constexpr size_t kProgressBytes = 197;  // clients cut messages beyond 200 bytes, and ClipText adds an ellipsis of 3
 
 // One call in progress, shared by its thread and the reading thread.
 struct Call {
@@ -39,15 +39,12 @@ struct Call {
   double last_progress = 0, last_time = 0;
 };
 
-std::string CutToCharacters(std::string text, size_t bytes) {
+// Returns the text as one line that clients show whole.
+std::string ProgressText(std::string text) {
   for (char& c : text) {
     if (c == '\n' || c == '\t') c = ' ';
   }
-  if (text.size() <= bytes) return text;
-  text.resize(bytes - 3);
-  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
-  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0) text.pop_back();
-  return text + "...";
+  return ClipText(text, kProgressBytes);
 }
 
 // The state that outlives Serve if a call does.
@@ -298,7 +295,7 @@ class Session : public std::enable_shared_from_this<Session> {
     call.last_progress = done;
     call.last_time = now;
     Json params = {
-        {"progressToken", call.progress_token}, {"progress", done}, {"message", CutToCharacters(what, kProgressBytes)}};
+        {"progressToken", call.progress_token}, {"progress", done}, {"message", ProgressText(what)}};
     if (total) params["total"] = *total;
     writer_.WriteIfRoom(NotificationMessage("notifications/progress", params));
   }

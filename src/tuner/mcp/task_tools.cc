@@ -12,6 +12,7 @@
 #include "tuner/agents/prompt_text.h"
 #include "tuner/mcp/answer_budget.h"
 #include "tuner/mcp/schema.h"
+#include "tuner/mcp/tool_fields.h"
 #include "tuner/mcp/tools.h"
 #include "tuner/workbench/task_description.h"
 
@@ -168,7 +169,7 @@ std::vector<Tool> TaskTools(const std::shared_ptr<Toolbox>& toolbox) {
                       "a candidate is written. "
                       "After it you can write a candidate and call eval.",
        .input_schema = ObjectSchema(
-           {{"name", TextSchema("A name that tasks lists, or a folder with a task.toml below the server's root.")}},
+           {{"name", TaskField()}},
            {"name"}),
        .output_schema = ObjectSchema(
            {{"task", AnyObjectSchema(

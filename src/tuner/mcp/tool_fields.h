@@ -23,7 +23,7 @@ inline Json SourceField(std::string_view meaning) {
   return schema;
 }
 inline Json TaskField() {
-  return TextSchema("A name that tasks lists, or a folder with a task.toml below the server's root.");
+  return TextSchema("A task's name, as the tool `tasks` lists it, or a folder below the server's root that contains a task.toml.");
 }
 inline Json CandidateField() {
   return SourceField("The candidate's whole .cu file, launch plan included. Give this or path.");

@@ -45,18 +45,18 @@ redis.call('HSET', ARGV[3], 'state', 'waiting', 'deaths', '0', 'entry', entry)
 redis.call('EXPIRE', ARGV[3], ARGV[8])
 return 1)";
 
-// ARGV: answer, job, state. Of the answer, which stays, another submitter of the same id may have need.
+// Takes the answer and deletes the bundle. The answer stays, for another who submitted the same id. ARGV: answer, job,
+// state.
 constexpr std::string_view kCollect = R"(
 local answer = redis.call('GET', ARGV[1])
 if answer then redis.call('UNLINK', ARGV[2], ARGV[3]) end
 return answer)";
 
-// Checks whether the entry is still this worker's. ARGV: jobs, state, entry, worker, group, the job's new state or ''.
-constexpr std::string_view kHold = R"(
-local p = redis.call('XPENDING', ARGV[1], ARGV[5], ARGV[3], ARGV[3], 1)
-if #p == 0 or p[1][2] ~= ARGV[4] then return 0 end
-redis.call('XCLAIM', ARGV[1], ARGV[5], ARGV[4], 0, ARGV[3], 'JUSTID')
-if ARGV[6] ~= '' then redis.call('HSET', ARGV[2], 'state', ARGV[6]) end
+// Renews the lease if the entry is still this worker's. ARGV: jobs, entry, worker, group.
+constexpr std::string_view kRenew = R"(
+local p = redis.call('XPENDING', ARGV[1], ARGV[4], ARGV[2], ARGV[2], 1)
+if #p == 0 or p[1][2] ~= ARGV[3] then return 0 end
+redis.call('XCLAIM', ARGV[1], ARGV[4], ARGV[3], 0, ARGV[2], 'JUSTID')
 return 1)";
 
 // ARGV: jobs, state, answer, said, counts, entry, group, text, seconds.
@@ -101,10 +101,10 @@ if #p == 0 or p[1][2] ~= ARGV[5] or p[1][3] ~= 0 then return {} end
 return redis.call('XCLAIM', ARGV[1], ARGV[4], ARGV[3], 0, ARGV[2]))";
 
 // Common beginning of the three scripts below, which hand jobs to a worker. Each is one round trip, and one write where
-// the server syncs every write. A reply is {stream, entry, id, bundle, simulated}, or empty. ARGV: group, worker, the
-// job's new state ('judging': it begins at once; '': it is claimed), most deaths, seconds, prefix.
+// the server syncs every write. A reply is {stream, entry, id, bundle, simulated}, or empty. ARGV: group, worker, most
+// deaths, seconds, prefix.
 constexpr std::string_view kHandOut = R"(
-local group, worker, state, most, seconds, prefix = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local group, worker, most, seconds, prefix = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local function key(what, id) return prefix .. what .. ':' .. id end
 local function id_of(entry)
   local fields = entry[2] or {}
@@ -117,14 +117,13 @@ local function drop(stream, entry, id)
   redis.call('DEL', key('state', id))
 end
 -- The claimed job; nil for one that a worker with an expired lease has answered meanwhile, and for an entry without a job.
-local function hand(stream, entry, id, or_state)
+local function hand(stream, entry, id)
   local bundle = redis.call('GET', key('job', id))
   if not bundle or redis.call('EXISTS', key('answer', id)) == 1 then
     drop(stream, entry, id)
     return nil
   end
-  if state ~= '' then or_state = state end
-  if or_state then redis.call('HSET', key('state', id), 'state', or_state) end
+  redis.call('HSET', key('state', id), 'state', 'judging')
   return {stream, entry[1], id, bundle, redis.call('HGET', key('state', id), 'simulated') or ''}
 end
 -- The same for a job whose lease ran out. Too many deaths in a judgement answer it with an error.
@@ -143,18 +142,18 @@ local function take_over(stream, entry)
       end
     end
   end
-  return hand(stream, entry, id, 'claimed')
+  return hand(stream, entry, id)
 end
 )";
 
 // Further ARGV: lease in milliseconds, streams in the order in which they are looked at.
 constexpr std::string_view kTakeNow = R"(
-for i = 8, #ARGV do
-  local found = redis.call('XAUTOCLAIM', ARGV[i], group, worker, ARGV[7], '0', 'COUNT', '1')
+for i = 7, #ARGV do
+  local found = redis.call('XAUTOCLAIM', ARGV[i], group, worker, ARGV[6], '0', 'COUNT', '1')
   local job = found[2] and found[2][1] and take_over(ARGV[i], found[2][1])
   if job then return job end
 end
-for i = 8, #ARGV do
+for i = 7, #ARGV do
   for _ = 1, 100 do
     local found = redis.call('XREADGROUP', 'GROUP', group, worker, 'COUNT', '1', 'STREAMS', ARGV[i], '>')
     local entry = found and found[1] and found[1][2][1]
@@ -165,9 +164,9 @@ for i = 8, #ARGV do
 end
 return {})";
 
-// Further ARGV: stream, entry, id. Of an entry that this worker has just been given.
-constexpr std::string_view kTakeThis = "return hand(ARGV[7], {ARGV[8]}, ARGV[9]) or {}";
-constexpr std::string_view kTakeOverThis = "return take_over(ARGV[7], {ARGV[8], {'id', ARGV[9]}}) or {}";
+// These two take an entry that this worker has just been given. Further ARGV: stream, entry, id.
+constexpr std::string_view kTakeThis = "return hand(ARGV[6], {ARGV[7]}, ARGV[8]) or {}";
+constexpr std::string_view kTakeOverThis = "return take_over(ARGV[6], {ARGV[7], {'id', ARGV[8]}}) or {}";
 
 // ARGV: device, name, facts.
 constexpr std::string_view kRegister = R"(
@@ -249,7 +248,7 @@ Status JobQueue::Submit(const std::string& id, const std::string& bundle) {
       .status();
 }
 
-Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id, double seconds, bool forget) {
+Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id, double seconds) {
   const double block = std::clamp(seconds, 0.01, kLongestBlock);
   // Pushes the element back: others may wait for the same answer, and a lost reply must not remove it.
   const Result<RedisReply> said =
@@ -258,9 +257,7 @@ Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id
   // has its answer makes room.
   if (!said.ok() && !IsMemoryFull(said.status().message())) return said.status();
   if (said.ok() && said->kind != RedisReply::Kind::kText) return std::optional<std::string>();
-  HONE_ASSIGN_OR_RETURN(const RedisReply answer,
-                        forget ? Run(kCollect, {Key("answer", id), Key("job", id), Key("state", id)})
-                               : connection_->Command({"GET", Key("answer", id)}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply answer, Run(kCollect, {Key("answer", id), Key("job", id), Key("state", id)}));
   if (answer.kind == RedisReply::Kind::kText) return std::optional<std::string>(answer.text);
   if (!said.ok()) return said.status();
   return std::optional<std::string>();
@@ -273,14 +270,10 @@ Result<bool> JobQueue::Knows(const std::string& id) {
   return known.integer == 1;
 }
 
-Status JobQueue::Forget(const std::string& id) {
-  return connection_->Command({"UNLINK", Key("job", id), Key("state", id)}).status();
-}
-
-Result<std::optional<ClaimedJob>> JobQueue::HandOut(std::string_view script, const std::string& worker, bool begun,
+Result<std::optional<ClaimedJob>> JobQueue::HandOut(std::string_view script, const std::string& worker,
                                                     const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {
-      kGroup, worker, begun ? "judging" : "", std::to_string(kMostDeaths), std::to_string(kAnswerSeconds), prefix_};
+  std::vector<std::string> arguments = {kGroup, worker, std::to_string(kMostDeaths), std::to_string(kAnswerSeconds),
+                                        prefix_};
   arguments.insert(arguments.end(), more.begin(), more.end());
   HONE_ASSIGN_OR_RETURN(const RedisReply reply, Run(fmt::format("{}{}", kHandOut, script), arguments));
   if (reply.list.size() != 5) return std::optional<ClaimedJob>();
@@ -318,16 +311,14 @@ Result<RedisReply> JobQueue::SeizeAfterAClockJump(const std::string& worker, boo
   return seized;
 }
 
-Result<std::optional<ClaimedJob>> JobQueue::Claim(const std::string& worker, double seconds, bool as_sieve,
-                                                  bool begun) {
-  Result<std::optional<ClaimedJob>> job = TryClaim(worker, seconds, as_sieve, begun);
+Result<std::optional<ClaimedJob>> JobQueue::Claim(const std::string& worker, double seconds, bool as_sieve) {
+  Result<std::optional<ClaimedJob>> job = TryClaim(worker, seconds, as_sieve);
   if (job.ok() || job.status().message().find("NOGROUP") == std::string::npos) return job;
   HONE_RETURN_IF_ERROR(MakeGroups());  // the server was emptied, or came back without its data
   return std::optional<ClaimedJob>();
 }
 
-Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, double seconds, bool as_sieve,
-                                                     bool begun) {
+Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, double seconds, bool as_sieve) {
   const double until = SteadySeconds() + std::clamp(seconds, 0.01, kLongestBlock);
   std::vector<std::string> now = {std::to_string(lease_milliseconds_)};
   for (const bool sieved : {true, false}) {
@@ -337,11 +328,11 @@ Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, 
     if (seized.list.size() != 2) continue;
     HONE_ASSIGN_OR_RETURN(
         const std::optional<ClaimedJob> job,
-        HandOut(kTakeOverThis, worker, begun, {Stream(sieved), seized.list[0].text, Field(seized.list[1], "id")}));
+        HandOut(kTakeOverThis, worker, {Stream(sieved), seized.list[0].text, Field(seized.list[1], "id")}));
     if (job) return job;
   }
   while (true) {
-    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> there, HandOut(kTakeNow, worker, begun, now));
+    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> there, HandOut(kTakeNow, worker, now));
     const double left = until - SteadySeconds();
     if (there || left <= 0) return there;
     // One command waits at one stream: a judge looks at the other one now and then. Of many that wait, a job wakes one.
@@ -358,20 +349,14 @@ Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, 
     if (entry.list.size() != 2) continue;
     HONE_ASSIGN_OR_RETURN(
         std::optional<ClaimedJob> came,
-        HandOut(kTakeThis, worker, begun, {Stream(false), entry.list[0].text, Field(entry.list[1], "id")}));
+        HandOut(kTakeThis, worker, {Stream(false), entry.list[0].text, Field(entry.list[1], "id")}));
     if (came) return came;
   }
 }
 
-Result<bool> JobQueue::Begin(const std::string& worker, const ClaimedJob& job) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply held,
-                        Run(kHold, {Stream(job.sieved), Key("state", job.id), job.entry, worker, kGroup, "judging"}));
-  return held.integer == 1;
-}
-
 Result<bool> JobQueue::Renew(const std::string& worker, const ClaimedJob& job) {
   HONE_ASSIGN_OR_RETURN(const RedisReply held,
-                        Run(kHold, {Stream(job.sieved), Key("state", job.id), job.entry, worker, kGroup, ""}));
+                        Run(kRenew, {Stream(job.sieved), job.entry, worker, kGroup}));
   return held.integer == 1;
 }
 

@@ -24,7 +24,7 @@
 // need no GPU, take unsieved jobs, answer those they can refuse, and pass the rest on. So a queue works without a
 // sieve, and no judge waits for one.
 //
-// Submitting, claiming with beginning, answering, passing on, putting back and taking over are one Lua script each, so
+// Submitting, claiming, answering, passing on, putting back and taking over are one Lua script each, so
 // that a client cannot crash between two commands; a claim that had to wait for a job takes two, and one that stops
 // halfway is taken over when its lease ends. A worker holds a job by a lease of kLeaseSeconds, which it renews while
 // its judgement makes progress; when the lease runs out, another worker takes over. Only deaths during a judgement
@@ -86,22 +86,17 @@ class JobQueue {
 
   // Submits a job. Submitting a job that is present already, or answered, changes nothing.
   Status Submit(const std::string& id, const std::string& bundle);
-  // Waits at most `seconds` for the answer's text. nullopt: not there yet. With `forget` it deletes the bundle, as
-  // Forget does, once the answer is there.
-  Result<std::optional<std::string>> WaitForAnswer(const std::string& id, double seconds, bool forget = false);
+  // Waits at most `seconds` for the answer's text. nullopt: not there yet. Once it is there, the bundle is deleted; the
+  // answer stays.
+  Result<std::optional<std::string>> WaitForAnswer(const std::string& id, double seconds);
   // Returns whether the job waits, is being judged or is answered. false: the server lost it, or its entry in the
   // stream (which can be trimmed by hand), and it has to be submitted again.
   Result<bool> Knows(const std::string& id);
-  // Deletes the bundle once the submitter has the answer; the answer stays.
-  Status Forget(const std::string& id);
 
-  // Claims a job for a worker. nullopt: no job came within `seconds`. A judge takes sieved jobs first, a sieve takes
-  // none of them. With `begun` the job is claimed and begun in one step, for a worker that judges it at once.
-  Result<std::optional<ClaimedJob>> Claim(const std::string& worker, double seconds, bool as_sieve = false,
-                                          bool begun = false);
-  // Marks a claimed job: from now on a death counts against it. false: the lease was lost, and another worker has the
-  // job.
-  Result<bool> Begin(const std::string& worker, const ClaimedJob& job);
+  // Claims a job for a worker, which judges it at once: from now on a death counts against it. nullopt: no job came
+  // within `seconds`. A judge takes sieved jobs first, a sieve takes none of them.
+  Result<std::optional<ClaimedJob>> Claim(const std::string& worker, double seconds, bool as_sieve = false);
+  // Renews a claimed job's lease. false: the lease was lost, and another worker has the job.
   Result<bool> Renew(const std::string& worker, const ClaimedJob& job);
   // Answers the job once: if it is answered already, the first answer stays.
   Status Finish(const ClaimedJob& job, const std::string& answer);
@@ -129,9 +124,9 @@ class JobQueue {
   Result<RedisReply> Run(std::string_view script, const std::vector<std::string>& arguments);
   std::string Stream(bool sieved) const { return Key(sieved ? "sieved" : "jobs"); }
   Status MakeGroups();
-  Result<std::optional<ClaimedJob>> TryClaim(const std::string& worker, double seconds, bool as_sieve, bool begun);
+  Result<std::optional<ClaimedJob>> TryClaim(const std::string& worker, double seconds, bool as_sieve);
   // Runs a script that hands out a job; `more` are its further arguments.
-  Result<std::optional<ClaimedJob>> HandOut(std::string_view script, const std::string& worker, bool begun,
+  Result<std::optional<ClaimedJob>> HandOut(std::string_view script, const std::string& worker,
                                             const std::vector<std::string>& more);
   // Leases end by the server's clock. If that clock was set back, a lease that began before seems to begin in the
   // future, and a dead worker's would last until the clock is there again. A living worker renews its lease, and with it

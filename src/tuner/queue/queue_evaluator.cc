@@ -89,7 +89,7 @@ class QueueEvaluator final : public Evaluator {
     }
     if (!submitted) HONE_RETURN_IF_ERROR(queue->Submit(id, bundle));
     submitted = true;
-    Result<std::optional<std::string>> answer = queue->WaitForAnswer(id, kLookSeconds, true);
+    Result<std::optional<std::string>> answer = queue->WaitForAnswer(id, kLookSeconds);
     if (answer.ok() && !*answer && tell_) TellWhatIsAhead(*queue);
     if (answer.ok()) Give(std::move(queue));
     return answer;

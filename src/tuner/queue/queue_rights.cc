@@ -35,15 +35,10 @@ std::vector<std::string> QueueRights(QueueRole role, const std::string& queue, c
 
 Result<std::string> AclLine(QueueRole role, const std::string& queue, const std::string& user,
                             std::string_view password) {
-  const std::string address = fmt::format("redis://{}@host/{}", user, queue);
-  const Result<RedisAddress> read = ParseRedisAddress(address);
-  if (user.empty() || user.size() > 64 || user == "default" ||
-      user.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") !=
-          std::string::npos) {
+  if (!IsQueueName(user) || user == "default")
     return Status::InvalidArgument(
         fmt::format("user '{}': a name is 1 to 64 letters, digits, '.', '_' and '-', and not default", user));
-  }
-  if (!read.ok())
+  if (!IsQueueName(queue))
     return Status::InvalidArgument(
         fmt::format("queue '{}': a name is 1 to 64 letters, digits, '.', '_' and '-'", queue));
   std::string line = fmt::format("user {} reset on #{}", user, Sha256Hex(password));

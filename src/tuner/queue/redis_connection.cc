@@ -95,8 +95,7 @@ class HiredisConnection final : public RedisConnection {
       tls_ = std::move(*channel);
     }
     if (address_.password_file.empty()) return Status::Ok();
-    HONE_ASSIGN_OR_RETURN(std::string password, ReadFile(address_.password_file, 1 << 16));
-    password = password.substr(0, password.find_first_of("\r\n"));
+    HONE_ASSIGN_OR_RETURN(std::string password, ReadPassword(address_.password_file));
     std::vector<std::string> words{"AUTH"};
     if (!address_.user.empty()) words.push_back(address_.user);
     words.push_back(std::move(password));
@@ -177,13 +176,21 @@ class HiredisConnection final : public RedisConnection {
   std::string tls_error_;
 };
 
+}  // namespace
+
 bool IsQueueName(std::string_view name) {
   if (name.empty() || name.size() > 64) return false;
   return name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
          std::string_view::npos;
 }
 
-}  // namespace
+Result<std::string> ReadPassword(const std::string& file) {
+  HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(file, 1 << 16));
+  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
+  if (text.empty())
+    return Status::InvalidArgument(fmt::format("{}: the first line, which is the password, is empty", file));
+  return text;
+}
 
 bool IsLoginRefused(std::string_view error) {
   return error.find("WRONGPASS") != std::string_view::npos || error.find("NOAUTH") != std::string_view::npos;

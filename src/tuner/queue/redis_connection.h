@@ -28,6 +28,10 @@ struct RedisAddress {
   std::string reuse;          // likewise; empty: every evaluation is a new job
 };
 bool IsRedisAddress(std::string_view text);
+// Returns whether `name` may name a queue or a user: 1 to 64 of A-Z a-z 0-9 . _ -, which are safe in keys and addresses.
+bool IsQueueName(std::string_view name);
+// Reads a password file. kInvalidArgument: its first line is empty.
+Result<std::string> ReadPassword(const std::string& file);
 // Parses an address. kInvalidArgument says which part is wrong.
 Result<RedisAddress> ParseRedisAddress(const std::string& text);
 

@@ -161,8 +161,7 @@ class Worker {
         return Status::Ok();
       }
     }
-    HONE_ASSIGN_OR_RETURN(const std::optional<ClaimedJob> job,
-                          queue->Claim(own.worker, kClaimSeconds, own.sieve, true));
+    HONE_ASSIGN_OR_RETURN(const std::optional<ClaimedJob> job, queue->Claim(own.worker, kClaimSeconds, own.sieve));
     if (!job) return Status::Ok();
     const Busy busy(*this);
     if (options_.judging.stop.stop_requested()) return queue->PutBack(own.worker, *job);

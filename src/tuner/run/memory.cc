@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "tuner/agents/diff.h"
 #include "tuner/agents/limiter.h"
 #include "tuner/agents/prompt_text.h"

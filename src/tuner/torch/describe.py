@@ -5,7 +5,7 @@
 Reads one JSON object on standard input: {"file", "class", "training", "or_eval" (where training mode drops elements at random, eval
 mode), "fixed": [names], "seed", "threads"} with "text" and
 "sizes" of a problem file, or with "module", "folder" and "added" of a class that lies elsewhere ("added" is what it lacks to
-be a problem), or with "definition", "workloads" and what else definition.py reads, or with "board": {"task", "name", "files"} of a folder
+be a problem), or with "definition", "workloads" and what else definition.py reads, or with "board": {"name", "folder"} of a folder
 in GPU MODE's format. Writes one line on standard output, "hone: " and a JSON object: {"error": sentence}, or the fields at the end
 of `describe`.
 """

@@ -7,167 +7,52 @@ The folder holds task.yml, which lists files, tests and benchmarks, and referenc
 made of them holds these files word for word, `Model` around that function, and `get_inputs()` around `generate_input`; the
 whole numbers of a case are its sizes. Nothing is run here but the user's own files.
 """
-import re
-
 REFERENCE = "reference.py"
 NOT_NEEDED = ("submission.py", "eval.py")
 MOST_MULTIPLE = 128  # how much of what all cases' sizes have in common a kernel may rely on, if that must be
 USUAL_MULTIPLE = 16  # and else, so that hidden cases differ from the listed ones
+MOST_BOARD_BYTES = 1 << 20  # of one file
 
 
-class Yaml:
-    """The part of YAML that problem files are written in: mappings by indentation, lists of flow mappings, block texts."""
+def read_yaml(path):
+    """What a YAML file holds, as a mapping."""
+    try:
+        import yaml
+    except ImportError as error:
+        raise Refused(f"PyYAML could not be imported ({error}), and {path} is YAML: install it with `pip install pyyaml`") from error
+    text = read_of_board(path)
+    if text is None:
+        raise Refused(f"{path} cannot be read: name a folder that holds a problem's task.yml")
+    try:
+        told = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise Refused(f"{path}:{mark.line + 1 if mark else 1}: {getattr(error, 'problem', None) or 'this is no YAML'}: mend the line") from error
+    if not isinstance(told, dict):
+        raise Refused(f"{path} is no mapping of keys to values, as a problem's task.yml is")
+    return told
 
-    def __init__(self, text, file):
-        self.file, self.lines = file, text.splitlines()
 
-    def refuse(self, number, why):
-        raise Refused(f"{self.file}:{number + 1}: {why}: write plain mappings and lists, one case a line as {{\"size\": 1024, \"seed\": 1}}")
-
-    @staticmethod
-    def bare(line):
-        """The line without its comment."""
-        quote = ""
-        for at, sign in enumerate(line):
-            if quote:
-                quote = "" if sign == quote else quote
-            elif sign in "\"'":
-                quote = sign
-            elif sign == "#" and (at == 0 or line[at - 1].isspace()):
-                return line[:at].rstrip()
-        return line.rstrip()
-
-    def scalar(self, text):
-        text = text.strip()
-        if len(text) > 1 and text[0] in "\"'" and text[-1] == text[0]:
-            return text[1:-1]
-        for make in (int, float):
-            try:
-                return make(text)
-            except ValueError:
-                continue
-        return {"true": True, "false": False, "null": None, "~": None, "": None}.get(text.lower(), text)
-
-    def flow(self, text, number):
-        """(value, what follows it) of text that begins with a flow mapping, a flow list or a scalar."""
-        text = text.lstrip()
-        if text[:1] in ("{", "["):
-            closing, found = ("}", {}) if text[0] == "{" else ("]", [])
-            text = text[1:].lstrip()
-            while not text.startswith(closing):
-                if not text:
-                    self.refuse(number, f"a '{closing}' is missing")
-                if closing == "}":
-                    key, text = self.flow(text, number)
-                    if not text.lstrip().startswith(":"):
-                        self.refuse(number, f"'{key}' has no value")
-                    found[key], text = self.flow(text.lstrip()[1:], number)
-                else:
-                    one, text = self.flow(text, number)
-                    found.append(one)
-                text = text.lstrip()
-                if text.startswith(","):
-                    text = text[1:].lstrip()
-                elif not text.startswith(closing):
-                    self.refuse(number, "a comma is missing")
-            return found, text[1:]
-        quoted = re.match(r'"([^"]*)"|\'([^\']*)\'', text)
-        if quoted:
-            return quoted.group(1) if quoted.group(1) is not None else quoted.group(2), text[quoted.end():]
-        plain = re.match(r"[^,:\]\}]*", text)
-        return self.scalar(plain.group()), text[plain.end():]
-
-    def value(self, text, number):
-        if text[:1] not in ("{", "["):
-            return self.scalar(text)
-        made, rest = self.flow(text, number)
-        if rest.strip():
-            self.refuse(number, f"'{rest.strip()}' follows a value")
-        return made
-
-    def read(self):
-        made, at = self.block(0, 0)
-        if at < len(self.lines):
-            self.refuse(at, "the indentation fits nothing above")
-        return made if isinstance(made, dict) else {}
-
-    def next(self, at):
-        while at < len(self.lines) and not self.bare(self.lines[at]).strip():
-            at += 1
-        return at
-
-    def block(self, at, indent):
-        """(value, line after it) of the lines from `at` that are indented by `indent` or more."""
-        at = self.next(at)
-        if at >= len(self.lines):
-            return None, at
-        indent = max(indent, len(self.lines[at]) - len(self.lines[at].lstrip()))
-        listed = self.bare(self.lines[at]).strip()[:1] == "-"
-        made = [] if listed else {}
-        while True:
-            at = self.next(at)
-            if at >= len(self.lines):
-                return made, at
-            line = self.bare(self.lines[at])
-            depth = len(line) - len(line.lstrip())
-            text = line.strip()
-            if depth < indent or (depth == indent and listed != (text[:1] == "-")):
-                return made, at
-            if depth > indent or "\t" in line[:depth]:
-                self.refuse(at, "the indentation fits nothing above")
-            if listed:
-                rest = text[1:].strip()
-                pair = re.match(r"[\w\"'-]+\s*:(\s|$)", rest) if rest[:1] not in ("{", "[") else None
-                if pair:  # "- name: x" begins a mapping, whose other lines are indented as "name" is
-                    self.lines[at] = " " * (depth + text.index(rest[0], 1)) + rest
-                    one, at = self.block(at, depth + 1)
-                elif rest:
-                    gathered, at = self.whole(rest, at)
-                    one = self.value(gathered, at - 1)
-                else:
-                    one, at = self.block(at + 1, depth + 1)
-                made.append(one)
-                continue
-            key, colon, rest = text.partition(":")
-            if not colon:
-                self.refuse(at, f"'{text}' is neither a key with a value nor an element of a list")
-            key, rest = self.scalar(key), rest.strip()
-            if rest[:1] in ("|", ">"):
-                kept, at = [], at + 1
-                while at < len(self.lines) and (not self.lines[at].strip() or len(self.lines[at]) - len(self.lines[at].lstrip()) > depth):
-                    kept.append(self.lines[at].strip())
-                    at += 1
-                made[key] = "\n".join(kept).strip()
-            elif rest:
-                gathered, at = self.whole(rest, at)
-                made[key] = self.value(gathered, at - 1)
-            else:
-                below = self.next(at + 1)
-                inner = self.bare(self.lines[below]) if below < len(self.lines) else ""
-                deeper = len(inner) - len(inner.lstrip())
-                if inner and (deeper > depth or (deeper == depth and inner.strip()[:1] == "-")):
-                    made[key], at = self.block(below, deeper)
-                else:
-                    made[key], at = None, at + 1
-
-    def whole(self, text, at):
-        """(the flow value that begins on line `at`, with the lines it goes on over, the line after it)."""
-        at += 1
-        while text[:1] in ("{", "[") and sum(text.count(one) for one in "{[") > sum(text.count(one) for one in "}]"):
-            if at >= len(self.lines):
-                self.refuse(at - 1, "a bracket is not closed")
-            text += " " + self.bare(self.lines[at]).strip()
-            at += 1
-        return text, at
+def read_of_board(path):
+    """The text of a file of the problem; None: it is not there, or lies where this process may not read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(MOST_BOARD_BYTES + 1)
+    except OSError:
+        return None
+    if len(text) > MOST_BOARD_BYTES:
+        raise Refused(f"{path} has more than {MOST_BOARD_BYTES} characters: is it a problem's file?")
+    return text
 
 
 class Board:
     """What task.yml says, checked: cases of whole numbers and texts, and the files that reference.py may import."""
 
     def __init__(self, job):
-        self.folder, given = job["file"], job["board"]
+        given = job["board"]
+        self.folder = given["folder"]
         self.file = f"{self.folder}/task.yml"
-        told = Yaml(given["task"], self.file).read()
+        told = read_yaml(self.file)
         if told.get("lang", "py") != "py":
             raise Refused(f"{self.file} is a problem in {told['lang']}, whose reference is CUDA C++: give its kernel to hone new --from kernel.cu, or "
                           "take a problem with lang: py")
@@ -181,7 +66,7 @@ class Board:
                 raise Refused(f"{self.file}: an entry of 'files' has no name or no source: write {{\"name\": \"reference.py\", \"source\": \"reference.py\"}}")
             if one["source"].startswith("@") or one["name"] in NOT_NEEDED or not one["name"].endswith(".py"):
                 continue
-            text = given["files"].get(one["source"])
+            text = read_of_board(os.path.join(self.folder, one["source"]))
             if text is None:
                 raise Refused(f"{self.file} lists {one['source']}, and there is no such file in {self.folder}: give a whole checkout of the problem's repository")
             self.files[one["name"][:-3]] = text

@@ -47,8 +47,10 @@ Result<Player> StartPlayer(const Python& python, const std::string& script, cons
   Player player;
   HONE_ASSIGN_OR_RETURN(player.scratch, MakeTemporaryDirectory("", "hone-hosted-"));
   HONE_ASSIGN_OR_RETURN(player.told, MakeMemoryFile("hone-hosted-output"));
-  PythonStart start = StartOf(python, script, player.scratch.path(),
-                              {.environment = options.environment, .threads = options.threads, .gpu = options.gpu});
+  HONE_ASSIGN_OR_RETURN(
+      PythonStart start,
+      StartOf(python, script, player.scratch.path(),
+              {.environment = options.environment, .threads = options.threads, .gpu = options.gpu}));
   if (submission) HONE_RETURN_IF_ERROR(AllowCompilers(options.cuda_home, python, player.scratch.path(), &start));
   ChildOptions child;
   child.argv = std::move(start.argv);

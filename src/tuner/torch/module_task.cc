@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
-#include "base/file.h"
 #include "base/json_fields.h"
 #include "base/toml_document.h"
 #include "hone/tuner/candidate.h"
@@ -463,8 +463,10 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
     job["sizes"] = sizes;
     readable = options.definition->readable;
   } else if (options.board) {
-    job["board"] = {{"name", options.board->name}, {"task", options.board->task}, {"files", options.board->files}};
+    job["board"] = {{"name", options.board->name}, {"folder", options.board->folder}};
     job["sizes"] = sizes;
+    // What task.yml lists lies in the problem's folder and beside it.
+    readable = {std::filesystem::path(options.board->folder).parent_path().string()};
   } else if (options.module.empty()) {
     job["text"] = options.text;
     job["sizes"] = sizes;
@@ -477,10 +479,7 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
   }
   HONE_ASSIGN_OR_RETURN(const Python python, FindPython(python_options.environment));
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
-  // The script is too long for a command's argument.
-  HONE_RETURN_IF_ERROR(WriteFileAtomically(scratch.path() + "/describe.py", DescribeScript()));
-  PythonStart start = StartOf(python, "exec(compile(open('describe.py', encoding='utf-8').read(), '<describe>', 'exec'))", scratch.path(),
-                              python_options, readable);
+  HONE_ASSIGN_OR_RETURN(PythonStart start, StartOf(python, DescribeScript(), scratch.path(), python_options, readable));
   start.sandbox.cpu_seconds = static_cast<int64_t>(8 * options.limit_seconds);  // of all threads
   SubprocessOptions run;
   run.argv = std::move(start.argv);

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/gpu_access.h"
 #include "base/json_fields.h"
 
@@ -109,10 +110,13 @@ Result<Python> FindPython(const std::vector<std::string>& environment) {
   return python;
 }
 
-PythonStart StartOf(const Python& python, std::string script, const std::string& scratch, const PythonOptions& options,
-                    const std::vector<std::string>& more_read_paths) {
+Result<PythonStart> StartOf(const Python& python, const std::string& script, const std::string& scratch,
+                            const PythonOptions& options, const std::vector<std::string>& more_read_paths) {
+  // The script goes by a file: Linux allows 128 KiB for one argument of a command line.
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(scratch + "/hone_script.py", script));
   PythonStart start;
-  start.argv = {python.executable, "-c", std::move(script)};
+  start.argv = {python.executable, "-c",
+                "exec(compile(open('hone_script.py', encoding='utf-8').read(), '<hone>', 'exec'))"};
   for (const std::string& entry : options.environment) {
     const std::string name = entry.substr(0, entry.find('='));
     if (name == "PATH" || name == "LD_LIBRARY_PATH" || name == "PYTHONPATH" || name == "PYTHONUSERBASE" ||

@@ -34,14 +34,14 @@ struct Python {
 // there is none.
 Result<Python> FindPython(const std::vector<std::string>& environment);
 
-// PythonStart describes how to start `script`, confined, in `scratch`. `more_read_paths` names what else the script may
-// read.
+// PythonStart describes how to start `script`, confined, with `scratch` as its working directory, where the script is
+// written. `more_read_paths` names what else the script may read.
 struct PythonStart {
   std::vector<std::string> argv, environment;
   SandboxPolicy sandbox;
 };
-PythonStart StartOf(const Python& python, std::string script, const std::string& scratch, const PythonOptions& options,
-                    const std::vector<std::string>& more_read_paths = {});
+Result<PythonStart> StartOf(const Python& python, const std::string& script, const std::string& scratch,
+                            const PythonOptions& options, const std::vector<std::string>& more_read_paths = {});
 
 // Lets what is started run the compilers that are installed: nvcc of `cuda_home` (empty: /usr/local/cuda) and a host compiler
 // for load_inline, ptxas for Triton. They run confined as it is.

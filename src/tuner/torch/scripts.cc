@@ -3,7 +3,6 @@
 #include "tuner/torch/scripts.h"
 
 #include <cstddef>
-#include <string>
 
 extern "C" {
 extern const char hone_torch_problem[];
@@ -41,50 +40,46 @@ extern const size_t hone_torch_serve_size;
 }
 
 namespace hone {
-namespace {
 
-// A part without its licence's lines. A script is one argument of a command line, and Linux allows 128 KiB for one.
-std::string Part(const char* text, size_t size) {
-  std::string part(text, size);
-  while (part.starts_with("# SPDX")) part.erase(0, part.find('\n') + 1);
-  return part;
-}
-
-}  // namespace
-
-std::string ProblemScript() { return Part(hone_torch_problem, hone_torch_problem_size); }
+std::string ProblemScript() { return {hone_torch_problem, hone_torch_problem_size}; }
 
 std::string DescribeScript() {
-  return Part(hone_torch_problem, hone_torch_problem_size) + Part(hone_torch_shapes, hone_torch_shapes_size) +
-         Part(hone_torch_seed, hone_torch_seed_size) + Part(hone_torch_image_seed, hone_torch_image_seed_size) +
-         Part(hone_torch_definition, hone_torch_definition_size) + Part(hone_torch_gpumode, hone_torch_gpumode_size) +
-         Part(hone_torch_describe, hone_torch_describe_size);
+  return std::string(hone_torch_problem, hone_torch_problem_size) +
+         std::string(hone_torch_shapes, hone_torch_shapes_size) + std::string(hone_torch_seed, hone_torch_seed_size) +
+         std::string(hone_torch_image_seed, hone_torch_image_seed_size) +
+         std::string(hone_torch_definition, hone_torch_definition_size) +
+         std::string(hone_torch_gpumode, hone_torch_gpumode_size) +
+         std::string(hone_torch_describe, hone_torch_describe_size);
 }
 
 namespace {
 
 // What both sides of a socket share.
 std::string Common() {
-  return Part(hone_torch_problem, hone_torch_problem_size) + Part(hone_torch_frames, hone_torch_frames_size);
+  return std::string(hone_torch_problem, hone_torch_problem_size) +
+         std::string(hone_torch_frames, hone_torch_frames_size);
 }
 
 }  // namespace
 
-std::string ServeScript() { return Common() + Part(hone_torch_serve, hone_torch_serve_size); }
+std::string ServeScript() { return Common() + std::string(hone_torch_serve, hone_torch_serve_size); }
 
 std::string RefereeScript() {
-  return Common() + Part(hone_torch_lifted, hone_torch_lifted_size) + Part(hone_torch_referee, hone_torch_referee_size);
+  return Common() + std::string(hone_torch_lifted, hone_torch_lifted_size) +
+         std::string(hone_torch_referee, hone_torch_referee_size);
 }
 
 std::string StageScript() {
-  return Common() + Part(hone_torch_driver, hone_torch_driver_size) +
-         Part(hone_torch_device_plan, hone_torch_device_plan_size) + Part(hone_torch_lift, hone_torch_lift_size) +
-         Part(hone_torch_stage, hone_torch_stage_size);
+  return Common() + std::string(hone_torch_driver, hone_torch_driver_size) +
+         std::string(hone_torch_device_plan, hone_torch_device_plan_size) +
+         std::string(hone_torch_lift, hone_torch_lift_size) + std::string(hone_torch_stage, hone_torch_stage_size);
 }
 
 std::string PlayerScript() {
-  return Part(hone_torch_frames, hone_torch_frames_size) + Part(hone_torch_driver, hone_torch_driver_size) +
-         Part(hone_torch_device_plan, hone_torch_device_plan_size) + Part(hone_torch_player, hone_torch_player_size);
+  return std::string(hone_torch_frames, hone_torch_frames_size) +
+         std::string(hone_torch_driver, hone_torch_driver_size) +
+         std::string(hone_torch_device_plan, hone_torch_device_plan_size) +
+         std::string(hone_torch_player, hone_torch_player_size);
 }
 
 }  // namespace hone

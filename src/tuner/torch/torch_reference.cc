@@ -205,7 +205,7 @@ Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, con
   HONE_ASSIGN_OR_RETURN(SocketPair sockets, MakeSocketPair());
   HONE_ASSIGN_OR_RETURN(UniqueFd memory, MakeMemoryFile("hone-reference"));
   HONE_ASSIGN_OR_RETURN(UniqueFd told, MakeMemoryFile("hone-reference-output"));
-  PythonStart start = StartOf(python, ServeScript(), scratch.path(), options);
+  HONE_ASSIGN_OR_RETURN(PythonStart start, StartOf(python, ServeScript(), scratch.path(), options));
   ChildOptions child_options;
   child_options.argv = std::move(start.argv);
   child_options.environment = std::move(start.environment);

@@ -67,8 +67,8 @@ Result<std::string> ExportKernel(const Task& task, const KernelName& name, const
                     {"modules",
                      {{"hone.kernels.candidate", std::string(hone_kernels_candidate, hone_kernels_candidate_size)},
                       {"hone.kernels.triton", std::string(hone_kernels_triton, hone_kernels_triton_size)}}}};
-  PythonStart start = StartOf(python, std::string(hone_export_kernel, hone_export_kernel_size), scratch.path(), options,
-                              {file.parent_path().string()});
+  HONE_ASSIGN_OR_RETURN(PythonStart start, StartOf(python, std::string(hone_export_kernel, hone_export_kernel_size),
+                                                   scratch.path(), options, {file.parent_path().string()}));
   start.sandbox.exec_paths.insert(start.sandbox.exec_paths.end(), python.read_paths.begin(), python.read_paths.end());
   start.sandbox.processes = -1;  // ptxas
   start.sandbox.cpu_seconds = static_cast<int64_t>(8 * kLimitSeconds);

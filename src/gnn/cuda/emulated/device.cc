@@ -24,6 +24,11 @@ Device& Device::Get() {
   return device;
 }
 
+std::recursive_mutex& OneCaller::Mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
 void Device::Fail(cudaError_t error, std::string text) {
   if (fault != cudaSuccess) return;
   fault = error;
@@ -31,6 +36,7 @@ void Device::Fail(cudaError_t error, std::string text) {
 }
 
 cudaError_t Return(cudaError_t error) {
+  const OneCaller turn;
   Device& device = Device::Get();
   if (device.fault != cudaSuccess) return device.fault;
   if (error != cudaSuccess) device.last_error = error;
@@ -58,6 +64,7 @@ void* DynamicSharedMemory() { return running->dynamic_shared(); }
 
 cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
                          std::function<void()> thread, std::span<const ArgumentBytes> arguments) {
+  const OneCaller turn;
   constexpr uint32_t kSharedBytes = 48 << 10;
   Device& device = Device::Get();
   const uint64_t threads = uint64_t{block.x} * block.y * block.z;
@@ -109,6 +116,7 @@ cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t share
 }  // namespace hone::gnn::cuda::emulated
 
 using hone::gnn::cuda::emulated::Device;
+using hone::gnn::cuda::emulated::OneCaller;
 using hone::gnn::cuda::emulated::Return;
 
 const char* cudaGetErrorName(cudaError_t error) {
@@ -136,6 +144,7 @@ const char* cudaGetErrorName(cudaError_t error) {
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
+  const OneCaller turn;
   const Device& device = Device::Get();
   if (error != cudaSuccess && error == device.fault) return device.fault_text.c_str();
   switch (error) {
@@ -148,25 +157,30 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaPeekAtLastError() {
+  const OneCaller turn;
   const Device& device = Device::Get();
   return device.fault != cudaSuccess ? device.fault : device.last_error;
 }
 cudaError_t cudaGetLastError() {
+  const OneCaller turn;
   Device& device = Device::Get();
   if (device.fault != cudaSuccess) return device.fault;
   return std::exchange(device.last_error, cudaSuccess);
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
+  const OneCaller turn;
   *count = 1;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
+  const OneCaller turn;
   *device = 0;
   return Return(cudaSuccess);
 }
 cudaError_t cudaSetDevice(int device) { return Return(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  const OneCaller turn;
   if (device != 0) return Return(cudaErrorInvalidDevice);
   *properties = {};
   std::strcpy(properties->name, "emulated");
@@ -182,6 +196,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return Return(cudaSuccess);
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  const OneCaller turn;
   cudaDeviceProp properties;
   const cudaError_t error = cudaGetDeviceProperties(&properties, device);
   if (error != cudaSuccess) return error;
@@ -199,12 +214,14 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return Return(cudaSuccess);
 }
 cudaError_t cudaRuntimeGetVersion(int* version) {
+  const OneCaller turn;
   *version = 13000;
   return Return(cudaSuccess);
 }
 cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  const OneCaller turn;
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
     if (value < 0 || value > 227 << 10) return Return(cudaErrorInvalidValue);
     Device::Get().dynamic_shared_limit[kernel] = static_cast<uint32_t>(value);

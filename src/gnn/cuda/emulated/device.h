@@ -3,12 +3,13 @@
 //
 // The fake device behind the emulated runtime: its memory, its faults, and which calls are still allowed.
 //
-// One per process, used by one OS thread at a time. Only the files of the emulation include this.
+// One per process; functions of the runtime take turns (OneCaller). Only the files of the emulation include this.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,19 @@ struct Device {
 
   // Records the first fault.
   void Fail(cudaError_t error, std::string text);
+};
+
+// Held by every function of the runtime while it runs, work of streams that it does included: threads take turns, as if
+// each had called the runtime alone.
+class OneCaller {
+ public:
+  OneCaller() { Mutex().lock(); }
+  ~OneCaller() { Mutex().unlock(); }
+  OneCaller(const OneCaller&) = delete;
+  OneCaller& operator=(const OneCaller&) = delete;
+
+ private:
+  static std::recursive_mutex& Mutex();
 };
 
 // Every function of the runtime returns through this: a fault takes precedence, and errors stay for

@@ -103,6 +103,7 @@ std::optional<MemoryRange> FindMemory(uint64_t address) {
 }  // namespace hone::gnn::cuda
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
+  const OneCaller turn;
   CUstream_st* const stream = StreamOf(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   if (handle == nullptr) return Return(cudaErrorStreamCaptureUnsupported);
@@ -116,6 +117,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
+  const OneCaller turn;
   *graph = nullptr;
   CUstream_st* const stream = StreamOf(handle);
   if (stream == nullptr || stream->capture == nullptr) return Return(cudaErrorInvalidValue);
@@ -134,6 +136,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
+  const OneCaller turn;
   const CUstream_st* const stream = StreamOf(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   *status = stream->capture == nullptr  ? cudaStreamCaptureStatusNone
@@ -143,30 +146,36 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  const OneCaller turn;
   if (graph == nullptr || nodes != nullptr) return Return(cudaErrorInvalidValue);
   *count = graph->nodes->size();
   return Return(cudaSuccess);
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  const OneCaller turn;
   if (graph == nullptr) return Return(cudaErrorInvalidValue);
   if (Watch()) Watch()(graph);
   *exec = new CUgraphExec_st{graph->nodes};
   return Return(cudaSuccess);
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t handle) {
+  const OneCaller turn;
   return Return(exec != nullptr && StreamOf(handle) != nullptr ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t handle) {
+  const OneCaller turn;
   CUstream_st* const stream = StreamOf(handle);
   if (exec == nullptr || stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   return Submit(*stream, [nodes = exec->nodes] { Replay(*nodes); });
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  const OneCaller turn;
   if (graph == nullptr) return Return(cudaErrorInvalidValue);
   delete graph;
   return Return(cudaSuccess);
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  const OneCaller turn;
   if (exec == nullptr) return Return(cudaErrorInvalidValue);
   delete exec;
   return Return(cudaSuccess);

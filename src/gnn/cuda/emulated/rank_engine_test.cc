@@ -170,7 +170,6 @@ TEST_F(TwoRanksOnGpus, TrainOnBatchesOfTheHostsCores) {
   train_.clip_norm = 0.3;
   ASSERT_TRUE(Train({.checkpoint = Folder("gpu")}, gpu_, {}).ok());
   gpu_.host_batches = true;
-  gpu_.pinned_batches = false;
   ExpectTheSameBits("fed");
   EXPECT_EQ(Bytes(Folder("gpu")), Bytes(Folder("fed-1")));
 }
@@ -218,8 +217,7 @@ TEST_F(TwoRanksOnGpus, ALostOneLeavesAWholeStepToGoOnFrom) {
     SCOPED_TRACE(fed ? "batches from the host's cores" : "batches of the device's own");
     model_.kind = fed ? "sage" : "sage-ri";
     gpu_.host_batches = fed;
-    gpu_.pinned_batches = false;
-    ExpectAWholeStepIsLeft(fed ? "fed-" : "own-");
+      ExpectAWholeStepIsLeft(fed ? "fed-" : "own-");
   }
 }
 

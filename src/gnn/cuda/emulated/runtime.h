@@ -8,7 +8,7 @@
 // nothing. docs/design/0011-emulated-cuda-runtime.md states what it shows and what it does not.
 //
 // This header has what a test may ask for beyond CUDA's own interface. There is one state per process, as of one
-// device; calls must come from one OS thread at a time.
+// device; calls of several OS threads take turns, each until it returns.
 //
 // A fault (a barrier that not all threads reach, a shuffle from an absent lane, bytes written outside an allocation)
 // ends the kernel, and from then on every call of the runtime returns cudaErrorLaunchFailure or

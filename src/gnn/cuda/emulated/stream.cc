@@ -104,6 +104,7 @@ cudaError_t Submit(CUstream_st& stream, std::function<void()> work, const std::f
 }
 
 cudaError_t Enqueue(cudaStream_t handle, const char* name, std::function<void()> work, std::span<const uint64_t> arguments) {
+  const OneCaller turn;
   CUstream_st* const stream = StreamOf(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   auto checked = [name = std::string(name), work = std::move(work)] {
@@ -140,6 +141,7 @@ void InvalidateCaptures() {
 using namespace hone::gnn::cuda::emulated;
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  const OneCaller turn;
   if (flags > cudaStreamNonBlocking) return Return(cudaErrorInvalidValue);
   Streams().push_back(std::make_unique<CUstream_st>());
   *stream = Streams().back().get();
@@ -148,16 +150,19 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 }
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  const OneCaller turn;
   const cudaError_t error = cudaStreamCreateWithFlags(stream, flags);
   if (error == cudaSuccess) (*stream)->priority = priority;
   return error;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  const OneCaller turn;
   *least = 0;
   *greatest = -5;
   return Return(cudaSuccess);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+  const OneCaller turn;
   CUstream_st* const stream = StreamOf(handle);
   if (handle == nullptr || stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   Drain(*stream);  // CUDA would finish it later; here work must not outlive its queue
@@ -168,6 +173,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 
 // Waiting for a stream that records, or for the device while a stream records, invalidates the capture.
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  const OneCaller turn;
   CUstream_st* const stream = StreamOf(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   if (stream->capture != nullptr) {
@@ -179,6 +185,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   return Return(cudaSuccess);
 }
 cudaError_t cudaDeviceSynchronize() {
+  const OneCaller turn;
   if (AnyCapture()) {
     InvalidateCaptures();
     return Return(cudaErrorStreamCaptureUnsupported);
@@ -187,6 +194,7 @@ cudaError_t cudaDeviceSynchronize() {
   return Return(cudaSuccess);
 }
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  const OneCaller turn;
   CUstream_st* const stream = StreamOf(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   if (stream->capture != nullptr) {
@@ -198,21 +206,25 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   return Device::Get().fault == cudaSuccess && !stream->queue.empty() ? cudaErrorNotReady : Return(cudaSuccess);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* argument) {
+  const OneCaller turn;
   return Enqueue(handle, "a host function", [function, argument] { function(argument); });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  const OneCaller turn;
   *event = new CUevent_st{std::make_shared<EventState>(), (flags & cudaEventDisableTiming) == 0};
   return Return(cudaSuccess);
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  const OneCaller turn;
   if (event == nullptr) return Return(cudaErrorInvalidResourceHandle);
   delete event;
   return Return(cudaSuccess);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
+  const OneCaller turn;
   CUstream_st* const stream = StreamOf(handle);
   if (event == nullptr || stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   const std::shared_ptr<EventState> state = event->state;
@@ -232,6 +244,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned) {
+  const OneCaller turn;
   CUstream_st* const stream = StreamOf(handle);
   if (event == nullptr || stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   const std::shared_ptr<EventState>& state = event->state;
@@ -259,6 +272,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  const OneCaller turn;
   if (event == nullptr) return Return(cudaErrorInvalidResourceHandle);
   if (event->state->capture != nullptr) return Return(cudaErrorStreamCaptureUnsupported);
   if (event->state->recorded > event->state->reached) RunOne(event->state->stream);
@@ -266,6 +280,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
                                                                                              : Return(cudaSuccess);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const OneCaller turn;
   if (event == nullptr) return Return(cudaErrorInvalidResourceHandle);
   if (event->state->capture != nullptr) return Return(cudaErrorStreamCaptureUnsupported);
   while (event->state->recorded > event->state->reached && RunOne(event->state->stream)) {
@@ -273,6 +288,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return Return(cudaSuccess);
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  const OneCaller turn;
   if (start == nullptr || end == nullptr || !start->times || !end->times || start->state->recorded == 0 ||
       end->state->recorded == 0) {
     return Return(cudaErrorInvalidResourceHandle);

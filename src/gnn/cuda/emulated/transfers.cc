@@ -24,6 +24,7 @@ cudaError_t RefuseWhileCapturing() {
 }
 
 cudaError_t AllocateHere(void** pointer, size_t bytes, MemoryKind kind) {
+  const OneCaller turn;
   *pointer = nullptr;
   if (const cudaError_t refused = RefuseWhileCapturing(); refused != cudaSuccess) return refused;
   if (bytes == 0) return Return(cudaSuccess);
@@ -32,6 +33,7 @@ cudaError_t AllocateHere(void** pointer, size_t bytes, MemoryKind kind) {
 }
 
 cudaError_t FreeHere(void* pointer, MemoryKind kind) {
+  const OneCaller turn;
   if (pointer == nullptr) return Return(cudaSuccess);
   DrainAll();  // cudaFree waits for the device
   Device& device = Device::Get();
@@ -53,19 +55,23 @@ bool RangesExist(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) 
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) { return AllocateHere(pointer, bytes, MemoryKind::kDevice); }
 cudaError_t cudaFree(void* pointer) {
+  const OneCaller turn;
   const Allocation* const found = pointer == nullptr ? nullptr : Device::Get().memory.Find(pointer, 1);
   return FreeHere(pointer, found != nullptr && found->kind == MemoryKind::kManaged ? found->kind : MemoryKind::kDevice);
 }
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
+  const OneCaller turn;
   return AllocateHere(pointer, bytes, MemoryKind::kManaged);
 }
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise, cudaMemLocation) {
+  const OneCaller turn;
   const Allocation* const found = Device::Get().memory.Find(pointer, bytes);
   return Return(found != nullptr && found->kind == MemoryKind::kManaged ? cudaSuccess : cudaErrorInvalidValue);
 }
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) { return cudaMalloc(pointer, bytes); }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+  const OneCaller turn;
   const DeviceMemory& memory = Device::Get().memory;
   *free_bytes = memory.total - std::min(memory.total, memory.used);
   *total_bytes = memory.total;
@@ -76,11 +82,13 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) { return Alloc
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) { return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault); }
 cudaError_t cudaFreeHost(void* pointer) { return FreeHere(pointer, MemoryKind::kPinned); }
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  const OneCaller turn;
   if (!OnDevice(host, 1)) return Return(cudaErrorInvalidValue);
   *device = host;
   return Return(cudaSuccess);
 }
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
+  const OneCaller turn;
   if (pointer == nullptr || bytes == 0) return Return(cudaErrorInvalidValue);
   Device::Get().memory.Register(pointer, bytes);
   return Return(cudaSuccess);
@@ -89,6 +97,7 @@ cudaError_t cudaHostUnregister(void* pointer) { return FreeHere(pointer, MemoryK
 
 cudaError_t cudaMemset(void* pointer, int value, size_t bytes) { return cudaMemsetAsync(pointer, value, bytes, nullptr); }
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream) {
+  const OneCaller turn;
   if (bytes == 0) return Return(cudaSuccess);
   if (!OnDevice(pointer, bytes)) return Return(cudaErrorInvalidValue);
   const uint64_t arguments[] = {reinterpret_cast<uint64_t>(pointer), static_cast<uint64_t>(value), bytes};
@@ -96,6 +105,7 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  const OneCaller turn;
   if (bytes == 0) return Return(cudaSuccess);
   if (const cudaError_t refused = RefuseWhileCapturing(); refused != cudaSuccess) return refused;
   if (!RangesExist(to, from, bytes, kind)) return Return(cudaErrorInvalidValue);
@@ -105,6 +115,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
 // Pageable host memory is read when the call is made and written before it returns; pinned memory is read and written
 // when the stream reaches the copy.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t handle) {
+  const OneCaller turn;
   if (bytes == 0) return Return(cudaSuccess);
   if (!RangesExist(to, from, bytes, kind)) return Return(cudaErrorInvalidValue);
   CUstream_st* const stream = StreamOf(handle);

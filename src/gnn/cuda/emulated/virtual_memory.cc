@@ -90,6 +90,7 @@ void GiveWay() { sched_yield(); }
 }  // namespace hone::gnn::cuda::emulated
 
 CUresult cuGetErrorString(CUresult error, const char** text) {
+  const OneCaller turn;
   switch (error) {
     case CUDA_SUCCESS: *text = "no error"; break;
     case CUDA_ERROR_INVALID_VALUE: *text = "invalid argument"; break;
@@ -102,6 +103,7 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
 
 CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* properties,
                                        CUmemAllocationGranularity_flags) {
+  const OneCaller turn;
   if (properties->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
   *granularity = kPageGranularity;
   return CUDA_SUCCESS;
@@ -109,6 +111,7 @@ CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocatio
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const CUmemAllocationProp* properties,
                      unsigned long long) {
+  const OneCaller turn;
   if (properties->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
   if (!Whole(bytes)) return CUDA_ERROR_INVALID_VALUE;
   DeviceMemory& memory = Device::Get().memory;
@@ -131,6 +134,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const C
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  const OneCaller turn;
   if (Memory().physical.count(handle) == 0) return CUDA_ERROR_INVALID_VALUE;
   Release(handle);
   return CUDA_SUCCESS;
@@ -138,6 +142,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 
 CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
                                       unsigned long long) {
+  const OneCaller turn;
   const auto found = Memory().physical.find(handle);
   if (found == Memory().physical.end() || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
   if (!g_sharing) return CUDA_ERROR_NOT_SUPPORTED;
@@ -149,6 +154,7 @@ CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHan
 
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shareable,
                                         CUmemAllocationHandleType type) {
+  const OneCaller turn;
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
   const int copy = dup(static_cast<int>(reinterpret_cast<intptr_t>(shareable)));
   struct stat facts {};
@@ -158,6 +164,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
 }
 
 CUresult cuMemAddressReserve(CUdeviceptr* address, size_t bytes, size_t, CUdeviceptr, unsigned long long) {
+  const OneCaller turn;
   if (!Whole(bytes)) return CUDA_ERROR_INVALID_VALUE;
   void* const pages = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -167,6 +174,7 @@ CUresult cuMemAddressReserve(CUdeviceptr* address, size_t bytes, size_t, CUdevic
 }
 
 CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
+  const OneCaller turn;
   const auto found = Memory().reserved.find(address);
   if (found == Memory().reserved.end() || found->second != bytes) return CUDA_ERROR_INVALID_VALUE;
   const auto inside = Memory().mapped.lower_bound(address);
@@ -178,6 +186,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
 
 CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long) {
+  const OneCaller turn;
   VirtualMemory& memory = Memory();
   const auto found = memory.physical.find(handle);
   if (found == memory.physical.end() || offset != 0 || bytes != found->second.bytes || address % kPageGranularity != 0 ||
@@ -198,6 +207,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGeneric
 }
 
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
+  const OneCaller turn;
   DrainAll();
   const auto found = Memory().mapped.find(address);
   if (found == Memory().mapped.end() || found->second.bytes != bytes) return CUDA_ERROR_INVALID_VALUE;
@@ -213,6 +223,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
 }
 
 CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc* access, size_t count) {
+  const OneCaller turn;
   if (count != 1 || access->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
   const CUdeviceptr end = address + bytes;
   const auto begin = Memory().mapped.find(address);
@@ -233,6 +244,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* found) {
+  const OneCaller turn;
   static const std::map<std::string, void*> functions = {
       {"cuGetErrorString", reinterpret_cast<void*>(&cuGetErrorString)},
       {"cuMemGetAllocationGranularity", reinterpret_cast<void*>(&cuMemGetAllocationGranularity)},
@@ -253,16 +265,19 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
 
 // A process is a GPU here, and every other process is a peer.
 cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device) {
+  const OneCaller turn;
   const std::string own = OwnBusId();
   if (device != 0 || own.size() >= static_cast<size_t>(bytes)) return Return(cudaErrorInvalidValue);
   std::strcpy(id, own.c_str());
   return Return(cudaSuccess);
 }
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
+  const OneCaller turn;
   *device = id == OwnBusId() ? 0 : 1;
   return Return(*device == 0 || g_peers != Peers::kInvisible ? cudaSuccess : cudaErrorInvalidDevice);
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  const OneCaller turn;
   if (device != 0 || peer != 1) return Return(cudaErrorInvalidDevice);
   *can = g_peers == Peers::kReadable ? 1 : 0;
   return Return(cudaSuccess);

@@ -223,7 +223,7 @@ Result<std::unique_ptr<HostFeed>> HostFeed::Make(std::shared_ptr<const Graph> gr
   pipeline.sampler.plain = options.cuts.sampler;
   pipeline.features = !options.cuts.batches;
   pipeline.buffer_bytes = options.buffer_bytes;
-  if (options.pinned) pipeline.transfer = feed.get();
+  pipeline.transfer = feed.get();
   HONE_ASSIGN_OR_RETURN(feed->pipeline_, BatchPipeline::Make(std::move(graph), pipeline));
   return feed;
 }

@@ -82,9 +82,6 @@ struct HostFeedOptions {
   int workers = 0;  // 0: all cores the process may use
   int queue = 0;    // as BatchPipelineOptions::queue
   int64_t buffer_bytes = int64_t{6} << 30;
-  // Slices go to pinned memory, which worker threads get from the CUDA runtime. false: pageable memory; copies are
-  // slower, but only the consumer's thread calls the runtime, which the emulated runtime requires.
-  bool pinned = true;
   HostBatchCuts cuts = {};
 };
 

@@ -50,7 +50,7 @@ class Feed : public testing::Test {
     auto model = MakeModel(shape).value();
     Outcome outcome;
     const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
-    const auto feed = HostFeed::Make(graph_, options_, {.workers = 3, .pinned = false, .cuts = cuts_}).value();
+    const auto feed = HostFeed::Make(graph_, options_, {.workers = 3, .cuts = cuts_}).value();
     for (uint32_t epoch = 0; epoch < 2; ++epoch) {
       EpochOnDevice ran;
       if (epoch == 0 ? first_fed : second_fed) {
@@ -138,7 +138,7 @@ TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
   const auto whole = MakeGpuEngine(*graph_, *model, options_).value();
   ASSERT_TRUE(whole->TrainEpoch(0).ok());
   const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
-  const auto feed = HostFeed::Make(graph_, options_, {.workers = 2, .pinned = false}).value();
+  const auto feed = HostFeed::Make(graph_, options_, {.workers = 2}).value();
   const auto steps = static_cast<uint32_t>(engine->steps_per_epoch());
   ASSERT_GT(steps, 4u);
   std::vector<uint32_t> told;
@@ -205,7 +205,7 @@ TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {
     const FeatureView found = here->features(), expected = whole->features();
     ASSERT_EQ(found.stride_bytes, expected.stride_bytes);
     EXPECT_EQ(std::memcmp(found.rows, expected.rows, static_cast<size_t>(expected.num_rows * expected.stride_bytes)), 0);
-    const auto feed = HostFeed::Make(here, options_, {.workers = 1, .pinned = false}).value();
+    const auto feed = HostFeed::Make(here, options_, {.workers = 1}).value();
     EXPECT_TRUE(engine->TrainFedEpoch(0, *feed).ok());
   }
 }

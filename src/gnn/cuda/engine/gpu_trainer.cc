@@ -109,7 +109,6 @@ class GpuTrainer final : public Trainer {
     HostFeedOptions options;
     options.workers = run_.workers > 0 ? run_.workers : run_.threads;
     options.queue = run_.queue;
-    options.pinned = gpu_.pinned_batches;
     options.cuts = gpu_.host_cuts;
     if (const int64_t available = AvailableMemoryBytes(); available > 0) {
       options.buffer_bytes = std::min(options.buffer_bytes, available / 4 / ranks_.size());

@@ -37,8 +37,7 @@ struct GpuTrainerOptions {
   // The host's cores sample and slice batches (feed.h), and the device only computes. The whole graph is then in host
   // memory too; an outline is copied there. RunOptions sets the number of cores; no bit of the result depends on it.
   bool host_batches = false;
-  bool pinned_batches = true;  // see HostFeedOptions
-  HostBatchCuts host_cuts = {};  // likewise
+  HostBatchCuts host_cuts = {};  // see HostFeedOptions
   // Gradient exchange between the GPUs of the ranks in RunOptions::communicator, if there are several; borrowed.
   // Neither the number of ranks nor the shards' distribution changes a bit of the result.
   GradientExchange* exchange = nullptr;

@@ -206,7 +206,6 @@ TEST_F(OnGpu, BatchesFromTheHostsCoresTrainToTheSameBits) {
   ASSERT_NE(whole, nullptr);
   const std::vector<EpochReport> expected = RunAll(*whole);
   gpu_.host_batches = true;
-  gpu_.pinned_batches = false;
   const RunOptions run{.workers = 2, .checkpoint = Folder("fed"), .save_every = 2};
   const auto fed = Make(run);
   ASSERT_NE(fed, nullptr);

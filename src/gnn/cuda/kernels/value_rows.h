@@ -51,7 +51,7 @@ struct ColumnsBeside {
   int32_t first = 0;
   int64_t narrow_stride = 0, wide_stride = 0;  // elements
 };
-// Copies narrow's columns into wide, in the rows that count.
+// Copies narrow's columns into wide's columns from `first` on, in the batch's true rows; padding stays as it is.
 cudaError_t EnqueuePutColumns(const ColumnsBeside& columns, Element element, const BatchHeader* header,
                               const void* narrow, void* wide, cudaStream_t stream);
 // Copies wide's columns to narrow, or adds them if `adds`; narrow's other columns, and without `adds` its other rows,

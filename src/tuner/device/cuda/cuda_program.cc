@@ -10,8 +10,8 @@
 
 #include "base/rounding.h"
 #include "hone/base/units.h"
-#include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/launch_errors.h"
+#include "tuner/values/slice_digest.h"
 
 namespace hone {
 namespace {

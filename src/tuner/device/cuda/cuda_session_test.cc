@@ -11,12 +11,12 @@
 #include <map>
 #include <random>
 
-#include "tuner/core/draw.h"
 #include "tuner/device/cuda/cuda_context.h"
 #include "tuner/device/cuda/cuda_driver.h"
 #include "tuner/device/cuda/harness.h"
 #include "tuner/device/cuda/session_test_support.h"
 #include "tuner/device/host_tensor_ops.h"
+#include "tuner/values/draw.h"
 
 extern "C" {
 extern const unsigned char hone_session_test_fatbin[];

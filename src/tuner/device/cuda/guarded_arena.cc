@@ -8,7 +8,7 @@
 #include <bit>
 
 #include "base/rounding.h"
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 namespace {

@@ -12,10 +12,10 @@
 #include <cstring>
 #include <iterator>
 
-#include "tuner/core/draw_table.h"
-#include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/tensor_layout.h"
 #include "tuner/device/host_tensor_ops.h"
+#include "tuner/values/draw_table.h"
+#include "tuner/values/slice_digest.h"
 
 extern "C" {
 extern const unsigned char hone_cuda_harness_fatbin[];

@@ -101,7 +101,7 @@ class Harness {
   Result<CUdeviceptr> Scratch(DeviceBlock& block, int64_t bytes);
   Result<CUdeviceptr> SendList(DeviceBlock& block, const void* data, size_t bytes);
   Status SendTables();
-  // Tables of core/slice_digest.h under one secret; on the device while `sent`.
+  // Tables of values/slice_digest.h under one secret; on the device while `sent`.
   struct DigestKeys {
     std::vector<uint64_t> tables;
     uint64_t secret = 0;

@@ -4,8 +4,8 @@
 // Compares one element with its reference, in kernels and host tests alike.
 #pragma once
 
-#include "tuner/core/draw.h"
 #include "tuner/device/cuda/harness_layout.h"
+#include "tuner/values/draw.h"
 
 namespace hone::harness {
 

@@ -16,12 +16,12 @@
 
 #include <cstdint>
 
-#include "tuner/core/draw.h"
-#include "tuner/core/float8.h"
-#include "tuner/core/packed4.h"
-#include "tuner/core/slice_digest.h"
 #include "tuner/device/cuda/harness_element.h"
 #include "tuner/device/cuda/harness_layout.h"
+#include "tuner/values/draw.h"
+#include "tuner/values/float8.h"
+#include "tuner/values/packed4.h"
+#include "tuner/values/slice_digest.h"
 
 namespace hone::harness {
 namespace {
@@ -293,7 +293,7 @@ __device__ __forceinline__ void ThreadRows(const Layout& layout, int64_t rows_pe
   }
 }
 
-// Computes the digest that core/slice_digest.h defines.
+// Computes the digest that values/slice_digest.h defines.
 template <typename Word, int kWidth>
 struct DigestVisitor {
   using Sum = unsigned long long;

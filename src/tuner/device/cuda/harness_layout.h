@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 namespace hone::harness {
 

@@ -18,8 +18,8 @@
 #include <map>
 #include <memory>
 
-#include "tuner/core/keyed_hash.h"
 #include "tuner/device/cuda/cuda_driver.h"
+#include "tuner/values/keyed_hash.h"
 
 namespace hone {
 

@@ -153,13 +153,12 @@ class FakeSession : public DeviceSession {
   // Runs all steps on one set of buffers; adds their cost to `microseconds`.
   LaunchOutcome Execute(Program& program, const ResolvedPlan& plan, const Bindings& bindings, const FakeTiming& timing,
                         double* microseconds);
+  // Makes the writes that launches left for later.
+  void RunLate();
 
   FakeDevice device_;
   bool lost_ = false;
-  // Does what the launches since then left for later.
-  void RunLate();
-
-  std::vector<std::function<void()>> late_;
+  std::vector<std::function<void()>> late_;  // writes that launches left for later (FakeLaunch::WriteLate)
   int64_t launches_ = 0, samples_ = 0, conditions_ = 0;
   std::shared_ptr<int64_t> allocated_ = std::make_shared<int64_t>(0);  // arenas may outlive a lost session
   int64_t peak_allocated_ = 0;

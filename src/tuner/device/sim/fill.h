@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 namespace hone::sim {
 

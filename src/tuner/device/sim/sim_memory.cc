@@ -16,8 +16,8 @@
 
 #include "base/random.h"
 #include "base/rounding.h"
-#include "tuner/core/keyed_hash.h"
 #include "tuner/device/sim/sim_layout.h"
+#include "tuner/values/keyed_hash.h"
 
 namespace hone::sim {
 

@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "tuner/core/argument_layout.h"
-#include "tuner/core/draw.h"
 #include "tuner/device/host_convolution.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/device/sim/drawn_tiles.h"
@@ -30,6 +29,7 @@
 #include "tuner/device/sim/sim_memory.h"
 #include "tuner/device/sim/sim_program.h"
 #include "tuner/device/sim/worker/block_sample.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 namespace hone::sim {
 

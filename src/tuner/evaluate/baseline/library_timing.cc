@@ -134,8 +134,8 @@ Result<SubprocessResult> RunChild(const LibrarySpec& spec, const json& job, cons
   }
   HONE_ASSIGN_OR_RETURN(const Python python, FindPython(options.environment));
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
-  PythonStart start = StartOf(python, ProblemScript() + std::string(TorchChildSource()), scratch.path(),
-                              {.environment = options.environment, .gpu = options.ordinal});
+  HONE_ASSIGN_OR_RETURN(PythonStart start, StartOf(python, ProblemScript() + std::string(TorchChildSource()), scratch.path(),
+                                                   {.environment = options.environment, .gpu = options.ordinal}));
   HONE_RETURN_IF_ERROR(AllowCompilers(options.cuda_home, python, scratch.path(), &start));
   run.argv = std::move(start.argv);
   run.environment = std::move(start.environment);

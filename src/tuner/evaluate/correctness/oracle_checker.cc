@@ -13,12 +13,12 @@
 #include <numeric>
 
 #include "tuner/core/dims_text.h"
-#include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/evaluate/correctness/mismatch_text.h"
 #include "tuner/evaluate/correctness/scale_floor.h"
 #include "tuner/evaluate/judge/judge_policy.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 namespace {

@@ -115,8 +115,8 @@ Result<Gate> CheckVastWhole(Judgement& judgement) {
   for (const TensorSpec& tensor : task.tensors) {
     if (IsOutput(tensor)) longest = std::max(longest, (*buffers)->shape(tensor.name).elements / std::max<int64_t>(slices, 1));
   }
-  const int64_t compared = std::clamp<int64_t>(policy::kVastComparedElements / longest, 1, policy::kVastSlices);
   if (longest > policy::kVastComparedElements) return Gate::kPassed;
+  const int64_t compared = std::min<int64_t>(policy::kVastComparedElements / longest, policy::kVastSlices);
   // The last twentieth lies beyond 2^31 elements, whatever shape was drawn.
   const int64_t tail = std::max<int64_t>(1, slices / 20);
   std::vector<int64_t> judged = SecretSubset(slices, std::min(slices, (compared + 1) / 2), judgement.secrets.Next());

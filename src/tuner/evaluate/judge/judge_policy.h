@@ -141,8 +141,8 @@ inline constexpr int kWarmQuads = 20;  // warm times describe; no search decides
 // elements and operations, and at most this many: a fifth of a second on one core.
 inline constexpr int kMostSampledSlices = 64;
 inline constexpr double kSampledElements = 2e6;
-// If slices are longer than that, three are computed after a launch on ordinary inputs, provided that they take no more
-// than ten times as much.
+// Where fewer than kFewSlices slices stay within these totals, kFewSlices are computed all the same after a launch on
+// ordinary inputs, provided that they stay within kFewSlicesShare times the totals.
 inline constexpr double kFewSlices = 3, kFewSlicesShare = 10;
 inline constexpr double kSampledFlops = 3e7;
 // Where that is fewer slices than that, and outputs are independent along a second dimension, it computes parts instead:

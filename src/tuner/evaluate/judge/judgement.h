@@ -17,12 +17,12 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
-#include "tuner/core/keyed_hash.h"
 #include "tuner/device/device_session.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/counted_session.h"
 #include "tuner/evaluate/judge/judge.h"
+#include "tuner/values/keyed_hash.h"
 
 namespace hone {
 

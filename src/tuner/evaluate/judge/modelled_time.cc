@@ -12,21 +12,21 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash.h"
-#include "tuner/evaluate/shapes/fair_shapes.h"
-#include "tuner/evaluate/judge/serve.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "tuner/core/dims_text.h"
-#include "tuner/core/draw.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/judge/plausible.h"
 #include "tuner/evaluate/judge/problem_parts.h"
+#include "tuner/evaluate/judge/serve.h"
 #include "tuner/evaluate/judge/stress_choices.h"
 #include "tuner/evaluate/judge/time_gates.h"
 #include "tuner/evaluate/launch_verdict.h"
+#include "tuner/evaluate/shapes/fair_shapes.h"
 #include "tuner/evaluate/timing/paired_timer.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 namespace {

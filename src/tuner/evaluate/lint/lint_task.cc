@@ -15,12 +15,12 @@
 #include "base/clock.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/core/property.h"
-#include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/judge/stress_choices.h"
 #include "tuner/evaluate/lint/oracle_bench.h"
 #include "tuner/evaluate/lint/precision_variants.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "tuner/core/dims_text.h"
-#include "tuner/core/draw.h"
 #include "tuner/evaluate/case_buffers.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 namespace {

@@ -11,13 +11,13 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/launch_verdict.h"
 #include "tuner/evaluate/timing/interval.h"
 #include "tuner/evaluate/timing/quad_order.h"
 #include "tuner/evaluate/timing/sequential_test.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 namespace {

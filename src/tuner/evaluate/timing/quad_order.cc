@@ -7,7 +7,7 @@
 #include <set>
 
 #include "hone/base/status.h"
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 namespace {

@@ -4,7 +4,7 @@
 // This file draws secret orders and subsets: which kernel of a quad goes first, which buffer set a launch gets, which
 // slices are drawn anew.
 //
-// All are pure functions of a key that the candidate's code never sees (core/draw.h), so that a timing can
+// All are pure functions of a key that the candidate's code never sees (values/draw.h), so that a timing can
 // be replayed from its seed. Any thread.
 #pragma once
 

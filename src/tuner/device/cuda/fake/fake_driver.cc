@@ -22,9 +22,9 @@
 #include <memory>
 
 #include "base/simt/warp_semantics.h"
-#include "tuner/core/float_bits.h"
 #include "tuner/device/cuda/fake/host_cuda.h"
 #include "tuner/device/cuda/fake/host_kernels.h"
+#include "tuner/values/float_bits.h"
 
 FakeIndex threadIdx, blockIdx, blockDim, gridDim;
 

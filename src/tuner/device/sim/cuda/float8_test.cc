@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the simulated GPU's 8-bit floats with core/float8.h, which is tested against their definition
+// Compares the simulated GPU's 8-bit floats with values/float8.h, which is tested against their definition
 // (float_bits_test.cc).
-#include "tuner/core/float8.h"
+#include "tuner/values/float8.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <cmath>
 #include <random>
 
-#include "tuner/core/packed4.h"
 #include "tuner/device/sim/cuda/cuda_fp4.h"
 #include "tuner/device/sim/cuda/cuda_fp8.h"
+#include "tuner/values/packed4.h"
 
 namespace {
 

@@ -30,7 +30,7 @@ struct SimCuteHeaders {
   std::string cutlass;  // the folder with cute/ and cutlass/; empty: there is none
   std::string cccl;     // the folder with cuda/std/
   std::string version;  // "4.2.0"
-  std::string absent;   // if cutlass is empty: the remedy
+  std::string absent;   // if cutlass is empty: a sentence that says how to get the headers
 };
 
 struct SimCompilerOptions {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 namespace hone::sim {
 

@@ -157,11 +157,6 @@ class Worker {
   // Runs a block until it is done, or until all running threads have only spun for `patience` rounds.
   Stop RunBlock(BlockState& state, int patience);
   bool RunWarp(BlockState& state, int warp, bool* only_yields);
-  // Makes a thread the running one; the caller jumps to it.
-  void Enter(BlockState& state, int thread);
-  // Keeps where the thread (or the scheduler) that was left goes on. Every jump to a fiber ends with this.
-  void KeepContext(boost::context::detail::fcontext_t context);
-  Fiber* NextOfWarp();
   void Resume(BlockState& state, int thread);
   void Exited(BlockState& state, int thread);
   void CompleteGroup(BlockState& state, int warp, size_t group);
@@ -194,7 +189,6 @@ class Worker {
   uint64_t gathers_ = 0;               // lanes that took part in gathers
   AccessLog log_;
   boost::context::detail::fcontext_t scheduler_ = nullptr;
-  Fiber* left_ = nullptr;              // what ran before the running fiber; null: the scheduler
   BlockState* active_ = nullptr;       // block whose shared memory is active
   bool yielded_ = false, aborting_ = false;
   bool some_log_filled_ = false;       // such a thread is there in this round of its block

@@ -8,12 +8,11 @@
 #include <bit>
 #include <cstring>
 
-#include "tuner/core/draw.h"
 #include "tuner/device/sim/worker/worker.h"
+#include "tuner/values/draw.h"
 
 namespace hone::sim {
 
-using boost::context::detail::fcontext_t;
 using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
@@ -92,7 +91,7 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
 
 void Worker::FiberMain(transfer_t transfer) {
   Worker& w = *static_cast<Worker*>(transfer.data);
-  w.KeepContext(transfer.fctx);
+  w.scheduler_ = transfer.fctx;
   w.launch->spec->entry(w.launch->spec->arguments.data());
   w.FinishCopies(*w.fiber, 0, true);
   w.fiber->wait = Wait::kExited;
@@ -103,53 +102,28 @@ void Worker::FiberMain(transfer_t transfer) {
 void Worker::SwitchOut() {
   if (!repeated_writes.empty()) [[unlikely]] CheckRepeatedWrites();
   fiber->spins = 0;
-  if (Fiber* const next = NextOfWarp(); next != nullptr) {
-    left_ = fiber;
-    log_.set_cursor(self & 31, log_cursor);
-    Enter(*block, next->thread);
-    KeepContext(jump_fcontext(next->context, this).fctx);
-    return;
-  }
-  KeepContext(jump_fcontext(scheduler_, nullptr).fctx);
+  const transfer_t transfer = jump_fcontext(scheduler_, nullptr);
+  scheduler_ = transfer.fctx;
 }
-
-// A lane that waits continues the lane that the scheduler would choose next, which saves half of all changes of stacks.
-Fiber* Worker::NextOfWarp() {
-  if (fiber->wait == Wait::kNone || yielded_ || log_filled_ || aborting_) return nullptr;
-  Warp& warp = block->warps[static_cast<size_t>(self >> 5)];
-  warp.runnable &= ~(1u << (self & 31));
-  const uint32_t ready = warp.runnable & ~warp.yielded;
-  return ready == 0 ? nullptr : &block->fiber((self & ~31) + std::countr_zero(ready));
-}
-
-void Worker::KeepContext(fcontext_t context) { (left_ != nullptr ? left_->context : scheduler_) = context; }
 
 void Worker::Yield() {
   yielded_ = true;
   SwitchOut();
 }
 
-void Worker::Enter(BlockState& state, int thread) {
+void Worker::Resume(BlockState& state, int thread) {
+  Fiber& f = state.fiber(thread);
   const int lane = thread & 31;
   self = thread;
-  fiber = &state.fiber(thread);
+  fiber = &f;
   stack_begin = state.stack_begin(thread);
   stack_bytes = state.stack_stride();
   stack_write_bytes = state.stack_bytes();
   log_cursor = log_.cursor(lane);
   log_limit = log_.limit(lane);
   log_.MarkDirty();
-}
-
-void Worker::Resume(BlockState& state, int thread) {
-  Enter(state, thread);
   yielded_ = false;
-  left_ = nullptr;
-  const transfer_t transfer = jump_fcontext(fiber->context, this);
-  // A lane of the same warp: each that waited has continued another.
-  Fiber& f = *fiber;
-  thread = self;
-  const int lane = thread & 31;
+  const transfer_t transfer = jump_fcontext(f.context, this);
   f.context = transfer.fctx;
   log_.set_cursor(lane, log_cursor);
   if (aborting_) return;
@@ -201,7 +175,7 @@ bool Worker::RunWarp(BlockState& state, int w, bool* only_yields) {
     Resume(state, w * kWarpSize + lane);
     if (aborting_) return true;
     ran = true;
-    if (!yielded_ || left_ != nullptr) *only_yields = false;
+    if (!yielded_) *only_yields = false;
   }
   if (ran) {
     counters.Drain(log_, w);

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "base/simt/warp_semantics.h"
-#include "tuner/core/draw.h"
 #include "tuner/device/sim/worker/worker.h"
+#include "tuner/values/draw.h"
 
 namespace hone::sim {
 

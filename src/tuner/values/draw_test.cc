@@ -3,7 +3,7 @@
 //
 // Tests draws: the tables against erf, moments with stated errors, and properties that the judge relies on: draws
 // depend only on key, slice and position, and permutations are bijections.
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-#include "tuner/core/draw_table.h"
+#include "tuner/values/draw_table.h"
 
 namespace hone {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/core/slice_digest.h"
+#include "tuner/values/slice_digest.h"
 
 #include <gtest/gtest.h>
 

@@ -3,14 +3,14 @@
 //
 // Tests rounding to 8 and 16 bits on every value: each rounds to itself, and every midpoint between neighbours rounds to the
 // even one, while the doubles next to it round to their own side.
-#include "tuner/core/float_bits.h"
+#include "tuner/values/float_bits.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "tuner/core/packed4.h"
+#include "tuner/values/packed4.h"
 
 namespace hone {
 namespace {

@@ -14,7 +14,7 @@ uint16_t HalfBits(double value);      // IEEE binary16; too large becomes infini
 uint16_t BFloat16Bits(double value);  // the upper half of IEEE binary32
 double HalfValue(uint16_t bits);
 double BFloat16Value(uint16_t bits);
-// These functions convert between the bits and the value of an 8-bit float, by core/float8.h. `dtype`: one for which
+// These functions convert between the bits and the value of an 8-bit float, by values/float8.h. `dtype`: one for which
 // IsFloat8 holds.
 uint8_t Float8Bits(DType dtype, double value);
 double Float8Value(DType dtype, uint8_t bits);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/core/float_bits.h"
+#include "tuner/values/float_bits.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "tuner/core/float8.h"
+#include "tuner/values/float8.h"
 
 namespace hone {
 

@@ -9,7 +9,7 @@
 //   E8M0   8 exponent bits: 2^(bits - 127), 255 is NaN; a scale of a block, never zero or negative (float8_e8m0fnu)
 #pragma once
 
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 namespace hone::float8 {
 

@@ -8,8 +8,8 @@
 //   Int4   two's complement, -8 to 7 (half of int4_x2)
 #pragma once
 
-#include "tuner/core/draw.h"
-#include "tuner/core/float8.h"
+#include "tuner/values/draw.h"
+#include "tuner/values/float8.h"
 
 namespace hone::packed4 {
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Provides the host's half of core/draw.h: quantile tables, and draw parameters made from a tensor's ValueSpec.
+// Provides the host's half of values/draw.h: quantile tables, and draw parameters made from a tensor's ValueSpec.
 #pragma once
 
 #include <cstdint>
 
 #include "hone/tuner/task.h"
-#include "tuner/core/draw.h"
+#include "tuner/values/draw.h"
 
 namespace hone {
 

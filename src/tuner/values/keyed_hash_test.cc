@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/core/keyed_hash.h"
+#include "tuner/values/keyed_hash.h"
 
 #include <gtest/gtest.h>
 

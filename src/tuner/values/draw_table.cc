@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/core/draw_table.h"
+#include "tuner/values/draw_table.h"
 
 #include <algorithm>
 #include <array>

@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-#include "tuner/core/keyed_hash.h"
+#include "tuner/values/keyed_hash.h"
 
 namespace hone::draw {
 

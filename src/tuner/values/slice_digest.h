@@ -32,7 +32,7 @@
 
 #include <cstdint>
 
-#include "tuner/core/keyed_hash.h"
+#include "tuner/values/keyed_hash.h"
 
 namespace hone::digest {
 
