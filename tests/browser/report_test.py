@@ -26,6 +26,7 @@ def contrast(first, second):
 
 def main():
     hone = os.path.abspath(sys.argv[1])
+    kernel = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../honest/transpose_naive.cu")
     pictures = sys.argv[2] if len(sys.argv) > 2 else None
     program = devtools.find()
     if program is None:
@@ -33,8 +34,18 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         store = os.path.join(folder, "runs.sqlite")
-        run = subprocess.Popen([hone, "optimize", "fused_add_rmsnorm", "--device", "sim", "--model", "builtin", "--attempts", "1",
-                                "--store", store], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        # The model answers once the page follows the run, however long Chromium takes to begin.
+        model, followed = os.path.join(folder, "model.py"), os.path.join(folder, "followed")
+        with open(model, "w", encoding="utf-8") as f:
+            f.write(f"""
+import os, time
+while not os.path.exists({followed!r}):
+    time.sleep(0.1)
+print(open({kernel!r}).read())
+""")
+        run = subprocess.Popen([hone, "optimize", "transpose", "--device", "sim", "--model", f"exec:{sys.executable} {model}",
+                                "--attempts", "1", "--no-seed-sweep", "--store", store],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         server = None
         for _ in range(300):  # the run's first event
             if run.poll() is not None:
@@ -57,8 +68,9 @@ def main():
             nodes = browser.value("document.querySelectorAll('details.node').length")
             browser.until("document.querySelectorAll('details.node').length > 0")
             browser.value("document.querySelector('details.node').open = true")
+            open(followed, "w").close()
             browser.until("document.getElementById('status').textContent.startsWith('The run has ended')", 400)
-            assert run.wait(60) == 0, run.stderr.read()
+            assert run.wait(60) == 1, run.stderr.read()  # nothing faster than the seed was found
             assert browser.value("window.sameDocument"), "the page was loaded anew"
             assert browser.value("document.querySelectorAll('details.node').length") > nodes
             assert browser.value("document.getElementById('node-0').open"), "an unfolded node was folded up"
@@ -70,9 +82,12 @@ def main():
             browser.key("k")
             assert browser.value("document.activeElement.closest('details').id") == "node-0"
             browser.key("o")
-            browser.until("location.pathname === '/node/0' && document.getElementById('source') !== null")
+            # A key that is pressed before the page's script has run would be lost, so the whole page is waited for.
+            browser.until("location.pathname === '/node/0' && document.readyState === 'complete'")
+            assert browser.value("document.getElementById('source') !== null")
             browser.key("u")
-            browser.until("location.pathname === '/' && document.getElementById('kernel') !== null")
+            browser.until("location.pathname === '/' && document.readyState === 'complete'")
+            assert browser.value("document.getElementById('kernel') !== null")
 
             pages = ["/", "/node/1", "/compare?all=1"]
             for page in pages:
