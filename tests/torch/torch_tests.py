@@ -256,7 +256,13 @@ def judge_problem(name, folder):
             fail(f"{name}: {os.path.basename(candidate)} is {judged['verdict']}", judged.get("detail", ""))
 
 
+# Outputs whose small results cancel in rows of few elements, and outputs that are as accurate where they are small.
+FORGIVEN = {"linear_relu": True, "conv_gelu": True, "gated_tanh": False, "linear_gelu_softmax": False}
+
+
 def expected(name, shown):
+    if name in FORGIVEN and (shown["tolerance"]["out"]["abs"] > 0) != FORGIVEN[name]:
+        fail(f"{name}: abs is {shown['tolerance']['out']['abs']}")
     if name not in EXPECTED:
         return
     workload, sliced, dims, tensors = EXPECTED[name]

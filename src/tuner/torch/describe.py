@@ -21,6 +21,9 @@ MANY = 256                  # numbers that tell how a tensor is drawn
 LEAST_GAP = 4.0            # between honest and dishonest, as `hone tasks check` asks for
 HONEST_ROOM = 4.0          # a kernel may sum in one long row where PyTorch sums in lanes and blocks
 LARGEST_C_MAX = 0.02
+FEW_ELEMENTS = 16          # in a slice of so few, all of them may be near zero
+ABS_ROOM = 12.0            # as the linter's, for kernels that sum in another order
+MOST_CANCELLED = 1e-3      # of the output's rms: what is off by more is no rounding error
 DTYPES = {"torch.float64": "float64", "torch.float32": "float32", "torch.float16": "float16", "torch.bfloat16": "bfloat16",
           "torch.float8_e4m3fn": "float8_e4m3fn", "torch.float8_e5m2": "float8_e5m2",
           "torch.int64": "int64", "torch.int32": "int32", "torch.int16": "int16", "torch.int8": "int8", "torch.uint8": "uint8",
@@ -412,6 +415,26 @@ def scaled_errors(result, reference, floor):
     return worst, error.square().mean().sqrt().item() / max(rms, 1e-300)
 
 
+def cancelled_error(result, reference, unit):
+    """The largest error of results below their rms, where small results cancel; 0 where they are as accurate, beside themselves, as large ones."""
+    import torch
+    result, reference = result.double(), reference.double()
+    kept = torch.isfinite(reference) & torch.isfinite(result) & (reference != 0)
+    result, reference = result[kept], reference[kept]
+    if reference.numel() == 0:
+        return 0.0
+    rms = reference.square().mean().sqrt().item()
+    error, size = (result - reference).abs(), reference.abs()
+    small, large = size < rms / 10, size >= rms
+    if not bool(small.any()) or not bool(large.any()):
+        return 0.0
+    beside = error / size
+    if beside[small].max().item() < 8 * max(beside[large].max().item(), unit / 4):
+        return 0.0
+    worst = error[size < rms].max().item()
+    return worst if worst < MOST_CANCELLED * rms else 0.0
+
+
 def stressed(inputs, kind, generator):
     import torch
     made = []
@@ -456,7 +479,7 @@ def measure_precision(trials, results, notes):
             except Exception as error:
                 usable[precision] = first_line(error)
         for name, expected in reference.items():
-            into = measured.setdefault(name, {"honest_rms": 0.0, "honest_max": 0.0, "dishonest": {}, "stress_max": 0.0})
+            into = measured.setdefault(name, {"honest_rms": 0.0, "honest_max": 0.0, "dishonest": {}, "stress_max": 0.0, "cancelled": 0.0})
             if not expected["floating"]:
                 continue
             floor = 1e-300
@@ -466,6 +489,8 @@ def measure_precision(trials, results, notes):
                 worst, rms = scaled_errors(shown, expected["value"], floor)
                 if precision.startswith("float32"):
                     into["honest_rms"], into["honest_max"] = max(into["honest_rms"], rms), max(into["honest_max"], worst)
+                    into["cancelled"] = max(into["cancelled"],
+                                            cancelled_error(shown, expected["value"], ROUNDOFF[DTYPES[str(expected["dtype"])]]))
                 elif precision == "tf32" and rms == scaled_errors(rows["float32"][name]["value"].to(expected["dtype"]), expected["value"], floor)[1]:
                     pass  # no product was met
                 else:
@@ -497,7 +522,8 @@ def measure_precision(trials, results, notes):
     return measured, steady
 
 
-def tolerance_of(name, measured, dtype, notes):
+def tolerance_of(name, measured, dtype, notes, few=False):
+    """The fields of [tolerance.NAME]. `few`: whether a slice of the output may have so few elements that all of them cancel."""
     if dtype not in ROUNDOFF:
         return {"c_max": 0.0, "c_rms": 0.0}
     unit = ROUNDOFF[dtype]
@@ -520,6 +546,10 @@ def tolerance_of(name, measured, dtype, notes):
     c_max = max(20 * c_rms, HONEST_ROOM * measured["honest_max"], HONEST_ROOM * measured["stress_max"], 2 * unit)
     if c_max > LARGEST_C_MAX:
         c_max = max(LARGEST_C_MAX, HONEST_ROOM * measured["honest_max"])
+    if few and measured["cancelled"] > 0:
+        told["abs"] = rounded(ABS_ROOM * measured["cancelled"])
+        notes.append(f"{name}: abs = {told['abs']:g}, for results of short rows cancel: one that is nearly nothing keeps the rounding errors "
+                     "of what it is the difference of")
     return {"c_max": rounded(c_max), "c_rms": rounded(c_rms), **{key: value for key, value in told.items()}}
 
 
@@ -825,13 +855,19 @@ def describe(job):
                       "role": "inout" if name in changed else "in",
                       "parameter": name in dict(trial.model.named_parameters()), "boolean": tensor.dtype == torch.bool,
                       "values": state_values(name, torch.cat([one.flatten() for one in trial.drawn[name]]), own + fans)})
+
+    def few_elements(i, axes):
+        """Whether the judge's smallest slices of output i, which has so many axes, are short."""
+        texts = [expressions[("out", i, axis)] for axis in range(axes)]
+        return math.prod(evaluate_text(str(text), ranges.low) for text in texts if text != slice_name) <= FEW_ELEMENTS
+
     made = []
     for i, one in enumerate(outputs):
         dtype = dtype_name(float_kinds[i], f"output {i}")
         name = defined["outputs"][i] if defined and not board else "out" if len(outputs) == 1 else f"out{i}"
         made.append({"name": name, "dtype": dtype, "boolean": float_kinds[i] == "torch.bool",
                      "shape": [expressions[("out", i, axis)] for axis in range(one.dim())],
-                     "tolerance": tolerance_of(f"output {i}", measured[("out", i)], dtype, notes)})
+                     "tolerance": tolerance_of(f"output {i}", measured[("out", i)], dtype, notes, few_elements(i, one.dim()))})
         if defined and defined["tolerance"]:
             hold_to(made[-1], defined["tolerance"], notes)
         value = one.double()

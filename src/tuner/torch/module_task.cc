@@ -30,7 +30,7 @@ constexpr int kHiddenCases = 3;
 
 // What describe.py says; its fields are listed at the end of describe() there.
 struct DescribedTolerance {
-  double c_max = 0, c_rms = 0, honest_rms = 0, dishonest = 0;
+  double c_max = 0, c_rms = 0, abs = 0, honest_rms = 0, dishonest = 0;
   std::string least;
 };
 struct DescribedTensor {
@@ -79,6 +79,7 @@ void ReadTolerance(JsonFields& fields, DescribedTolerance& tolerance) {
   fields.Object("tolerance", [&](JsonFields& told) {
     told.Require("c_max", tolerance.c_max);
     told.Require("c_rms", tolerance.c_rms);
+    told.Read("abs", tolerance.abs);
     told.Read("honest_rms", tolerance.honest_rms);
     told.Read("dishonest", tolerance.dishonest);
     told.Read("least", tolerance.least);
@@ -354,6 +355,7 @@ class Writer {
                           Number(told.honest_rms), told.least == "tf32" ? "TF32" : told.least, Number(told.dishonest));
     }
     out_ += fmt::format("[tolerance.{}]\nc_max = {}\nc_rms = {}\n", name, Number(told.c_max), Number(told.c_rms));
+    if (told.abs > 0) out_ += fmt::format("abs = {}\n", Number(told.abs));
   }
 
   void Cases() {
