@@ -62,7 +62,7 @@ test-browser:
 test-whole: setup
 	$(call configure,$(FULL_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS)
-	@HONE_TEST_WHOLE=1 ctest --test-dir $(BUILD) -L whole -j $(TEST_JOBS) --output-on-failure --no-tests=error
+	@HONE_TEST_WHOLE=1 ctest --test-dir $(BUILD) -C whole -L whole -j $(TEST_JOBS) --output-on-failure --no-tests=error
 
 test-gpu: setup
 	$(call configure,$(FULL_FLAGS))

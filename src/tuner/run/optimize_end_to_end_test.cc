@@ -170,7 +170,7 @@ TEST_F(OptimizeEndToEnd, KilledInTheMiddleItGoesOnWhereItsLogEnds) {
     for (const std::string& e : environment) envp.push_back(const_cast<char*>(e.c_str()));
     envp.push_back(nullptr);
     if (chdir(HONE_SOURCE_DIR) != 0 || freopen("/dev/null", "w", stdout) == nullptr) _exit(1);
-    const char* argv[] = {kProgram.c_str(), "optimize", task.c_str(), "--device", "sim",  "--attempts", "3",
+    const char* argv[] = {kProgram.c_str(), "optimize", task.c_str(), "--device", "sim",  "--attempts", "2",
                           "--sweep-points", "4",        "--floor-fraction",  "2",        "--launch-limit", "200", nullptr};
     execve(kProgram.c_str(), const_cast<char**>(argv), envp.data());
     _exit(127);
@@ -207,7 +207,7 @@ TEST_F(OptimizeEndToEnd, KilledInTheMiddleItGoesOnWhereItsLogEnds) {
   EXPECT_EQ(after[before.size()].kind, EventKind::kResumed);
   const RunView view = LoadRun(*store, id).value();
   EXPECT_EQ(view.sittings, 2);
-  EXPECT_EQ(view.attempts, 3);
+  EXPECT_EQ(view.attempts, 2);
   EXPECT_EQ(view.ended, "attempts_spent");
 }
 
