@@ -47,7 +47,7 @@ struct TensorView {
   int64_t slices() const { return slice_axis < 0 ? 1 : shape[static_cast<size_t>(slice_axis)]; }
 };
 
-// Part of a tensor: by axis, the indices that are kept. Axes that are not named are kept whole.
+// The kept indices of a part of a tensor, by axis number. An axis without an entry is kept whole.
 using KeptIndices = std::map<int, std::vector<int64_t>>;
 // Runs of elements, as [first, last) from a view's address, ascending.
 using ElementRuns = std::vector<std::pair<int64_t, int64_t>>;
@@ -58,16 +58,16 @@ struct BlockRequest {
   int64_t bytes = 0;
   int64_t align = 256;
   bool exact_align = false;  // address % (2 * align) == align: aligned as promised and no better
-  bool sampled = false;      // only sampled launches use it, and nothing is compared: the simulator may map one tile of
-                             // memory over and over
-  bool written = false;      // with `sampled`: launches write it, so every byte has memory of its own
+  bool sampled = false;      // for launches that run a sample of the blocks: the simulator may map one tile of memory
+                             // over and over
+  bool written = false;      // with `sampled`: launches write the block, so every byte has memory of its own
   // On a GPU, for all blocks of an arena or none: the block has memory of its own. Launches of a candidate see it at a
   // secret address with nothing mapped beside it, and an access there crashes. A device or session without this feature
   // makes an ordinary arena.
   bool apart = false;
   bool read_only = false;  // with `apart`: launches of a candidate crash if they write it
-  bool mapped_neighbors =
-      false;  // with `apart`: a page of gap is mapped on either side, for launches that crash otherwise
+  // With `apart`: a page of gap is mapped on either side, for launches that crash without one.
+  bool mapped_neighbors = false;
 };
 
 class Arena {
@@ -135,19 +135,20 @@ struct ModelledCost {
   double accesses = 0;               // observed accesses
   double host_seconds = 0;           // processor time the simulation took, all cores together
   double sampled_block_fraction = 1.0;
-  // For a sample of blocks: the share of the outputs that they wrote, over their share of the grid; about 1 if blocks
-  // divide the work evenly. -1: not known.
+  // For a sample of blocks: the share of the outputs that they wrote, divided by their share of the grid. About 1 if
+  // the blocks divide the work evenly; -1: not known.
   double written_share = -1;
-  // Whether the sample wrote the same values there as the whole grid would: it read nothing that other blocks write,
-  // and added to nothing. `written_slices`: slices in which it wrote, ascending, 4096 at most.
+  // The sampled blocks wrote the values that a launch of the whole grid would have written in the same places (they
+  // read nothing that other blocks write, and added to nothing), and `written_share` is plausible.
   bool comparable = false;
-  // The same without regard to `written_share`: what was written is right or wrong, even where it is little.
+  // As `comparable`, but whatever `written_share` is: what was written is right or wrong, even if it is little.
   bool complete = false;
-  std::vector<int64_t> written_slices;
-  // For a sample of the blocks of a plan's only kernel: what each of them wrote of the outputs, over the average of all blocks
-  // of a launch that writes everything once. Blocks at the grid's corners are left out; empty: not known.
+  std::vector<int64_t> written_slices;  // slices that the sampled blocks wrote to, ascending, 4096 at most
+  // For a sample of blocks of a plan's only kernel: the bytes of the outputs that each sampled block wrote, divided by
+  // the average over all blocks of a launch that writes every output once. Without the blocks at the grid's corners;
+  // empty: not known.
   std::vector<double> block_shares;
-  double calls_us = 0;  // share of time_us for library calls, by the model (sim::ModelProduct)
+  double calls_us = 0;  // part of time_us that library calls take, by the model (sim::ModelProduct)
 };
 
 enum class LaunchStatus { kOk, kLaunchError, kResourceLimit, kCrashed, kTimedOut, kRuleViolation, kUnsupported };
@@ -174,7 +175,7 @@ struct LaunchRequest {
   const ResolvedPlan* plan = nullptr;
   const Bindings* bindings = nullptr;
   double limit_seconds = 10;
-  bool trusted = false;        // the oracle: no block sampling
+  bool trusted = false;        // the launch is the oracle's: all blocks run
   // Simulator: a stratified sample of blocks is enough (outputs are then partial), and library calls are not computed
   // unless `sample_key` is set.
   bool sample_blocks = false;
@@ -190,7 +191,8 @@ class LoadedProgram {
   virtual ~LoadedProgram() = default;
   // Returns resources of each kernel, filled in by the driver if the compiler did not know them.
   virtual std::vector<KernelResources> Resources() const = 0;
-  // Returns blocks per SM, or an error when the kernel is not in the program.
+  // Returns how many blocks of `block_threads` threads and `shared_bytes` of dynamic shared memory one SM can hold at a
+  // time; an error when the program has no such kernel.
   virtual Result<int64_t> Occupancy(const std::string& kernel, const std::string& binding_key, int64_t block_threads,
                                     int64_t shared_bytes) const = 0;
   // Returns the bytes of writable device globals (`__device__` variables) in the modules.
@@ -204,12 +206,12 @@ struct SampleRequest {
   std::vector<const Bindings*> sets;
   CacheState cache = CacheState::kCold;
   double limit_seconds = 10;
-  // In host mode: the program's host code is Hone's own (a library's call), so its work may be recorded before the
-  // interval.
+  // In host mode (programs with host code of their own): the host code is Hone's (a library's call), so that its work
+  // may be recorded before the interval begins.
   bool trusted = false;
   uint64_t block_key = 0;  // simulator: selects the blocks whose cost gives the time; 0: a function of the grid alone
-  // What these views hold right behind the interval's end, in the stream's order, is compared with what they hold when the
-  // device is idle. Devices that run one thing at a time need not do it.
+  // The contents of these views right after the interval, in stream order, are compared with their contents once the
+  // device is idle (SampleOutcome::changed_after_end). Devices that run one thing at a time need not compare.
   std::vector<TensorView> watched;
 };
 
@@ -238,7 +240,8 @@ struct ProfileOutcome {
   std::vector<KernelProfile> kernels;  // one per launched kernel, in order
 };
 
-// The device's state around a timing, as reported by the device: clocks and throttle reasons.
+// The device's state around a timing, as reported by the device: clocks and throttle reasons. Numbers are 0 if not
+// known.
 struct DeviceCondition {
   double sm_clock_mhz = 0, max_sm_clock_mhz = 0, memory_clock_mhz = 0, temperature_c = 0, power_w = 0;
   std::string throttle;     // empty: none active
@@ -259,9 +262,8 @@ class DeviceSession {
     LaunchOutcome launch;
   };
   virtual Result<LoadOutcome> Load(const CompiledProgram& program) = 0;
-  // The same images loaded once more as separate modules (A/A calibration, fresh globals).
-  // Globals of the program go back to their initial image before every Launch and TimeSample.
-  // Returns true when the last launch left a writable global different from its initial image.
+  // Returns whether the last launch left a writable global different from its initial image, to which globals are set
+  // back before every Launch and TimeSample.
   virtual Result<bool> GlobalsChanged(LoadedProgram& program) = 0;
 
   // --- memory ---
@@ -297,8 +299,9 @@ class DeviceSession {
   virtual Status GatherSlices(const TensorView& source, const TensorView& destination,
                               const std::vector<int64_t>& slices) = 0;
 
-  // Copies, of every axis that `kept` names, the listed indices; of the others all. `destination` is dense, row-major, and
-  // as long on each axis as what is kept. Only the simulated GPU and fakes can do this.
+  // Copies a part of `source`: the listed indices of every axis that `kept` names, and all of the other axes.
+  // `destination` is dense, row-major, and as long on each axis as the number of indices kept. Only the simulated GPU
+  // and fakes can do this.
   virtual Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
     (void)source;
     (void)destination;
@@ -317,7 +320,8 @@ class DeviceSession {
   // --- checking ---
   // `reference`: dense row-major doubles of the same shape.
   virtual Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) = 0;
-  // Returns one 64-bit keyed digest per slice (values/draw.h), over bits: NaN payloads and the sign of zero count.
+  // Returns one 64-bit keyed digest per slice (values/slice_digest.h) of the elements' bits: NaN payloads and the sign
+  // of zero make a difference.
   virtual Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) = 0;
   // Returns the digests of each view, in order. A device may do this in one round trip: with many small buffer sets,
   // round trips dominate the cost of checking.
@@ -330,19 +334,23 @@ class DeviceSession {
     return digests;
   }
 
-  // --- timing --- Puts caches into the requested state, then times. The judge has drawn inputs and poisoned outputs
-  // before.
+  // --- timing ---
+  //
+  // Puts caches into the requested state, then times. The judge has drawn inputs and poisoned outputs before.
   virtual Result<SampleOutcome> TimeSample(const SampleRequest& request) = 0;
-  // Times a stream kernel that reads and writes the same number of bytes, in the same protocol: the floor. `pool_bytes`
-  // > 0 rotates over a pool of that size with `sets` executions per sample.
+  // Times a kernel that streams `traffic` (bytes read and written), by TimeSample's protocol, and returns the floor:
+  // the microseconds of one execution. A sample has `sets` executions, each on a part of memory of its own where those
+  // fit.
   virtual Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) = 0;
   virtual Result<DeviceCondition> Condition() = 0;
   // Announces that `count` processes of the judge hold the device and are idle while it times: they are not counted as
   // other processes.
   virtual void ExpectProcesses(int count) { (void)count; }
 
-  // --- profiling --- Caches are cold, and times are not comparable with TimeSample's. Sets `unavailable` if the device
-  // has no counters.
+  // --- profiling ---
+  //
+  // Counts with cold caches; times are not comparable with TimeSample's. Sets `unavailable` if the device has no
+  // counters.
   virtual Result<ProfileOutcome> Profile(const ProfileRequest& request) {
     (void)request;
     ProfileOutcome outcome;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A convolution is a matrix product of the weight with the input's elements that each element of out needs, laid out a
-// column each; a transposed one is a product whose columns are added to the elements of out that they reach.
+// Computes a convolution as a matrix product: the weight times a matrix with one column for each element of `out`,
+// which holds the input elements under the kernel's taps there. A transposed convolution is a product whose columns are
+// added to those elements of `out` that they reach.
 #include "tuner/device/host_convolution.h"
 
 #include <algorithm>
@@ -15,9 +16,10 @@
 namespace hone::host {
 namespace {
 
-constexpr int64_t kMostColumnElements = int64_t{1} << 22;  // of a part of the columns
+constexpr int64_t kMostColumnElements = int64_t{1} << 22;  // largest number of elements of the part of that matrix that
+                                                           // is in memory at a time
 
-// The convolution with three axes, the first ones of which may be 1 wide.
+// The sizes of a convolution, extended to three axes: missing axes come first and have extent 1.
 struct Geometry {
   explicit Geometry(const ResolvedConvolution& c) {
     const size_t first = 3 - c.size.size();
@@ -40,8 +42,9 @@ std::array<int64_t, 3> Split(int64_t place, const std::array<int64_t, 3>& extent
   return {place / (extents[1] * extents[2]), place / extents[2] % extents[1], place % extents[2]};
 }
 
-// Calls take(tap, to) for each tap of the kernel at `place` of `strided`, where the tap lies within `reached`: strided
-// is out and reached the input of a convolution, and the other way round of a transposed one.
+// Calls take(tap, to) for each tap of the kernel applied at element `place` of `strided` whose position `to` lies
+// within `reached`. For a convolution, `strided` has the extents of the output and `reached` those of the input; for a
+// transposed one it is the other way round.
 template <typename Take>
 void ForTaps(const Geometry& g, const std::array<int64_t, 3>& strided, const std::array<int64_t, 3>& reached,
              int64_t place, const Take& take) {
@@ -68,7 +71,7 @@ void Convolution(const ResolvedCall& call, const void* input, const void* weight
   const int64_t taps = Geometry::Count(g.kernel), in_pixels = Geometry::Count(g.in),
                 out_pixels = Geometry::Count(g.out);
   const int64_t in_channels = c.in_channels / c.groups, out_channels = c.out_channels / c.groups;
-  const int64_t weights = in_channels * out_channels * taps;  // of a group
+  const int64_t weights = in_channels * out_channels * taps;  // of one group
   std::vector<float> factors(static_cast<size_t>(weights)), columns, part,
       sums(static_cast<size_t>(out_channels * out_pixels));
   for (int64_t group = 0; group < c.groups; ++group) {

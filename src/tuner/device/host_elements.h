@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads and writes elements of what a plan's calls take, as float32, for sums on the processor.
+// Reads and writes single elements of the operands of a plan's library calls, as float32, for sums on the processor.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace hone::host {
 
-// `dtype` is float32, float16 or bfloat16; `memory` is aligned to its elements. A value is rounded to the dtype once.
+// Returns one element as float32. `dtype` is float32, float16 or bfloat16; `memory` is aligned to its elements.
 inline float Load(DType dtype, const void* memory, int64_t element) {
   if (dtype == DType::kFloat32) return static_cast<const float*>(memory)[element];
   const uint16_t bits = static_cast<const uint16_t*>(memory)[element];

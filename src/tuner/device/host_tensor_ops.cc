@@ -21,7 +21,7 @@
 namespace hone::host {
 namespace {
 
-// Storage types that tell how their bits are read.
+// These storage types say by their name how their bits are read.
 struct Half { uint16_t bits; };
 struct Brain { uint16_t bits; };
 
@@ -63,7 +63,7 @@ Brain ToBrain(float value) {
 template <typename T>
 inline constexpr bool kFloat8 =
     std::is_same_v<T, float8::E4M3> || std::is_same_v<T, float8::E5M2> || std::is_same_v<T, float8::E8M0>;
-// Whether values of T are narrowed from float.
+// True for the types whose values are rounded from a float.
 template <typename T>
 inline constexpr bool kNarrow = std::is_same_v<T, Half> || std::is_same_v<T, Brain> || kFloat8<T>;
 
@@ -187,7 +187,7 @@ struct Row {
   int64_t count = 0;
   int64_t stride = 1;           // elements
   int64_t slice_step = 0;       // 1 when the last axis is the slice axis
-  int64_t position_step = 1;    // 0 then
+  int64_t position_step = 1;    // 0 when the last axis is the slice axis
 };
 
 // Visits all rows in row-major order. Positions number the elements of a slice row-major over the other axes.

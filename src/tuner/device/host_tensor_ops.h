@@ -4,10 +4,10 @@
 // Implements DeviceSession's operations on tensors, for sessions whose memory is this process's own: the simulated GPU
 // and the fakes of tests. Addresses of views are pointers here.
 //
-// Results are equal, element for element, to those of the CUDA harness kernels: drawing and digests by values/draw.h,
-// judgement of one element by device/cuda/harness_element.h (plain C++, shared by both). The functions are plain loops
-// on the calling thread, without state. Views must be valid: `span_bytes` of readable (and, where written, writable)
-// memory at `address`, strides in elements, a slice axis that exists.
+// Results are equal, element for element, to those of the CUDA harness kernels: drawing by values/draw.h, digests by
+// values/slice_digest.h, judgement of one element by device/cuda/harness_element.h (plain C++, which both sides
+// compile). The functions are plain loops on the calling thread, without state. Views must be valid: `span_bytes` of
+// readable (and, where written, writable) memory at `address`, strides in elements, a slice axis that exists.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,10 @@ uint64_t PoisonBits(DType dtype);
 // Returns the precision by which a dtype's elements are judged.
 harness::Precision PrecisionOf(DType dtype);
 
-// Returns how much of the sum of squared errors, which c_rms limits, `absolute` forgives: one element in a hundred may
-// be off by it, plus four standard deviations of that number and one more, since ties occur at random. A quantizing
-// kernel may round a tie the other way; a kernel that is off by one everywhere rounds wrongly.
+// Returns the part of the sum of squared errors that Tolerance::absolute forgives, before c_rms limits the rest: that
+// of one element in a hundred being off by `absolute`, plus four standard deviations of their number and one more,
+// since ties occur at random. A quantizing kernel may round a tie the other way; a kernel that is off by one everywhere
+// rounds wrongly.
 double ForgivenSquares(double absolute, int64_t elements);
 
 // Returns one element as a double (exact for all dtypes but integers beyond 2^53).
@@ -43,12 +44,13 @@ void Poison(const TensorView& view);
 void FillWith(const TensorView& view, const FillSpec& fill);
 // Returns the signalling NaN of a floating-point dtype whose sign and payload follow from `key`.
 uint64_t NanPattern(DType dtype, uint64_t key);
-// Returns the bits of drawn bytes that `kind` keeps and sets. Not for kNan of floating point, which is one pattern.
+// Returns which bits of random bytes `kind` keeps and which it sets. Not for kNan of floating point, which is one
+// pattern.
 harness::FillMask MaskOf(DType dtype, FillKind kind);
 Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices);
 Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept);
-// Calls use(element of the source, element of the destination), offsets in elements, for each element of a box's copy, in
-// row-major order.
+// Calls use(from, to) for each element of GatherBox's copy, in row-major order of the destination: the offsets of the
+// element in `source` and in `destination`, in elements.
 template <typename Use>
 void ForEachInBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept, Use&& use) {
   const size_t rank = destination.shape.size();

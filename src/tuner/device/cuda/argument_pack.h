@@ -26,7 +26,8 @@ struct PackedArgument {
   std::vector<uint8_t> bytes;
 };
 
-// Maps a device address to the address that a launch sees; empty: the same address.
+// Maps a device address to the address at which the launched kernel sees the same memory; an empty function: they are
+// equal.
 using AddressSeen = std::function<uint64_t(uint64_t)>;
 
 // Packs arguments. kInvalidArgument names the argument: a tensor, workspace, reference or tensor map that is not bound.

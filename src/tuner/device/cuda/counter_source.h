@@ -24,11 +24,11 @@ class CounterSource {
  public:
   virtual ~CounterSource() = default;
 
-  // Values by metric name (hone/tuner/profile.h), one map for each kernel that `execute` launches, in their order;
-  // empty if another program counts (ncu). Metrics that this GPU does not have are left out. `prepare` is called before
-  // each `execute` and is not counted; `execute` launches at most `most_kernels` and waits. kUnavailable: counters may
-  // not be read here; the message is one sentence with the remedy. Other errors are those of the two functions, or the
-  // library's.
+  // Counts the kernels that `execute` launches. Returns one map for each of them, in launch order: values by metric
+  // name (hone/tuner/profile.h), without metrics that this GPU lacks. Empty if another program counts (ncu). `prepare`
+  // is called before each `execute` and is not counted; `execute` launches at most `most_kernels` and waits for them.
+  // kUnavailable: counters may not be read here; the message is one sentence with the remedy. Other errors are those of
+  // `prepare` and `execute`, or the library's.
   using Values = std::vector<std::map<std::string, double>>;
   virtual Result<Values> Collect(const std::vector<std::string>& metrics, size_t most_kernels,
                                  const std::function<Status()>& prepare, const std::function<Status()>& execute) = 0;

@@ -104,7 +104,7 @@ uint32_t AlignmentOf(CUdeviceptr address) {
   return alignment;
 }
 
-// Parameters on which the library's choice depends.
+// The key of a cached Product: every parameter on which the library's choice of an algorithm depends.
 using Kind = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, bool, bool, DType, std::string, bool, uint32_t,
                         uint32_t, uint32_t>;
 
@@ -277,8 +277,8 @@ class CublasLtCalls : public LibraryCalls {
     return product;
   }
 
-  // Runs on memory that serves as all operands at once: the result is meaningless, but the same kernels are loaded. Its
-  // addresses have the alignment of the requested ones.
+  // Enqueues the product once, with one piece of memory as all operands: the result is meaningless, but the same
+  // kernels are loaded, because the operands are aligned as those of `like` are.
   Status WarmUp(const ResolvedCall& call, const Product& product, const CallAddresses& like) {
     const int64_t largest = std::max({call.a.bytes, call.b.bytes, call.out.bytes, call.bias ? call.bias->bytes : 0});
     return WarmUpCall(*context_, call, largest + 2 * kMostAlignment, [&](CUdeviceptr memory) {

@@ -26,7 +26,8 @@ class CudaArena : public Arena {
   // Returns the gaps in ascending order.
   virtual const std::vector<harness::Gap>& gaps() const = 0;
   virtual uint64_t gap_key() const = 0;
-  // Returns "12 bytes written 40 bytes past block 3": where `offset`, in gap number `gap`, lies beside the blocks.
+  // Returns "12 bytes written 40 bytes past block 3": `offset` is a byte of gap number `gap`, named by its distance
+  // from the nearer block.
   virtual std::string Describe(size_t gap, int64_t offset, int64_t damaged_bytes) const = 0;
 };
 
@@ -42,7 +43,8 @@ struct ArenaPlan {
 // kUnavailable for a total that no device has.
 Result<ArenaPlan> PlaceBlocks(const std::vector<BlockRequest>& blocks, uint64_t gap_key);
 
-// Returns "12 bytes written 40 bytes past block 3": where `offset`, in gap number `gap`, lies beside its neighbours.
+// Returns "12 bytes written 40 bytes past block 3": `offset` is a byte of gap number `gap`, named by its distance from
+// the nearer block.
 std::string DescribeDamage(const ArenaPlan& plan, const std::vector<BlockRequest>& blocks, size_t gap, int64_t offset,
                            int64_t damaged_bytes);
 

@@ -16,8 +16,8 @@
 namespace hone {
 namespace {
 
-// Limit on memory kept for the next case, or this share of the device's: allocating and mapping memory costs more than
-// a launch, and the buffer sets of one sample take a gigabyte.
+// Freed memory is kept for the next case up to kLeastKeptBytes or one kKeptShare-th of the device's memory, whichever
+// is more: allocating and mapping memory costs more than a launch, and the buffer sets of one sample take a gigabyte.
 constexpr size_t kLeastKeptBytes = 512 * static_cast<size_t>(kMiB);
 constexpr size_t kKeptShare = 8;
 constexpr double kHarnessLimitSeconds = 60;

@@ -92,7 +92,7 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   Result<DeviceBlock> AllocateGranules(int64_t bytes);
   // Returns null if the driver chooses addresses.
   VirtualMemory* virtual_memory() { return virtual_.get(); }
-  // Sets the address at which candidates see [address, address + bytes) to `seen`, until it is hidden.
+  // Makes candidates see [address, address + bytes) at `seen`, until Hide(address).
   void Show(CUdeviceptr address, size_t bytes, CUdeviceptr seen);
   void Hide(CUdeviceptr address) { shown_.erase(address); }
   // Returns the address at which candidates see `address`; `address` itself if none was set.
@@ -101,10 +101,11 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
     size_t bytes = 0;
     CUdeviceptr seen = 0;
   };
-  // Returns the entry of Show for `address`, with its beginning; null: there is none.
+  // Returns the range given to Show that contains `address`, with its first address as the key; null when there is
+  // none.
   const std::pair<const CUdeviceptr, Shown>* ShownWith(CUdeviceptr address) const;
-  // Registers host work that must be done before a candidate's next launch, and that runs while the device is busy with
-  // the judge's own work. Dropped if its owner no longer exists.
+  // Registers host work for the next RunDeferred, which runs it before a candidate's next launch, while the device is
+  // busy with the judge's own work. Dropped if its owner no longer exists.
   void Defer(std::weak_ptr<std::function<Status()>> work) { deferred_ = std::move(work); }
   Status RunDeferred();
   Result<PinnedBlock> AllocatePinned(size_t bytes);
@@ -117,7 +118,7 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   // Waits until all enqueued work is done. kFailed: `*error` says why, and the context is lost. kTimedOut: the context
   // is lost too.
   WaitResult Wait(double limit_seconds, CUresult* error);
-  // Does the same for harness work, whose failure is always the device's.
+  // Waits like Wait, for work of the harness: any failure of such work is the device's.
   Status WaitForHarness(std::string_view what);
 
  private:

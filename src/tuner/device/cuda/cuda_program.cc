@@ -111,11 +111,11 @@ Status CudaProgram::FindGlobals(const std::vector<DeviceGlobal>& globals, CUmodu
     CUdeviceptr address = 0;
     size_t bytes = 0;
     const CUresult result = context_->driver().ModuleGetGlobal(&address, &bytes, module, global.symbol.c_str());
-    // The driver's linking removed the global, so no kernel can use it either.
+    // The global was removed when the driver linked the module, so no kernel can use it either.
     if (result == CUDA_ERROR_NOT_FOUND) continue;
     HONE_CUDA_RETURN_IF_ERROR(context_->driver(), result, "finding the device global " + global.symbol);
     if (bytes > 0) found_.push_back({address, bytes});
-    // A global of many pages shares only the first and the last with others.
+    // A global of many pages shares only its first and its last page with other globals.
     if (bytes > 0 && keeping_.surroundings) {
       pages_.push_back(RoundDown(address, kPageBytes));
       pages_.push_back(RoundDown(address + bytes - 1, kPageBytes));
@@ -125,7 +125,7 @@ Status CudaProgram::FindGlobals(const std::vector<DeviceGlobal>& globals, CUmodu
 }
 
 Status CudaProgram::KeepGlobals(Harness& harness) {
-  // Small globals come first, so that a few that are too large for the host do not take their place.
+  // Small globals get the host's image first: in any other order a few large ones could fill it.
   std::sort(found_.begin(), found_.end(), [](const Global& a, const Global& b) {
     return a.bytes != b.bytes ? a.bytes < b.bytes : a.address < b.address;
   });

@@ -86,12 +86,12 @@ class CudaProgram : public LoadedProgram {
   std::vector<CUmodule> modules_;
   std::map<std::pair<std::string, std::string>, CudaKernel> kernels_;  // by binding key and name expression
   std::vector<Global> found_;   // globals of the modules loaded so far, until they are kept
-  int64_t global_bytes_ = 0;    // unreachable ones included
+  int64_t global_bytes_ = 0;    // bytes of writable globals, all modules together
   std::vector<harness::GlobalPiece> pieces_;  // pieces of host_image_
   std::vector<uint8_t> host_image_;
   std::vector<Global> large_;
   DeviceBlock device_image_;
-  std::vector<uint64_t> pages_;  // pages with a global or constant memory
+  std::vector<uint64_t> pages_;  // addresses of pages that hold a global or constant memory
   DeviceBlock marks_;            // digests of each page before and after a launch
   uint64_t mark_secret_ = 0;     // 0: not marked
 };

@@ -30,15 +30,17 @@ namespace {
 
 constexpr int kFloorSamples = 15;
 constexpr double kFloorLimitSeconds = 10;
-// Clocks fall when a GPU is idle and take milliseconds to rise; a sample must not include that.
+// Clocks fall when a GPU is idle for this long, and take milliseconds to rise; a sample must not include that.
 constexpr double kIdleSeconds = 0.1;
 constexpr double kWarmUpSeconds = 0.02;
-// A floor region far larger than L2 is never cached when it is read again, so larger traffic may repeat it.
+// A floor region far larger than L2 is no longer cached when it is read again, so a floor with more traffic than this
+// reads and writes one region several times.
 constexpr int64_t kLargestFloorRegion = 256 * kMiB;
 constexpr size_t kSmallestHeap = 4096;
-// Kernels of one library call: a product, the sum of its parts, and their preparation.
+// Most kernels that one library call launches: a product, the sum of its parts, and their preparation.
 constexpr size_t kMostKernelsOfACall = 4;
-// Number of blocks that get another address when an arena is rearranged, once per quad: 0.1 ms of host time each.
+// Number of blocks of an arena that get another address at each rearrangement, once for every four timed samples:
+// mapping one costs 0.1 ms of host time.
 constexpr int kMostMoved = 1;
 
 std::string DescribePlan(const PreparedPlan& plan) {
@@ -119,7 +121,7 @@ class CudaSession : public DeviceSession {
     HONE_CHECK(own.context() == context_.get(), "a program of another session");
     return own;
   }
-  // Reads every page of these sets, at candidates' addresses, once.
+  // Reads every page of these sets once, at the addresses that candidates see.
   Status TouchPages(const std::vector<const Bindings*>& sets);
   // Overwrites what other launches left in shared and local memory.
   Status Scrub(const CudaProgram& program);
@@ -421,8 +423,8 @@ Result<double> CudaSession::TimeFloor(const Traffic& traffic, int sets, CacheSta
 
   // Both streaming kernels are timed, and the faster one counts: the floor is the best speed known to be possible.
   const Regions regions{source.address(), destination.address(), read_set, write_set, places};
-  HONE_ASSIGN_OR_RETURN(const double several, TimeStream(false, traffic, sets, regions, cache));
-  HONE_ASSIGN_OR_RETURN(const double one, TimeStream(true, traffic, sets, regions, cache));
+  HONE_ASSIGN_OR_RETURN(const double several, TimeStream(/*one_word=*/false, traffic, sets, regions, cache));
+  HONE_ASSIGN_OR_RETURN(const double one, TimeStream(/*one_word=*/true, traffic, sets, regions, cache));
   return std::min(several, one);
 }
 

@@ -15,15 +15,15 @@
 
 #include "tuner/device/cuda/library_calls.h"
 
-// The library's newer interface takes graphs, which are compiled; what a plan calls needs no compiler at run time.
+// cuDNN's newer interface takes graphs, which are compiled at run time; the functions used here need no compiler.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace hone {
 namespace {
 
 constexpr int64_t kWorkspaceBytes = int64_t{256} << 20;
-constexpr uint32_t kAlignment = 16;  // the library's kernels read vectors of so many bytes
-constexpr int kMostProposed = 32;    // that the library is asked for; it has fewer
+constexpr uint32_t kAlignment = 16;  // bytes: the library's kernels read vectors of this size
+constexpr int kMostProposed = 32;    // number of algorithms that the library is asked for; it has fewer
 
 // X(member, symbol)
 #define HONE_CUDNN_ENTRY_POINTS(X)                                    \
@@ -115,14 +115,14 @@ Kind KindOf(const ResolvedCall& call) {
   return {numbers, c.transposed, call.dtype, call.bias.has_value(), call.algorithm};
 }
 
-// One way in which the library may compute a convolution.
+// One way in which the library can compute a convolution.
 struct Proposal {
-  int algorithm = 0;  // a cudnnConvolutionFwdAlgo_t, or a cudnnConvolutionBwdDataAlgo_t of a transposed one
+  int algorithm = 0;  // cudnnConvolutionFwdAlgo_t; for a transposed convolution cudnnConvolutionBwdDataAlgo_t
   cudnnMathType_t math = CUDNN_FMA_MATH;
   size_t workspace_bytes = 0;
 };
 
-// The library's descriptors of a convolution, and how it computes it.
+// The library's descriptors of one convolution, and the ways to compute it.
 struct Described {
   explicit Described(const Functions& functions) : functions_(functions) {}
   ~Described() {
@@ -140,7 +140,7 @@ struct Described {
   cudnnConvolutionDescriptor_t convolution = nullptr;
   bool transposed = false;
   std::vector<Proposal> proposals;  // best first
-  Proposal algorithm;               // the one that is used
+  Proposal algorithm;               // the proposal in use
 
  private:
   const Functions& functions_;
@@ -272,14 +272,14 @@ class CudnnCalls : public LibraryCalls {
         said(f.convolution_set(d->convolution, static_cast<int>(padding.size()), padding.data(), stride.data(),
                                dilation.data(), CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
              "makes no such convolution"));
-    // Float32 in float32: the default would let TF32 in.
+    // Float32 is computed in float32: the library's default would allow TF32.
     const bool narrow = call.dtype != DType::kFloat32;
     HONE_RETURN_IF_ERROR(said(f.convolution_math(d->convolution, narrow ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH),
                               "makes no such convolution"));
     HONE_RETURN_IF_ERROR(
         said(f.convolution_groups(d->convolution, static_cast<int>(c.groups)), "makes no such convolution"));
 
-    // Algorithms whose results are the same each time, and whose workspace is not too large.
+    // Adds a proposal, unless it is known already or its workspace is too large.
     const auto propose = [&](int algorithm, cudnnMathType_t math) {
       size_t bytes = 0;
       const cudnnStatus_t told =
@@ -325,8 +325,8 @@ class CudnnCalls : public LibraryCalls {
     return d;
   }
 
-  // Runs proposed algorithms on separate memory until as many have run as the plan's number says: the library proposes
-  // some that it refuses to run.
+  // Sets d.algorithm to the proposal whose number, among those that run, is the plan's `algorithm` (from 0). Each is
+  // tried on separate memory, since the library proposes some that it then refuses to run.
   Status Choose(const ResolvedCall& call, Described& d) {
     const auto padded = [](int64_t bytes) { return (bytes + 255) / 256 * 256; };
     const int64_t weight = padded(call.a.bytes), bias = weight + padded(call.b.bytes),

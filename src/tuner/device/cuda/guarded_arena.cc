@@ -13,7 +13,8 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kLeastSpare = 256;  // bytes: a gap, on one side at least
+constexpr int64_t kLeastSpare = 256;  // bytes that a block's memory has more than the block, at least: the gap, on one
+                                      // side or both
 constexpr int64_t kMostBlockBytes = int64_t{1} << 50;
 constexpr uint64_t kBlockPurpose = 0x9e3779b97f4a7c15ULL, kMovedPurpose = 0x6a09e667f3bcc909ULL;
 
@@ -26,11 +27,11 @@ ApartPlace PlaceApart(const BlockRequest& block, int64_t granule, uint64_t key) 
   const int64_t margin = block.mapped_neighbors ? granule : 0;
   ApartPlace place;
   place.memory = RoundUp(block.bytes + std::max(kLeastSpare, step), granule) + 2 * margin;
-  // Places are margin + first + step * [0, places).
+  // A block may begin at margin + first + step * i, for each i in [0, places).
   const int64_t spare = place.memory - 2 * margin - block.bytes - first;
   const int64_t places = spare / step + 1;
   const uint64_t drawn = draw::Mix(key);
-  int64_t chosen = 0;  // start of the memory, chosen for a quarter of all places
+  int64_t chosen = 0;  // a quarter of all keys: the block begins where its memory begins
   if ((drawn & 3) != 0) chosen = (drawn & 3) != 3 ? places - 1 : static_cast<int64_t>((drawn >> 2) % static_cast<uint64_t>(places));
   place.offset = margin + first + step * chosen;
   return place;

@@ -19,13 +19,13 @@
 
 namespace hone {
 
-// Offset of one block in its memory, and the size of this memory.
+// The place of one block in memory of its own.
 struct ApartPlace {
-  int64_t offset = 0;
-  int64_t memory = 0;  // a multiple of the granule
+  int64_t offset = 0;  // bytes from the start of the memory to the block
+  int64_t memory = 0;  // size in bytes, a multiple of the granule
 };
-// Chooses, by `key`, among the places that the request allows. Pure. `align` of the request must be below half a
-// granule.
+// Chooses by `key` among the places that the request allows. Pure. The request's `align` must be below half of
+// `granule` (bytes).
 ApartPlace PlaceApart(const BlockRequest& block, int64_t granule, uint64_t key);
 
 class GuardedArena : public CudaArena {
@@ -52,20 +52,20 @@ class GuardedArena : public CudaArena {
   struct Block {
     BlockRequest request;
     DeviceBlock memory;
-    CUdeviceptr seen = 0;  // address of the whole memory for candidates
+    CUdeviceptr seen = 0;  // address at which candidates see the start of `memory`; 0: not mapped for them
     int64_t offset = 0;
   };
   GuardedArena(std::shared_ptr<CudaContext> context, uint64_t key) : context_(std::move(context)), key_(key) {}
-  Status ShowAt(Block& block);  // maps a new address for candidates in place of the old one
+  Status ShowAt(Block& block);  // maps the block for candidates at a new address instead of the old one
   void Hide(Block& block);
   void FindGaps();
 
   std::shared_ptr<CudaContext> context_;
   uint64_t key_;
-  std::shared_ptr<std::function<Status()>> move_;  // work that the context does later
+  std::shared_ptr<std::function<Status()>> move_;  // the remaining work of Rearrange, for CudaContext::RunDeferred
   std::vector<Block> blocks_;
   std::vector<harness::Gap> gaps_;
-  std::vector<size_t> gap_of_block_;  // number of the gap before each block; the gap after it is the next
+  std::vector<size_t> gap_of_block_;  // by block: number of the gap before it; the gap after it is the next
   uint64_t base_ = 0;
 };
 

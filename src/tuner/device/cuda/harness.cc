@@ -35,13 +35,13 @@ using harness::MakeDivisor;
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kDrawThreads = 512;
-constexpr int64_t kShortRow = 128;          // one thread handles a row shorter than this
-constexpr int64_t kTableSliceElements = 32; // slices smaller than this compute their key at each use: a table would not
-                                            // pay
+constexpr int64_t kShortRow = 128;          // elements: a shorter row is the work of one thread
+constexpr int64_t kTableSliceElements = 32; // a slice of fewer elements computes its key at each use; a table would
+                                            // cost more
 constexpr uint64_t kMarkPurpose = 0x3a4c, kScrubPurpose = 0x5c2b, kWatchPurpose = 0x3a7c;
 constexpr unsigned kScrubThreads = 1024;
-constexpr int64_t kScrubFrames[] = {256, 1024, 4096, 16384};  // sizes of local memory, in bytes, for which a kernel
-                                                              // exists
+constexpr int64_t kScrubFrames[] = {256, 1024, 4096, 16384};  // bytes of local memory per thread for which there is a
+                                                              // kernel
 constexpr uint64_t kGateLimitNs = 20'000'000;
 constexpr size_t kTableFloats = draw::kQuantiles + 2;
 
@@ -71,7 +71,7 @@ std::string_view CompareName(DType dtype) {
   return DrawName(dtype);
 }
 
-// Distribution of rows among warps or threads; see the head of harness_kernels.cu.
+// How a kernel's rows are divided among warps or threads; see the head of harness_kernels.cu.
 struct RowWork {
   bool by_thread = false;
   int64_t segment_elements = 0;
@@ -93,7 +93,7 @@ RowWork PlanRows(const Layout& layout, int width, int sm_count) {
     work.blocks = std::clamp<uint64_t>(static_cast<uint64_t>(items + kThreads - 1) / kThreads, 1, most_blocks);
     return work;
   }
-  const int64_t pass = 32 * width;  // elements that a warp handles at once
+  const int64_t pass = 32 * width;  // elements that a warp handles in one step
   const int64_t warps = static_cast<int64_t>(most_blocks) * (kThreads / 32);
   const int64_t segments_wanted = std::max<int64_t>(1, warps / rows);
   work.segment_elements = std::max<int64_t>((layout.inner + segments_wanted - 1) / segments_wanted, 4 * pass);
@@ -232,7 +232,7 @@ Status Harness::Draw(const DrawRequest& request) {
     arguments.slice_table = reinterpret_cast<const uint64_t*>(table);
   }
   const auto width = static_cast<int>(16 / DTypeBytes(view.dtype));
-  // A scale is drawn one by one: there is one for a hundred elements or more.
+  // Scale factors (E8M0) are drawn one by one: there is one for a hundred elements of a tensor or more.
   const bool wide = view.dtype != DType::kFloat8E8M0 && harness::CanVectorize(layout, width, DTypeBytes(view.dtype));
   const bool normal = arguments.parameters.kind == draw::kNormal && IsFloating(view.dtype) && view.dtype != DType::kFloat8E8M0 &&
                       !IsPacked(view.dtype);
@@ -541,13 +541,14 @@ Status Harness::CopyToHost(void* destination, uint64_t address, int64_t bytes) {
 
 Status Harness::Scrub(int64_t local_bytes) {
   const uint64_t scrub_key = Keyed(scrub_key_, kScrubPurpose, ++scrubs_);
-  // A block with all of the shared memory has its multiprocessor to itself, so as many blocks as multiprocessors reach
-  // all of it.
+  // A block that asks for all shared memory has a multiprocessor to itself, so as many blocks as there are
+  // multiprocessors reach all of it.
   HONE_RETURN_IF_ERROR(LaunchShared("hone_scrub_shared", static_cast<uint64_t>(sm_count_), kScrubThreads, shared_bytes_,
                                     scrub_key, static_cast<int>(shared_bytes_ / 16)));
   if (local_bytes <= 0) return Status::Ok();
-  // The address of a thread's local memory depends on its place on the multiprocessor and on the size per thread: as
-  // many threads as fit, each with at least the candidate's size, cover all that it could have written.
+  // The address of a thread's local memory depends on its place on the multiprocessor and on the size per thread. So as
+  // many threads as fit, each with at least the candidate's size, cover everything that the candidate could have
+  // written.
   const auto* frame = std::find_if(std::begin(kScrubFrames), std::end(kScrubFrames), [&](int64_t bytes) { return bytes >= local_bytes; });
   if (frame == std::end(kScrubFrames)) --frame;
   return Launch(fmt::format("hone_scrub_local_{}", *frame), static_cast<uint64_t>(sm_count_) * 2, kScrubThreads, scrub_key, sink_.address());

@@ -27,7 +27,7 @@ class Harness {
   struct Places {
     int sm_count = 1;          // determines grid sizes
     int64_t l2_bytes = 0;      // determines the size of the flush
-    int64_t shared_bytes = 0;  // largest size for a block
+    int64_t shared_bytes = 0;  // largest dynamic shared memory of a block, in bytes
     uint64_t key = 0;          // secret for scrubbing memory and for marks
   };
   static Result<std::unique_ptr<Harness>> Make(std::shared_ptr<CudaContext> context, const Places& places);
@@ -47,17 +47,18 @@ class Harness {
   Result<std::vector<std::vector<uint64_t>>> Digest(const std::vector<TensorView>& views, uint64_t key);
   // Returns whether [a, a + bytes) differs from [b, b + bytes), or from zeros when b is 0.
   Result<bool> Differs(uint64_t a, uint64_t b, int64_t bytes);
-  // Writes one keyed digest of `bytes` from each address, in whole words of eight bytes, to `marks` on the device.
-  // Enqueues. Two marks under one secret have equal bytes if digest::Canonical of both is equal. secret: 0 is replaced
-  // by the device's present secret, or by a new one.
+  // Writes one keyed digest for each of `addresses`, of the `bytes` from there (whole words of eight bytes), to `marks`
+  // on the device. Enqueues. Two marks under one secret are equal if digest::Canonical of both is. *secret: 0 is
+  // replaced by the device's present secret, or by a new one.
   Status Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUdeviceptr marks, uint64_t* secret);
   Status FillGaps(const CudaArena& arena);
   // Returns the first damaged gap as a sentence; repairs all gaps when there is one.
   Result<std::optional<std::string>> CheckGaps(const CudaArena& arena);
 
-  // Copies device globals from an image on the host, or back into one, whose size is that of all pieces: a copy or two
-  // and one kernel for any number of globals. In the driver each variable is separate memory, and a copy per variable
-  // costs 2 to 8 us; headers of the C++ library bring 1300.
+  // PutGlobals copies an image on the host to device globals; TakeGlobals copies device globals into `*image`, whose
+  // size is that of all pieces. Each takes a copy or two and one kernel, whatever the number of globals. In the driver
+  // each variable is separate memory, and a copy per variable costs 2 to 8 us; headers of the C++ library bring 1300
+  // variables.
   Status PutGlobals(const std::vector<harness::GlobalPiece>& pieces, const std::vector<uint8_t>& image);
   Status TakeGlobals(const std::vector<harness::GlobalPiece>& pieces, std::vector<uint8_t>* image);  // waits
 
@@ -70,20 +71,21 @@ class Harness {
   Status Scrub(int64_t local_bytes);
   Status Flush();                                    // reads 3 x L2 of clean memory
   Status Touch(uint64_t address, int64_t bytes);     // reads whole 16-byte words inside the range
-  // Reads a word of each page, so that address translation is as fast as for memory in use. For a new mapping it is
-  // slower.
+  // Reads a word of each page, so that addresses are translated as fast as for memory in use: the first access to a new
+  // mapping is slower.
   Status TouchPages(const std::vector<harness::PageRun>& runs, uint64_t granule);
   Status Separator();
-  // Sums over the words of views, under a new secret and in two rows: `row` 0 is read while the stream goes on, row 1 later.
-  // BeginWatch makes room and loads the kernel before the stream is held.
+  // Watch sums the words of `views`, with keys that BeginWatch draws, into row 0 (enqueued right behind a timed
+  // interval) or row 1 (enqueued when the device is idle). The rows differ if a view was still being written after the
+  // interval. BeginWatch also makes room and loads the kernel, before a gate holds the stream.
   Status BeginWatch(size_t views);
   Status Watch(const std::vector<TensorView>& views, int row);
-  Result<bool> WatchedChanged(size_t views);  // waits; whether the two rows differ
+  Result<bool> WatchedChanged(size_t views);  // returns whether the two rows differ; waits
   Status Gate(unsigned expected);                    // holds the stream until OpenGate(expected), 20 ms at most
   void OpenGate(unsigned expected);
   Status Spin(double seconds);
-  // Reads and writes this many bytes (rounded up to 16) cyclically through two regions, with threads of up to four
-  // words, or of one. The faster variant depends on the number of bytes.
+  // Reads and writes this many bytes (rounded up to 16), cyclically through two regions: the floor. With `one_word`
+  // each thread copies one 16-byte word, else up to four. Which variant is faster depends on the number of bytes.
   Status Stream(bool one_word, uint64_t source, int64_t source_bytes, uint64_t destination, int64_t destination_bytes,
                 double read_bytes, double written_bytes);
 
@@ -101,7 +103,7 @@ class Harness {
   Result<CUdeviceptr> Scratch(DeviceBlock& block, int64_t bytes);
   Result<CUdeviceptr> SendList(DeviceBlock& block, const void* data, size_t bytes);
   Status SendTables();
-  // Tables of values/slice_digest.h under one secret; on the device while `sent`.
+  // The tables of values/slice_digest.h under one secret; `block` holds them while `sent`.
   struct DigestKeys {
     std::vector<uint64_t> tables;
     uint64_t secret = 0;

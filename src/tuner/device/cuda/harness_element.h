@@ -13,8 +13,9 @@ namespace hone::harness {
 struct Precision {
   int mantissa_bits;  // stored; 0 for integers
   int lowest_exponent;
-  double saturated = 0;    // of an 8-bit float: its largest number, to which conversions of hardware saturate
-  bool nan_only = false;   // there is no infinity: a conversion that does not saturate makes NaN of what is too large
+  double saturated = 0;    // 8-bit floats: the largest number, which conversions by hardware saturate to; 0: no such
+                           // dtype
+  bool nan_only = false;   // the dtype has no infinity: a conversion without saturation turns larger values into NaN
 };
 inline constexpr Precision kInteger{0, 0};
 inline constexpr Precision kBinary64{52, -1022};
@@ -76,7 +77,8 @@ HONE_HD double OverflowsFrom(Precision precision) {
   return power * (2.0 - DoubleOf(static_cast<uint64_t>(1022 - precision.mantissa_bits) << 52));
 }
 
-// Returns a finite `reference` as an 8-bit float that saturates can hold it; other dtypes leave it.
+// Limits a finite `reference` to the largest number of an 8-bit float, as a saturating conversion does; other dtypes'
+// values stay.
 HONE_HD double Saturated(double reference, Precision precision) {
   if (precision.saturated == 0.0 || Magnitude(reference) <= precision.saturated) return reference;
   return reference > 0.0 ? precision.saturated : -precision.saturated;
@@ -99,9 +101,9 @@ HONE_HD UnwrittenPattern UnwrittenOf(uint64_t poison, Precision precision) {
   return {mask, poison & mask};
 }
 
-// Which of eight drawn bytes' bits stay and which are set, in elements of `bytes` each: FillKind's bytes unchanged, or
-// plausible numbers. Floating-point ones have magnitudes from 1/8 to 2, any mantissa and either sign; integers are
-// below 64.
+// Turns eight random bytes into a fill: the bits in `keep` stay, those in `set` become 1, the others 0. BytesMask keeps
+// the bytes; PlausibleMask makes numbers of `bytes` bytes each: floating-point ones have magnitudes from 1/8 to 2, any
+// mantissa and either sign; integers are below 64.
 struct FillMask {
   uint64_t keep;
   uint64_t set;
@@ -123,7 +125,7 @@ HONE_HD FillMask PlausibleMask(Precision precision, int bytes) {
   return mask;
 }
 
-// Returns the byte at `offset` from the start of the eight bytes.
+// Returns byte `offset` of a fill drawn by `key`; `mask` applies to every eight bytes from the start.
 HONE_HD uint8_t MaskedByte(uint64_t key, const FillMask& mask, int64_t offset) {
   const int shift = 8 * static_cast<int>(static_cast<uint64_t>(offset) & 7);
   return static_cast<uint8_t>((GapByte(key, offset) & (mask.keep >> shift)) | (mask.set >> shift));
@@ -139,16 +141,20 @@ struct Judged {
   double ulps;
 };
 
-// rms: root mean square of the reference over the element's slice, finite values only, or the floor if that is larger.
-// absolute: an error of this size is right at any scale.
-// c_small: 0, or the limit on `small`. A bound relative to the rms lets a kernel answer 0 for everything that is 1 /
-// c_max times smaller than its neighbours; if results have relative accuracy, such a kernel has left out work.
-// small_floor: an element below this fraction of its slice's rms counts as this fraction for c_small.
-// A reference that is not finite requires the same value: NaN for NaN, an infinity for the same infinity; an 8-bit
-// float may also saturate, or be NaN where its format has no infinity. A finite one
-// that the dtype cannot hold requires the infinity of its sign, the correctly rounded value; near that threshold,
-// within c_max but a sixteenth at most, both a finite value and the infinity are right. A task may allow any c_max, and
-// without the sixteenth an infinity would pass for anything if c_max were large.
+// Judges one element.
+//   rms          root mean square of the reference over the element's slice, finite values only, or the tolerance's
+//                floor if that is larger
+//   c_max        limit on `scaled`
+//   absolute     an error of this size is right at any scale
+//   c_small      limit on `small`; 0: none. A bound relative to the rms lets a kernel answer 0 for everything that is
+//                1 / c_max times smaller than its neighbours; if results have relative accuracy, such a kernel has left
+//                out work
+//   small_floor  an element below this fraction of its slice's rms counts as this fraction for c_small
+// A reference that is not finite requires the same value: NaN for NaN, an infinity for the same infinity. An 8-bit
+// float may also saturate there, or be NaN where its format has no infinity. A finite reference that the dtype cannot
+// hold requires the infinity of its sign, the correctly rounded value. Close to that threshold (within c_max, but
+// within a sixteenth at most) both a finite value and the infinity are right: a task may allow any c_max, and without
+// the sixteenth an infinity would pass for anything if c_max were large.
 HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision,
                      double absolute = 0.0, double c_small = 0.0, double small_floor = 0.0) {
   Judged judged{false, !IsFinite(actual), 0.0, 0.0, 0.0, 0.0};

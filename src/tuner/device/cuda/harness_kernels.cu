@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements the kernels of the trusted harness, which draw inputs, compare and digest outputs, check guard zones and
-// put caches in a known state where the data is, at memory speed; only counters are copied to the host.
+// bring caches into a known state. They work on the device at memory speed; only counters are copied to the host.
 //
 // Compiled by nvcc into a fat binary that is embedded in the library (harness.cc loads it and knows every
 // name). -fmad=false: the host draws the same bits. All kernels take whole structs by value, run on any grid
@@ -33,8 +33,8 @@ __device__ __forceinline__ uint64_t ThreadNumber() {
 }
 __device__ __forceinline__ uint64_t ThreadCount() { return static_cast<uint64_t>(gridDim.x) * blockDim.x; }
 
-// A sequence of chunks, `step` elements apart, none past the end of its row. If the elements inside the slice axis are
-// one contiguous run, as they mostly are, each position follows from the previous one.
+// A position that advances by chunks of `step` elements and never past the end of its row. If the elements inside the
+// slice axis are one contiguous run (`straight`), as they mostly are, each position follows from the previous one.
 struct Walk {
   const Layout& layout;
   bool straight;
@@ -83,10 +83,10 @@ __device__ SliceSource SourceOf(const DrawArguments& arguments, int64_t slice, i
 struct DrawSource {
   draw::Parameters parameters;
   uint64_t slice_hash;
-  uint64_t slice;  // 0 if a slice table is used; kDistinct and kSpecial read it, and have no table
+  uint64_t slice;  // 0 if a slice table is used; only kDistinct and kSpecial read it, and they have no table
 };
 
-template <typename T> struct Convert {  // integers of any signedness, by width
+template <typename T> struct Convert {  // integers, signed or not, by width
   static __device__ __forceinline__ T Float(float v) { return static_cast<T>(static_cast<int64_t>(v)); }
   static __device__ __forceinline__ T Integer(int64_t v) { return static_cast<T>(v); }
 };
@@ -115,7 +115,7 @@ template <> struct Convert<float8::E4M3> : ConvertNarrow<float8::E4M3> {};
 template <> struct Convert<float8::E5M2> : ConvertNarrow<float8::E5M2> {};
 template <> struct Convert<float8::E8M0> : ConvertNarrow<float8::E8M0> {};
 
-template <typename T> struct ConvertPair {  // both numbers of the byte, of which DrawBody joins two
+template <typename T> struct ConvertPair {  // both numbers of the byte are v; DrawBody joins two such bytes
   static __device__ __forceinline__ T Float(float v) { return packed4::Join<T>(T::Code(v), T::Code(v)); }
   static __device__ __forceinline__ T Integer(int64_t v) { return packed4::Join<T>(T::Code(v), T::Code(v)); }
 };
@@ -144,7 +144,8 @@ struct alignas(sizeof(T) * kWidth) Packed {
   T values[kWidth];
 };
 
-// kNormal: only the normal distribution, with its table as pairs in shared memory. Otherwise any distribution.
+// Draws a tensor. kNormal: only the normal distribution, whose table is in shared memory as pairs. Otherwise any
+// distribution.
 template <typename T, int kWidth, bool kNormal>
 __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArguments& arguments) {
   __shared__ float2 pairs[kNormal ? draw::kQuantiles : 1];
@@ -234,9 +235,9 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
 
 // --------------------------------------------------------------------------------------- sums over slices
 
-// Visits a tensor slice by slice, with a copy of the Visitor for each run of elements of one slice. Its functions:
-// Loaded Load(linear, place) reads kWidth elements; Take(loaded, place) adds them; Sum Total(); Plus(a, b) adds two
-// Sums; Add(slice, sum).
+// Visits a tensor slice by slice; each run of elements of one slice has a copy of the Visitor. A Visitor has these
+// functions: Loaded Load(linear, place) reads kWidth elements; Take(loaded, place) adds them to the copy's sum; Sum
+// Total() returns it; Plus(a, b) adds two sums; Add(slice, sum) adds a sum to the slice's result.
 template <int kWidth, typename Visitor>
 __device__ __forceinline__ void WarpRows(const Layout& layout, const Divisor& by_segments, int64_t segment_elements,
                                          const Visitor& visitor) {
@@ -252,7 +253,7 @@ __device__ __forceinline__ void WarpRows(const Layout& layout, const Divisor& by
     int64_t i = begin + lane * kWidth;
     Walk walk(layout, base + static_cast<uint64_t>(i < end ? i : begin));
     constexpr int kStep = 32 * kWidth;
-    for (; i + kStep < end; i += 2 * kStep) {  // two in flight at a time
+    for (; i + kStep < end; i += 2 * kStep) {  // two loads in flight at a time
       const Place first = walk.place;
       const typename Visitor::Loaded a = mine.Load(walk.linear, first);
       walk.Advance(kStep);
@@ -566,7 +567,8 @@ extern "C" __global__ void hone_root_mean(double* sums, int64_t slices, double e
   }
 }
 
-// These kernels have blocks of 256 threads. counters start as CompareCounters says.
+// These kernels have blocks of 256 threads. The host has set `counters` to the starting values that CompareCounters
+// states.
 #define HONE_COMPARE(name, type)                                                                                  \
   extern "C" __global__ void __launch_bounds__(256) hone_compare_##name(                                          \
       const __grid_constant__ Layout layout, const double* reference, const double* slice_rms, double c_max,      \
@@ -628,7 +630,8 @@ extern "C" __global__ void __launch_bounds__(256)
   if (found) atomicOr(different, 1u);
 }
 
-// Adds to *sum a number that follows from all bytes, their places and the key.
+// Adds to *sum a keyed hash of the bytes: each 64-bit word times an odd number that the key and the word's place
+// determine, so that a changed byte changes the sum.
 extern "C" __global__ void __launch_bounds__(256)
     hone_watch(const uint8_t* memory, int64_t bytes, uint64_t key, uint64_t* sum) {
   const int64_t head = (16 - static_cast<int64_t>(reinterpret_cast<uint64_t>(memory) & 15)) & 15;
@@ -641,10 +644,10 @@ extern "C" __global__ void __launch_bounds__(256)
 #pragma unroll 4
   for (uint64_t i = me; i < static_cast<uint64_t>(words); i += ThreadCount()) {
     const uint4 v = wide[i];
-    const uint64_t at = draw::Mix(key + i * 0x9e3779b97f4a7c15ULL);
-    mine += (v.x | uint64_t{v.y} << 32) * (at | 1) + (v.z | uint64_t{v.w} << 32) * ((at >> 7) | 1);
+    const uint64_t position_key = draw::Mix(key + i * 0x9e3779b97f4a7c15ULL);
+    mine += (v.x | uint64_t{v.y} << 32) * (position_key | 1) + (v.z | uint64_t{v.w} << 32) * ((position_key >> 7) | 1);
   }
-  // Bytes at the two ends, fewer than 32.
+  // The fewer than 16 bytes at each end, which are not part of a whole 16-byte word.
   if (me < static_cast<uint64_t>(first)) mine += memory[me] * (draw::Mix(key ^ me) | 1);
   if (me < static_cast<uint64_t>(bytes - tail)) mine += memory[tail + static_cast<int64_t>(me)] * (draw::Mix(~key ^ me) | 1);
   for (int delta = 16; delta > 0; delta >>= 1) mine += __shfl_down_sync(kAllLanes, mine, delta);
@@ -655,8 +658,7 @@ extern "C" __global__ void __launch_bounds__(256) hone_fill64(uint64_t* words, i
   for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(count); i += ThreadCount()) words[i] = value;
 }
 
-// Fills memory with bytes that depend on the key and their position, GapByte's bits in the mask: eight at a time if the
-// address allows.
+// Fills memory with GapByte's bytes for this key, changed by `mask`; eight at a time if the address allows.
 extern "C" __global__ void __launch_bounds__(256)
     hone_scramble(uint8_t* memory, int64_t bytes, uint64_t key, const __grid_constant__ FillMask mask) {
   const int64_t words = (reinterpret_cast<uint64_t>(memory) & 7) == 0 ? bytes / 8 : 0;
@@ -747,8 +749,9 @@ extern "C" __global__ void __launch_bounds__(32)
 }
 
 #ifdef __CUDACC__
-// ---- memory of multiprocessors; not for the host's compiler Returns word i of a scrub: random, a signalling NaN, or a
-// float between 0.5 and 2, depending on the key.
+// --- memory of multiprocessors; not for the host's compiler ---
+//
+// Returns word i of a scrub: random, a signalling NaN, or a float between 0.5 and 2, depending on the key.
 __device__ __forceinline__ unsigned ScrubWord(uint64_t key, unsigned i) {
   const auto drawn = static_cast<unsigned>(draw::Mix(key + i * 0x9e3779b97f4a7c15ULL));
   switch (key % 3) {
@@ -763,12 +766,13 @@ extern "C" __global__ void __launch_bounds__(1024) hone_scrub_shared(uint64_t ke
     const unsigned at = 4u * static_cast<unsigned>(i) + (blockIdx.x << 16);
     shared[i] = make_uint4(ScrubWord(key, at), ScrubWord(key, at + 1), ScrubWord(key, at + 2), ScrubWord(key, at + 3));
   }
-  // Blocks that end at once would let others take their multiprocessor, and some multiprocessor would get none.
+  // A block that ended at once would leave its multiprocessor to a later block, and some other multiprocessor would get
+  // none.
   const uint64_t start = GlobalNanoseconds();
   while (GlobalNanoseconds() - start < 2000) {
   }
 }
-// volatile keeps the stores, which are the only purpose.
+// Overwrites kBytes of the thread's local memory. `volatile` keeps the compiler from dropping the stores.
 template <int kBytes>
 __device__ __forceinline__ void ScrubLocal(uint64_t key, unsigned* sink) {
   volatile unsigned local[kBytes / 4];
@@ -868,8 +872,8 @@ extern "C" __global__ void __launch_bounds__(256)
   if (writes == 0 && (sum.x | sum.y | sum.z | sum.w) == 0) *destination = sum;
 }
 
-// Does the same with one word per thread. Fewer bytes are in flight at a time, which suits memory that reads and writes
-// at once: on an H200 copies of 32 MB and more take 4 to 5 % less.
+// Does the same as hone_stream with one word per thread. Fewer bytes are in flight at a time, which suits memory that
+// is read and written at once: on an H200, copies of 32 MB and more take 4 to 5 % less time.
 extern "C" __global__ void __launch_bounds__(256)
     hone_stream_each(const uint4* source, uint4* destination, int64_t reads, int64_t writes,
                      const __grid_constant__ Divisor source_words, const __grid_constant__ Divisor destination_words) {

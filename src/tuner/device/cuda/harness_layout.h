@@ -38,7 +38,7 @@ HONE_HD uint64_t MulHigh(uint64_t a, uint64_t b) {
 
 HONE_HD uint64_t Quotient(const Divisor& d, uint64_t n) { return d.magic == 0 ? n : MulHigh(n, d.magic) >> d.shift; }
 
-// Arrays are indexed by axis, outermost first.
+// Describes a strided tensor to the kernels. Arrays are indexed by axis, outermost first.
 struct Layout {
   uint64_t address;
   int64_t elements;
@@ -81,8 +81,7 @@ struct Gap {
   int64_t end;
 };
 
-// Number of thread blocks that share the work on one gap: the gaps of a small tensor in a reservation of its own are 2
-// MiB long.
+// Number of thread blocks that share the work on one gap: a small tensor in memory of its own has gaps of 2 MiB.
 inline constexpr int kGapParts = 32;
 
 // A short list passed as a kernel argument: a copy in device memory would have to be sent again after each launch of a
@@ -94,13 +93,13 @@ struct Listed {
   T items[kListed];
 };
 
-// Pages of one mapping, from its start.
+// Consecutive pages of one mapping, from its start.
 struct PageRun {
   uint64_t address;
   int64_t pages;
 };
 
-// Bytes of a device global and their position in an image; at most kGlobalPieceBytes, so that many thread blocks share
+// A part of a device global and its place in an image. At most kGlobalPieceBytes long, so that many thread blocks share
 // a large global.
 struct GlobalPiece {
   uint64_t address;
@@ -118,22 +117,23 @@ HONE_HD uint8_t GapByte(uint64_t key, int64_t offset) {
   return static_cast<uint8_t>(GapWord(key, offset) >> (8 * (static_cast<uint64_t>(offset) & 7)));
 }
 
-// Arguments of draw_* kernels besides the layout.
+// Arguments of the hone_draw_* kernels besides the layout. Pointers are to device memory.
 struct DrawArguments {
-  draw::Parameters parameters;   // key: the base key
-  uint64_t permutation_key;      // 0: none
-  uint64_t redraw_key;           // 0: none
-  const int64_t* redrawn;        // sorted; device
+  draw::Parameters parameters;   // its key is that of all slices but the redrawn ones
+  uint64_t permutation_key;      // permutes which source slice a slice is drawn as (draw::Permute); 0: slice s is drawn
+                                 // as slice s
+  uint64_t redraw_key;           // key of the slices in `redrawn`, which are drawn as themselves; 0: there are none
+  const int64_t* redrawn;        // sorted slice numbers
   int64_t redrawn_count;
-  const uint64_t* slice_table;   // per slice: SliceHash with the right key and slice, or, for kConstant, the value's
-                                 // bits; null: computed where needed. Device
-  Divisor by_segments;           // segments of a row, for long rows
-  int64_t segment_elements;      // 0: short rows
-  const float* quantiles;        // kQuantiles + 1 of the normal distribution. Device
-  const float* exp_quantiles;    // quantiles of the heavy-tailed magnitudes. Device
+  const uint64_t* slice_table;   // per slice: SliceHash with the slice's own key and source slice, or, for kConstant,
+                                 // the value's bits; null: computed where needed
+  Divisor by_segments;           // for long rows: divides by the number of segments of a row
+  int64_t segment_elements;      // 0: rows are short and not cut into segments
+  const float* quantiles;        // kQuantiles + 1 of the normal distribution
+  const float* exp_quantiles;    // quantiles of the heavy-tailed magnitudes
 };
 
-// Sums and counts of a comparison; the host zeroes them right before.
+// The sums and counts of a comparison. The host zeroes them right before, except where a starting value is stated.
 struct CompareCounters {
   unsigned long long wrong;
   unsigned long long unwritten;

@@ -56,8 +56,8 @@ std::unique_ptr<LibraryCalls> MakeLibraryCalls(std::shared_ptr<CudaContext> cont
 std::unique_ptr<LibraryCalls> MakeMatmulCalls(std::shared_ptr<CudaContext> context);
 std::unique_ptr<LibraryCalls> MakeConvolutionCalls(std::shared_ptr<CudaContext> context);
 
-// Runs a call once, on `scratch_bytes` of memory that are freed again, and waits for it: the library then loads its
-// kernels. `enqueue` is given the memory's address. Errors as of LibraryCalls::Prepare.
+// Runs a call once and waits for it, so that the library loads its kernels. `enqueue` gets the address of
+// `scratch_bytes` of memory, which are freed again. Errors as of LibraryCalls::Prepare.
 Status WarmUpCall(CudaContext& context, const ResolvedCall& call, int64_t scratch_bytes,
                   const std::function<CUresult(CUdeviceptr)>& enqueue);
 

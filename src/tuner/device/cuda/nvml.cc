@@ -28,8 +28,8 @@ struct Reason {
   unsigned long long bit;
   const char* text;
 };
-// Idle (bit 0), application clocks (bit 1) and display (bit 8) are left out: none of them slows a running kernel below
-// its set clock.
+// Reasons that slow a running kernel below its set clock. NVML's others are left out: idle (bit 0), application clocks
+// (bit 1) and display (bit 8).
 constexpr std::array kReasons = {
     Reason{0x04, "software power cap"},      Reason{0x08, "hardware slowdown"},
     Reason{0x10, "sync boost"},              Reason{0x20, "software thermal slowdown"},
@@ -121,8 +121,8 @@ DeviceCondition Nvml::Read() const {
   unsigned long long reasons = 0;
   if (f.reasons != nullptr && f.reasons(device_, &reasons) == kSuccess) condition.throttle = ThrottleText(reasons);
   if (f.processes != nullptr) {
-    // Process numbers may belong to another namespace (containers), so this process is recognised by count: one entry
-    // is its own.
+    // Process numbers may belong to another namespace (containers), so this process is not looked for: one of the
+    // entries counts as its own.
     std::vector<ProcessInfo> processes(64);
     unsigned count = static_cast<unsigned>(processes.size());
     const int result = f.processes(device_, &count, processes.data());

@@ -34,7 +34,7 @@ std::optional<std::array<unsigned, 3>> Extents(const std::array<int64_t, 3>& val
 
 std::string Shape(const std::array<int64_t, 3>& v) { return fmt::format("{}x{}x{}", v[0], v[1], v[2]); }
 
-// Fills `prepared` from a launch step; the outcome reports errors.
+// Fills `prepared` from a launch step. Returns kOk, or the candidate's error.
 LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, CudaProgram& program,
                             const ResolvedStep& step, const Bindings& bindings, const EncodedTensorMaps& maps,
                             const AddressSeen& seen, bool after_launch, PreparedStep& prepared) {
@@ -100,7 +100,8 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
     }
   }
   prepared.cooperative = step.cooperative;
-  // Only between two launches of this plan: a launch must not start before the harness's work is done.
+  // Only a launch right after a launch of this plan may overlap it: the first must not start before the harness's work
+  // is done.
   prepared.programmatic = step.programmatic_dependent_launch && after_launch;
   if (prepared.programmatic && facts.cc_major < 9) {
     return Refuse(LaunchStatus::kUnsupported, fmt::format("{}: programmatic dependent launch needs compute capability 9.0",

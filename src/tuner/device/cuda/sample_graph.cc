@@ -9,15 +9,16 @@ namespace {
 
 bool HasWork(const PreparedStep& step) { return !step.is_memset || step.bytes > 0; }
 
-// A library may enqueue any work, so a graph with library calls is made anew each time.
+// Returns whether a plan has a library call. A library may enqueue any work, so a graph with such calls is made anew
+// each time.
 bool HasCalls(const std::vector<PreparedPlan>& plans) {
   return std::any_of(plans.begin(), plans.end(), [](const PreparedPlan& plan) {
     return std::any_of(plan.begin(), plan.end(), [](const PreparedStep& step) { return step.call != nullptr; });
   });
 }
 
-// Returns everything about the plans that an instantiated graph cannot change; it can change which function a node
-// launches.
+// Returns everything about the plans that cannot be changed in an instantiated graph. (Which function a node launches
+// can be changed.)
 std::vector<uint64_t> ShapeOf(const std::vector<PreparedPlan>& plans) {
   std::vector<uint64_t> shape{plans.size()};
   for (const PreparedPlan& plan : plans) {
@@ -36,7 +37,8 @@ std::vector<uint64_t> ShapeOf(const std::vector<PreparedPlan>& plans) {
 CUgraphExec SampleGraph::Prepare(const std::vector<PreparedPlan>& plans, CUresult* error) {
   std::vector<uint64_t> shape = ShapeOf(plans);
   *error = CUDA_SUCCESS;
-  // If the driver refuses the exchange, a new graph is made, which is always right.
+  // The arguments of the existing graph are exchanged. If the driver refuses that, a new graph is made, which is always
+  // right.
   if (exec_ != nullptr && shape == shape_ && !HasCalls(plans) && Update(plans) == CUDA_SUCCESS) return exec_;
   Clear();
   *error = Build(plans);

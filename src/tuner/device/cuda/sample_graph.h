@@ -3,9 +3,10 @@
 //
 // Builds one CUDA graph of many plan executions, to time kernels that are too short to be timed one by one.
 //
-// Only one graph is alive at a time: two instances of the same graph that live together differ in speed by some
-// tenths of a percent, whatever their arguments (docs/design/0010). A sample of the same shape (which functions, how
-// many sets) as the one before exchanges its nodes' arguments; any other destroys the graph and builds its own.
+// Only one graph is alive at a time: two instances of one graph that live together differ in speed by some tenths of a
+// percent, whatever their arguments (docs/design/0010). If a sample has the shape of the one before (which functions,
+// how many sets), the arguments of the graph's nodes are exchanged; otherwise the graph is destroyed and another one
+// built.
 #pragma once
 
 #include <cstdint>

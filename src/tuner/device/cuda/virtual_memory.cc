@@ -11,7 +11,8 @@ namespace {
 // Range of requested reservations: within the 47 bits of a process's addresses, away from the usual places of programs,
 // libraries and the driver itself.
 constexpr uint64_t kLowest = uint64_t{1} << 42, kHighest = uint64_t{1} << 46;
-constexpr uint64_t kDriverBlock = uint64_t{32} << 20;  // observed on an H200 with driver 580
+constexpr uint64_t kDriverBlock = uint64_t{32} << 20;  // bytes; reservations are placed at multiples of it: observed on
+                                                       // an H200 with driver 580
 constexpr int kTries = 8;  // an address may be in use
 
 CUmemAllocationProp PropertiesOn(CUdevice device) {

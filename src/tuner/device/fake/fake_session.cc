@@ -27,7 +27,8 @@ void* Pointer(uint64_t address) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(address));  // NOLINT: addresses are pointers here
 }
 
-// Names have a few letters, for which a call of memcmp takes longer than all other work on an element.
+// Compares names without memcmp: they have a few letters, and the call would take longer than all other work on an
+// element.
 bool Same(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -125,8 +126,8 @@ void FakeLaunch::Fail(LaunchStatus status, const std::string& detail) {
 
 // --- memory and programs ---
 
-// Freed memory that is not reused for a while: a kernel that remembers old buffers may write to them later, as on a
-// GPU, and must harm only its own verdict.
+// Keeps freed memory from being reused for a while: a kernel that remembers old buffers may write to them later, as on
+// a GPU, and must harm only its own verdict.
 class FakeSession::Graveyard {
  public:
   ~Graveyard() {

@@ -24,8 +24,8 @@
 
 namespace hone {
 
-// A kernel's view of one launch of one step. Tensors have the names of the task, references "ref:NAME", workspaces
-// their names; elements are numbered row-major, whatever the strides.
+// Gives a kernel access to one launch of one step. Tensors and workspaces have the names of the task and the plan,
+// references "ref:NAME"; elements are numbered row-major, whatever the strides.
 class FakeLaunch {
  public:
   FakeLaunch(const ResolvedStep& step, const Bindings& bindings, std::map<std::string, int64_t>& globals,
@@ -34,9 +34,12 @@ class FakeLaunch {
 
   const ResolvedStep& step() const { return step_; }
   const Bindings& bindings() const { return bindings_; }
-  int64_t execution() const { return execution_; }  // an integer argument of the step
-  int64_t Integer(size_t argument) const;           // an integer argument of the step
-  double Scalar(size_t argument) const;             // a 4- or 8-byte floating-point argument
+  int64_t execution() const { return execution_; }  // number of this execution of a plan among those of the program,
+                                                    // from 0
+  int64_t Integer(size_t argument) const;           // value of the step's argument number `argument`, which is an
+                                                    // integer
+  double Scalar(size_t argument) const;             // value of the step's argument, a 4- or 8-byte floating-point
+                                                    // number
 
   int64_t Elements(std::string_view tensor) const { return Tensor(tensor).elements; }
   int64_t Extent(std::string_view tensor, size_t axis) const { return Tensor(tensor).shape.at(axis); }
@@ -44,10 +47,11 @@ class FakeLaunch {
   void Write(std::string_view tensor_or_reference, int64_t element, double value);
   char* Address(const std::string& tensor_or_workspace) const;
 
-  // A `__device__` variable, initially 0. It is reset to 0 before the next launch.
+  // Returns a variable that imitates a `__device__` one: 0 at the start of every launch.
   int64_t& Global(const std::string& name) { return globals_[name]; }
 
-  // Writes an element once the launch, or the timed interval that it belongs to, is taken to be over.
+  // Writes an element after the launch, or after the timed interval that it belongs to: a kernel whose work goes on
+  // when the device reports its end.
   void WriteLate(const std::string& tensor, int64_t element, double value);
 
   // Ends the launch with an error; the lambda should return right after.
@@ -58,7 +62,8 @@ class FakeLaunch {
   std::vector<std::function<void()>> TakeLate() { return std::move(late_); }
 
  private:
-  // A tensor or a reference with its name. Kernels look up a name for each element, so the few names used are cached.
+  // A tensor or a reference with its name. Kernels look up a name for each element, so places are cached: there are
+  // few.
   struct Place {
     std::string name;
     const TensorView* view;  // null for a reference
@@ -153,16 +158,17 @@ class FakeSession : public DeviceSession {
   // Runs all steps on one set of buffers; adds their cost to `microseconds`.
   LaunchOutcome Execute(Program& program, const ResolvedPlan& plan, const Bindings& bindings, const FakeTiming& timing,
                         double* microseconds);
-  // Makes the writes that launches left for later.
+  // Makes the writes that FakeLaunch::WriteLate has kept.
   void RunLate();
 
   FakeDevice device_;
   bool lost_ = false;
-  std::vector<std::function<void()>> late_;  // writes that launches left for later (FakeLaunch::WriteLate)
+  std::vector<std::function<void()>> late_;  // by FakeLaunch::WriteLate; RunLate makes these writes
   int64_t launches_ = 0, samples_ = 0, conditions_ = 0;
-  std::shared_ptr<int64_t> allocated_ = std::make_shared<int64_t>(0);  // arenas may outlive a lost session
+  std::shared_ptr<int64_t> allocated_ = std::make_shared<int64_t>(0);  // bytes; shared with arenas, which may outlive a
+                                                                       // lost session
   int64_t peak_allocated_ = 0;
-  std::shared_ptr<Graveyard> graveyard_;  // arenas may outlive a lost session
+  std::shared_ptr<Graveyard> graveyard_;  // shared with arenas, which may outlive a lost session
 };
 
 }  // namespace hone

@@ -106,11 +106,11 @@ constexpr size_t kMemoryBytes = size_t{2} << 30;
 size_t used_bytes = 0;
 std::map<void*, size_t> allocations;
 constexpr size_t kGranule = size_t{2} << 20;
-std::map<CUmemGenericAllocationHandle, size_t> physical;  // bytes, by file
+std::map<CUmemGenericAllocationHandle, size_t> physical;  // sizes in bytes, by file descriptor
 
 using Clock = std::chrono::steady_clock;
 
-// Returns whether a kernel waits for the host or fills a multiprocessor's memory: nothing happens here.
+// Returns whether a kernel only waits for the host or only overwrites a multiprocessor's memory: here it need not run.
 bool OnlyForAGpu(const std::string& name) {
   return name == "hone_gate" || name == "hone_spin" || name.rfind("hone_scrub_", 0) == 0;
 }
