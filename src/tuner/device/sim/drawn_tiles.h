@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Caches the tiles of values that sampled launches read (sim_memory.h), so that equal inputs are computed once. A
-// judgement needs the same ones several times at each timed shape: before the candidate and again before the incumbent,
-// and for a tensor that is updated in place before every launch. Computing a tile takes 60 ms, copying it 1 ms.
+// Caches the tiles of values that sampled launches read (sim_memory.h), so that each is computed once. A judgement
+// draws the same inputs several times at each timed shape: before the candidate, again before the incumbent, and, for a
+// tensor that is updated in place, before every launch. Computing a tile takes 60 ms, copying it 1 ms.
 //
 // Not thread-safe.
 #pragma once

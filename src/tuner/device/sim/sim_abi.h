@@ -75,7 +75,8 @@ void hone_sim_syncwarp(uint32_t mask);
 enum { HONE_SIM_SHUFFLE_INDEX, HONE_SIM_SHUFFLE_UP, HONE_SIM_SHUFFLE_DOWN, HONE_SIM_SHUFFLE_XOR };
 uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width, int* in_range);
 
-// Ballot; all and any give 1 or 0; uni gives 1 when the predicate is the same in all lanes.
+// Returns the lanes whose predicate holds (ballot); 1 or 0 for all and any; for uni 1 if the predicate is the same in
+// all lanes.
 enum { HONE_SIM_VOTE_BALLOT, HONE_SIM_VOTE_ALL, HONE_SIM_VOTE_ANY, HONE_SIM_VOTE_UNI };
 uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate);
 
@@ -84,7 +85,7 @@ uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate);
 uint32_t hone_sim_match_any(uint32_t mask, uint64_t value);
 uint32_t hone_sim_match_all(uint32_t mask, uint64_t value, int* all_equal);
 
-// redux.sync over 32-bit values.
+// Implements redux.sync over 32-bit values.
 enum {
   HONE_SIM_REDUCE_ADD, HONE_SIM_REDUCE_MIN_S32, HONE_SIM_REDUCE_MAX_S32, HONE_SIM_REDUCE_MIN_U32,
   HONE_SIM_REDUCE_MAX_U32, HONE_SIM_REDUCE_AND, HONE_SIM_REDUCE_OR, HONE_SIM_REDUCE_XOR
@@ -146,13 +147,12 @@ __attribute__((pure)) int hone_sim_is_global(const void* generic);
 
 // --- counting ---------------------------------------------------------------------------------------------------
 
-// Work of one warp instruction on the tensor cores, reported once per warp: multiply-adds done.
+// Counts the multiply-adds of one instruction on the tensor cores; called once per warp.
 void hone_sim_count_mma(uint64_t multiply_adds);
 
-// --- other functions
-// ---------------------------------------------------------------------------------------------------
+// --- other functions --------------------------------------------------------------------------------------------
 
-uint64_t hone_sim_clock(void);      // grows with the work done; modelled, never a measurement
+uint64_t hone_sim_clock(void);      // grows by one with every call; never a measurement
 uint64_t hone_sim_globaltimer(void);
 void hone_sim_nanosleep(uint32_t nanoseconds);  // lets other threads run
 __attribute__((noreturn)) void hone_sim_trap(void);

@@ -32,7 +32,7 @@ namespace {
 
 using nlohmann::json;
 
-// For the signal handler, which answers for the launch before the process ends.
+// The signal handler reads these two: it answers for the launch before the process ends.
 int answer_fd = -1;
 const sim::ImageLayout* handler_image = nullptr;
 

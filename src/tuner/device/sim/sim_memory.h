@@ -48,8 +48,8 @@ class SimArena : public Arena {
     bool tiled = false;
     uint64_t pieces_key = 0;  // for a tiled block: selects the part of its tile that each piece shows
     char* tile = nullptr;     // for a tiled block: the tile itself, kTileBytes plus one piece that repeats its start
-    bool sparse = false;   // launches write it and only samples run: unwritten parts use no memory, and the bits in the
-                           // map mean "written"
+    bool sparse = false;   // for blocks that launches of samples write: unwritten parts use no memory, and a bit of the
+                           // map means "written"
     bool drawn = false;    // for a sparse block: it holds the contents of an in-place tensor, which may be read
     bool sampled = false;  // only sampled launches use it: its contents must be reproducible
   };
@@ -77,7 +77,7 @@ class SimArena : public Arena {
   Status Spread(const Block& block, uint64_t key);
   // Fills all of a tiled block.
   void FillTile(const Block& block, uint8_t value);
-  // Call after the contents of a sparse block have been written there.
+  // Records whether a sparse block holds drawn contents; call this after they have been written there.
   void SetDrawn(const Block& block, bool drawn);
   // Returns the ranges of bytes within [address, address + bytes) of one block that have been written since they were
   // marked unwritten, ascending.
@@ -86,7 +86,7 @@ class SimArena : public Arena {
   // Returns a key for the next fill: different each time, and in each run.
   uint64_t NextFillKey();
 
-  // Returns the mappings that a child needs for block `i`: its memory and its part of the unwritten map.
+  // Returns the mappings that a child needs for `block`: its memory and its part of the unwritten map.
   std::vector<Mapping> MappingsOf(const Block& block) const;
 
   // Marks [address, address + bytes), inside one block, as (un)defined.
@@ -99,7 +99,7 @@ class SimArena : public Arena {
   uint64_t begin_ = 0, bytes_ = 0;
   UniqueFd memory_, unwritten_, tiles_;
   std::vector<Block> blocks_;
-  ArenaLayout gaps_;  // only gaps is used; offsets from begin_
+  ArenaLayout gaps_;  // only `gaps` is used; offsets in bytes from begin_
   uint64_t gap_key_ = 0;
   uint64_t fill_secret_ = 0;  // independent of an evaluation's seed, which must not reveal the contents of undefined
                               // memory

@@ -25,7 +25,7 @@ namespace {
 constexpr int kChildFd = 3;
 constexpr int64_t kMaxAnswerBytes = 8 << 20;
 
-// Number of limits to wait for a child that gets no processor at all.
+// A child that gets no processor is waited for at most so many times a launch's time limit.
 constexpr double kMostWaits = 30;
 // Time limit for the rest of an answer that has begun to arrive.
 constexpr double kAnswerSeconds = 30;

@@ -48,14 +48,14 @@ constexpr uint64_t kSampleAccessBudget = 20'000'000;
 // nothing to do, the sample still contains some that do. Beyond these bounds the blocks divide the work while they run,
 // or leave it to blocks outside the sample, and the sample does not represent the launch.
 constexpr double kLeastShare = 0.8, kMostShare = 3;
-constexpr size_t kMostSlicesTold = 4096;
+constexpr size_t kMostWrittenSlices = 4096;  // limit on the length of ModelledCost::written_slices
 // Contents of unwritten shared and local memory in a launch whose time is modelled.
 constexpr uint64_t kModelledFill = 0x6d6f64656c6c6564;
 // Bytes of each thread's local memory that are filled again for each block: more than most kernels' frames.
 constexpr uint32_t kFilledLocalBytes = 512;
-// Separates this use from the contents drawn with the same key.
+// Makes the key of a tile's pieces from the key that its contents are drawn with.
 constexpr uint64_t kPiecesPurpose = 0x706965636573;
-// A library call of more operations is not computed: some ten seconds of a core, in this process.
+// A library call of more operations than this is not computed: it would take a core of this process some ten seconds.
 constexpr double kMostCallFlops = 1e11;
 // Time limit for a child to start and run static initialisers: endless ones are the candidate's fault, a slow start of
 // a process on a busy machine is not.
@@ -63,7 +63,8 @@ constexpr double kLoadSeconds = 30;
 
 void* Pointer(uint64_t address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
 
-// Returns the bytes that a slice of a dense tensor spans; of a tensor without slices, those along its last axis.
+// Returns the bytes of one slice of a dense tensor; for a tensor without slices, the bytes of a row along its last
+// axis.
 int64_t SliceBytes(const TensorView& view) {
   const int64_t stride = view.slice_axis >= 0 ? view.strides[static_cast<size_t>(view.slice_axis)]
                          : view.shape.empty() ? 1 : view.shape.back();
@@ -77,7 +78,7 @@ LaunchOutcome Outcome(LaunchStatus status, std::string detail) {
   return outcome;
 }
 
-// An arena as its owner holds it; on destruction the session drops it.
+// An arena as its owner holds it. Its destruction also removes the arena from the session's registry.
 class ArenaHandle : public Arena {
  public:
   ArenaHandle(std::shared_ptr<SimArena> arena, std::shared_ptr<std::set<std::shared_ptr<SimArena>>> registry)
@@ -97,7 +98,8 @@ class ArenaHandle : public Arena {
 // Cost of a plan's steps so far.
 struct StepCost : ModelledCost {
   double last_fraction = 1;   // fraction of its blocks that the latest step ran
-  std::vector<double> block_bytes;  // by the latest step's blocks, but for those at corners, times the number of its blocks
+  std::vector<double> block_bytes;  // for each sampled block of the latest step, but those at the grid's corners: the
+                                    // bytes that it wrote, times the number of the step's blocks
   bool call_skipped = false;  // a library call was not computed: its output is meaningless
 };
 
@@ -158,7 +160,7 @@ class SimSession : public DeviceSession {
     std::shared_ptr<SimArena> arena;
     const SimArena::Block* block = nullptr;
   };
-  // Returns the arena block that contains `address`; a null block when there is none.
+  // Returns the arena and the block that contain `address`; null pointers when there are none.
   Located Locate(uint64_t address) const;
   void MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten);
   bool Sparse(uint64_t address) const {
@@ -174,12 +176,13 @@ class SimSession : public DeviceSession {
   std::vector<int64_t> WrittenSlices(const std::vector<const TensorView*>& views) const;
 
   Result<LaunchOutcome> RunPlan(SimProgram& program, const LaunchRequest& request, CacheState cache);
-  // Runs the steps once. `stuck`: sampled blocks waited for others.
+  // Runs the steps once. `sample`: only a sample of the blocks. Sets *stuck if sampled blocks waited for other blocks.
   Result<LaunchOutcome> RunSteps(SimProgram& program, const LaunchRequest& request, bool sample, double limit_seconds,
                                  CacheState cache, bool* stuck);
-  // Returns why no time can be given, if a sample's blocks did not do about their share of the work.
+  // Returns why a sample gives no time: its blocks did far more or less than their share of the work. Nothing if it
+  // does.
   std::optional<std::string> Unrepresentative(const LaunchOutcome& outcome) const;
-  // Returns a refusal that needs no launch, if there is one.
+  // Returns the outcome of a step that cannot be launched on this device; nothing if it can.
   std::optional<LaunchOutcome> Refusal(const ResolvedStep& step, const SimModule& module) const;
   Result<LaunchOutcome> RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
                                 double limit_seconds, bool sample, bool restore, CacheState cache, StepCost* cost,
@@ -193,18 +196,20 @@ class SimSession : public DeviceSession {
   sim::GpuModel gpu_;
   const uint64_t fill_secret_ = SystemSeed();  // independent of an evaluation's seed, which must not reveal the
                                                // contents of undefined memory
-  // Copies of slices of which a sample has written only a part: the rest is not compared. After a launch of all blocks,
-  // unwritten elements are wrong.
+  // Addresses of copies (GatherSlices, GatherBox) of which a sample has written only a part: the unwritten elements are
+  // not compared. After a launch of all blocks they are wrong, and no copy is listed here.
   std::set<uint64_t> partial_;
   bool last_was_sample_ = false;
-  // WrittenStretches by address, since the last launch or change of such memory: many parts of one output are compared.
+  // WrittenStretches by address, valid until the next launch or change of that memory: many parts of one output are
+  // compared.
   std::map<uint64_t, std::vector<std::pair<uint64_t, uint64_t>>> stretches_;
   sim::DrawnTiles tiles_;
-  std::vector<char> staging_;  // a tile being copied to a tensor of its own memory
-  // Contents drawn into a tensor of its own memory (SimArena::Block::sparse), by its address, if nothing has been
+  std::vector<char> staging_;  // a tile on its way to a tensor that has memory of its own
+  // The contents of tensors with memory of their own (SimArena::Block::sparse), by address: as drawn, with nothing
   // launched, copied or filled since.
   std::map<uint64_t, sim::DrawnContents> standing_;
-  std::vector<KernelProfile>* profiles_ = nullptr;  // receives descriptions of launches while Profile runs
+  std::vector<KernelProfile>* profiles_ = nullptr;  // while Profile runs: receives a description of each launch; else
+                                                    // null
   std::shared_ptr<std::set<std::shared_ptr<SimArena>>> arenas_ =
       std::make_shared<std::set<std::shared_ptr<SimArena>>>();
 };
@@ -292,7 +297,7 @@ void SimSession::MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten) 
 
 Status SimSession::Draw(const DrawRequest& request) {
   const Located at = Locate(request.view.address);
-  // For a large tensor one tile is drawn, dense and without slices; its pieces make up the rest.
+  // For a large tensor only one tile is drawn, dense and without slices. The tensor consists of pieces of it.
   DrawRequest tile = request;
   tile.view.elements = sim::kTileBytes / DTypeBytes(request.view.dtype);
   tile.view.shape = {tile.view.elements};
@@ -301,9 +306,9 @@ Status SimSession::Draw(const DrawRequest& request) {
   tile.view.slice_axis = -1;
   tile.permutation_key = tile.redraw_key = 0;
   tile.redrawn.clear();
-  // Special values have a kind for each row. In a tile the rows of one kind lie together, so that most rows of the tensor
-  // have one kind throughout; and tensors of one size show the same part of their tiles at the same place, for an eps shows
-  // only where everything that is added is small.
+  // Special values have one kind for each row. In a tile the rows of one kind lie together, so that most rows of the
+  // tensor have one kind throughout. Tensors of one size show the same part of their tiles at the same place, because a
+  // tiny epsilon only has an effect where everything it is added to is small.
   const bool special = request.values.distribution == Distribution::kSpecial;
   if (special) {
     const int64_t parts = sim::SpecialParts(SliceBytes(request.view));
@@ -318,7 +323,7 @@ Status SimSession::Draw(const DrawRequest& request) {
   }
   if (at.block != nullptr && at.block->sparse) {
     stretches_.clear();
-    // Draws the same contents as a tile would have, with separate memory for each byte, and none of it counts as
+    // The tensor gets the contents that a tile would give it, but each byte has memory of its own. None of it counts as
     // written by a launch. The memory is kept: page faults for hundreds of megabytes would cost more than all else.
     if (request.view.span_bytes <= sim::kTileBytes) {
       standing_.erase(request.view.address);
@@ -329,7 +334,8 @@ Status SimSession::Draw(const DrawRequest& request) {
     const sim::DrawnContents contents(tile);
     if (const auto known = standing_.find(request.view.address);
         known != standing_.end() && known->second == contents) {
-      return Status::Ok();  // already drawn as one of the inputs, and now for the launch that updates it
+      return Status::Ok();  // drawn before as one of the inputs; this is the draw before a launch that updates the
+                            // tensor
     }
     standing_.erase(request.view.address);
     HONE_RETURN_IF_ERROR(at.arena->ForgetWrites(*at.block));
@@ -362,8 +368,8 @@ Status SimSession::Poison(const TensorView& view) {
   standing_.erase(view.address);
   const Located at = Locate(view.address);
   if (at.block != nullptr && at.block->tiled) {
-    // Nothing will be compared. The contents left by the previous launch are still removed: a step that reads parts
-    // that a sample of the previous step has not written must read the same in every launch.
+    // The contents are not compared, but those of the previous launch are removed: a step that reads parts which a
+    // sample of the step before has not written must read the same values in every launch.
     at.arena->FillTile(*at.block, 0);
     return Status::Ok();
   }
@@ -371,8 +377,8 @@ Status SimSession::Poison(const TensorView& view) {
     stretches_.clear();
     return at.arena->Forget(*at.block);
   }
-  // The pattern is a NaN that arithmetic does not produce, or an odd integer, which the comparison recognises as
-  // unwritten. Reading it is a finding, whatever it is.
+  // The pattern is a NaN that arithmetic does not produce, or an odd integer; the comparison recognises it as
+  // unwritten. Reading it is a finding, whatever the dtype.
   MarkUnwritten(view.address, view.span_bytes, true);
   host::Poison(view);
   return Status::Ok();
@@ -380,8 +386,7 @@ Status SimSession::Poison(const TensorView& view) {
 
 Status SimSession::FillWith(const TensorView& view, const FillSpec& fill) {
   const Located at = Locate(view.address);
-  // Memory used only by sampled launches starts with one pattern, so that times repeat; and there may be gigabytes of
-  // it.
+  // Memory for launches of samples starts with one pattern, so that times repeat. There may be gigabytes of it.
   if (at.block != nullptr && (at.block->tiled || at.block->sparse || at.block->sampled)) return Poison(view);
   host::FillWith(view, fill);
   MarkUnwritten(view.address, view.span_bytes, true);
@@ -448,8 +453,8 @@ const std::vector<std::pair<uint64_t, uint64_t>>& SimSession::Stretches(const Lo
   return stretches_.emplace(view.address, at.arena->WrittenStretches(view.address, view.span_bytes)).first->second;
 }
 
-// Elements that a sample has not written are no outputs: the copy records which these are. After a launch of all blocks
-// they are wrong.
+// Marks the elements of a copy that no launch has written. After a launch of a sample they are no outputs and are not
+// compared; after a launch of all blocks they get the poison pattern, and are wrong.
 void SimSession::MarkUnwrittenParts(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
   const Located from = Locate(source.address);
   partial_.erase(destination.address);
@@ -489,8 +494,8 @@ Result<ElementRuns> SimSession::Written(const TensorView& view) {
 Result<Comparison> SimSession::Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) {
   const double* const expected = static_cast<const double*>(Pointer(reference));
   if (partial_.erase(output.address) > 0) {
-    // The copy is dense, as made by GatherSlices. Unwritten elements are set to the reference, so that only the rest is
-    // judged.
+    // The copy is dense (GatherSlices, GatherBox). Its unwritten elements are set to the reference, so that only the
+    // others are judged.
     const Located at = Locate(output.address);
     const uint64_t width = static_cast<uint64_t>(DTypeBytes(output.dtype));
     for (int64_t i = 0; i < output.elements; ++i) {
@@ -540,7 +545,7 @@ std::vector<int64_t> SimSession::WrittenSlices(const std::vector<const TensorVie
       const int64_t first = static_cast<int64_t>((begin - view->address) / width);
       const int64_t last = static_cast<int64_t>((end - 1 - view->address) / width);
       // Steps from one slice to the next within the range.
-      for (int64_t element = first; element <= last && slices.size() < kMostSlicesTold;
+      for (int64_t element = first; element <= last && slices.size() < kMostWrittenSlices;
            element = (element / stride + 1) * stride) {
         slices.insert(element / stride % extent);
       }
@@ -617,7 +622,7 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
   HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome,
                         RunSteps(program, request, sample, request.limit_seconds, cache, &stuck));
   if (sample && request.sample_key != 0) {
-    // A sample whose blocks are stuck proves nothing, but nothing is lost: the caller can run all blocks.
+    // A sample that is stuck proves nothing. The caller can still run all blocks.
     if (stuck) outcome.cost = ModelledCost();
     return outcome;
   }
@@ -626,8 +631,8 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
     const std::optional<std::string> why = Unrepresentative(outcome);
     return why ? Outcome(LaunchStatus::kUnsupported, *why) : outcome;
   }
-  // Blocks that wait for others (a look-back scan) cannot be sampled, so all run. Contents that the first attempt left
-  // in self-resetting workspaces are cleared; memset steps do the rest.
+  // Blocks that wait for other blocks (a look-back scan) cannot be sampled, so all blocks run. Workspaces that a plan
+  // resets itself may hold what the first attempt left, and are cleared; memset steps clear the others.
   for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
     const auto bound = request.bindings->workspaces.find(workspace.name);
     if (!workspace.zero_on_entry || bound == request.bindings->workspaces.end()) continue;
@@ -647,7 +652,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   if (profiles_ != nullptr) profiles_->clear();  // left by an attempt that got stuck
   for (auto& [key, module] : program.modules) module.globals_changed = false;
   std::set<std::string> restored;
-  // Measures how much of the outputs each step writes, relative to its blocks' share of its grid.
+  // Adds up `share`: the share of the outputs that each step writes, divided by the fraction of its blocks that ran.
   const std::vector<const TensorView*> followed = sample ? Followed(request) : std::vector<const TensorView*>();
   // An in-place tensor without slices may be written in part, by a scatter, say.
   std::vector<const TensorView*> counted;
@@ -707,13 +712,13 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     ++kernels;
     if (*stuck) return outcome;
     if (one.status != LaunchStatus::kOk && cost.sampled_block_fraction < 1 && one.status != LaunchStatus::kTimedOut) {
-      // The values of an earlier step's other blocks are missing, so this reader is at fault only if it fails with all
-      // blocks run.
+      // The values of an earlier step's other blocks may be missing, so this step is at fault only if it also fails
+      // after all blocks have run.
       *stuck = true;
       return outcome;
     }
     count(cost.last_fraction);
-    // In a secret sample, values missing from other blocks make the whole incomplete.
+    // In a secret sample, a read of values that other blocks write makes the sample incomplete instead.
     if (one.status == LaunchStatus::kOk && cost.sampled_block_fraction < 1 && request.sample_key == 0)
       ForgiveGaps(request);
     outcome.findings.insert(outcome.findings.end(), one.findings.begin(), one.findings.end());
@@ -724,7 +729,8 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     }
   }
   if (sample) {
-    // Gaps are forgiven between the steps of a timed launch: only a single step's writes are all its own.
+    // A timed launch of several steps forgives unwritten elements between its steps (ForgiveGaps). Only if there is a
+    // single step are all written values certainly its own.
     const bool whole = cost.sampled_block_fraction >= 1;
     const bool forgiven = request.sample_key == 0 && kernels > 1;
     const bool tiled =
@@ -736,7 +742,8 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     if (!followed.empty()) {
       if (!counted.empty()) {
         cost.written_share = share;
-        // Blocks that happened to do less than their share of the work represent less than their part of the grid.
+        // If the sampled blocks did less than their share of the work by chance, they stand for a smaller part of the
+        // grid.
         if (!whole && share < 1 && share >= kLeastShare) cost.time_us /= share;
       }
       cost.written_slices = WrittenSlices(followed);
@@ -752,7 +759,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   return outcome;
 }
 
-// Computes a library's product on the processor, unless the launch is only timed.
+// Computes a library call on the processor, unless the launch is only timed.
 Result<LaunchOutcome> SimSession::RunCall(const ResolvedCall& call, const LaunchRequest& request, CacheState cache,
                                           StepCost* cost, bool* incomplete) {
   standing_.clear();
@@ -789,7 +796,7 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedCall& call, const Launch
   for (const ResolvedOperand* const operand : read) {
     if (defined(*operand)) continue;
     if (request.sample_blocks && !request.trusted) {
-      *incomplete = true;  // blocks outside the sample would have written it
+      *incomplete = true;  // blocks outside the sample would have written what the call reads
       continue;
     }
     LaunchOutcome outcome = Outcome(LaunchStatus::kRuleViolation,
@@ -803,8 +810,8 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedCall& call, const Launch
   return LaunchOutcome();
 }
 
-// After a sampled step, the elements of its other blocks count as written: a step that reads them is judged by the
-// checks, which run all blocks.
+// Marks the elements that a sampled step's other blocks would write as written. A later step that reads them is judged
+// by the correctness checks, which run all blocks.
 void SimSession::ForgiveGaps(const LaunchRequest& request) {
   for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
     const auto bound = request.bindings->workspaces.find(workspace.name);
@@ -860,7 +867,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     bind(view.address, view.span_bytes, name, writable, writable);
   }
   for (const auto& [name, address] : request.bindings->workspaces) {
-    // The memory may be larger, because another plan needs more.
+    // The bound memory may be larger than the workspace, because another plan needs more.
     const auto own = std::find_if(request.plan->workspaces.begin(), request.plan->workspaces.end(),
                                   [&name = name](const ResolvedWorkspace& w) { return w.name == name; });
     bind(address, own != request.plan->workspaces.end() ? own->bytes : -1, name, true);
@@ -873,7 +880,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     }
   };
   bind_references(bind_references, step.args);
-  // Aliases share storage: they become one range, writable if either is.
+  // Tensors that share storage become one range, which is writable if one of them is.
   std::sort(spec.ranges.begin(), spec.ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   for (size_t i = 1; i < spec.ranges.size();) {
     sim::BoundRange& before = spec.ranges[i - 1];

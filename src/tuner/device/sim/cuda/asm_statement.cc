@@ -23,7 +23,8 @@ Status At(int line, std::string message) {
 // none.
 size_t RawStringEnd(std::string_view s, size_t position) {
   if (s.substr(position, 2) != "R\"") return std::string_view::npos;
-  // A delimiter has at most 16 characters: without the limit, R"R"R" would take the square of its length.
+  // A delimiter has at most 16 characters. Without this limit, a text of many R"R"R" would take time quadratic in its
+  // length.
   const size_t open = s.substr(0, std::min(s.size(), position + 19)).find('(', position + 2);
   if (open == std::string_view::npos) return std::string_view::npos;
   std::string close(1, ')');
@@ -163,7 +164,7 @@ std::optional<int> LineDirective(std::string_view line_text) {
 // headers define, or on a literal. Other conditions are unknown, and both their branches count as compiled.
 class Conditionals {
  public:
-  // `line_text` is after `#`.
+  // Reads one directive; `line_text` begins after its `#`.
   void Read(std::string_view line_text) {
     Scanner scanner(line_text, 0);
     const std::string word = scanner.TakeName();
@@ -243,8 +244,8 @@ void CollectStringMacro(std::string_view line_text, StringMacros& macros) {
 
 constexpr size_t kMaxTemplateBytes = size_t{64} << 10;
 
-// Returns whether a text has the marks that represent operands in templates: the operand numbers of a candidate's own
-// marks would be trusted.
+// Returns whether a text contains one of the characters that mark operands in templates. A candidate must not write
+// them itself, because the operand numbers after them are trusted.
 bool HoldsMark(std::string_view text) {
   return text.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string_view::npos;
 }
@@ -265,7 +266,7 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
 
   std::string raw;  // the template after C++'s own escapes
   for (;;) {
-    // A macro of a megabyte may be used a million times.
+    // A macro may be a megabyte long and used a million times, so the template's length is limited.
     if (raw.size() > kMaxTemplateBytes) {
       return At(statement->line, "the asm template is longer than " + std::to_string(kMaxTemplateBytes) + " bytes");
     }
@@ -382,8 +383,8 @@ size_t SkipCommentOrLiteral(std::string_view s, size_t p) {
   if (s[p] == '"' || s[p] == '\'') {
     // 1'000'000 is a number, not a character.
     if (s[p] == '\'' && p > 0 && std::isalnum(static_cast<unsigned char>(s[p - 1]))) return p;
-    // An unterminated literal is an apostrophe in inactive text, or text that no compiler accepts. Neither is scanned
-    // again from each of its characters: a line of `\"\"\"` would take the square of its length.
+    // An unterminated literal is an apostrophe in inactive text, or text that no compiler accepts. It is not scanned
+    // again from each of its characters: a line of `\"\"\"` would take time quadratic in its length.
     constexpr size_t kMostOfACharacter = 64;
     size_t i = p + 1;
     while (i < s.size() && s[i] != s[p]) {

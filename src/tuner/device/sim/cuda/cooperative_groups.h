@@ -96,7 +96,7 @@ class coalesced_group {
   HONE_SIM_INLINE unsigned RankOf(unsigned lane) const {
     return static_cast<unsigned>(__popc(mask_ & ((1u << lane) - 1u)));
   }
-  // Converts bits of lanes to bits of ranks.
+  // Returns the group's lanes in `lanes` (bit i: lane i) by rank (bit i: the group's thread of rank i).
   HONE_SIM_INLINE unsigned Packed(unsigned lanes) const {
     unsigned packed = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {

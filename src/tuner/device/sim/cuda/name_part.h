@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says which characters C++ names consist of, for what reads device code.
+// Says which characters C++ names consist of, for the scanners of device code.
 #pragma once
 
 #include <cctype>

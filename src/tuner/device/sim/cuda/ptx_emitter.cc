@@ -44,8 +44,6 @@ const PtxType* FindPtxType(std::string_view name) {
   return found == Types().end() ? nullptr : &found->second;
 }
 
-// Emits one instruction. Handlers append to out_ and return a Status.
-
 Status PtxEmitter::Need(size_t count) const {
   return Count() == count
              ? Status::Ok()

@@ -19,13 +19,13 @@
 namespace hone {
 
 struct PtxType {
-  std::string cpp;      // tag for ptx_ops.h
-  std::string element;  // unsigned integer of the same size: what memory moves
+  std::string cpp;      // C++ tag type of ptx_ops.h: "float"
+  std::string element;  // C++ unsigned integer of the same size, as which memory is read and written
   int bits = 0;
   enum Kind { kBitsOnly, kUnsigned, kSigned, kFloat, kPackedFloat, kPredicate } kind = kBitsOnly;
 };
 
-// The type of that PTX name, or null.
+// Returns the type that PTX calls `name` ("u32"); null if there is none.
 const PtxType* FindPtxType(std::string_view name);
 
 class PtxEmitter {

@@ -184,7 +184,7 @@ HONE_SIM_INLINE uint64_t DivideApprox(uint64_t a, uint64_t b) {
   return Out<T>(__fdividef(In<T>(a), In<T>(b)));
 }
 
-// mul.wide and mul.hi; `Wide` is the result type of twice the width.
+// Implements mul.wide and mul.hi; `Wide` is the result type, of twice the width.
 template <typename T, typename Wide>
 HONE_SIM_INLINE uint64_t MulWide(uint64_t a, uint64_t b) {
   return Out<Wide>(static_cast<Wide>(static_cast<Wide>(In<T>(a)) * static_cast<Wide>(In<T>(b))));
@@ -316,7 +316,7 @@ struct FloatTarget<__nv_bfloat16> {
     return hone_sim::NarrowDirected<__nv_bfloat16, R>(v);
   }
 };
-// cvt.D.A. `kIntegral`: .rni and similar modifiers, a float rounded to an integral float.
+// Implements cvt.D.A. `kIntegral`: .rni and similar modifiers, which round a float to an integral float.
 template <typename D, typename A, Rounding kRounding, bool kSaturate, bool kIntegral>
 HONE_SIM_INLINE uint64_t Convert(uint64_t bits) {
   const typename Traits<A>::Value a = In<A>(bits);
@@ -335,7 +335,8 @@ HONE_SIM_INLINE uint64_t Convert(uint64_t bits) {
     return Out<D>(hone_sim::SaturatingConvert<D, kRounding>(WidenOf(a)));
   } else if constexpr (IsInteger<A>::kValue) {
     if constexpr (sizeof(A) == 8 && sizeof(typename Traits<D>::Value) == 4) {
-      return Out<D>(static_cast<float>(a));  // exact enough only to nearest; other roundings are refused upstream
+      return Out<D>(static_cast<float>(a));  // exact enough for rounding to nearest; the translator refuses other
+                                             // roundings
     } else if constexpr (sizeof(typename Traits<D>::Value) == 2) {
       return Out<D>(hone_sim::NarrowInteger<typename Traits<D>::Value, kRounding>(a));
     } else {
@@ -348,7 +349,7 @@ HONE_SIM_INLINE uint64_t Convert(uint64_t bits) {
     return Out<D>(FloatTarget<D>::template From<kRounding>(value));
   }
 }
-// cvt.rn.f16x2.f32 d, hi, lo.
+// Implements cvt.rn.f16x2.f32 d, hi, lo.
 template <typename H, Rounding kRounding, bool kRelu>
 HONE_SIM_INLINE uint64_t ConvertPair(uint64_t hi, uint64_t lo) {
   H h = hone_sim::NarrowDirected<H, kRounding>(In<float>(hi)),
@@ -359,7 +360,7 @@ HONE_SIM_INLINE uint64_t ConvertPair(uint64_t hi, uint64_t lo) {
   }
   return (static_cast<uint64_t>(hone_sim::Bits(h)) << 16) | hone_sim::Bits(l);
 }
-// cvt.rn.satfinite.e4m3x2.f32 d, hi, lo, and the pairs of halves from and to pairs of 8-bit floats.
+// Implements cvt.rn.satfinite.e4m3x2.f32 d, hi, lo. The functions below convert pairs of halves to and from such pairs.
 template <int kMantissa>
 HONE_SIM_INLINE uint64_t FloatsToFloat8(uint64_t hi, uint64_t lo) {
   return (static_cast<uint64_t>(hone_sim::FloatToFloat8<kMantissa>(In<float>(hi), true)) << 8) |
@@ -378,7 +379,7 @@ HONE_SIM_INLINE uint64_t Float8ToHalves(uint64_t pair) {
   const __half lo = hone_sim::NarrowFloat<__half>(hone_sim::Float8ToFloat<kMantissa>(pair & 0xff));
   return (static_cast<uint64_t>(hone_sim::Bits(hi)) << 16) | hone_sim::Bits(lo);
 }
-// TF32 keeps 10 fraction bits. .rna rounds ties away from zero, .rn to even.
+// Rounds to TF32, which keeps 10 fraction bits: .rna rounds ties away from zero, .rn to even.
 HONE_SIM_INLINE uint64_t ToTf32Away(uint64_t a) {
   const uint32_t bits = static_cast<uint32_t>(a);
   return (bits & 0x7f800000u) == 0x7f800000u ? bits : (bits + 0x1000u) & ~0x1fffu;
@@ -438,7 +439,7 @@ HONE_SIM_INLINE uint64_t Lop3(uint64_t a, uint64_t b, uint64_t c, uint64_t table
   }
   return result;
 }
-// prmt's default mode: bit 3 of a selector replicates the byte's sign.
+// Implements prmt in its default mode: bit 3 of a selector replicates the byte's sign.
 HONE_SIM_INLINE uint64_t Permute(uint64_t a, uint64_t b, uint64_t selector) {
   const uint64_t bytes = (static_cast<uint64_t>(static_cast<uint32_t>(b)) << 32) | static_cast<uint32_t>(a);
   uint64_t result = 0;
@@ -525,7 +526,7 @@ HONE_SIM_INLINE void StoreVolatile(void* address, const Pack<T, kCount>& values)
   WriteElements<T, kCount>(address, &values);
 }
 
-// atom and red: the new value as a function of the old one and the operands.
+// Updates of atom and red: each computes a new value from the old one and the operands.
 enum class Update { kAdd, kMin, kMax, kAnd, kOr, kXor, kExchange, kIncrement, kDecrement };
 template <typename T, Update kUpdate>
 struct Step {
@@ -576,7 +577,7 @@ HONE_SIM_INLINE void CopyAsync(uint64_t shared, uint64_t global, uint64_t bytes,
 }
 
 // --- warp ---
-// shfl.sync: `c` packs the clamp (bits 0-4) and the segment mask (bits 8-12) as the intrinsics pass them.
+// Implements shfl.sync. `c` packs the clamp (bits 0-4) and the segment mask (bits 8-12), as the intrinsics pass them.
 HONE_SIM_INLINE uint64_t Shuffle(int kind, uint64_t value, uint64_t b, uint64_t c, uint64_t mask, bool* in_range) {
   int inside = 0;
   const uint64_t r =
@@ -585,7 +586,7 @@ HONE_SIM_INLINE uint64_t Shuffle(int kind, uint64_t value, uint64_t b, uint64_t 
   *in_range = inside != 0;
   return r;
 }
-// elect.sync: the lowest lane of the mask leads.
+// Implements elect.sync: the lowest lane of the mask leads.
 HONE_SIM_INLINE uint64_t Elect(uint64_t mask, bool* elected) {
   const int leader = __builtin_ffs(static_cast<int>(mask)) - 1;
   *elected = hone_sim::Index<HONE_SIM_LANE>() == static_cast<unsigned>(leader);

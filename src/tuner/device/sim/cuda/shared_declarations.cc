@@ -13,8 +13,8 @@
 namespace hone {
 namespace {
 
-// Limit on the length of a declaration, and on the text before it, that is scanned: every `__shared__` is scanned, and
-// a text may hold nothing else.
+// Characters of a declaration, and of the text before it, that are scanned at most. Without the limit, a text of many
+// `__shared__` would take time quadratic in its length.
 constexpr size_t kMostOfADeclaration = 2048;
 
 // Returns the positions where an initialiser is missing in the declaration that continues at `begin`, after

@@ -37,7 +37,8 @@ class Image {
   // Returns the calling OS thread's shared memory.
   uint8_t* ThreadShared() const;
 
-  // Writable globals: restore their values at load time; return whether they differ from these.
+  // RestoreGlobals sets the writable globals to their values at load time. GlobalsChanged returns whether one differs
+  // from that.
   void RestoreGlobals();
   bool GlobalsChanged() const;
 

@@ -32,7 +32,7 @@ struct ImageSymbols {
   std::vector<std::pair<uint64_t, uint64_t>> constants;
 };
 
-// Returns whether `name` is such a flag.
+// Returns whether `name` belongs to one of the flags of ImageSymbols::guards.
 bool IsGuardSymbol(std::string_view name);
 
 // Reads the symbols. kInvalidArgument when the bytes are not an image.

@@ -43,9 +43,9 @@ namespace {
 
 using sim::ElfSymbol;
 
-// This text follows the candidate: it turns an array of value addresses into a call with the kernel's own parameter
-// types. The pointer is volatile so that the kernel is not inlined into a function without hooks.
-// It is added after preprocessing, so that no macro of the candidate affects it.
+// C++ that is appended to the candidate's preprocessed text, so that no macro of the candidate affects it. Invoke turns
+// an array of value addresses into a call with the kernel's own parameter types. The pointer is volatile so that the
+// kernel is not inlined into this function, which has no hooks.
 constexpr std::string_view kEntrySupport = R"cpp(
 # 1 "hone-entries"
 namespace hone_sim_entry {
@@ -73,8 +73,8 @@ __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shar
 }
 )cpp";
 
-// Part of the compiler's fingerprint, by which compiled candidates and refusals are kept: another number when PTX is
-// translated or a source judged by other rules.
+// Part of the compiler's fingerprint, and so of the key under which compiled candidates and refusals are cached. The
+// number grows whenever PTX is translated, or a source judged, by other rules.
 constexpr std::string_view kRules = "rules 9\n";
 
 constexpr const char* kInlineAll[] = {"-finline-functions", "--param=max-inline-insns-single=100000",
@@ -82,11 +82,11 @@ constexpr const char* kInlineAll[] = {"-finline-functions", "--param=max-inline-
                                       "--param=large-function-growth=10000", "--param=large-stack-frame-growth=10000",
                                       "--param=early-inlining-insns=100000"};
 
-// Functions besides mathematics and the simulator's own that compiled code may call.
+// Functions, besides mathematics and the simulator's own, that compiled code may call.
 constexpr std::string_view kAllowedImports[] = {
     "__tls_get_addr", "abort", "__cxa_guard_acquire", "__cxa_guard_release",
     "__cxa_pure_virtual", "_ZdlPv", "_ZdlPvm", "_GLOBAL_OFFSET_TABLE_"};
-// Legal in CUDA, but not simulated.
+// The device heap's functions, which are legal in CUDA but not simulated.
 constexpr std::string_view kDeviceHeap[] = {"malloc", "free", "calloc", "_Znwm", "_Znam", "_ZdaPv", "_ZdaPvm"};
 
 constexpr int64_t kMaxStaticShared = 48 * 1024;
@@ -116,8 +116,9 @@ bool IsMathematics(const std::string& name) {
          std::string_view(info.dli_fname).find("libm") != std::string_view::npos;
 }
 
-// Returns directives that give kernels another name where the host's C library has a function of theirs (select, index,
-// read): a candidate never calls those, and CUDA's headers do not declare them. Text that follows stays on its line.
+// Returns directives that rename the kernels that are called like a function of the host's C library (select, index,
+// read), because the host's headers declare those. CUDA's headers do not, and a candidate never calls them. The text
+// that follows keeps its line numbers.
 std::string RenamedKernels(const std::vector<std::string>& kernels) {
   std::string text;
   std::set<std::string> done;
@@ -144,8 +145,8 @@ bool TookTooLong(const SubprocessResult& result) {
          result.err.find("Killed signal terminated program") != std::string::npos;
 }
 
-// Returns whether a compiler was ended by somebody else: a batch system that requeues a job signals all its processes.
-// That says nothing of the source. The driver may survive the compiler proper and report its end.
+// Returns whether something else ended a compiler: a batch system that requeues a job signals all its processes, which
+// says nothing about the source. The driver may survive the compiler proper and report its end.
 bool EndedFromOutside(const SubprocessResult& result) {
   const int signal = result.exit.signal;
   if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT) return true;
@@ -155,14 +156,16 @@ bool EndedFromOutside(const SubprocessResult& result) {
   return false;
 }
 
-// Returns the first errors with the source line that the compiler shows below each, and with the reader's paths.
+// Returns the first eight errors, each with the source line that the compiler shows below it, and with paths relative
+// to the folder `scratch`.
 std::string DigestOf(const std::string& log, const std::string& scratch) {
   std::istringstream lines(log);
   std::string line, digest;
   int errors = 0, shown = 0;
   while (std::getline(lines, line)) {
     const bool starts = line.find(": error: ") != std::string::npos || line.find(": fatal error: ") != std::string::npos;
-    // What follows the candidate's text fails where a brace is left open in it, and tells its author nothing.
+    // These errors come from a brace that the candidate's text leaves open. They lie in the text that follows it, and
+    // would tell the author nothing.
     if (starts && errors > 0 && line.starts_with("hone-plan-checks:")) {
       shown = 0;
       continue;
@@ -184,8 +187,8 @@ std::string DigestOf(const std::string& log, const std::string& scratch) {
   return digest;
 }
 
-// Removes all but letters, digits and separators of types; "unsigned int" and similar types are shortened on both
-// sides.
+// Returns a type or a signature without blanks and in one spelling, so that g++'s names compare equal with the plan's:
+// "unsigned int" is "unsigned" on both sides, for example.
 std::string Squeezed(std::string text) {
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"unsigned int", "unsigned"},
                                  {"void ", ""}, {"(int)", ""}, {"(bool)1", "true"}, {"(bool)0", "false"}}) {
@@ -306,8 +309,9 @@ std::optional<std::vector<std::string>> TakeNames(std::string* text, const std::
   return names;
 }
 
-// Calls the simulator's copies where headers use the compiler's own, which it expands without hooks: std::copy_n is one
-// __builtin_memmove. In text after preprocessing, of which the simulator's own headers are no part.
+// Replaces the compiler's own memcpy and the like, which it would expand without hooks, by calls of the simulator's
+// copies: std::copy_n is one __builtin_memmove. `text` is preprocessed, and the simulator's own headers are no part of
+// it.
 std::string CopiesSeen(std::string text) {
   for (const std::string_view name : {"__builtin_memcpy", "__builtin_memmove", "__builtin_memset", "__builtin_mempcpy"}) {
     for (size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
@@ -630,7 +634,8 @@ Status SimCompiler::CheckImports(const std::string& image, CompiledModule* modul
     module->digest = "error: undefined in device code:";
     for (const std::string& name : missing) module->digest += " '" + name + "'";
   } else if (!heap.empty()) {
-    // What only gives memory back is left over from a virtual destructor, say; what asks for it is refused as on a GPU.
+    // A function that only frees memory is left over from a virtual destructor, say. One that allocates is refused, as
+    // on a GPU.
     const auto asks = std::find_if(heap.begin(), heap.end(), [](const std::string& name) {
       return name.find("free") == std::string::npos && name.find("delete") == std::string::npos;
     });
@@ -676,7 +681,8 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
   const auto failed = [&](SubprocessResult result) -> Result<CompiledModule> {
     const bool slow = TookTooLong(result), signalled = EndedFromOutside(result);
     module.log = std::move(result.err);
-    // No compile error, which would be remembered. Nor a failure of this machine: a source can print such words itself.
+    // This is no compile error, which would be cached. It is no failure of the machine either: a source can make the
+    // compiler print such words.
     if (signalled) return finish(Verdict::kTimedOut, "the compiler was ended by a signal from outside before it was through");
     if (slow) {
       return finish(Verdict::kTimedOut, fmt::format("the compiler did not finish in {} s of processor time", options_.limit_seconds));
@@ -733,7 +739,8 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
   }
   SubprocessResult compiled;
   std::string assembly;
-  // nvcc inlines nearly everything. Where g++ does not, and so hides an access, it is told to.
+  // nvcc inlines nearly everything. If g++ does not, and so hides an access from the hooks, the compilation is repeated
+  // with options that inline.
   for (const bool inlining : {false, true}) {
     if (inlining) arguments.insert(arguments.end(), std::begin(kInlineAll), std::end(kInlineAll));
     HONE_ASSIGN_OR_RETURN(compiled, RunCompiler(arguments, folder.path()));

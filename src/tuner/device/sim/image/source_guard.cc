@@ -27,8 +27,8 @@ bool IsOneOf(std::string_view word, const std::string_view (&words)[kCount]) {
 }
 bool Begins(std::string_view word, std::string_view with) { return word.substr(0, with.size()) == with; }
 
-// Returns the bracket that the text begins with where it is spelled as a digraph, as the compiler reads it; else nothing. `<::` is
-// `<` and `::`, unless another colon or `>` follows.
+// Returns the bracket that the digraph at the beginning of `text` stands for, as the compiler reads it; empty if there
+// is none. `<::` is `<` and `::`, unless another colon or `>` follows.
 std::string_view Digraph(std::string_view text) {
   if (Begins(text, ":>")) return "]";
   if (!Begins(text, "<:")) return {};
@@ -65,7 +65,7 @@ constexpr std::string_view kHarmlessBuiltins[] = {
     "__builtin_isinf", "__builtin_isfinite", "__builtin_signbit", "__builtin_signbitf", "__builtin_copysign",
     "__builtin_copysignf", "__builtin_add_overflow", "__builtin_sub_overflow", "__builtin_mul_overflow", "__builtin_trap",
     "__builtin_prefetch", "__builtin_align__", "__builtin_assume"};
-// Names that CUDA's own names expand to, where these are macros.
+// Names of the simulator that a candidate's preprocessed text may contain: macros with CUDA's names expand to them.
 constexpr std::string_view kHarmlessOfOurs[] = {"hone_sim_clock", "hone_sim_assert_fail"};
 constexpr std::string_view kOursInNamespace[] = {"Discard", "ThreadIndex", "BlockIndex", "BlockDim", "GridDim", "WarpSize"};
 // Headers of the compiler itself that contain no machine instructions.

@@ -28,7 +28,7 @@ size_t AfterLiteral(std::string_view text, size_t at) {
 
 // A statement `LHS = CALLEE (ARGUMENTS);` in its parts.
 struct Call {
-  std::string_view target;  // empty: the result is not kept
+  std::string_view target;  // empty: the result is discarded
   std::vector<std::string_view> arguments;
 };
 
@@ -38,7 +38,7 @@ std::optional<Call> AsCall(std::string_view statement) {
   for (const std::string_view word : {"if (", "switch (", "goto ", "return", "#", "<bb", "__asm__"}) {
     if (statement.substr(0, word.size()) == word) return std::nullopt;
   }
-  std::vector<size_t> open;  // parentheses and brackets around the place that is read
+  std::vector<size_t> open;  // positions of the brackets that are open at character i
   std::vector<size_t> commas;
   size_t first = std::string_view::npos, assign = std::string_view::npos;
   for (size_t i = 0; i <= end; ++i) {
@@ -60,7 +60,8 @@ std::optional<Call> AsCall(std::string_view statement) {
       assign = i;
     }
   }
-  // The last group at the top is the arguments', behind a blank and a name; a cast stands behind the sign itself.
+  // The arguments are the last outermost parentheses, after a name and a blank; the parentheses of a cast follow the
+  // `=` directly.
   if (!open.empty() || first == std::string_view::npos || first == 0 || statement[first] != '(' || statement[first - 1] != ' ') {
     return std::nullopt;
   }
@@ -79,7 +80,7 @@ std::optional<Call> AsCall(std::string_view statement) {
   return call;
 }
 
-// The variable that an operand begins with: `loc` of loc.v[2], `D.3072`.
+// Returns the variable at the beginning of an operand: `loc` of loc.v[2], or `D.3072`.
 std::string_view BaseName(std::string_view operand) {
   size_t end = 0;
   while (end < operand.size() && IsIdentifierPart(operand[end])) ++end;
@@ -90,7 +91,7 @@ std::string_view BaseName(std::string_view operand) {
   return operand.substr(0, end);
 }
 
-// _12, x_5(D), ISRA.18_11(D): values, not places.
+// Returns whether an operand is a value (_12, x_5(D), ISRA.18_11(D)) and not a place in memory.
 bool IsValue(std::string_view operand) {
   std::string_view name = operand;
   if (name.size() > 3 && name.substr(name.size() - 3) == "(D)") name.remove_suffix(3);
@@ -134,11 +135,12 @@ bool IsMemory(std::string_view operand, const std::set<std::string, std::less<>>
   if (operand.find("->") != std::string_view::npos) return true;
   if (IsValue(operand)) return false;
   const std::string_view base = BaseName(operand);
-  // An enumerator, a constant such as Inf and a variable of static storage are all printed as a name.
+  // g++ prints an enumerator, a constant such as Inf and a variable of static storage alike, as a name.
   return !base.empty() && !own.contains(base) && (base.size() < operand.size() || IsVariable(base, assembly));
 }
 
-// The name that a line of declarations declares: `  struct S l[3];` declares l. Static ones are memory.
+// Returns the name that a line of declarations declares: l for `  struct S l[3];`. Nothing for static variables, which
+// are memory.
 std::optional<std::string> Declared(std::string_view line) {
   line = Trimmed(line);
   if (line.empty() || line.back() != ';' || line.substr(0, 7) == "static ") return std::nullopt;
@@ -170,7 +172,7 @@ std::optional<UnseenAccess> FindUnseenAccess(std::string_view dump, std::string_
       own.clear();
       where = Where::kSignature;
     } else if (where == Where::kSignature && line == "{") {
-      // Parameters by value are the thread's own; a name in a type does no harm among them.
+      // Parameters by value are the thread's own. That names within their types are added too does no harm.
       for (size_t i = 0; i < signature.size();) {
         size_t end = i;
         while (end < signature.size() && IsIdentifierPart(signature[end])) ++end;

@@ -13,16 +13,15 @@
 namespace hone::sim {
 
 struct UnseenAccess {
-  std::string function;  // whose body makes the call, as g++ names it
-  std::string operand;   // as g++ prints it: MEM[(const struct S &)p_6(D)]
-  bool store = false;    // the call returns into it
+  std::string function;  // the function whose body makes the call, as g++ names it
+  std::string operand;   // the aggregate, as g++ prints it: MEM[(const struct S &)p_6(D)]
+  bool store = false;    // true: the call returns into `operand`; false: it takes it as an argument
 };
 
-// The first such access in `dump`, the text that g++ 12 or newer writes for -fdump-tree-optimized; `assembly` is what it made of
-// the same source, and tells variables from enumerators. A variable of the
-// function itself is not memory here: no other thread reaches it, and the simulator does not count it. A pointer is taken to
-// lead to memory, though it may lead to such a variable. Functions whose names begin with one
-// of `exempt` are passed over.
+// Returns the first such access. `dump` is the text that g++ 12 or newer writes for -fdump-tree-optimized; `assembly`
+// is the code for the same source, which tells variables from enumerators. Functions whose names begin with one of
+// `exempt` are passed over. A function's own variables are not memory here: no other thread reaches them, and the
+// simulator does not count them. What a pointer leads to counts as memory, even if it is such a variable.
 std::optional<UnseenAccess> FindUnseenAccess(std::string_view dump, std::string_view assembly,
                                               std::initializer_list<std::string_view> exempt);
 

@@ -47,21 +47,21 @@ std::string_view Callee(const Instruction& instruction) {
 
 struct Arithmetic {
   int64_t single = 0, wide = 0;  // operations of single and of double precision
-  int64_t special = 0;           // of the special-function unit
+  int64_t special = 0;           // operations of the special-function unit
 };
 
-// Operations of double precision that a GPU takes at least for one quotient or root, and for one elementary function.
+// Operations of double precision that a GPU needs at least: for a quotient or a root, and for an elementary function.
 constexpr int64_t kWideQuotient = 8, kWideFunction = 10;
 
-// The text that an instruction was compiled from.
+// The kind of text that an instruction was compiled from.
 enum class Origin {
   kCandidate,
-  kHeader,         // of the simulator or of a library
-  kFloatByDouble,  // of the simulator, with doubles where a GPU needs none
-  kRounded,        // the same, each result rounded to float once
+  kHeader,         // text of a header, of the simulator's or of a library's
+  kFloatByDouble,  // a header of the simulator that computes with doubles what a GPU computes without
+  kRounded,        // the same; in addition each result is rounded to float once
 };
 
-// Returns the origin of what a `.file` directive names.
+// Returns the origin of the text in a file that a `.file` directive names.
 Origin OriginOf(std::string_view path) {
   if (path == "candidate.cc" || EndsWith(path, "/candidate.cc")) return Origin::kCandidate;
   if (EndsWith(path, "detail/float_by_double.h")) return Origin::kRounded;
@@ -162,7 +162,7 @@ int64_t IntegersOf(const Instruction& instruction) {
   if (is({"xor"})) return wide ? (of_registers ? 2 : 0) : 1;
   if (is({"mul", "mulx"})) return wide ? 2 : 1;
   if (is({"imul"})) return 1;
-  if (wide) return 0;  // of 64 bits: addresses
+  if (wide) return 0;  // 64-bit operations mostly compute addresses
   if (is({"shl", "sal", "sar", "shlx", "sarx", "not", "neg", "popcnt", "lzcnt", "tzcnt", "bsr", "bsf"})) return 1;
   if (is({"and", "or", "andn"})) return 1;
   if (is({"add", "sub"})) return of_registers ? 1 : 0;
@@ -194,15 +194,16 @@ int64_t BytesOf(const Instruction& instruction) {
 }
 
 struct Function {
-  bool counted = false;  // belongs to the candidate
+  bool counted = false;  // the function belongs to the candidate
   int64_t frame = 0;     // bytes of its locals
   bool has_frame_pointer = false;
-  std::vector<std::string_view> callees;  // as far as they are named
-  int64_t deepest = 0;   // bytes of the frames of the largest chain of calls that it is part of
+  std::vector<std::string_view> callees;  // called functions, as far as the calls name them
+  int64_t deepest = 0;   // bytes of the frames in the largest chain of calls that this function is part of
 };
 
-// Finds, for each function, the frames that live at a time: its own, those of its callers and those of what it calls. An array that
-// is cut into the frames of several functions needs as many registers as one.
+// Computes Function::deepest: the frames that exist at the same time are a function's own, those of its callers and
+// those of the functions it calls. An array that is cut into the frames of several functions needs as many registers as
+// one.
 class CallChains {
  public:
   explicit CallChains(std::vector<Function>& functions, const std::map<std::string_view, size_t>& by_name) : functions_(functions) {
@@ -226,7 +227,7 @@ class CallChains {
 
  private:
   static constexpr int64_t kUnknown = -1;
-  static constexpr int kMostDeep = 100;  // recursion has no end
+  static constexpr int kMostDeep = 100;  // limit on the length of a chain, because a recursion has no end
   int64_t Own(size_t i) const { return functions_[i].counted ? functions_[i].frame : 0; }
   int64_t Below(size_t i, int depth) {
     if (below_[i] != kUnknown) return below_[i];
@@ -253,7 +254,7 @@ struct Piece {
   bool counts = false;
   int64_t single = 0, special = 0, rounded = 0, wide = 0, integers = 0;
   int64_t read = 0, written = 0, hooked_read = 0, hooked_written = 0;
-  bool announced = false;  // accesses whose size is given elsewhere
+  bool announced = false;  // there are accesses whose size is not in the hook's name
 };
 
 int64_t Number(std::string_view digits) {
@@ -295,7 +296,7 @@ void Note(Piece& piece, const Function& function, const Instruction& instruction
   piece.special += work.special;
   piece.wide += work.wide;
   piece.integers += integers;
-  // These instructions round a result to a float16, or to a bfloat16.
+  // This instruction rounds a result to a float16 or a bfloat16.
   const bool to_bfloat16 = (instruction.name == "addl" && StartsWith(instruction.operands, "$32767,")) ||
                            (instruction.name == "leal" && StartsWith(instruction.operands, "32767("));
   if (instruction.name == "vcvtps2ph" || to_bfloat16) {
@@ -350,8 +351,8 @@ void Finish(Piece& piece, Announced& pending, std::string* out) {
   work[kWorkOperations] = kUnit * std::max<int64_t>(0, piece.single - piece.rounded) + kUnit / 2 * piece.rounded;
   work[kWorkSpecial] = piece.special;
   work[kWorkDoubles] = piece.wide;
-  // One or two are the steps of a loop, or an index, which a GPU's compiler may fold into the address; to count them
-  // everywhere would cost the simulator more than it tells.
+  // One or two integer operations are the steps of a loop, or an index, which a GPU's compiler may fold into an
+  // address. Counting them everywhere would slow the simulator down more than it is worth.
   constexpr int64_t kFewIntegers = 2;
   work[kWorkIntegers] = piece.integers > kFewIntegers ? piece.integers : 0;
   if (!piece.announced) {

@@ -1,24 +1,25 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds counting to compiled device code: of its arithmetic and its traffic with large local arrays, which no hook sees.
+// Adds counters to compiled device code, for its arithmetic and its traffic with large local arrays, which no hook
+// sees.
 //
 // Every straight-line piece of the assembly that computes adds its operations to counters of the host's thread
 // (hone_sim_work, in worker/hooks.h). The counts are lower bounds for a GPU:
 //   * additions, products, fused ones, minima and maxima in single precision; an operation whose result is rounded to
 //     16 bits counts half, for a GPU does two of them at a time. Divisions, roots and elementary functions count one
 //     and occupy the special-function unit once.
-//   * the same in double precision, apart. A division, a root or an elementary function counts as many as a GPU takes at
-//     least. What the simulator's own headers compute in double to round as a GPU does counts as one operation of single
-//     precision where it is rounded.
-//   * operations on integers in the candidate's own text: 32 bits wide and of two registers, or a shift, a product, a
-//     quotient; of 64 bits those that do not serve addresses. What is left out a GPU's compiler may fold into a load or
+//   * the same in double precision, separately. A division, a root or an elementary function counts as many operations
+//     as a GPU needs at least. What the simulator's own headers compute in double, to round as a GPU does, counts as
+//     one operation of single precision, where the result is rounded.
+//   * operations on integers in the candidate's own text. Of 32 bits: those of two registers, shifts, products and
+//     quotients. Of 64 bits: those that do not compute addresses. A GPU's compiler may fold the others into a load or
 //     an unrolled loop.
 //   * loads and stores that are not global and not shared, in functions whose frame, with those of the functions that
 //     call it and that it calls, is larger than a GPU's registers: arrays of that size lie in local
 //     memory there, whatever a compiler does.
 // Comparisons, conversions and moves are not counted, nor are functions of the simulator, such as those for tensor
-// cores. Positions in the text tell what is whose: the assembly has line directives.
+// cores. The assembly's line directives tell which text belongs to whom.
 #pragma once
 
 #include <cstdint>

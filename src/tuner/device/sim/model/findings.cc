@@ -11,7 +11,8 @@ namespace hone::sim {
 
 namespace {
 
-constexpr double kWorthTelling = 0.1;  // least share of the launch's sectors or bank cycles that is reported
+constexpr double kWorthTelling = 0.1;  // least share of the launch's sectors, or of its bank cycles, that gives a
+                                       // finding
 constexpr size_t kMaxAdvice = 4;
 
 std::string Place(const std::string& line) { return line.empty() ? "an unknown line" : line; }

@@ -21,7 +21,7 @@ struct Row {
   double bandwidth, reachable, l2_bandwidth, clock;
   double fp32, bf16;
   double dram_latency_ns, l2_latency_ns, launch_us;
-  double per_double, per_integer, per_special;  // lanes for single precision to one such lane
+  double per_double, per_integer, per_special;  // single-precision lanes for each lane of this kind
 };
 
 constexpr int64_t kKiB = 1024;

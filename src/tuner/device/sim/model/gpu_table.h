@@ -19,10 +19,10 @@ struct GpuModel {
   double clock_hz = 0;                  // boost
   double reachable_dram = 0;            // fraction of the datasheet bandwidth that a copy kernel reaches
   double l2_bytes_per_second = 0;       // reachable
-  double dram_latency_seconds = 0;      // latency of a load, under load
+  double dram_latency_seconds = 0;      // latency of a load while the memory is busy
   double l2_latency_seconds = 0;
   int64_t l1_bytes_per_sm = 0;          // first-level cache and shared memory together
-  // Lanes for single precision to one lane for doubles, for integers, and for special functions.
+  // Number of single-precision lanes for each lane for doubles, for integers, and for special functions.
   double lanes_per_double = 2, lanes_per_integer = 2, lanes_per_special = 8;
   double launch_seconds = 0;            // time from one kernel's end to the next one's work, within a graph
 };

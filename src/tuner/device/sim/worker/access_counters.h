@@ -31,7 +31,7 @@ namespace hone::sim {
 // One instruction that touches memory, on one OS thread.
 struct alignas(64) Site {
   uint64_t pc = 0;           // return address of the hook
-  uint64_t low = 0, high = 0;  // range of the last tensor it touched: the fast path's bounds
+  uint64_t low = 0, high = 0;  // address range of the tensor that it touched last: the fast path's bounds
   uint64_t total = 0;        // accesses by single threads
   uint64_t logged = 0;       // of these, those that went through the log
   uint64_t groups = 0;       // warp-wide accesses among the logged
@@ -41,30 +41,31 @@ struct alignas(64) Site {
   uint64_t lines = 0;        // global: 128-byte lines touched by the groups, a pass of the load-store unit each
   uint64_t cycles = 0;       // shared: passes through the banks
   uint64_t ideal_cycles = 0; // shared: passes without a conflict
-  uint32_t batch = 0;        // the last batch of loads that it was part of, and how often
-  uint32_t batch_loads = 0;
+  uint32_t batch = 0;        // number of the batch of loads that it last belonged to
+  uint32_t batch_loads = 0;  // loads of this instruction in that batch
   uint16_t id = 0;
   uint8_t bytes = 0;
   bool writes = false;
   bool atomic = false;
-  bool writable = false;     // the last tensor
-  bool may_be_unwritten = false;
-  bool sparse = false;       // the last tensor's bits mean "written", not "unwritten"
-  bool drawn = false;        // the last tensor may be read even where unwritten
-  bool counted = false;      // the last tensor is an output of its own: its first writes are counted by block
-  bool owned = false;        // the last tensor's writers are remembered (block_owners.h)
-  bool ignored = false;      // the compiler's own bookkeeping in shared memory
-  int16_t range = -1;        // the last tensor's number
+  bool writable = false;     // the last-touched tensor may be written
+  bool may_be_unwritten = false;  // the last-touched tensor may have bytes without a defined value, for which reads look
+  bool sparse = false;       // the last-touched tensor's bits in the map mean "written", not "unwritten"
+  bool drawn = false;        // the last-touched tensor may be read even where it is unwritten
+  bool counted = false;      // the last-touched tensor is an output of its own: its first writes are counted by block
+  bool owned = false;        // the last-touched tensor's last writers are remembered (block_owners.h)
+  bool ignored = false;      // it touches the compiler's own bookkeeping in shared memory
+  int16_t range = -1;        // the last-touched tensor's number among the launch's ranges; -1: none
 };
 
-// Records the first use of each 32-byte sector of the bound tensors during one launch. Shared by all threads of the
+// Records the first use of each 32-byte sector of the bound tensors during one launch. Shared by all OS threads of the
 // launch.
 class SectorMap {
  public:
   // Ranges as (begin, end) offsets from kGlobalBase.
   explicit SectorMap(const std::vector<std::pair<uint64_t, uint64_t>>& ranges);
 
-  // Returns true the first time that `offset`'s sector is seen, for reading or for writing separately.
+  // Returns true at the first read, and at the first write, of the sector at `offset` (from kGlobalBase) in range
+  // number `range`.
   bool FirstUse(int range, uint64_t offset, bool writes) {
     if (range < 0) return false;
     Part& part = parts_[static_cast<size_t>(range)];
@@ -84,7 +85,7 @@ class SectorMap {
   std::vector<Part> parts_;
 };
 
-// Sums over the blocks that ran. Doubles, because they are scaled.
+// Sums over the blocks that ran. The type is double, because the sums are scaled.
 struct LaunchCounters {
   double blocks = 0;
   double warps = 0;
@@ -96,7 +97,7 @@ struct LaunchCounters {
   double load_sectors = 0;
   double l2_read_sectors = 0;       // loads that missed the first level
   double l2_write_sectors = 0;
-  double l2_partial_sectors = 0;    // of these, written in part by one warp
+  double l2_partial_sectors = 0;    // of these, sectors of which one warp wrote only a part
   double l2_atomics = 0;            // atomics, counted by lane
   double atomic_sectors = 0;        // different sectors with atomics, which queue for them
   double shared_requests = 0;
@@ -106,17 +107,18 @@ struct LaunchCounters {
   double warp_operations = 0;       // shuffles, votes, matches, reductions
   double waiting_operations = 0;    // operations that had to wait for operands
   double mma_multiply_adds = 0;
-  double load_batches = 0;          // sets of a thread's global loads in flight together
-  double load_batch_bytes = 0;      // bytes (of sectors) of such batches, summed
-  // Counts by single threads, from the code itself (image/work_count.h): floating-point operations of single precision, of which
-  // some also occupy the special-function unit, operations of double precision and on integers, and bytes of arrays too large for a register file.
+  double load_batches = 0;          // a batch is the set of a warp's global loads in flight together; counted by warp
+  double load_batch_bytes = 0;      // bytes of the sectors of all batches
+  // Counts by single threads, from the code itself (image/work_count.h): floating-point operations of single precision,
+  // some of which also occupy the special-function unit, operations of double precision and on integers, and bytes of
+  // arrays too large for a register file.
   double operations = 0, special_operations = 0, doubles = 0, integers = 0, local_read_bytes = 0, local_written_bytes = 0;
-  // For each bound range: the sectors that were read, and those that were written, at least once.
+  // For each bound range: the number of sectors that were read at least once, and of those written at least once.
   std::vector<double> range_read, range_written;
 
   void Add(const LaunchCounters& other);
 
-  // Every field but the vectors, with its name in messages. `grows`: proportional to the number of blocks.
+  // Lists every field but the vectors, with its name in messages. `grows`: proportional to the number of blocks.
   struct Sum {
     const char* name;
     double LaunchCounters::*field;
@@ -198,14 +200,14 @@ class AccessCounters {
   static constexpr uint16_t kMaxSites = 0xfff0;  // all further instructions share the last one
   static constexpr uint32_t kMaxRepeats = 4;     // limit for one load in a batch: nvcc unrolls loops by this factor
 
-  // The loads and stores of one warp in a round. Each is a word with the site's number and the number of lines,
-  // followed by a word per line: its number << 4 | its sectors.
+  // The loads and stores of one warp in a round. Each takes a word with the site's number and the number of lines, and
+  // a word per line: the line's number << 4 | bits of its sectors.
   struct WarpRequests {
     static constexpr uint64_t kTurnEnds = uint64_t{1} << 63;
     static constexpr int kSiteShift = 32;
     std::vector<uint64_t> words;
-    size_t last = 0;  // start of the latest
-    size_t at = 0;    // progress of EndRound
+    size_t last = 0;  // position of the latest entry's first word
+    size_t at = 0;    // position that EndRound has reached
   };
 
   Site* Insert(uint64_t pc, uint64_t code);
@@ -216,18 +218,18 @@ class AccessCounters {
 
   uint64_t text_begin_ = 0;
   ZeroedArray<uint16_t> sites_by_code_;
-  ZeroedArray<Site> sites_;    // never moves: hooks hold pointers
+  ZeroedArray<Site> sites_;    // never moves, because hooks hold pointers to elements
   uint16_t site_count_ = 0;
   SectorMap* sectors_ = nullptr;
   std::vector<uint64_t> range_read_, range_written_;
   uint64_t atomic_sectors_ = 0;
   L1Cache own_cache_;
   L1Cache* cache_ = &own_cache_;
-  uint64_t cache_tag_ = 0;      // owner's tag, above the line's number
+  uint64_t cache_tag_ = 0;      // the owner's number, in the bits above a line's number
   uint64_t l1_bytes_ = 0;
   std::array<WarpRequests, kMaxBlockThreads / kWarpSize> requests_;
   int warp_ = 0;  // warp whose log was drained last
-  // The batch of loads being collected.
+  // The batch of loads that is being collected: its number, and the bytes of its sectors.
   uint32_t batch_ = 1;
   uint64_t batch_bytes_ = 0;
 };

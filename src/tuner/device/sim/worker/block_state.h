@@ -51,9 +51,9 @@ struct Fiber {
   uint32_t index[HONE_SIM_INDEX_COUNT] = {};
   int thread = 0;            // within the block
   Wait wait = Wait::kNone;
-  bool ran = false;          // has observable effects: touched shared memory or wrote global memory
+  bool ran = false;          // the thread has effects: it touched shared memory or wrote global memory
   uint32_t barriers = 0;     // block barriers passed
-  uint32_t spins = 0;        // atomic or volatile accesses since it last waited
+  uint32_t spins = 0;        // atomic or volatile accesses since the thread last waited
   uint64_t wait_pc = 0;
   // Operands and result of the collective or barrier in which the fiber waits.
   uint64_t value = 0, result = 0;
@@ -63,7 +63,7 @@ struct Fiber {
   void* gather_to = nullptr;
   std::vector<CopyInFlight>* copies = nullptr;  // cp.async not yet waited for; owned by the block
   uint32_t commits = 0;
-  uint64_t volatile_read = 0;  // address of its last volatile read of global memory
+  uint64_t volatile_read = 0;  // address of the thread's last volatile read of global memory
 };
 
 struct WarpGroup {
@@ -114,17 +114,19 @@ class BlockState {
   HappensBefore order;
   SharedShadow shadow;
   uint64_t number = 0;          // linear, within the grid
-  L1Cache* cache = nullptr;     // the cache it reads through; null: one of its own
+  L1Cache* cache = nullptr;     // the first-level cache that the block reads through; null: one of the worker's own
   int alive = 0, at_barrier = 0, at_grid = 0;
   uint32_t barriers = 0;        // block barriers completed
   uint64_t first_writes = 0;    // bytes of outputs that this block was the first to write
-  bool ordered = false;         // it has used global memory in a way by which blocks may wait for each other
-  bool paused = false;          // LetOthersIn has paused it
-  bool lets_others_in = false;  // it is passed over once, so that a block which begins after it reads before it writes
-  bool effects_exited = false;  // a thread with effects has exited; with the number of barriers it passed:
+  bool ordered = false;         // the block has used global memory in a way by which blocks may wait for each other
+  bool paused = false;          // LetOthersIn has paused the block, which happens once
+  bool lets_others_in = false;  // the next pass leaves the block out, so that a block which begins after it reads
+                                // before it writes
+  bool effects_exited = false;  // a thread with effects has exited; the next two fields describe the one that passed
+                                // the fewest barriers
   uint32_t effects_exited_barriers = 0;
   uint64_t effects_exited_thread = 0;
-  std::vector<uint8_t> saved_shared;  // while another block of the same OS thread runs
+  std::vector<uint8_t> saved_shared;  // the block's shared memory, while another block of the same OS thread runs
 
  private:
   static constexpr size_t kHeader = (sizeof(Fiber) + 63) / 64 * 64;

@@ -21,7 +21,7 @@ struct BoundRange {
   std::string name;
   bool sparse = false;  // see SimArena::Block
   bool drawn = false;
-  bool output = false;  // a tensor that the launch may write, and no workspace
+  bool output = false;  // the range is a tensor that the launch may write, and no workspace
 };
 
 // Addresses and sizes of a loaded image, for the runtime.
@@ -49,19 +49,20 @@ struct LaunchSpec {
   // even if they communicate. Otherwise all OS threads share the blocks.
   bool in_order = false;
   std::vector<uint64_t> blocks;              // linear numbers of the blocks to run, in order; empty: all
-  bool secret = false;                       // a secret selected the blocks: what they wrote is compared, and nothing
-                                             // is timed
-  uint64_t access_budget = 0;                // no block begins after about this many accesses; 0: no bound
-  uint64_t least_blocks = 0;                 // but so many begin all the same, …
-  uint64_t access_limit = 0;                 // … if not even so many accesses were made
+  bool secret = false;                       // a secret selected `blocks`: what they write is compared, and nothing is
+                                             // timed
+  uint64_t access_budget = 0;                // no further block begins after about this many observed accesses; 0: no
+                                             // bound
+  uint64_t least_blocks = 0;                 // number of blocks that begin despite the budget, unless
+  uint64_t access_limit = 0;                 // this many accesses have been observed
   std::vector<BoundRange> ranges;
   uint32_t sm_count = 132;
   uint64_t l1_bytes = 128 * 1024;            // one block's share of the first-level cache
   uint32_t stack_bytes = 64 * 1024;          // size of a simulated thread's stack
-  uint32_t local_bytes = 0;                  // part of the stack, from its top, that a kernel's frames use: filled when
-                                             // a block starts
-  uint64_t fill_key = 0;                     // contents of shared and local memory at the start of a block; 0: one
-                                             // pattern
+  uint32_t local_bytes = 0;                  // bytes at the top of the stack that a kernel's frames use, and that are
+                                             // filled when a block starts
+  uint64_t fill_key = 0;                     // selects the contents of shared and local memory at the start of a block;
+                                             // 0: one fixed pattern
 
   uint64_t grid_blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t block_threads() const { return block[0] * block[1] * block[2]; }
@@ -99,7 +100,7 @@ struct LaunchReport {
   std::string detail;              // why it ended, with `{0}` as in findings
   std::vector<RawFinding> findings;  // the fatal one, if any, is the last
   bool incomplete = false;         // a block read memory that no block had written yet, or added to memory that others
-                                   // add to
+                                   // add to: what the sample wrote is not what the grid would have written
   LaunchCounters counters;
   std::vector<SiteReport> sites;   // the most expensive
   // For a sample in order: the number of each block, and the bytes of outputs that it was the first to write.

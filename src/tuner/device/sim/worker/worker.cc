@@ -135,15 +135,15 @@ void Worker::RunIndependent() {
       }
       launch->stop = true;
     }
-    // Otherwise they spin until a block of another OS thread helps, or for ever.
+    // Blocks of a whole grid spin until a block of another OS thread helps, or for ever.
     if (spec.blocks.empty()) NotePass(moved || finished_one, patience);
   }
   if (!spare.empty()) primary_ = std::move(spare.back());
 }
 
 void Worker::AddCost() {
-  // The unit is one access. A lane's part in a warp operation costs a switch of fibers, and in a matrix instruction its
-  // arithmetic too.
+  // The cost is counted in accesses. A lane's part in a warp operation costs a switch of fibers; its part in a matrix
+  // instruction also costs arithmetic.
   uint64_t total = 15 * gathers_ + 5 * kWarpSize * static_cast<uint64_t>(counters.counters.warp_operations);
   for (uint16_t i = 1; i <= counters.site_count(); ++i) total += counters.site(i).total;
   launch->spent += total - reported_cost_;
@@ -231,8 +231,8 @@ void Worker::NotePass(bool moved, int rounds) {
   l.stop = true;
 }
 
-// Makes the initial contents of blocks, unique to this launch: random bytes, NaNs or plausible numbers, depending on
-// the key.
+// Makes the initial contents of blocks' shared and local memory, unique to this launch: random bytes, NaNs or plausible
+// numbers, depending on the key.
 void Worker::MakeFill() {
   const uint64_t key = launch->spec->fill_key;
   constexpr size_t kSpan = 4096;

@@ -33,13 +33,13 @@ struct Launch {
   const LaunchSpec* spec = nullptr;
   const ImageLayout* image = nullptr;
   SectorMap* sectors = nullptr;
-  BlockOwners* owners = nullptr;  // null: not followed
+  BlockOwners* owners = nullptr;  // null: writers are not recorded in this launch
 
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> next_block{0};
   std::atomic<bool> incomplete{false};  // see LaunchReport
-  // Counts passes of any worker in which some thread did more than spin; and workers that have only spun for a while,
-  // or have no block left. When all workers are idle, nothing can change any more.
+  // progress counts the passes of any worker in which some thread did more than spin. idle_workers counts the workers
+  // that have only spun for a while or have no block left. When all workers are idle, nothing can change any more.
   std::atomic<uint64_t> progress{0};
   std::atomic<int> idle_workers{0};
 
@@ -89,7 +89,7 @@ class Worker {
   void GridBarrier(uint64_t pc);
   // Meets the other lanes of a collective. Operands and the result are in the fiber's record.
   void Meet(Collective collective, uint32_t mask, uint32_t tag, uint64_t pc);
-  // Called for an access at which a spinning thread lets others run.
+  // Counts an access by which a thread may be spinning, and lets other threads run after kSpinsBeforeYield of them.
   void Spin() {
     if (++fiber->spins >= kSpinsBeforeYield) Yield();
   }
@@ -108,8 +108,8 @@ class Worker {
   void OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool atomic, uint64_t pc);
   [[noreturn]] void InputWritten(Site& site, uint64_t address);
   void OwnedAccess(Site& site, uint64_t address, uint64_t bytes, bool reads, bool writes, Ordering ordering);
-  // Lets other blocks run before a thread writes what it has read by a volatile access, once in a block: if nothing keeps
-  // others from reading the same, an update is lost, and the output shows it.
+  // Lets other blocks run before a thread writes to the address of its last volatile read, once in each block. If
+  // nothing keeps other blocks from reading the same value, an update is lost, and the output shows it.
   void LetOthersIn(uint64_t address);
   void SparseAccess(Site& site, uint64_t address, uint64_t bytes, bool reads, bool writes);
   void UnwrittenGlobal(Site& site, uint64_t address, uint64_t bytes);
@@ -120,7 +120,7 @@ class Worker {
   // --- hot state, read by every hook ---
   uint64_t shared_begin = 0, shared_bytes = 0;
   uint64_t stack_begin = 0, stack_bytes = 0;
-  uint64_t stack_write_bytes = 0;  // the part that the thread may write: the record of its fiber is above
+  uint64_t stack_write_bytes = 0;  // the part that the thread may write: the record of its fiber lies above
   uint64_t* log_cursor = nullptr;
   uint64_t* log_limit = nullptr;
   int self = 0;                 // thread within the block
@@ -130,9 +130,9 @@ class Worker {
   Launch* launch = nullptr;
   uint32_t static_shared = 0, dynamic_begin = 0, dynamic_end = 0;
   bool several_workers = false;
-  uint64_t ticks = 0;           // hone_sim_clock: grows with every read
-  // Writes that raced with another thread's write. They are harmless when they store the present value, as redundant
-  // writes by all lanes do; this is checked when the thread next waits.
+  uint64_t ticks = 0;           // number of reads of hone_sim_clock
+  // A write that raced with another thread's write. It is harmless if it stores the value that is there, as redundant
+  // writes by all lanes do. This is checked when the thread next waits.
   struct RepeatedWrite {
     uint64_t address = 0;
     uint32_t bytes = 0;
@@ -146,11 +146,12 @@ class Worker {
   static constexpr uint32_t kMaxGatherBytes = 256;
   enum class Stop { kDone, kGrid, kSpinning, kAborted };
   static constexpr uint32_t kSpinsBeforeYield = 128;
-  static constexpr int kSpinRounds = 200;          // rounds in which all running threads of a block only spun
-  static constexpr int kSpinRoundsOfMany = 10;     // the same, when other blocks of the OS thread wait to go on too
-  static constexpr int kStuckRounds = 20 * kSpinRounds;  // such rounds until a sampled launch is abandoned
-  static constexpr size_t kMaxResident = 128;            // limit on blocks begun to release one that spins: enough for
-                                                         // any sample
+  static constexpr int kSpinRounds = 200;          // rounds of a block in which its running threads only spin, until
+                                                   // other blocks run
+  static constexpr int kSpinRoundsOfMany = 10;     // the same while other blocks of this OS thread wait to go on
+  static constexpr int kStuckRounds = 20 * kSpinRounds;  // rounds without progress after which a launch is ended
+  static constexpr size_t kMaxResident = 128;            // most blocks in progress on one OS thread, begun to release
+                                                         // one that spins: enough for any sample
 
   void MakeFill();
   void BeginBlock(BlockState& state, uint64_t number);
@@ -160,10 +161,10 @@ class Worker {
   void Resume(BlockState& state, int thread);
   void Exited(BlockState& state, int thread);
   void CompleteGroup(BlockState& state, int warp, size_t group);
-  // Returns whether a warp operation waits for the loads before it. On a GPU it waits for its operands. Here these are
-  // register values of unknown origin; but a shuffle whose operands equal those of an earlier one, bit for bit, waits
-  // for nothing: indices that are loaded once and then broadcast one after the other do not delay the loads between the
-  // broadcasts.
+  // Returns whether a warp operation waits for the loads before it. On a GPU it waits for its operands. Here operands
+  // are register values of unknown origin. But a shuffle whose operands equal those of an earlier one, bit for bit,
+  // waits for nothing: indices that are loaded once and then broadcast one after the other do not delay the loads
+  // between the broadcasts.
   bool MustWait(BlockState& state, int warp, const WarpGroup& group) const;
   bool CompleteReadyGroups(BlockState& state, int warp);
   bool ReleaseBlockBarrier(BlockState& state);
@@ -186,25 +187,28 @@ class Worker {
 
   int number_;
   uint64_t reported_cost_ = 0;
-  uint64_t gathers_ = 0;               // lanes that took part in gathers
+  uint64_t gathers_ = 0;               // number of lanes that took part in gathers (hone_sim_warp_gather,
+                                       // hone_sim_warp_apply)
   AccessLog log_;
   boost::context::detail::fcontext_t scheduler_ = nullptr;
   BlockState* active_ = nullptr;       // block whose shared memory is active
   bool yielded_ = false, aborting_ = false;
-  bool some_log_filled_ = false;       // such a thread is there in this round of its block
-  bool log_filled_ = false;            // the thread stopped because its log was full: its warp's logs are read first
+  bool some_log_filled_ = false;       // in this round of the block, log_filled_ stopped some thread
+  bool log_filled_ = false;            // the running thread stopped because its log was full: its warp's logs are read
+                                       // before it goes on
   bool let_others_in_ = false;         // the block is to pause although its threads could go on
   bool moved_ = false;                 // a thread did more than spin since RunBlock was called
   bool idle_ = false;                  // counted in Launch::idle_workers
   int idle_rounds_ = 0;
   uint64_t seen_progress_ = 0;
-  std::vector<uint8_t> fill_;          // initial contents of blocks' shared and local memory in this launch, twice over
-  size_t fill_span_ = 0;               // a block's fill starts at any offset below this
+  std::vector<uint8_t> fill_;          // initial contents of blocks' shared and local memory in this launch, stored
+                                       // twice
+  size_t fill_span_ = 0;               // bytes; the fill of a block starts at some offset below this
   std::unique_ptr<BlockState> primary_;  // kept from launch to launch while the block size stays
 };
 
-// The worker of this OS thread; null while none runs a launch (static initialisers of an image call hooks too).
-// constinit: no initialisation guard on the hooks' path.
+// The worker that runs a launch on this OS thread, or null: static initialisers of an image call hooks too. constinit
+// keeps an initialisation guard off the hooks' path.
 extern constinit thread_local Worker* current_worker;
 
 }  // namespace hone::sim

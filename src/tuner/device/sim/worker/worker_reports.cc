@@ -128,7 +128,7 @@ void Worker::OutOfBounds(uint64_t pc, uint64_t address, uint64_t bytes, bool wri
 }
 
 void Worker::Misaligned(uint64_t pc, uint64_t address, uint64_t bytes, bool writes) {
-  // An invalid address is reported as out of bounds first.
+  // If a launch's access is invalid, it is reported as out of bounds before anything else.
   const bool shared = address - shared_begin < shared_bytes;
   Site probe;
   if (!shared && !SetRange(probe, address, bytes)) OutOfBounds(pc, address, bytes, writes);

@@ -29,13 +29,13 @@ HONE_SIM_INLINE float FlushToZero(float value) {
   return (__float_as_uint(value) & 0x7f800000u) == 0 ? copysignf(0.0f, value) : value;
 }
 
-// PTX ex2.approx.f32: 2 ulp. Exact at integers.
+// Computes PTX ex2.approx.f32: 2 ulp; exact at integers.
 HONE_SIM_INLINE float Exp2Approx(float x) {
   const float r = exp2f(x);
   return (__float_as_uint(r) & 0x7fffffu) == 0 ? r : Displace(r, 2);
 }
-// PTX lg2.approx.f32: absolute error 2^-22 in [0.5, 2]; beyond, 1 ulp, so that `__logf` and its second rounding keep
-// within their documented 3. Exact at powers of two.
+// Computes PTX lg2.approx.f32: absolute error 2^-22 in [0.5, 2]; beyond, 1 ulp, so that `__logf` and its second
+// rounding keep within their documented 3. Exact at powers of two.
 HONE_SIM_INLINE float Log2Approx(float x) {
   if ((__float_as_uint(x) & 0x7fffffu) == 0) return log2f(x);
   const float r = log2f(x);
@@ -45,27 +45,28 @@ HONE_SIM_INLINE float Log2Approx(float x) {
   }
   return Displace(r, 1);
 }
-// PTX rcp.approx.f32: 1 ulp; exact at powers of two.
+// Computes PTX rcp.approx.f32: 1 ulp; exact at powers of two.
 HONE_SIM_INLINE float RcpApprox(float x) {
   const float r = 1.0f / x;
   return (__float_as_uint(x) & 0x7fffffu) == 0 ? r : Displace(r, 1);
 }
-// PTX rsqrt.approx.f32: 2^-22.9 relative, documented as 2 ulp; exact at even powers of two.
+// Computes PTX rsqrt.approx.f32: 2^-22.9 relative, documented as 2 ulp; exact at even powers of two.
 HONE_SIM_INLINE float RsqrtApprox(float x) {
   const float r = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x)));
   return (__float_as_uint(r) & 0x7fffffu) == 0 ? r : Displace(r, 2);
 }
-// PTX sqrt.approx.f32: 2^-23 relative; exact where the root is.
+// Computes PTX sqrt.approx.f32: 2^-23 relative; exact where the root is.
 HONE_SIM_INLINE float SqrtApprox(float x) {
   const float r = __builtin_sqrtf(x);
   return r * r == x ? r : Displace(r, 1);
 }
-// PTX tanh.approx.f32: relative error 2^-11.
+// Computes PTX tanh.approx.f32: relative error 2^-11.
 HONE_SIM_INLINE float TanhApprox(float x) {
   const float r = tanhf(x);
   return r == 1.0f || r == -1.0f ? r : Displace(r, 1u << 12);
 }
-// PTX sin.approx and cos.approx: absolute error 2^-20.5 in [-pi, pi], growing with the argument's own rounding.
+// Computes PTX sin.approx or cos.approx of x, whose exact result is `exact`: absolute error 2^-20.5 in [-pi, pi],
+// growing with the argument's own rounding.
 HONE_SIM_INLINE float TrigApprox(float exact, float x) {
   if (x == 0.0f) return exact;
   const float scale = fabsf(x) <= 3.1415927f ? 1.0f : fabsf(x) * 0.31830989f;
@@ -92,7 +93,8 @@ HONE_SIM_INLINE void __sincosf(float x, float* s, float* c) {
 }
 HONE_SIM_INLINE float __tanf(float x) { return __sinf(x) * hone_sim::RcpApprox(__cosf(x)); }
 HONE_SIM_INLINE float __tanhf(float x) { return hone_sim::TanhApprox(x); }
-// 2 ulp for a divisor up to 2^126; beyond it the reciprocal is denormal and flushed, so finite quotients are 0.
+// Divides with 2 ulp if |y| is at most 2^126. Beyond, the reciprocal is denormal and flushed, so finite quotients are
+// 0.
 HONE_SIM_INLINE float __fdividef(float x, float y) {
   const float magnitude = fabsf(y);
   if (magnitude > 8.507059e37f && magnitude < __builtin_inff())

@@ -24,8 +24,8 @@ HONE_SIM_HIDDEN_INLINE float Float8ToFloat(unsigned bits) {
   return __builtin_bit_cast(float, sign | ((exponent + 127u - kBias) << 23) | (mantissa << (23 - kMantissa)));
 }
 
-// Rounds to nearest even. What is too large becomes the largest number (kSaturate) or else NaN in e4m3 and an infinity
-// in e5m2.
+// Rounds to nearest even. Values beyond the largest number become that number with `saturate`; without, NaN in e4m3 and
+// an infinity in e5m2.
 template <int kMantissa>
 HONE_SIM_HIDDEN_INLINE unsigned char FloatToFloat8(float value, bool saturate) {
   constexpr int kBias = kMantissa == 3 ? 7 : 15, kDropped = 23 - kMantissa;
@@ -47,18 +47,19 @@ HONE_SIM_HIDDEN_INLINE unsigned char FloatToFloat8(float value, bool saturate) {
   return static_cast<unsigned char>(sign | code);
 }
 
-// e8m0: a power of two.
+// Returns the value of an e8m0 number: a power of two, or NaN.
 HONE_SIM_HIDDEN_INLINE float E8m0ToFloat(unsigned bits) {
   if (bits == 0xff) return __builtin_bit_cast(float, 0x7fffffffu);
   return __builtin_bit_cast(float, bits == 0 ? 0x00400000u : bits << 23);
 }
-// Rounds the magnitude up, as the toolkit's type does, or down to a power of two. An infinity saturates where asked.
+// Rounds the magnitude up to a power of two, as the toolkit's type does, or down. `saturate`: an infinity becomes the
+// largest power.
 HONE_SIM_HIDDEN_INLINE unsigned char FloatToE8m0(float value, bool up, bool saturate) {
   const unsigned magnitude = __builtin_bit_cast(unsigned, value) & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return 0xff;
   unsigned exponent = magnitude >> 23;
   const unsigned fraction = magnitude & 0x7fffffu;
-  // 2^-127 is exponent 0 here and half of the smallest normal float there.
+  // e8m0 has exponent 0 for 2^-127, which a float holds as a subnormal number: half of its smallest normal one.
   if (up && (exponent == 0 ? fraction > 0x400000u : fraction != 0)) ++exponent;
   if (exponent >= 255) return saturate ? 0xfe : 0xff;
   return static_cast<unsigned char>(exponent);

@@ -14,8 +14,8 @@
 
 namespace hone_sim {
 
-// Sign of (exact - rounded), with `error` = exact - rounded as far as double can tell: moves a to-nearest result
-// to the neighbour that a directed rounding asks for.
+// Moves `nearest`, a result rounded to nearest, to the neighbour that `rounding` asks for. `error` has the sign of the
+// exact result minus `nearest`, as far as double can tell.
 template <typename T>
 HONE_SIM_INLINE T Directed(T nearest, double error, Rounding rounding) {
   const T inf = static_cast<T>(__builtin_inf());

@@ -16,7 +16,7 @@
 #include "float8.h"
 #include "half_common.h"
 
-// Older runtimes lack this function.
+// Runtimes of older versions lack this function: null then.
 extern "C" void hone_sim_warp_apply(uint32_t mask, uint32_t tag, const void* mine, void* out,
                                     hone_sim_warp_function apply) __attribute__((weak));
 
@@ -54,7 +54,7 @@ struct U8 {};
 struct E4m3 {};
 struct E5m2 {};
 
-// Through float explicitly: half to double in one step would be a library call.
+// The conversion goes through float explicitly: half to double in one step would be a library call.
 HONE_SIM_HIDDEN_INLINE float HalfToFloat(unsigned short bits) {
   float value = static_cast<float>(__builtin_bit_cast(_Float16, bits));
   asm("" : HONE_SIM_FLOAT_REGISTER(value));
@@ -137,7 +137,7 @@ HONE_SIM_HIDDEN_INLINE float TruncateToFloat(double exact) {
   return __builtin_bit_cast(float, __builtin_bit_cast(unsigned, nearest) - 1u);
 }
 
-// Accumulators: one group of products added to c.
+// Returns the accumulator c plus the sum of one group of products.
 HONE_SIM_HIDDEN_INLINE float Accumulate(float c, double sum) { return TruncateToFloat(static_cast<double>(c) + sum); }
 HONE_SIM_HIDDEN_INLINE double Accumulate(double c, double sum) { return c + sum; }
 HONE_SIM_HIDDEN_INLINE int Accumulate(int c, int sum) {

@@ -38,7 +38,8 @@
 #define HONE_SIM_TEXT_OF(x) #x
 #define HONE_SIM_TEXT(x) HONE_SIM_TEXT_OF(x)
 #define __constant__ __attribute__((section("hone_constant." HONE_SIM_TEXT(__COUNTER__))))
-// The guard of sources refuses this one, as a GPU's judge does.
+// The source guard (image/source_guard.cc) recognises managed variables by this section and refuses them, as a GPU's
+// judge does.
 #define __managed__ __attribute__((section("hone_managed")))
 #define __shared__ thread_local
 #define __forceinline__ inline __attribute__((always_inline))
