@@ -21,7 +21,8 @@ struct Segment {
   Binding binding;
 };
 
-// Returns segments of equal winners along a variable; nullopt when one value has two winners.
+// Divides the shapes, in ascending order of a variable's values, into segments with one winner each. nullopt when two
+// shapes with the same value have different winners.
 std::optional<std::vector<Segment>> Segments(const std::vector<ShapeChoice>& shapes,
                                              const std::vector<double>& values) {
   std::vector<size_t> order(shapes.size());
@@ -56,8 +57,8 @@ std::string WithText(const Binding& binding) {
   return "{ " + text + " }";
 }
 
-// Returns whether the entry takes the rule's single shape; nullopt if that depends on the device or on the tensors'
-// alignment.
+// Returns whether a launch entry accepts the rule's single shape; nullopt if that depends on the device or on the
+// tensors' alignment.
 std::optional<bool> Takes(const PlanEntry& entry, const DispatchRule& rule) {
   if (!entry.when) return true;
   std::map<std::string, int64_t> known(rule.shape->begin(), rule.shape->end());
@@ -67,13 +68,13 @@ std::optional<bool> Takes(const PlanEntry& entry, const DispatchRule& rule) {
   return holds.ok() ? std::optional<bool>(*holds != 0) : std::nullopt;
 }
 
-// Returns the text of a launch section with a new condition and binding.
+// Returns the text of a launch section with the rule's condition and binding.
 std::string CopyEntry(std::string_view source, const PlanSection& section, const PlanEntry& entry,
                       const DispatchRule& rule) {
   const size_t end = section.keys.empty() ? section.end : section.keys.back().line_end;
   std::vector<TextEdit> edits;
   Binding binding = rule.binding;
-  for (const auto& [name, value] : entry.with) binding[name] = value;  // the author's bindings stay
+  for (const auto& [name, value] : entry.with) binding[name] = value;  // what the author's own `with` binds stays
   const std::string when = entry.when ? fmt::format("({}) && ({})", rule.when, entry.when->text()) : rule.when;
   std::string added;
   const auto set = [&](const char* key, const std::string& value) {
@@ -94,7 +95,7 @@ std::string CopyEntry(std::string_view source, const PlanSection& section, const
 
 std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shapes, const Binding& common) {
   if (std::all_of(shapes.begin(), shapes.end(), [&](const ShapeChoice& s) { return s.binding == common; })) return {};
-  // Variables that may separate the shapes: each dimension, and the product of all.
+  // The variables that may separate the shapes are each dimension, and the product of all.
   std::vector<std::pair<std::string, std::vector<double>>> variables;
   std::string product;
   for (const auto& [name, first] : shapes.front().dims) {
@@ -116,8 +117,8 @@ std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shap
   std::vector<Segment> best;
   for (const auto& [name, values] : variables) {
     std::optional<std::vector<Segment>> segments = Segments(shapes, values);
-    // A different winner for every value is no pattern: then shapes are named exactly, and all others get the common
-    // binding.
+    // If every value has its own winner, this is no pattern: the shapes are named exactly instead, and all others get
+    // the common binding.
     if (segments && segments->size() > 2 && segments->size() == shapes.size()) continue;
     if (segments && (variable == nullptr || segments->size() < best.size())) {
       variable = &name;
@@ -130,7 +131,7 @@ std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shap
       if (best[i].binding == common) continue;
       std::string when;
       const auto between = [&](const Segment& a, const Segment& b) {
-        // Zero sizes exist; their middle is arithmetic.
+        // Sizes may be zero, for which there is no geometric middle.
         const double middle = a.high > 0 ? std::sqrt(a.high * b.low) : b.low / 2;
         return static_cast<int64_t>(middle);
       };
@@ -170,7 +171,7 @@ Result<std::string> WriteDispatch(const Candidate& candidate, const Task& task, 
     }
   }
   if (!rules.empty()) {
-    // A size computed for one binding would be wrong under another.
+    // A workspace's size that was computed for one binding would be wrong for another.
     for (const WorkspaceSpec& w : plan.workspaces) {
       if (NamesTunable(w.bytes, plan)) {
         return Status::InvalidArgument(
@@ -190,7 +191,7 @@ Result<std::string> WriteDispatch(const Candidate& candidate, const Task& task, 
     const PlanSection* first = nullptr;
     std::string copies;
     for (const DispatchRule& rule : rules) {
-      std::set<int> served;  // steps for which an earlier entry surely takes the rule's shape
+      std::set<int> served;  // steps for which an earlier entry certainly accepts the rule's shape
       for (size_t i = 0; i < plan.entries.size(); ++i) {
         if (rule.shape && !plan.entries[i].is_memset) {
           if (served.contains(plan.entries[i].step)) continue;

@@ -22,15 +22,15 @@ struct ShapeChoice {
 };
 
 struct DispatchRule {
-  std::string when;  // expression over the dimensions
+  std::string when;  // condition on the shape: an expression over the dimensions
   Binding binding;
-  std::optional<Dims> shape = std::nullopt;  // set if the rule names a single shape: entries that cannot take it are
+  std::optional<Dims> shape = std::nullopt;  // set if the rule names a single shape: entries that cannot accept it are
                                              // omitted
 };
 
 // Makes rules for the shapes whose binding is not `common`. If one dimension, or the product of all, separates the
-// winners, the rules are ranges of it, split at the geometric middle between neighbours, so that shapes in between get
-// a sensible choice; else each shape is named exactly.
+// winners, each rule is a range of it. Ranges meet at the geometric middle between two neighbouring shapes, so that
+// shapes in between get a sensible choice. Otherwise each shape is named exactly.
 std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shapes, const Binding& common);
 
 // Returns the candidate's text with `common` first and the rules in front of its entries; device code and comments are

@@ -23,7 +23,7 @@ int Distance(const Binding& a, const Binding& b) {
   return distance;
 }
 
-// Returns the speedup of a point in the case with these dimensions.
+// Returns a point's speedup in the case with these dimensions; null if it has none.
 const Interval* SpeedupIn(const Evaluation& evaluation, const Dims& dims) {
   for (const CaseResult& c : evaluation.cases) {
     if (c.dims == dims && c.speedup) return &*c.speedup;
@@ -31,8 +31,8 @@ const Interval* SpeedupIn(const Evaluation& evaluation, const Dims& dims) {
   return nullptr;
 }
 
-// Among equals the first tried wins: it is nearer to the author's choice, and a repeated sweep does not switch between
-// bindings whose difference cannot be measured.
+// Returns whether a is more than b by over 0.1 %. Among equals the binding tried first wins: it is nearer to the
+// author's choice, and a repeated sweep does not switch between bindings whose difference cannot be measured.
 bool ClearlyAbove(double a, double b) { return a > b * 1.001; }
 
 }  // namespace
@@ -63,7 +63,7 @@ SweepChoice ChooseWinners(const std::vector<TunePoint>& points, double shape_mar
   for (const CaseResult& c : points[*choice.best].evaluation.cases) {
     if (!c.speedup) continue;
     size_t winner = *choice.best;
-    // Another binding replaces the common one in a shape only if it is surely faster there: the best of many noisy
+    // Another binding replaces the common one for a shape only if it is surely faster there: the best of many noisy
     // numbers always looks good.
     const double to_beat = c.speedup->high * (1 + shape_margin);
     for (size_t i = 0; i < points.size(); ++i) {

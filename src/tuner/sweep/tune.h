@@ -33,7 +33,8 @@ struct SweepChoice {
   std::optional<size_t> best;                    // the point with the best mean; nullopt: none is right
   std::vector<std::pair<Dims, size_t>> winners;  // by time case: the winning point
 };
-// A shape gets a separate point if that is surely faster there than the best one, by the share `shape_margin`.
+// Chooses the best point by the mean, and other points for the shapes where they are surely faster than it, by more
+// than the share `shape_margin`.
 SweepChoice ChooseWinners(const std::vector<TunePoint>& points, double shape_margin);
 inline constexpr double kShapeMargin = 0.005;
 
@@ -44,12 +45,13 @@ struct TuneOptions {
   int parallel = 2;         // evaluations in flight: their compiles overlap, and one at a time uses the device
   int correctness_trials = 1;
   bool warm = false;
-  // Omit entries that a rule for one shape cannot take. Not in a run's sweeps: recorded runs hold their texts.
+  // Omit launch entries that cannot accept the single shape of a rule. false in a run's sweeps, because recorded runs
+  // hold their candidates' texts.
   bool drop_unreachable = false;
-  int max_quads = 0;
-  // Secret seed of every binding's inputs: if times depend on the data, bindings are compared on the same inputs. 0:
-  // each has different inputs. A spool identifies a point by its request, so there the seed must be the same the next
-  // time, or 0.
+  int max_quads = 0;  // largest number of paired measurements for each timed case; 0: the protocol's own
+  // Secret seed of every binding's inputs, so that bindings are compared on the same inputs even if times depend on the
+  // data. 0: each binding has different inputs. A spool identifies a point by its request: when a sweep is repeated
+  // there, the seed must be the same, or 0.
   uint64_t seed = 0;
   // Share by which another binding must be surely faster in a shape to be used there.
   double shape_margin = kShapeMargin;
@@ -64,8 +66,8 @@ struct TuneResult {
   int64_t left_out = 0;                          // bindings beyond max_points, or not reached before a stop
   std::optional<size_t> best;                    // point with the best mean; nullopt: no binding was ok
   std::vector<std::pair<Dims, size_t>> winners;  // by time case: the winning point
-  std::string source;                            // the candidate with its winners; empty: none was right, or
-                                                 // needs_no_change
+  std::string source;                            // the candidate's text with its winners; empty: no binding was right,
+                                                 // or needs_no_change
   bool needs_no_change = false;                  // the first choices are the best for every shape
   std::string summary;                           // one sentence
 };
@@ -74,9 +76,9 @@ struct TuneResult {
 TuneResult ConcludeSweep(const Task& task, const Candidate& candidate, std::vector<TunePoint> points,
                          double shape_margin, bool drop_unreachable);
 
-// Sweeps. kPending when a spool holds points that are not judged yet: all are submitted, and the sweep must be repeated
-// later. kCancelled only when stopped before any point was judged; otherwise the Status of the evaluator or of
-// on_point.
+// Judges the bindings and chooses the winners. kPending when a spool holds points that are not judged yet: all are
+// submitted, and the sweep must be repeated later. kCancelled only when stopped before any point was judged. Otherwise
+// the Status of the evaluator or of on_point.
 Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const Candidate& candidate,
                                  const TuneOptions& options);
 

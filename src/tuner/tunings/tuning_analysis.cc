@@ -15,7 +15,7 @@ namespace {
 
 // The half width of a 95 % interval in standard deviations of a normal distribution.
 constexpr double kHalfWidth = 1.959964;
-// Any fixed number: the same points give the same rates.
+// The seed of all draws is fixed, so the same points give the same rates.
 constexpr uint64_t kSeed = 0x74756e65;
 
 const Interval* SpeedupAt(const Evaluation& evaluation, const Dims& dims) {
@@ -25,7 +25,7 @@ const Interval* SpeedupAt(const Evaluation& evaluation, const Dims& dims) {
   return nullptr;
 }
 
-// The points as another sitting might have measured them.
+// Returns the points as another sitting (another sweep of the same bindings) might have measured them.
 std::vector<TunePoint> Redrawn(const std::vector<TunePoint>& points, Rng& rng) {
   std::vector<TunePoint> drawn = points;
   for (TunePoint& point : drawn) {
@@ -105,7 +105,7 @@ Explanation ExplainEntry(const RowPoints& entry, const std::vector<RowPoints>& o
     explanation.shapes.push_back(std::move(shape));
   }
 
-  // Returns the bindings that past sittings chose.
+  // Counts the past sittings, and those that chose as the newest points do.
   std::map<std::string, std::vector<MeasuredPoint>> by_sitting;
   for (const MeasuredPoint& point : entry.points) by_sitting[point.sitting].push_back(point);
   for (const auto& [sitting, points] : by_sitting) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What measured points say about a choice of bindings: what is chosen for each shape, how far it is from the best that
-// is known, and how often a second sitting would choose otherwise.
+// Explains a choice of bindings by the measured points: the binding for each shape, its distance from the best known
+// one, and how often a second sitting (a sweep; see tuning_database.h) would choose another.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ namespace hone {
 // Returns the newest measurement of each binding, in the order of their first measurement.
 std::vector<TunePoint> NewestPoints(const std::vector<MeasuredPoint>& measured);
 
-// The fastest point that is known for a shape, of any candidate.
+// The fastest point known for a shape, of any candidate with comparable times.
 struct BestKnown {
-  std::string entry;  // id of the entry
+  std::string entry;  // id of the entry that it belongs to
   std::string candidate_name;
   Binding binding;
-  Interval speedup;  // over the common incumbent
+  Interval speedup;  // speedup over the incumbent, which is the same for all comparable entries
 };
 
 struct ShapeExplanation {
   Dims dims;
-  size_t chosen = 0;  // a place in `points`
+  size_t chosen = 0;  // index in Explanation::points
   Interval speedup;   // speedup of the chosen point
   BestKnown best;
   // The difference best / chosen - 1 of medians, never below 0. The best of many noisy figures looks better than it is,
@@ -46,10 +46,11 @@ struct Explanation {
   std::vector<TunePoint> points;  // newest of each binding
   SweepChoice choice;
   std::vector<ShapeExplanation> shapes;  // one for each timed case of the best point
-  double flip_rate_on_the_whole = 0;     // of the binding that is best in the mean
+  double flip_rate_on_the_whole = 0;     // as flip_rate, for the binding that is best in the mean over all shapes
 };
 
-// `others`: the rows and points of entries that are comparable with `row`, which may be among them (ComparableWith).
+// An entry with its points. ExplainEntry also gets such values for entries whose times are comparable with its own
+// (Comparable); the entry itself may be among them.
 struct RowPoints {
   TuningRow row;
   std::vector<MeasuredPoint> points;

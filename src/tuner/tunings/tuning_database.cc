@@ -148,7 +148,7 @@ struct TuningDatabase::State {
 };
 
 std::string TuningEntry::Id() const {
-  // Lengths stand before texts, so that no two entries give the same bytes.
+  // Each text follows its length, so that no two different entries give the same bytes.
   std::string all;
   for (const std::string* text : {&task, &task_text, &candidate, &incumbent, &device, &driver, &judge}) {
     all += fmt::format("{}:{}", text->size(), *text);
@@ -179,7 +179,7 @@ Result<Task> TaskFromText(const std::string& text) {
 std::map<std::string, Evaluation> KnownPoints(const std::vector<MeasuredPoint>& all, int trials, int quads) {
   const auto as_many = [](int has, int asked) { return has == 0 || (asked != 0 && has >= asked); };
   std::map<std::string, Evaluation> known;
-  for (const MeasuredPoint& point : all) {  // in the order measured: the last one stays
+  for (const MeasuredPoint& point : all) {  // in the order measured: the newest of a binding replaces the others
     const Verdict verdict = point.evaluation.verdict;
     if (verdict == Verdict::kTimedOut || verdict == Verdict::kDeviceLost || verdict == Verdict::kInvalidTask) continue;
     if (point.trials < trials || !as_many(point.quads, quads)) continue;
@@ -216,7 +216,7 @@ Result<std::unique_ptr<TuningDatabase>> TuningDatabase::Open(const std::string& 
   {
     Transaction transaction(database);
     HONE_RETURN_IF_ERROR(transaction.Begin());
-    // Another process may have made the tables since.
+    // Another process may have made the tables in the meantime.
     HONE_ASSIGN_OR_RETURN(const int64_t meanwhile, Pragma(database, "application_id"));
     if (meanwhile != kApplicationId) {
       HONE_ASSIGN_OR_RETURN(Statement tables, database.Prepare("SELECT count(*) FROM sqlite_schema"));

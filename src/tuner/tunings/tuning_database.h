@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tuning database: every point that a sweep has measured, kept so that the next sweep measures only what is new.
+// Keeps every point that a sweep has measured (the tuning database), so that the next sweep measures only new ones.
 //
-// Points belong to an entry. An entry is what must be equal for two points to be comparable: the task's text, the
-// candidate, what it is timed against, the device with its driver, and the version of the judge. A sitting is one
-// sweep; the same binding may be measured in several sittings. One SQLite file holds all entries.
+// Points belong to an entry. An entry names everything that must be equal for two points to be comparable: the task's
+// text, the candidate, the incumbent that it is timed against, the device with its driver, and the version of the
+// judge. A sitting is one sweep; the same binding may be measured in several sittings. One SQLite file holds all
+// entries.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +28,18 @@ class Database;
 
 struct TuningEntry {
   std::string task;            // name of the task
-  std::string task_text;       // as TaskText gives it
-  std::string candidate;       // the text
-  std::string candidate_name;  // a file's name; not compared
-  std::string incumbent;       // the text
-  std::string incumbent_name;  // not compared
-  std::string device;          // "NVIDIA H200": the kind, not the number of the card
+  std::string task_text;       // the task's contents, as TaskText writes them
+  std::string candidate;       // the candidate's text
+  std::string candidate_name;  // the candidate's file name; not part of the id
+  std::string incumbent;       // the incumbent's text
+  std::string incumbent_name;  // the incumbent's file name; not part of the id
+  std::string device;          // the kind of card, as "NVIDIA H200", and not its number
   std::string driver;
-  int sm_count = 0;  // part of a card (MIG) is another device
+  int sm_count = 0;  // number of SMs: a part of a card (MIG) is another device
   bool modelled = false;
-  std::string judge;  // version of what judged: times of another one are not compared
+  std::string judge;  // the judge's version
 
-  // 12 hexadecimal digits of a SHA-256 over all that is compared: the same on every machine.
+  // Returns 12 hexadecimal digits of a SHA-256 over all fields that are part of the id: the same on every machine.
   std::string Id() const;
 };
 
@@ -55,7 +56,7 @@ struct MeasuredPoint {
   std::string sitting;
   double time = 0;  // seconds since 1970
   int trials = 0;   // random input sets at each timed case
-  int quads = 0;    // requested number; 0: the protocol's own
+  int quads = 0;    // requested number of paired measurements (quads) for each timed case; 0: the protocol's own
   Binding binding;
   Evaluation evaluation;
 };
@@ -66,16 +67,18 @@ struct PruneRule {
   int gates_below = 0;       // entries judged by gates of a lower version; 0: any
 };
 
-// The task as the database keeps it: JSON of its name, task.toml, oracle and seed.
+// Returns the task as the database keeps it: JSON of its name, task.toml, oracle and seed.
 std::string TaskText(const Task& task);
-// kInvalidArgument where it is not what TaskText writes.
+// Makes a task from the text that TaskText wrote; kInvalidArgument for any other text.
 Result<Task> TaskFromText(const std::string& text);
 
-// The points of `all` that a sweep need not measure again, by BindingKey: of each binding the newest, measured with at
-// least as many trials and quads as asked for (quads 0 counts as most). What a time limit ended is not among them.
+// Returns, by BindingKey, the evaluations that a sweep need not repeat: the newest of each binding in `all` that was
+// measured with at least `trials` trials and `quads` quads (0 is more than any number). Evaluations that a time limit
+// ended are left out.
 std::map<std::string, Evaluation> KnownPoints(const std::vector<MeasuredPoint>& all, int trials, int quads);
 
-// Thread-safe; several processes may use one file. Errors name the file and the remedy; what was stored stays.
+// A file of entries and their points. Thread-safe; several processes may use one file. Errors name the file and the
+// remedy; stored data stays.
 class TuningDatabase {
  public:
   // Makes the file and its folder where they are missing, unless `read_only`. kInvalidArgument when the file is
@@ -85,23 +88,23 @@ class TuningDatabase {
 
   const std::string& path() const;
 
-  // Durable when it returns. A point that is there already (the same sitting and binding) is left as it is.
+  // Stores a point durably. A point with the same sitting and binding that is there already stays as it is.
   Status Add(const TuningEntry& entry, const MeasuredPoint& point);
   // Returns all entries, newest first.
   Result<std::vector<TuningRow>> Entries();
   // Finds an entry by its id, by an unambiguous beginning of the id, or by the name of a task that has only one entry.
   // kNotFound and kInvalidArgument list the entries.
   Result<TuningRow> Find(std::string_view name);
-  // In the order measured; empty where there is no such entry.
+  // Returns an entry's points in the order measured; none if there is no such entry.
   Result<std::vector<MeasuredPoint>> Points(const std::string& id);
 
   struct Merged {
-    int64_t entries = 0, points = 0;  // new ones
+    int64_t entries = 0, points = 0;  // numbers of entries and points that were added
   };
-  // Takes over what `other` has and this one lacks, in one transaction. `other` is only read.
+  // Adds the entries and points of `other` that this database lacks, in one transaction. `other` is only read.
   Result<Merged> Merge(TuningDatabase& other);
 
-  // The entries that the rule names, newest first; they and their points are removed unless `only_look`.
+  // Returns the entries that the rule selects, newest first. They and their points are removed, unless `only_look`.
   Result<std::vector<TuningRow>> Prune(const PruneRule& rule, bool only_look);
 
  private:

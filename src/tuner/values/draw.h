@@ -45,7 +45,8 @@ HONE_HD uint64_t Hash(uint64_t key, uint64_t slice, uint64_t position) {
   return HashInSlice(SliceHash(key, slice), position);
 }
 
-// Hashes two numbers into values that are not secret once inputs are seen, at a third of the cost.
+// Hashes two numbers at a third of Hash's cost. The values are not secret once a candidate has seen inputs made from
+// them.
 HONE_HD uint64_t PlainHash(uint64_t key, uint64_t row, uint64_t what) {
   return Mix(Mix(key ^ (row * 0x9e3779b97f4a7c15ULL)) + what * 0xd1342543de82ef95ULL);
 }
@@ -83,32 +84,33 @@ enum Kind : int {
   kNormal, kUniform, kZero, kConstant, kHeavyTailed, kSorted, kCancelling, kLogUniform, kIndex, kOffsets, kSpecial
 };
 
-// Relations between the elements of a kIndex tensor, by number, as in hone::IndexOrder.
+// How the elements of a kIndex tensor relate to each other, by number, as in hone::IndexOrder.
 enum Order : int { kIndependent, kDistinct, kDistinctRows, kAscending };
 
 struct Parameters {
   int kind;
   float low, high, scale, offset;
-  float clip;             // largest magnitude: keeps heavy tails inside the dtype
+  float clip;             // largest magnitude of a value: keeps heavy tails inside the dtype
   uint64_t key;
-  int64_t index_bound;     // kIndex: less `index_low`
-  int64_t index_low;       // kIndex: the least value, added to what is drawn below the bound
+  int64_t index_bound;     // kIndex: draws are below this, before index_low is added; kOffsets: the last offset
+  int64_t index_low;       // kIndex: the least index
   int64_t slice_elements;  // positions in one slice: for kSorted, kCancelling, kOffsets, kDistinct and kAscending
-  int order;               // kIndex
+  int order;               // kIndex: an Order
   float padding;           // kIndex: the share of elements that are -1 instead
   int64_t row_elements;    // kDistinctRows: elements along the last axis
   unsigned special;        // kSpecial: the SpecialValues that may occur, by bit as in hone::SpecialValue
   uint64_t pattern_key;    // kSpecial: equal for all tensors of an input set, so that they have the same kinds in the
                            // same rows
-  bool sliced;             // kSpecial: a slice is one row; otherwise each run along the last axis
+  bool sliced;             // kSpecial: true: a slice is one row; false: each run along the last axis is one
   float smallest_normal;   // kSpecial: smallest normal number of the dtype, or of float32 if that is larger
 };
 
-HONE_HD float UniformFromBits(uint64_t bits) {  // [0, 1), 24 bits
+HONE_HD float UniformFromBits(uint64_t bits) {  // in [0, 1), from 24 bits
   return static_cast<float>(bits >> 40) * (1.0f / 16777216.0f);
 }
 
-// Return the table interval that `bits` falls in, and the value inside it from the interval's two ends.
+// QuantileIndex returns the table's interval that `bits` fall in. NormalBetween returns the normal number inside the
+// interval whose two ends are a and b.
 HONE_HD uint32_t QuantileIndex(uint64_t bits) { return static_cast<uint32_t>(bits >> 52); }  // 12 bits
 HONE_HD float NormalBetween(uint64_t bits, float a, float b) {
   const float t = static_cast<float>((bits >> 28) & 0xffffff) * (1.0f / 16777216.0f);
@@ -130,8 +132,8 @@ HONE_HD float Normal(uint64_t bits, const float* quantiles) {
 
 HONE_HD float Clip(const Parameters& p, float v) { return v > p.clip ? p.clip : (v < -p.clip ? -p.clip : v); }
 
-// `exp_quantiles`: the corresponding table of exp(2 * z), the magnitudes of the heavy-tailed distribution.
-// `bits`: Hash(p.key, slice, position).
+// Draws one element of a floating-point kind but kSpecial. `bits`: Hash(p.key, slice, position). `quantiles`: as for
+// Normal. `exp_quantiles`: the same table of exp(2 * z), the magnitudes of the heavy-tailed distribution.
 HONE_HD float ValueFromBits(const Parameters& p, uint64_t bits, uint64_t position, const float* quantiles,
                             const float* exp_quantiles) {
   float v = 0.0f;
@@ -204,7 +206,7 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
   const float subnormal = p.smallest_normal * UniformFromBits(more) * sign;
   int power = 0;
   switch (static_cast<int>(choice % kSpecialKinds)) {
-    case kTinyRow: power = -14 + static_cast<int>(of_row % 7); break;     // about the root of eps, and below
+    case kTinyRow: power = -14 + static_cast<int>(of_row % 7); break;     // about the square root of an eps, and below
     case kScaledRow: power = -7 + static_cast<int>(of_row % 15); break;
     case kLargeRow: power = 7; break;
     case kFarFromZero: {
@@ -283,7 +285,8 @@ HONE_HD int64_t DistinctIndex(uint64_t number, uint64_t bound, uint64_t key) {
   return static_cast<int64_t>(number < bound ? Permute(number, bound, key | 1) : number % bound);
 }
 
-// Draws one index less `index_low`, or -1 for padding. `bits`: HashInSlice(slice_hash, position). `slice`: the number from which slice_hash was made.
+// Draws one index before `index_low` is added, or -1 for padding. `bits`: HashInSlice(slice_hash, position). `slice`:
+// the number that slice_hash was made from.
 HONE_HD int64_t IndexAboveLow(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
                               uint64_t position) {
   if (p.index_bound <= 0) return 0;

@@ -123,8 +123,8 @@ float SmallestNormal(DType dtype) {
   }
 }
 
-// Returns a factor from [1 / vary, vary], log-uniform: one for each key and purpose, and so for a tensor in one input
-// set.
+// Returns a factor between 1 / vary and vary, log-uniform. It depends on key and purpose alone, so each tensor of an
+// input set has one.
 double VaryFactor(double vary, uint64_t key, uint64_t purpose) {
   if (!(vary > 1)) return 1;
   const double u = static_cast<double>(draw::Hash(key, 0xfac7, purpose) >> 11) * 0x1p-53;

@@ -37,8 +37,9 @@ HONE_HD uint32_t BitsOfFloat(float value) {
 #endif
 }
 
-// Rounds to nearest, ties to even. What rounds beyond the largest number becomes infinity, or, in a format without one,
-// the largest number: drawn infinities are then saturated inputs. Every NaN becomes the positive one with all bits set.
+// Rounds to nearest, ties to even. Values that round beyond the largest number become infinity or, in a format without
+// one, the largest number: a drawn infinity becomes a saturated input. Every NaN becomes the positive one with all bits
+// set.
 template <typename T>
 HONE_HD T FromFloat(float value) {
   constexpr int kDropped = 23 - T::kMantissaBits;
@@ -76,7 +77,7 @@ HONE_HD float ToFloat(T value) {
   return draw::FloatOfBits(sign | ((exponent + 127u - T::kBias) << 23) | (mantissa << (23 - T::kMantissaBits)));
 }
 
-// Returns the power of two at or below the magnitude; zero and what is smaller become 2^-127.
+// Returns the power of two at or below the magnitude, but at least 2^-127.
 template <>
 HONE_HD E8M0 FromFloat<E8M0>(float value) {
   return E8M0{static_cast<uint8_t>((BitsOfFloat(value) >> 23) & 0xffu)};

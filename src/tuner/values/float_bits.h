@@ -10,7 +10,7 @@
 
 namespace hone {
 
-uint16_t HalfBits(double value);      // IEEE binary16; too large becomes infinity
+uint16_t HalfBits(double value);      // IEEE binary16; larger values become infinity
 uint16_t BFloat16Bits(double value);  // the upper half of IEEE binary32
 double HalfValue(uint16_t bits);
 double BFloat16Value(uint16_t bits);
@@ -18,7 +18,7 @@ double BFloat16Value(uint16_t bits);
 // IsFloat8 holds.
 uint8_t Float8Bits(DType dtype, double value);
 double Float8Value(DType dtype, uint8_t bits);
-// `value` as a floating `dtype` holds it; integer dtypes leave it.
+// Returns `value` rounded to a floating `dtype`; with an integer dtype `value` itself.
 double RoundedTo(DType dtype, double value);
 
 }  // namespace hone

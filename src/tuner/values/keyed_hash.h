@@ -85,7 +85,7 @@ HONE_HD uint64_t Keyed(uint64_t secret, uint64_t what, uint64_t number) {
   return siphash::OfTwo(secret, kKeyedSecondHalf, what, number);
 }
 
-// Numbers derived from one secret, in order. Knowing any of them reveals nothing about the others. Not thread-safe.
+// Derives numbers from one secret, in order. Knowing any of them reveals nothing about the others. Not thread-safe.
 class SecretNumbers {
  public:
   explicit SecretNumbers(uint64_t secret) : secret_(secret) {}

@@ -100,8 +100,8 @@ HONE_HD uint64_t Joined(const Halves& sums) {
   return Fold(sums.low) + ((sums.high & 0x7fffffffu) << 30) + (sums.high >> 31);
 }
 
-// Returns `sum`, of keys L times words in one run of 1024 words (number `group` of the slice), times the run's common
-// factor; below 2^61 + 8. Requires sum below 2^64.
+// Returns `sum` times the common factor A[a] * B[b] * C[c] of a run of 1024 words; below 2^61 + 8. `group`: the run's
+// number in the slice. `sum`: of the run's words times their keys L, below 2^64.
 HONE_HD uint64_t OfGroup(uint64_t sum, uint64_t group, const uint64_t* keys) {
   sum = Fold(sum);
   const uint64_t* table = keys + kLowKeys;
@@ -114,8 +114,8 @@ HONE_HD uint64_t OfGroup(uint64_t sum, uint64_t group, const uint64_t* keys) {
 
 HONE_HD uint64_t Plus(uint64_t a, uint64_t b) { return Fold(a + b); }  // for summands below 2^63
 
-// Sums a slice whose words come in any order; consecutive runs of words cost the least. Total(): below 2^61 + 8, equal
-// to the digest modulo the prime.
+// Sums the words of a slice in any order; consecutive words cost the least. Total() is below 2^61 + 8 and equals the
+// digest modulo the prime.
 class Sum {
  public:
   HONE_HD explicit Sum(const uint64_t* keys) : keys_(keys) {}
@@ -153,12 +153,12 @@ class Sum {
   }
 
   const uint64_t* keys_;
-  uint64_t total_ = 0, of_group_ = 0, group_ = 0;  // of_group_: sum since the walk entered this run of 1024 words
+  uint64_t total_ = 0, of_group_ = 0, group_ = 0;  // of_group_: sum of the words added since group_ was entered
 };
 
 #if !defined(__CUDA_ARCH__)
-// Makes the tables under `secret`: kKeys numbers, aligned to 16 bytes for ReadFourKeys, as far as slices of
-// `slice_bytes` read them; the rest is 0. keys: space for kKeys.
+// Makes the tables of `secret` in `keys`, which has space for kKeys numbers and is aligned to 16 bytes for
+// ReadFourKeys. Entries that slices of `slice_bytes` do not read are 0.
 void MakeKeys(uint64_t secret, uint64_t slice_bytes, uint64_t* keys);
 #endif
 

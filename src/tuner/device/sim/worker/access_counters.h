@@ -48,7 +48,7 @@ struct alignas(64) Site {
   bool writes = false;
   bool atomic = false;
   bool writable = false;     // the last-touched tensor may be written
-  bool may_be_unwritten = false;  // the last-touched tensor may have bytes without a defined value, for which reads look
+  bool may_be_unwritten = false;  // the last-touched tensor may have bytes without a defined value
   bool sparse = false;       // the last-touched tensor's bits in the map mean "written", not "unwritten"
   bool drawn = false;        // the last-touched tensor may be read even where it is unwritten
   bool counted = false;      // the last-touched tensor is an output of its own: its first writes are counted by block
