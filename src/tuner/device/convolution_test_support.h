@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions with sums in double precision, against which the processor's and the GPU's are held.
+// Computes convolutions with sums in double precision, as references for those of the processor and the GPU.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace hone::test {
 
-// One of each kind: 1 to 3 axes, strides, padding, dilation, groups, one input channel a group, transposed ones with
-// output padding, and a kernel of one element.
+// Returns one convolution of each kind: 1 to 3 axes, strides, padding, dilation, groups, one input channel per group,
+// transposed ones with output padding, and a kernel of one element.
 inline std::vector<ResolvedConvolution> ConvolutionForms() {
   return {
       {.batch = 2,
@@ -104,7 +104,7 @@ struct ConvolutionCase {
   std::vector<uint8_t> input, weight, bias;
 };
 
-// Multiples of 1/64 below 2, which no dtype rounds.
+// Returns `count` multiples of 1/64 below 2, which no dtype rounds.
 inline std::vector<uint8_t> ConvolutionNumbers(DType dtype, int64_t count, uint32_t seed) {
   std::vector<uint8_t> memory(static_cast<size_t>(count * DTypeBytes(dtype)));
   for (int64_t i = 0; i < count; ++i) {
@@ -137,8 +137,8 @@ inline ConvolutionCase MakeConvolution(const ResolvedConvolution& form, DType dt
   return one;
 }
 
-// Returns the greatest error of `out`, relative to the size of the summed terms. The sums are taken as their definition
-// has them: every element of out gathers the input's elements that reach it.
+// Returns the greatest error of `out`, relative to the size of the summed terms. The reference follows the definition:
+// every element of `out` gathers the input elements that reach it.
 inline double ConvolutionError(const ConvolutionCase& one, const uint8_t* out) {
   const ResolvedConvolution& c = *one.call.convolution;
   const DType dtype = one.call.dtype;
@@ -193,7 +193,7 @@ inline double ConvolutionError(const ConvolutionCase& one, const uint8_t* out) {
   return worst;
 }
 
-// What rounding of the result and sums in float32 explain.
+// Returns the error that float32 sums and the rounding of the result to `dtype` explain.
 inline double ConvolutionTolerance(DType dtype) {
   return dtype == DType::kFloat32 ? 1e-6 : dtype == DType::kFloat16 ? 6e-4 : 5e-3;
 }

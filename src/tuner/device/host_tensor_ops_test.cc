@@ -192,7 +192,7 @@ TEST(HostDraw, BothNumbersOfAByteAreDrawn) {
       ++counts[1][byte >> 4];
       equal += (byte & 15) == (byte >> 4);
     }
-    // The two are independent: one in eleven or so is equal by chance.
+    // Both halves of a byte are drawn independently: about one pair in eleven is equal by chance.
     EXPECT_LT(equal, 64 * 64 / 5);
     for (const auto& half : counts) {
       int seen = 0;
@@ -308,8 +308,9 @@ TEST(HostCompare, NanAndInfinityAreNeverWildcards) {
   EXPECT_EQ(comparison.non_finite, 5);
 }
 
-// What a float of 8 bits cannot hold: hardware saturates, PyTorch gives NaN (e4m3) or an infinity (e5m2), and each is a
-// correctly rounded overflow. Nothing else is, and a reference beyond the range excuses nothing beside it.
+// Values beyond the range of an 8-bit float: hardware saturates, PyTorch gives NaN (e4m3) or an infinity (e5m2), and
+// each of them is a correctly rounded overflow. No other result is right, and a reference beyond the range excuses no
+// error in other elements.
 TEST(HostCompare, AnEightBitFloatThatOverflowsMaySaturate) {
   struct Try {
     DType dtype;
@@ -346,7 +347,7 @@ TEST(HostCompare, AnEightBitFloatThatOverflowsMaySaturate) {
     const Comparison c = host::Compare(view, reference, Tolerance{.c_max = 0.07, .c_rms = 0.04});
     EXPECT_EQ(c.wrong == 0, t.right) << DTypeName(t.dtype) << ' ' << t.expected << ' ' << t.actual;
     if (!std::isfinite(t.expected)) continue;
-    // The scale is what the dtype holds, so that 1e6 beside it does not excuse a large error.
+    // Errors are scaled by what the dtype can hold, so 1e6 beside an element does not excuse its large error.
     host::WriteElement(t.dtype, stored + 1, t.dtype == DType::kFloat8E4M3 ? 134.0 : 17203.0);
     EXPECT_GT(host::Compare(view, reference, Tolerance{.c_max = 0.07, .c_rms = 0.04}).wrong, 0) << t.expected;
   }

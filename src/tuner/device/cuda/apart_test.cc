@@ -62,8 +62,8 @@ struct Apart {
   }
 };
 
-// Finds a key for which x ends where its memory ends, or one for which it does not; the granule was 2 MiB wherever this
-// ran.
+// Finds a key for which x ends where its memory ends, or one for which it does not. The granule is taken to be 2 MiB,
+// as it was on every device tried.
 uint64_t KeyWhere(DeviceSession& session, bool at_the_end) {
   for (uint64_t key = 1; key < 100; ++key) {
     TensorView x = View(DType::kFloat32, {1024}, 0), out = x;

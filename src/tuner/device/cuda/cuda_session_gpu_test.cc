@@ -249,7 +249,7 @@ TEST_F(CudaSessionGpu, TensorMapsBringTheirBox) {
   EXPECT_EQ(Launch(session, *bench.program, plan, bench.bindings).status, LaunchStatus::kLaunchError);
 }
 
-// A kernel that reads the clock knows its own time: alone and in a graph the session must agree with it.
+// The kernel reads the clock and so knows how long it ran: the session's times must agree, alone and in a graph.
 TEST_F(CudaSessionGpu, TimesAreWhatTheKernelTook) {
   HONE_REQUIRE_SESSION();
   Bench bench(session);

@@ -273,7 +273,7 @@ TEST(CudaSession, ADigestSeesOneBitAndOneSwap) {
   EXPECT_NE(before[2], swapped[2]) << "the place counts";
 }
 
-// The outputs are near their references, with every kind of error planted.
+// The outputs are near their references, and errors of every kind are planted among them.
 TEST(CudaSession, ComparesAsTheHostDoes) {
   HONE_REQUIRE_SESSION();
   const Tolerance tolerance{.c_max = 0.02, .c_rms = 0.01, .absolute = 0.001};
@@ -332,7 +332,7 @@ TEST(CudaSession, ComparesAsTheHostDoes) {
         EXPECT_THAT(got->first_expected, testing::NanSensitiveDoubleEq(want.first_expected));
         EXPECT_THAT(got->first_actual, testing::NanSensitiveDoubleEq(want.first_actual));
       }
-      // The sums have another order: a few thousand terms, each rounded once.
+      // Device and host add in different orders: a few thousand terms, each rounded once.
       const auto near = [](double a, double b) { return a == b || std::abs(a - b) <= 1e-12 * std::abs(b); };
       EXPECT_PRED2(near, got->max_scaled, want.max_scaled) << Describe(view);
       EXPECT_PRED2(near, got->rms_error, want.rms_error) << Describe(view);
@@ -617,7 +617,7 @@ TEST(CudaSession, NeighbouringGlobalsAreAllRestored) {
   }
 }
 
-// Some globals are several pieces of a copy, and the last piece is short.
+// The test's globals are copied in several pieces each, the last of which is short.
 TEST(CudaSession, AGlobalOfManyPiecesIsRestoredToItsEnd) {
   HONE_REQUIRE_SESSION();
   std::unique_ptr<LoadedProgram> program =
@@ -700,7 +700,8 @@ TEST(CudaSession, SamplesOfManySetsExecuteEachSetOnce) {
   }
 }
 
-// What stands behind SampleOutcome::changed_after_end, at any length and alignment: one byte that is written between two readings.
+// SampleOutcome::changed_after_end rests on this: one byte written between two readings shows, at any length and
+// alignment.
 TEST(Harness, ReadingsOfWatchedViewsDifferByAByte) {
   HONE_REQUIRE_SESSION();
   (void)session;

@@ -110,7 +110,8 @@ __device__ volatile int* Ordinary(const int* address) {
   asm volatile("" : "+l"(address));
   return const_cast<int*>(address);
 }
-// Writes constant memory through an ordinary address; the launch itself may read the constant cache's old value.
+// Writes constant memory through an ordinary address. The launch itself may still read the old value from the constant
+// cache.
 extern "C" __global__ void count_in_constant(float* out) {
   if (threadIdx.x != 0) return;
   volatile int* kept = Ordinary(&kept_constant);
@@ -175,7 +176,8 @@ extern "C" __global__ void read_once(const float4* x, float* out, int words) {
   }
   if (sum == 1.2345f) out[0] = sum;
 }
-// Copies words [0, words), starting `first` words past a variable of the program; then changes one.
+// Copies `words` words, beginning `first` words past a variable of the program, to `out`. Then writes `value` to word
+// `write_at` of them, unless that is negative.
 __device__ int lonely_global = 11;
 extern "C" __global__ void look_around(unsigned* out, long long first, int words, int write_at, unsigned value) {
   volatile unsigned* around = reinterpret_cast<volatile unsigned*>(&lonely_global) + first;

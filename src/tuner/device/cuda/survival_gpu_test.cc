@@ -114,8 +114,8 @@ TEST(NothingSurvives, InLocalMemory) {
   }
 }
 
-// A cold sample after one that asked L2 to keep its lines is as cold as after one that did not. Control: warm samples
-// of the same kernel are faster.
+// A cold sample after a launch that asked L2 to keep its lines is as cold as one after a launch that did not. As a
+// control, warm samples of the same kernel are faster.
 TEST(NothingSurvives, InL2) {
   HONE_REQUIRE_SESSION();
   Probe probe(session);
@@ -148,7 +148,7 @@ TEST(NothingSurvives, InL2) {
   EXPECT_GT(after, nearly_cold);
 }
 
-// Bytes beside a variable belong to no one, and a kernel could keep two megabytes there.
+// The bytes beside a variable belong to no tensor, and a kernel could keep two megabytes there.
 TEST(NothingSurvives, BesideAVariable) {
   HONE_REQUIRE_SESSION();
   for (const bool gate : {true, false}) {

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// One step "k" without arguments on tensors x [4] and y [4].
+// Runs plans of one step "k" without arguments, on tensors x [4] and y [4].
 class FakeSessionTest : public testing::Test {
  protected:
   void Make(FakeDevice device) {

@@ -226,7 +226,7 @@ TEST(SourceGuard, RefusesWhatChangesHowACandidateIsCompiled) {
            "#define HONE_SIM_INLINE inline\n", "# 1 \"written.cc\" 1\nint f();\n", "#if defined(__SANITIZE_THREAD__)\n#endif\n"}) {
     EXPECT_EQ(Guarded(text), Verdict::kRuleViolation) << text;
   }
-  // Words that may be used in good faith are not refused on a GPU on the simulator's account.
+  // Words that a candidate may use in good faith get `unsupported` here, not a rule violation: a GPU would accept them.
   for (const char* text : {"int f() { asm(\"nop\"); }", "int f() { __asm__ volatile(\"\"); }", "#define volatile\n",
                            "#undef __attribute__\n", "  # define /* */ static_assert(...)\n"}) {
     EXPECT_EQ(Guarded(text), Verdict::kUnsupported) << text;

@@ -89,8 +89,8 @@ TEST(SimSample, NoBlockGivesATimeForWhereItLies) {
     EXPECT_EQ(strata.size(), 64u) << key;
     ++first[blocks[0] / 200];
   }
-  // The average is 2; a cheat could skip a block that is always or never included, or a stratum that always comes
-  // first.
+  // Each block is chosen twice on average. A cheat could skip a block that is always or never in the sample, or a
+  // stratum that always comes first.
   for (const auto& [block, times] : met) EXPECT_LT(times, 20) << block;
   for (const auto& [stratum, times] : first) EXPECT_LT(times, 40) << stratum;
 }
@@ -117,7 +117,7 @@ TEST(SimSample, NoDistanceIsKnownAtWhichLargeInputsRepeat) {
       same += x[static_cast<size_t>(i)] == x[static_cast<size_t>(i + distance / 4)];
     EXPECT_LT(same, all / 20) << distance;
   }
-  // Values are the same for every reader and address: a tensor that is updated in place has the contents of its copy.
+  // Every reader sees the same values at every address: a tensor that is updated in place has the contents of its copy.
   EXPECT_EQ(draw("y", 3), x);
   EXPECT_EQ(draw("x", 3), x);
   EXPECT_NE(draw("x", 4), x);

@@ -192,7 +192,8 @@ TEST(SimSession, CooperativeGridsMeet) {
   const std::vector<float> y = bench.Read<float>("y");
   for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(y[i], x[i] / total, 1e-6) << i;  // each block kept its shared
                                                                                      // memory
-  // The same launch without the flag is refused at its line; one that cannot be resident never starts.
+  // Without the `cooperative` flag the launch is refused at the barrier's line; one whose blocks cannot all be resident
+  // never starts.
   EXPECT_EQ(bench.RunSteps({SimBench::Step("k", {40}, {64}, args)}).status, LaunchStatus::kCrashed);
   EXPECT_EQ(bench.RunSteps({SimBench::Step("k", {132 * 33}, {64}, args, 0, true)}).status, LaunchStatus::kLaunchError);
 }
@@ -343,7 +344,8 @@ TEST(SimSession, TimesAreModelledAndRepeatExactly) {
 }
 
 TEST(SimSession, TheTimeOfASampleDependsNeitherOnTheWorkersNorOnTheirLuck) {
-  // Blocks of unequal length share their weights: the order of blocks on one first-level cache would show.
+  // Blocks of unequal length share the weights they read: the cost would depend on the order of blocks on one
+  // first-level cache.
   const ResolvedStep step =
       SimBench::Step("k", {4000}, {256}, {SimBench::T("w"), SimBench::T("y"), SimBench::I(4096)});
   double first = 0, share = 0;

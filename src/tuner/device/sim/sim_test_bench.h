@@ -34,7 +34,7 @@ class SimBench {
     session_ = Value(MakeSimSession(options));
   }
 
-  // Returns one compiler for the whole test program. Precompiled headers are those of all tests.
+  // Returns one compiler for the whole test program. Its precompiled headers are shared by all test programs.
   static Compiler& SharedCompiler() {
     static const std::unique_ptr<Compiler> compiler = Value(MakeSimCompiler({.cache_directory = HONE_BINARY_DIR "/tests/cache"}));
     return *compiler;

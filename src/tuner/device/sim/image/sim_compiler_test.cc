@@ -76,7 +76,7 @@ TEST(SimCompiler, ACompilerThatWasSignalledSaysNothingOfTheSource) {
     unit.body = "__global__ void k(float* y) { y[0] = 1; }";
     unit.kernels = {"k"};
     const CompiledModule module = compiler->Compile(unit).value();
-    EXPECT_EQ(module.verdict, Verdict::kTimedOut) << signal;  // which is never remembered
+    EXPECT_EQ(module.verdict, Verdict::kTimedOut) << signal;  // a verdict that is never cached
     EXPECT_THAT(module.digest, HasSubstr("by a signal from outside"));
   }
 }
@@ -179,7 +179,8 @@ TEST(SimCompiler, PtxThatIsNotEmulatedIsUnsupported) {
   EXPECT_THAT(module.digest, HasSubstr("wgmma"));
 }
 
-// -fsanitize=thread gives no hook to what a call copies, so such loads would cost nothing and could read anywhere.
+// -fsanitize=thread gives no hook to the copies that a call makes of its aggregates, so such loads would cost nothing
+// and could read anywhere.
 TEST(SimCompiler, AggregatesThatCallsCopyFromOrToMemoryAreUnsupported) {
   const std::string head = "struct F4 { float v[4]; };\n"
                            "__device__ __attribute__((noinline)) float Sum(F4 f) { return f.v[0] + f.v[3]; }\n"
@@ -194,11 +195,11 @@ TEST(SimCompiler, AggregatesThatCallsCopyFromOrToMemoryAreUnsupported) {
   EXPECT_THAT(digest("y[0] = Sum(table[i]);"), HasSubstr("takes an aggregate by value straight from memory (table["));
   EXPECT_THAT(digest("__shared__ F4 one; if (i == 0) one.v[0] = one.v[3] = 1; __syncthreads(); y[0] = Sum(one);"), HasSubstr("(one)"));
   EXPECT_THAT(digest("*(F4*)(y + 4 * i) = Make(x[0]);"), HasSubstr("returns an aggregate by value straight to memory"));
-  // Through a variable of the kernel's own each access is seen.
+  // A variable of the kernel's own in between makes each access visible.
   EXPECT_THAT(digest("F4 f = *(const F4*)(x + 4 * i); f = Make(Sum(f)); *(F4*)(y + 4 * i) = f;"), HasSubstr("ok"));
 }
 
-// nvcc would inline this. g++ does where it is told to, which it is where an access would be hidden.
+// nvcc would inline this function. g++ is told to inline it, because it would hide an access otherwise.
 TEST(SimCompiler, AFunctionTooLargeForTheInlinerIsInlinedWhereItTakesAnAggregate) {
   std::string steps;
   for (int i = 0; i < 60; ++i) steps += fmt::format("a.m += a.s * {0}.0f / (a.n + {0}.5f); a.s = a.s * a.m + {0}.25f; ", i + 1);

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Returns the numbers that a program's pieces add to one counter, in order.
+// Returns the amounts that the program's straight-line pieces add to one counter, in order.
 std::vector<int> Added(const std::string& assembly, int kind) {
   const std::string counted = CountWork(assembly),
                     before = "%fs:" + std::to_string(8 * kind) + "(%rax), %rcx\n\tleaq\t";

@@ -17,7 +17,7 @@ class AccessCountersTest : public testing::Test {
     counters.BeginLaunch(&sectors, 2, kText, 16 * 1024);
     counters.UseCache(nullptr, 0);
   }
-  // Logs one access of every lane; `offset` of a lane, or a negative number for none.
+  // Logs one access of every lane. `offset` returns a lane's offset, or a negative number for a lane without an access.
   void Warp(uint64_t pc, uint8_t bytes, const std::function<int64_t(int)>& offset, bool shared = false, bool writes = false,
             bool atomic = false) {
     Site& site = *counters.Find(pc);
