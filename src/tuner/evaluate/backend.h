@@ -19,21 +19,23 @@ class Backend {
   virtual ~Backend() = default;
   virtual const DeviceFacts& facts() const = 0;
   virtual Compiler& compiler() = 0;  // thread-safe
-  // Answers Evaluator::CanInclude: whether candidates may use this include set here.
+  // Returns Ok if candidates of this backend may use the include set; otherwise the reason. Evaluator::CanInclude
+  // returns the same.
   virtual Status CanInclude(std::string_view include_set) const {
     (void)include_set;
     return Status::Ok();
   }
-  // Returns the compiler for host-mode candidates. It is thread-safe and owned by the backend. kUnavailable, with the
-  // reason, where host-mode candidates are not judged.
+  // Returns the compiler for host-mode candidates. It is thread-safe and owned by the backend. Returns kUnavailable,
+  // with the reason, where host-mode candidates are not judged.
   virtual Result<Compiler*> host_compiler() = 0;
-  // Returns the compiler for candidates of machine code, under the same rules. This default is the simulated GPU's
-  // answer.
+  // Returns the compiler for candidates of machine code; thread-safe and owned by the backend. The default, which the
+  // simulated GPU's backend keeps, is the error that machine code cannot be judged here.
   virtual Result<Compiler*> machine_code_compiler() {
     return Status::Unavailable("machine code runs on the GPU that it was compiled for, and the simulated GPU runs source alone; judge "
                                "it with --device cuda:N");
   }
-  // Says how many jobs may be judged at the same time. A GPU judges one, because jobs would disturb each other's times.
+  // Returns how many jobs may be judged at the same time. A GPU judges one, because jobs would disturb each other's
+  // times.
   virtual int judges_at_once() const { return 1; }
   // Judges one job. Up to judges_at_once() threads may call this at the same time, and the evaluator lets in no more. A
   // job that contains a host-mode program runs confined, in a worker process of its own.

@@ -25,25 +25,25 @@ struct InputSet {
   uint64_t key = 0;               // secret; tensor keys derive from it
   Distribution stress = Distribution::kNormal;
   bool use_stress = false;        // false: each tensor's own distribution
-  uint64_t permutation_key = 0;   // not 0: slices come in a secret order; 0: as drawn
+  uint64_t permutation_key = 0;   // not 0: key of the secret order in which the slices lie; 0: they lie as drawn
   uint64_t redraw_key = 0;        // the key that redraws the slices of `redrawn`
   std::vector<int64_t> redrawn;   // sorted indices of slices that are drawn afresh in their places
-  const HandCase* hand = nullptr;  // if not null, its values instead of drawn ones; owned by the task
-  const std::map<std::string, ValueSpec>* values =
-      nullptr;                    // if not null, a case's own, not the tensors'; owned by the task
-  std::string name() const;       // "normal", "heavy_tailed", …: for messages
+  const HandCase* hand = nullptr;  // if not null, its values are the inputs and nothing is drawn; owned by the task
+  const std::map<std::string, ValueSpec>* values = nullptr;  // by tensor: a case's own distributions, in place of
+                                                             // TensorSpec::values; null: none; owned by the task
+  std::string name() const;  // "default", "heavy_tailed", …: for messages
 };
 
-// Returns whether some stress inputs have few different values of this index tensor: its values may repeat, it is no mask, and
-// the task does not forbid stress.
+// Returns whether stress inputs may crowd this index tensor, so that it holds few different values. They may if its
+// values may repeat, it is no mask, and the task does not forbid stress.
 bool TakesIndexStress(const TensorSpec& tensor);
 
-// Returns how `tensor` is drawn for these inputs, stress inputs aside.
+// Returns how `tensor` is drawn for these inputs when no stress distribution replaces its own.
 const ValueSpec& ValuesOf(const TensorSpec& tensor, const InputSet& inputs);
 
-// A Placement says how tensors and workspaces lie on a device that can keep them apart (BlockRequest).
+// A Placement says how tensors and workspaces lie in memory, on a device that can keep them apart (BlockRequest).
 struct Placement {
-  bool apart = false;  // each tensor of each set in memory of its own, at a secret address, with nothing beside it
+  bool apart = false;  // each tensor of each set lies alone, at a secret address, with nothing mapped beside it
   bool read_only_inputs = true;   // with `apart`: a candidate that writes an input crashes
   bool mapped_neighbors = false;  // with `apart`: a candidate that reads beside a tensor does not crash
 };
@@ -61,7 +61,7 @@ class CaseBuffers {
                                                    bool exact_align, uint64_t gap_key, bool sampled = false,
                                                    const Placement& placement = {});
 
-  // Return the device bytes that one set takes (tensors only), and what an allocation of `sets` would need in all.
+  // Returns the device bytes that the tensors of one set take; workspaces are not included.
   static Result<int64_t> SetBytes(const Task& task, const Dims& dims);
 
   int sets() const { return static_cast<int>(bindings_.size()); }
@@ -72,8 +72,9 @@ class CaseBuffers {
   int64_t slices() const { return slices_; }
   bool sampled() const { return sampled_; }
 
-  // Moves the blocks that lie apart to other places and, for some, to other addresses. Returns true if so: all contents
-  // are lost, and bindings have changed. Returns false where nothing lies apart.
+  // Moves the blocks that lie apart (Placement::apart) to other places, which `key` chooses; some get other addresses.
+  // Returns true if blocks were moved: all contents are then lost, and bindings have changed. Returns false where
+  // nothing lies apart.
   Result<bool> Rearrange(uint64_t key);
   // Draws every in and inout tensor of set `index`.
   Status DrawInputs(int index, const InputSet& inputs);
@@ -84,11 +85,11 @@ class CaseBuffers {
   Status PrepareLaunch(int index, const InputSet& inputs, const ResolvedPlan& plan);
   // Sets the secret from which fills follow, instead of the one derived from `gap_key`.
   void UseFillKey(uint64_t key) { fill_key_ = key; }
-  // Uses the fixed poison from now on, and 0xa5 in workspaces: for sampled buffers, where a launch's cost must repeat,
-  // and for tests of what changing fills catch.
+  // Fills outputs with the fixed poison and workspaces with 0xa5 from now on. Sampled buffers need that, because a
+  // launch's cost must repeat; tests use it to show what changing fills catch.
   void UseFixedFills() { fixed_fills_ = true; }
-  // Returns whether the element at `at` of an output still holds the fill of PrepareLaunch. Narrow elements are
-  // compared together with those that follow, because a single byte may match by chance.
+  // Returns whether the element at coordinates `at` of an output still holds the fill of PrepareLaunch. An element
+  // narrower than four bytes is compared together with its successors, because a single byte may match by chance.
   Result<bool> StillFilled(int index, const std::string& tensor, const std::vector<int64_t>& at) const;
   Result<std::optional<std::string>> CheckGaps() { return session_.CheckGaps(*arena_); }
 
@@ -110,16 +111,17 @@ class CaseBuffers {
   DeviceSession& session_;
   const Task& task_;
   Dims dims_;
-  uint64_t fill_key_ = 0, fills_ = 0;
+  uint64_t fill_key_ = 0;  // secret from which fills follow
+  uint64_t fills_ = 0;     // number of fills so far
   bool fixed_fills_ = false;
-  std::map<std::string, FillSpec> last_fill_;  // by output; absent: the fixed poison, or no fill at all
+  std::map<std::string, FillSpec> last_fill_;  // by output; absent: filled with the fixed poison, or never filled
   std::map<std::string, TensorShape> shapes_;
   std::map<std::string, int64_t> base_align_;
   int64_t slices_ = 1;
   bool sampled_ = false;
   std::unique_ptr<Arena> arena_;
-  std::vector<int> place_;                     // number in the arena of each block, block by block, set after set
-  std::map<std::string, size_t> first_block_;  // by tensor or "workspace:NAME": its first block within a set
+  std::vector<int> place_;                     // by block, set after set: the block's number in the arena
+  std::map<std::string, size_t> first_block_;  // by tensor or "workspace:NAME": number of its block within a set
   std::vector<std::string> workspace_names_;
   std::vector<Bindings> bindings_;
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An Evaluator for machines without a GPU that compiles candidates for one and runs nothing. It finds what a simulated
-// GPU cannot: whether a kernel with a GPU's own instructions (wgmma, TMA, clusters) still compiles for it.
+// The compile-only evaluator compiles candidates for a GPU on a machine without one, and runs nothing. It finds what a
+// simulated GPU cannot: whether a kernel with instructions of one GPU generation (wgmma, TMA, clusters) still compiles.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,11 @@
 
 namespace hone {
 
-// `architecture` is "sm_90a", "sm_80", …; of `options` the places and the compiler's limits count. An evaluation is
-// `ok` if the plan can be read and every module compiles, and has the label "compiled_only": nothing was checked or
-// timed. Candidates in host mode and of machine code are `unsupported`. kInvalidArgument: not the name of an
-// architecture, or one that NVRTC does not know; kUnavailable: no NVRTC, or a build without CUDA.
+// Makes the evaluator for `architecture`, such as "sm_90a" or "sm_80". Of `options`, only the folders and the
+// compiler's limits are used. An evaluation is `ok` if the plan can be read and every module compiles, and has the
+// label "compiled_only": nothing was checked or timed. Candidates in host mode and of machine code are `unsupported`.
+// Returns kInvalidArgument if `architecture` is no name of one or NVRTC does not know it, and kUnavailable without
+// NVRTC or in a build without CUDA.
 Result<std::unique_ptr<Evaluator>> MakeCompileOnlyEvaluator(const EvaluatorOptions& options,
                                                             const std::string& architecture);
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CountedSession is a DeviceSession that adds up where an evaluation's device time goes: host seconds and calls of each
-// operation of the session it wraps. Enqueued work is charged to the call that waits for it. A call costs two clock
-// readings, under 0.1 us. Every launch passes here, so a watchdog is notified here too.
+// CountedSession is a DeviceSession that adds up host seconds and calls of each operation of the session it wraps, to
+// show where an evaluation's device time goes. Enqueued work is charged to the call that waits for it. A call costs two
+// clock readings, under 0.1 us. It also notifies a watchdog, because every launch passes through it.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ class CountedSession : public DeviceSession {
   Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override;
   Result<DeviceCondition> Condition() override;
 
-  // Adds "session_seconds.draw", "session_calls.draw" and so on.
+  // Adds two metrics for each operation: "session_seconds.draw", "session_calls.draw" and so on.
   void AddTo(std::map<std::string, double>& metrics) const;
 
  private:

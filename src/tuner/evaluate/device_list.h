@@ -12,12 +12,12 @@
 namespace hone {
 
 struct DeviceList {
-  std::vector<DeviceFacts> devices;  // GPUs first, then the simulated ones, the default of those first; "auto" is the first
+  std::vector<DeviceFacts> devices;  // GPUs, then simulated GPUs, whose default comes first; "auto" is the first of all
   std::vector<std::string> missing;  // sentences that say what is missing and how to get it
 };
 
-// `cuda_home` and `cutlass_home` may be empty for the usual places. `search_path` lists folders of programs, as in
-// PATH.
+// Returns the devices. `cuda_home` and `cutlass_home` may be empty for the usual places. `search_path` lists folders of
+// programs, as PATH does.
 DeviceList ListDevices(const std::string& cuda_home, const std::string& cutlass_home, const std::string& search_path);
 
 }  // namespace hone

@@ -15,7 +15,7 @@ namespace hone {
 struct GpuToolPlaces {
   std::string cuda_home;     // empty: the usual places
   std::string cutlass_home;  // empty: the usual places
-  std::string search_path;   // folders of programs, as in PATH
+  std::string search_path;   // folders of programs, separated by colons as in PATH
 };
 
 // Checks nvrtc, cutlass, nvcc and nvdisasm, in this order. The list is empty in a build without CUDA.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file turns the way in which one of a candidate's launches ended into a verdict on the candidate.
+// This file turns the LaunchStatus of a candidate's launch into a verdict on the candidate.
 #pragma once
 
 #include "hone/tuner/evaluation.h"

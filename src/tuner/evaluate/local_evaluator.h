@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file makes the evaluator over given backends: MakeEvaluator uses it, and so do tests, whose GPU is made of
-// lambdas.
+// This file makes the evaluator over given backends. MakeEvaluator uses it, and so do tests, whose GPU is a fake.
 #pragma once
 
 #include <functional>
@@ -16,8 +15,8 @@ namespace hone {
 
 using BackendFactory = std::function<Result<std::unique_ptr<Backend>>()>;
 
-// `simulated` makes the simulated GPU beside a measured `backend` when the first candidate needs it (second_device.h);
-// empty: there is none.
+// Makes the evaluator that judges on `backend`. `simulated` makes the simulated GPU that runs small cases beside a GPU
+// (second_device.h); it is called when the first candidate needs it. Empty: there is no simulated GPU.
 std::unique_ptr<Evaluator> MakeLocalEvaluator(std::unique_ptr<Backend> backend, BackendFactory simulated,
                                               const EvaluatorOptions& options);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file runs the small cases of a candidate on the simulated GPU beside a GPU's own; join_verdicts.h gives the
-// reason.
+// This file runs small cases of a candidate on the simulated GPU, in addition to the cases that a GPU runs;
+// join_verdicts.h gives the reason.
 #pragma once
 
 #include <memory>
@@ -19,13 +19,14 @@
 
 namespace hone {
 
-// Returns a candidate's text changed so that the simulated GPU's compiler takes the branches that a GPU's would take. Macros that
-// only one of the two compilers defines are renamed (HONE_SIM, __GNUC__) or replaced (__CUDACC_RTC__). nullopt: it names none.
+// Returns the candidate's text, changed so that the simulated GPU's compiler takes the preprocessor branches that a
+// GPU's compiler would take: macros that only one of the two compilers defines are renamed (HONE_SIM, __GNUC__) or
+// replaced (__CUDACC_RTC__). Returns nullopt if the text names no such macro.
 std::optional<std::string> AsOnAGpu(std::string_view source);
 
-// Judges `request`'s candidate on `simulated`, by checks alone, and compiles for it what it needs. `reference` computes
-// expected outputs where there is no oracle.cu. A Status means that the device failed, or that the task is at fault
-// there.
+// Compiles the request's candidate for `simulated` and judges it there by SmallCases, without timing. `reference`
+// computes expected outputs where there is no oracle.cu. A Status means that the device failed, or that the task is at
+// fault on the simulated GPU.
 Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const EvaluationRequest& request,
                                    double launch_limit_seconds, int compile_jobs,
                                    std::shared_ptr<HostReference> reference = nullptr);

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SpoolServer takes one look at a spool: it claims, judges and answers the bundles that wait there.
+// SpoolServer serves a spool: at each look it claims, judges and answers the bundles that wait there.
 //
-// Only a judgement is an answer. Where the environment failed (a device that was lost, a process that could not be
-// made, a full disk), the bundle is tried again, and then goes back to `pending` with the reason beside it: no kernel
-// is held responsible for this machine.
+// Only a judgement is an answer. If the environment fails (a device is lost, a process cannot be made, the disk is
+// full), the bundle is tried again, and then goes back to `pending` with the reason in failed/: no kernel is held
+// responsible for a machine's faults.
 #pragma once
 
 #include <functional>
@@ -20,31 +20,33 @@
 namespace hone {
 
 struct ServeOptions {
-  int threads = 1;            // bundles at a time; their compiles overlap
+  int threads = 1;            // number of bundles in work at a time; their compiles overlap
   int tries = 3;              // attempts for one bundle in one look, the first one included
-  double pause_seconds = 0.5; // before the second try, twice as long before each further one
-  int max_looks = 3;          // looks in which a bundle may fail before it is left to other workers
-  // The profiles that are taken, of those that bundles ask for: all, those of versions that gained
+  double pause_seconds = 0.5;  // pause before the second try; twice as long before each further one
+  int max_looks = 3;           // number of looks in which a bundle may fail before it is left to other workers
+  // Which of the profiles that bundles ask for are taken: all, those of versions that gained
   // (EvaluationRequest::profile_gains), or none. A profile takes about as long as the judgement.
   enum class Profiles { kAll, kGains, kNone } profiles = Profiles::kAll;
-  std::stop_token stop;  // once requested, nothing more is begun
-  // Reports the outcome of a bundle. Called one at a time, from any thread.
+  std::stop_token stop;  // once a stop is requested, no further bundle is begun
+  // Receives the outcome of each bundle. Calls come from any thread, one at a time.
   std::function<void(const std::string& id, const Result<Evaluation>& evaluation)> on_bundle;
 };
 
 struct Served {
   int judged = 0;      // answered with an evaluation
-  int unreadable = 0;  // answered with an error: a bundle of another protocol, or a damaged one
-  int put_back = 0;    // not answered: the environment failed
+  int unreadable = 0;  // answered with an error, because the bundle is damaged or has another protocol version
+  int put_back = 0;    // put back unanswered, because the environment failed
 };
 
-// Says kUnavailable if this process was told to end and the verdict is one that a signal to its children could cause
-// too: a batch system signals all processes of a job. Waits a moment for the signal with such a verdict. A worker calls it
-// before it answers, so that no compile error is reported that was a preemption.
+// Returns kUnavailable if `stop` is requested and the verdict is one that a signal to a child process could have
+// caused: a batch system that ends a job signals all its processes. With such a verdict, it first waits a moment for
+// this process's own signal. A worker calls it before it answers, so that a preemption is not reported as a compile
+// error.
 Status CheckNotSignalled(const Evaluation& evaluation, const std::stop_token& stop);
 
-// Judges one bundle, again where the environment fails (`tries`, `pause_seconds`), with the profiles that the options
-// allow. A lost device is a failure of the environment, and so is what CheckNotSignalled says: kUnavailable.
+// Judges one bundle, with the profiles that the options allow. If the environment fails, judges it again (`tries`,
+// `pause_seconds`). A lost device and an error of CheckNotSignalled count as failures of the environment and are
+// returned as kUnavailable.
 Result<Evaluation> JudgeBundle(Evaluator& evaluator, const SpoolBundle& bundle, const ServeOptions& options,
                                const EvaluationProgress& progress = {});
 
@@ -61,7 +63,7 @@ class SpoolServer {
   Evaluator& evaluator_;
   Spool& spool_;
   ServeOptions options_;
-  std::map<std::string, int> failed_looks_;  // by bundle
+  std::map<std::string, int> failed_looks_;  // by bundle ID: number of looks in which the bundle failed
 };
 
 }  // namespace hone

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A spool passes evaluations to other machines: it is a folder on a shared disk, or one carried to a GPU and back.
+// A spool passes evaluations to other machines: it is a folder on a shared disk, or one that is copied to a machine
+// with a GPU and back.
 //
-//   DIR/pending/ID.json   a bundle: task, sources, incumbent, seed, protocol version; needs nothing else
-//   DIR/running/ID.json   claimed by a worker (a rename, so that two workers never judge one bundle)
-//   DIR/done/ID.json      the evaluation, or why there can be none
-//   DIR/failed/ID.json    why the last worker put this bundle back; gone once it is answered
+//   DIR/pending/ID.json   a bundle, complete in itself: task, sources, incumbent, seed, protocol version
+//   DIR/running/ID.json   a bundle that a worker has claimed (by a rename, so that two workers never judge one bundle)
+//   DIR/done/ID.json      the answer: the evaluation, or why there can be none
+//   DIR/failed/ID.json    why the last worker put this bundle back; removed once the bundle is answered
 //   DIR/device.json       facts of the device that last judged here
 //
 // Every file is written to a temporary name and renamed. ID is a hash of the bundle, so that asking again finds the
@@ -35,29 +36,28 @@ class Spool {
 
   static std::string BundleId(const Task& task, const EvaluationRequest& request);
 
-  // Returns the stored answer; kPending when there is none yet (the bundle is then pending or running; the message says
-  // why the last worker put it back), or the error of a worker that could not read the bundle.
+  // Returns the stored answer, or the error of a worker that could not read the bundle. Returns kPending while the
+  // bundle is pending or running; the message then says why the last worker put it back, if one did.
   Result<Evaluation> Answer(const std::string& id) const;
   // Writes the bundle unless it is pending, running or done already.
   Status Submit(const Task& task, const EvaluationRequest& request);
 
-  // Claims every pending bundle except those in `except`, oldest first; bundles that cannot be read are answered with
-  // the reason.
+  // Claims every pending bundle except those in `except`, oldest first, and returns their IDs.
   Result<std::vector<std::string>> Claim(const std::set<std::string>& except = {});
   Result<SpoolBundle> Load(const std::string& id) const;
   Status Finish(const std::string& id, const Result<Evaluation>& evaluation);
-  // Puts a bundle back into pending/ unanswered, because the environment failed with `reason`. Later claims find it
-  // again.
+  // Puts a bundle back into pending/ unanswered, because the environment failed with `reason`, which is noted in
+  // failed/. Later claims find it again.
   Status PutBack(const std::string& id, const Status& reason);
-  // Does the same without a reason, for a bundle that was claimed and not started.
+  // Puts a bundle back into pending/ that was claimed and not started; no reason is noted.
   Status Unclaim(const std::string& id);
-  // Puts back, without a reason, all bundles that this process has claimed and not answered. It is for a process that
-  // is about to end, from any thread: no bundle is left half done, and threads that would claim or answer after it wait
-  // for the end.
+  // Puts back, without a reason, all bundles that this process has claimed and not answered. A process that is about to
+  // end calls it, from any thread. It never unlocks the spool: threads that would claim or answer afterwards wait until
+  // the process ends, so that no bundle is left half done.
   void GiveUp();
-  // Moves bundles that a dead worker left in running/ back to pending/: those claimed at least so long ago, and locked
-  // by nobody. A worker locks what it has claimed (flock); where a file system keeps locks to one machine, a worker of
-  // another machine looks like a dead one.
+  // Moves bundles that a dead worker left in running/ back to pending/: those that were claimed at least
+  // `older_than_seconds` ago and that no process has locked. A worker locks the bundles it has claimed (flock). On a
+  // file system that keeps locks to one machine, a worker on another machine looks like a dead one.
   Status Release(double older_than_seconds);
 
   Status WriteFacts(const DeviceFacts& facts);
@@ -65,7 +65,8 @@ class Spool {
 
  private:
   std::string Path(const char* state, const std::string& id) const;
-  // Call these with mutex_ held. Hold returns whether a bundle that was renamed into running/ is this worker's.
+  // Hold locks a bundle that was renamed into running/ and returns whether this worker now owns it; Return moves a
+  // bundle back to pending/. Call both with mutex_ held.
   bool Hold(const std::string& id);
   Status Return(const std::string& id);
 

@@ -18,8 +18,9 @@ enum class LibraryKind { kCublasLt, kTorch };
 
 struct LibrarySpec {
   LibraryKind kind = LibraryKind::kTorch;
-  std::string expression;            // torch: over tensors, dims and scalars; gives the output, or a tuple of them
-  bool module = false;               // torch: the task's own PyTorch module, and no expression
+  std::string expression;  // torch: Python over the task's tensors, dims and scalars; gives the output, or a
+                           // tuple of the outputs
+  bool module = false;     // torch: true: the task's own PyTorch module is timed, and `expression` is empty
   // For cuBLASLt, the product is c[m, n] = a[m, k] b[k, n], row-major; a transposed factor is stored as [k, m] or [n,
   // k].
   std::string a, b, c, m, n, k;
@@ -31,8 +32,8 @@ struct LibrarySpec {
 // Parses baseline.toml. Errors (kInvalidArgument) name file, line, field and remedy; every name must be one of the
 // task's.
 Result<std::vector<LibrarySpec>> ParseBaselines(std::string_view toml, std::string_view file, const Task& task);
-// Loads the baseline.toml in the task's own folder. Where it names no PyTorch and the task is made of a PyTorch module, that
-// module is added. The list is empty where there is neither.
+// Loads the baseline.toml in the task's own folder. Adds the task's PyTorch module, if the task has one and the file
+// names no PyTorch library. Without a file and a module, the list is empty.
 Result<std::vector<LibrarySpec>> LoadBaselines(const Task& task);
 
 // Returns the source of a host-mode candidate that does the task by cuBLASLt, with the first algorithm that cuBLASLt

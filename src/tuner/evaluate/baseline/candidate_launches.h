@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file writes a candidate's launches for one case in the form that the PyTorch child reads. The child can then
-// time the candidate and an expression in interleaved quads: both in one process, on the same inputs.
+// This file writes a candidate's launches for one case in the form that the PyTorch child process (torch_child.py)
+// reads. The child can then time the candidate and a PyTorch expression in interleaved quads: both in one process, on
+// the same inputs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

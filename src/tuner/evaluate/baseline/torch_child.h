@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text of torch_child.py, embedded at build time.
+// Returns the text of torch_child.py, which is embedded at build time.
 #pragma once
 
 #include <string_view>

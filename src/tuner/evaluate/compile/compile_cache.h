@@ -4,9 +4,10 @@
 // The compile cache keeps compiled modules on disk, under the hash of everything that went into them. It wraps any
 // Compiler.
 //
-// The folder may be shared by any number of processes, killed at any moment: entries are written to a temporary file
-// and renamed. Each carries its own checksum; one that does not match is removed and compiled again. A full disk costs
-// speed, never a verdict. An outcome that depends on the moment (a time limit, a crash of the compiler) is not kept.
+// Any number of processes may share the folder, and each may be killed at any moment: an entry is written to a
+// temporary file and renamed. Each entry carries a checksum; an entry that does not match its checksum is removed and
+// compiled again. A full disk costs speed, never a verdict. An outcome that depends on the moment (a time limit, a
+// crash of the compiler) is not kept.
 //
 // An entry is DIR/<2 hex digits>/<64 hex digits>.module. The file's modification time is its last use, and the least
 // recently used entries are removed when the folder exceeds its bound.
@@ -30,8 +31,8 @@ struct CompileCacheOptions {
 struct CompileCacheCounters {
   int64_t hits = 0, misses = 0;
   int64_t corrupt = 0;         // entries found damaged and removed
-  int64_t failed_writes = 0;   // a full or read-only disk
-  int64_t evicted = 0;
+  int64_t failed_writes = 0;   // entries that could not be written: a full or read-only disk
+  int64_t evicted = 0;         // entries removed because the folder exceeded its bound
 };
 
 class CachedCompiler : public Compiler {
@@ -39,12 +40,12 @@ class CachedCompiler : public Compiler {
   virtual CompileCacheCounters counters() const = 0;
 };
 
-// Returns kIo when the folder cannot be made. Two threads that ask for the same unit at the same time cause one
-// compile.
+// Makes a compiler that looks into the cache before it calls `inner`. Returns kIo when the folder cannot be made. Two
+// threads that ask for the same unit at the same time cause one compile.
 Result<std::unique_ptr<CachedCompiler>> MakeCachedCompiler(std::unique_ptr<Compiler> inner,
                                                            const CompileCacheOptions& options);
 
-// Returns the name of `unit` compiled by the compiler with this fingerprint: 64 hexadecimal digits.
+// Returns the cache's name for `unit` when the compiler with this fingerprint compiles it: 64 hexadecimal digits.
 std::string CompileCacheKey(const TranslationUnit& unit, std::string_view fingerprint);
 
 // Encode a module as bytes, checksum included, and decode it; `seconds` and `from_cache` are not kept. DecodeModule

@@ -10,8 +10,8 @@
 
 namespace hone {
 
-// Compiles every module that `candidate` needs, in parallel on up to `jobs` threads. The verdict of a module that fails
-// is in the program. With `is_oracle`, `ref:NAME` arguments are typed as double pointers.
+// Compiles every module that `candidate` needs, in parallel on up to `jobs` threads. A module that fails to compile
+// has its verdict in the returned program. With `is_oracle`, `ref:NAME` arguments have the type pointer to double.
 Result<CompiledProgram> CompileCandidate(Compiler& compiler, const Candidate& candidate, const Task& task,
                                          const Binding& binding, bool is_oracle, int jobs);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These gates judge what machine code shows by itself, whichever compiler made it: resources, device globals, and faults that
-// need no launch to be seen (a device heap, managed variables, unresolved functions, names that are no kernels).
+// These gates judge what machine code shows without a launch, whichever compiler made it: resources, device globals,
+// and faults (use of the device heap, managed variables, unresolved functions, names that are no kernels).
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVRTC, found and loaded at run time, so that one binary serves machines with and without it. The few
-// functions used are declared here by hand: building Hone needs no CUDA header for them.
+// NVRTC is found and loaded at run time, so that one binary serves machines with and without it. The functions that
+// Hone uses are declared here by hand, so that building Hone needs no CUDA header for them.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct NvrtcLibrary {
   using Code = int;  // nvrtcResult
   static constexpr Code kSuccess = 0, kOutOfMemory = 1, kInvalidOption = 5, kCompilationError = 6;
 
-  std::string path;  // as given to the loader
+  std::string path;  // file name as it was given to the loader
   int major = 0, minor = 0;
 
   const char* (*error_string)(Code);
@@ -42,15 +42,17 @@ struct NvrtcLibrary {
   bool has_pch() const { return set_pch_heap_size != nullptr && get_pch_create_status != nullptr; }
 };
 
-// Returns the files to try, in order: `cuda_home`/lib64 and its like, /usr/local/cuda, the loader's own directories;
-// each for version 13, then 12. kUnavailable says where it looked and what to install.
+// Returns the files to try, in order: in `cuda_home`/lib64 and the like, in /usr/local/cuda, and in the loader's own
+// directories; in each, version 13 comes before version 12.
 std::vector<std::string> NvrtcCandidates(const std::string& cuda_home);
+// Loads the first of NvrtcCandidates that can be loaded. Returns kUnavailable, with the places that were tried and what
+// to install.
 Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtc(const std::string& cuda_home);
 // Loads exactly this file.
 Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtcFrom(const std::string& path);
 
-// Returns the include directories that a CUDA compiler needs: the one with cuda_fp16.h and, where it is separate, the
-// one with cuda/std. kUnavailable when no toolkit headers are found.
+// Returns the include directories that a CUDA compiler needs: the one that contains cuda_fp16.h and, if it is another,
+// the one that contains cuda/std. Returns kUnavailable when no toolkit headers are found.
 Result<std::vector<std::string>> FindCudaIncludeDirectories(const std::string& cuda_home);
 
 }  // namespace hone

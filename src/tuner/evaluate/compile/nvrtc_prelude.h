@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The prelude is what every candidate finds declared before its first line, per include set. With it come small
-// stand-ins for system headers, which NVRTC would not find because it has no host compiler beneath it.
+// The prelude is the text that is compiled before a candidate's first line; each include set has its own. Small
+// stand-ins for system headers come with it, because NVRTC has no host compiler whose headers it could use.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ namespace hone {
 // fragments, cooperative groups, pipelines, barriers), "cute" (CUTLASS's CuTe).
 bool IsKnownIncludeSet(std::string_view include_set);
 
-// Returns the text of the precompiled header for a known set, without the header stop that ends it. With `fast_cute`,
-// the text for "cute" has Hone's faster forms of CuTe's algebra (cute_fast_tuple.cuh and the other cute_fast files)
-// before CuTe's own headers.
+// Returns the prelude of a known include set, which becomes a precompiled header; the pragma that ends such a header
+// (nv_hdrstop) is not in it. With `fast_cute`, the prelude of "cute" includes Hone's faster forms of CuTe's algebra
+// (cute_fast_tuple.cuh and the other cute_fast files) before CuTe's own headers.
 std::string NvrtcPrelude(std::string_view include_set, bool fast_cute);
 
-// Returns name and text of the headers served from memory: <cstdint>, <cmath>, <cuda.h> and the like, as far as device
-// code can use them, and hone/cute_fast_*.cuh.
+// Returns name and text of the headers that NVRTC gets from memory: <cstdint>, <cmath>, <cuda.h> and the like, as far
+// as device code can use them, and hone/cute_fast_*.cuh.
 const std::vector<std::pair<std::string, std::string>>& NvrtcShimHeaders();
 
 }  // namespace hone

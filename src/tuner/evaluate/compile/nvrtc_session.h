@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session uses NVRTC directly, in this process: one set of options and one precompiled header, any number of
-// compiles. The zygote makes a session and its forked children compile with it; tests may do both in one process, which
-// a hostile source can then crash.
+// A session uses NVRTC directly, in this process, for any number of compiles with one set of options and one
+// precompiled header. A zygote makes the session, and the zygote's forked children compile with it. Tests may do both
+// in one process, which a hostile source can then crash.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ struct NvrtcSetup {
   std::string library;               // path of libnvrtc
   std::vector<std::string> options;  // complete: architecture, standard, include directories, the plan's own
   std::string prelude;               // contents of the precompiled header
-  std::string plain_prelude;         // used instead where `prelude` does not compile; empty: no substitute
-  std::vector<std::pair<std::string, std::string>> headers;  // served from memory: name, text
-  std::string pch_directory;         // writable for the session, readable for its children
-  int64_t pch_heap_bytes = 0;
+  std::string plain_prelude;         // replaces `prelude` if that does not compile; empty: no substitute
+  std::vector<std::pair<std::string, std::string>> headers;  // name and text of headers that NVRTC gets from memory
+  std::string pch_directory;   // folder of the precompiled header: the session writes it, its children read it
+  int64_t pch_heap_bytes = 0;  // NVRTC's heap for the precompiled header; 0: no precompiled header
 };
 
 struct NvrtcJob {
-  std::string file;                  // for messages
-  std::string body;                  // the source after the prelude
-  std::vector<std::string> kernels;  // name expressions
+  std::string file;                  // name of the source in messages
+  std::string body;                  // the source, without the prelude
+  std::vector<std::string> kernels;  // name expressions of the kernels, as in "scale<float>"
 };
 
 struct NvrtcReply {
@@ -40,16 +40,16 @@ struct NvrtcReply {
   bool rejected = false;  // the source is at fault (a compilation error), not the options or NVRTC
   std::string log;
   std::string cubin;
-  std::map<std::string, std::string> lowered;
-  bool pch_used = false;
+  std::map<std::string, std::string> lowered;  // by name expression: the kernel's symbol in the cubin
+  bool pch_used = false;                       // the precompiled header was used
 };
 
 // A session is not thread-safe.
 class NvrtcSession {
  public:
-  // Loads NVRTC and writes the precompiled header. Without PCH support, or when the header does not fit its heap,
-  // the session works all the same and pch() is false. kUnavailable when the prelude itself does not compile, with
-  // the compiler's words (an architecture NVRTC does not know, a header not found).
+  // Loads NVRTC and writes the precompiled header. Without PCH support, or when the header does not fit its heap, the
+  // session works all the same and pch() is false. Returns kUnavailable, with the compiler's log, when the prelude
+  // itself does not compile: NVRTC does not know the architecture, say, or a header was not found.
   static Result<std::unique_ptr<NvrtcSession>> Make(NvrtcSetup setup);
 
   NvrtcReply Compile(const NvrtcJob& job) const;

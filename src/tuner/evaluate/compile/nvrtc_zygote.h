@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The zygote: a process that has loaded NVRTC and made a precompiled header, and forks itself, confined, for every
-// compile. A fork shares the address layout, so the header is accepted (0.03 s instead of 0.06 s for the base set,
-// 0.2 s instead of 1.2 s for libcu++); and whatever a source does to the compiler, it does to that child alone.
+// A zygote is a process that has loaded NVRTC and made a precompiled header. For every compile it forks a confined
+// child. The child shares the zygote's address layout, so that NVRTC accepts the header (a compile takes 0.03 s instead
+// of 0.06 s for the base set, 0.2 s instead of 1.2 s for libcu++). Whatever a source does to the compiler, it does to
+// that child alone.
 //
 // Frames on the zygote's socket (base/frames.h):
 //   1. to the zygote, once: a ZygoteSetup. Answer: {"ok": true, "pch": bool} or {"error": text}.
 //   2. to the zygote, per compile: {"limit_seconds": s} with two sockets, `job` and `status`.
-// On `job`: an NvrtcJob to the child, an NvrtcReply back. On `status`, from the zygote when the child has ended or was
-// ended: {"signal": n, "exit": n, "timed_out": bool, "out_of_memory": bool}, which gives the reason where `job` ends
-// without a reply. The zygote ends when its socket closes, and its children with it.
+// On the socket `job`, an NvrtcJob goes to the child and an NvrtcReply comes back. On the socket `status`, the zygote
+// reports the child's end: {"signal": n, "exit": n, "timed_out": bool, "out_of_memory": bool}, which gives the reason
+// if `job` closes without a reply. The zygote and its children end when the zygote's socket closes.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +26,15 @@ namespace hone {
 
 struct ZygoteSetup {
   NvrtcSetup nvrtc;
-  std::vector<std::string> read_paths;  // all that a compiling child may read, the precompiled header apart
-  std::string scratch_directory;        // where each child gets a folder of its own for temporary files
+  std::vector<std::string> read_paths;  // all paths that a compiling child may read, besides the precompiled header
+  std::string scratch_directory;        // folder in which each child gets a folder of its own for temporary files
   int64_t memory_bytes = 0;  // limit on a child's resident memory, checked every tenth of a second; 0: no limit
-  int64_t temporary_bytes = 0;          // the largest temporary file a child may write
-  int64_t cpu_seconds = 0;
+  int64_t temporary_bytes = 0;  // limit on the size of a child's temporary file
+  int64_t cpu_seconds = 0;      // limit on a child's processor time
 };
 
-// The zygote's main function: serves the socket `fd` until it closes. Call it first in a fresh process with a single
-// thread; `hone __nvrtc-zygote --fd N` does. Returns the exit status.
+// Is the zygote's main function: serves the socket `fd` until it closes, and returns the exit status. Call it first in
+// a fresh process with a single thread, as `hone __nvrtc-zygote --fd N` does.
 int NvrtcZygoteMain(int fd);
 
 // These functions encode the messages as frames. Decoding checks everything: a child's reply may come from a compiler
@@ -53,10 +54,11 @@ struct ZygoteGreeting {
   bool pch = false;
   std::string error;  // empty: ready
 };
-// The exit status in a ChildEnd when no process, or no folder for it, could be made.
+// ChildEnd::exit_status when no process, or no folder for it, could be made.
 inline constexpr int kNoProcess = 125;
+// A ChildEnd says how a compiling child ended.
 struct ChildEnd {
-  int signal = 0, exit_status = 0;
+  int signal = 0, exit_status = 0;  // of the process; signal 0: it exited
   bool timed_out = false;
   bool out_of_memory = false;
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pool holds the zygotes of one compiler: a zygote starts at the first request for it, is restarted when it has
-// died, and the one idle longest ends when there are too many.
+// The pool holds the zygotes of one compiler. A zygote starts when it is first asked for, and is restarted when it has
+// died; when there are too many, the zygote that has been idle longest is ended.
 #pragma once
 
 #include <condition_variable>
@@ -21,11 +21,11 @@
 
 namespace hone {
 
-// One zygote process and the pool's end of its socket. Thread-safe.
+// A ZygoteHandle is one zygote process and the pool's end of its socket. Thread-safe.
 class ZygoteHandle {
  public:
-  // Starts the process, sends `setup` (its directories are filled in here, under `scratch`), and waits until the zygote
-  // has made its header. kUnavailable with the zygote's own message when it could not.
+  // Starts the process, sends `setup`, whose directories Start fills in below `scratch`, and waits until the zygote has
+  // made its precompiled header. Returns kUnavailable, with the zygote's own message, if the zygote could not start.
   static Result<std::shared_ptr<ZygoteHandle>> Start(const std::vector<std::string>& argv, ZygoteSetup setup,
                                                      const std::string& scratch);
   ~ZygoteHandle();
@@ -33,7 +33,7 @@ class ZygoteHandle {
   bool pch() const { return pch_; }
   pid_t pid() const { return child_->pid(); }
 
-  // An Outcome is how one compile ended: with a reply, or, where that is missing, with the end of its process.
+  // An Outcome says how one compile ended: with `reply` or, if that is nullopt, with the child's `end`.
   struct Outcome {
     std::optional<NvrtcReply> reply;
     ChildEnd end;
@@ -69,7 +69,7 @@ class ZygotePool {
   struct Slot {
     bool starting = false;
     std::shared_ptr<ZygoteHandle> handle;
-    uint64_t last_used = 0;
+    uint64_t last_used = 0;  // clock_ at the last Get
   };
 
   std::vector<std::string> argv_;
@@ -78,7 +78,7 @@ class ZygotePool {
   mutable std::mutex mutex_;
   std::condition_variable started_condition_;
   std::map<std::string, Slot> slots_;
-  uint64_t clock_ = 0;
+  uint64_t clock_ = 0;  // advances at each Get
   int64_t started_ = 0, lost_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file explains in a sentence why an output was refused, with a hint where the numbers suggest a cause. It makes
-// text only.
+// This file explains in a sentence why an output was refused, with a hint where the numbers suggest a cause. It decides
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,16 @@ struct MismatchFacts {
   bool still_filled = false;   // the first wrong element still holds the fill from before the launch
 };
 
-// Explains an element that c_max or c_small refuses.
+// Returns the explanation of an element that c_max or c_small refuses.
 std::string WrongElementsText(const MismatchFacts& facts);
 
-// Explains an output that c_rms refuses. `reference_rms` is the rms of the expected values; 0 where it is not known.
+// Returns the explanation of an output that c_rms refuses. `reference_rms` is the rms of the expected values; 0 where
+// it is not known.
 std::string ImpreciseText(const MismatchFacts& facts, double rms_error, double allowed_rms, double reference_rms);
 
-// Returns the width whose tail begins at `at`: the largest power of two of which `at` is the last multiple below
-// `extent`, where `extent` itself is no multiple of it; 0 where there is none of 2 or more. So 1020 of 1021 gives 4.
+// Returns the width of the vectors or tiles whose incomplete last one begins at `at`: the largest power of two of which
+// `at` is the last multiple below `extent` and `extent` is no multiple. Returns 0 if there is no such power of 2 or
+// more. Example: `at` 1020 and `extent` 1021 give 4.
 int64_t TailOf(int64_t at, int64_t extent);
 
 }  // namespace hone

@@ -26,40 +26,40 @@
 namespace hone {
 
 struct CheckOutcome {
-  std::optional<Mismatch> mismatch;  // what failed; `detail` says it in words
-  std::string detail;
-  double max_scaled_error = 0;       // worst over the outputs
+  std::optional<Mismatch> mismatch;  // the first failure; nullopt: all outputs passed
+  std::string detail;                // the failure in words
+  double max_scaled_error = 0;       // worst over the outputs, as are the next two
   double rms_error = 0;
   double max_ulp = 0;
 };
 
-// A ProblemPart is a problem small enough for the oracle: some slices and, along one more dimension in which outputs are
-// independent too, some indices. Both ascend.
+// A ProblemPart is a part of a problem that is small enough for the oracle: some slices and, along a second dimension
+// in which outputs are independent, some indices. All other axes belong to it whole.
 struct ProblemPart {
-  std::vector<int64_t> slices;
-  std::string dimension;  // empty: none, and all of every other axis belongs to it
-  std::vector<int64_t> indices;
+  std::vector<int64_t> slices;   // ascending
+  std::string dimension;         // the second dimension; empty: none
+  std::vector<int64_t> indices;  // ascending, along `dimension`
 };
 
-// Returns the indices of `tensor` that belong to the part, for each axis that is restricted.
+// Returns the indices that belong to the part, for each axis of `tensor` that the part restricts.
 KeptIndices KeptOf(const TensorSpec& tensor, const ProblemPart& part);
 
-// Returns the rms error that an output of so many elements may have. The mean square of a few rounding errors scatters:
-// one element that is rounded twice may be off by 2.4 times the average of many such elements. So c_rms grows by sqrt(1
-// + 5 / elements), to c_max at most: 1.02 times c_rms at a hundred elements.
+// Returns the rms error that an output of `elements` elements may have: c_rms * sqrt(1 + 5 / elements), and c_max at
+// most. A hundred elements may have 1.02 times c_rms. The allowance is needed because the mean square of a few rounding
+// errors scatters: one element that is rounded twice may be off by 2.4 times the average of many such elements.
 double AllowedRms(const Tolerance& tolerance, int64_t elements);
 
-// Returns the first element of an oracle's output that differs from the value worked out by hand; nothing where all
-// agree. Both are row-major and of one length.
+// Returns the index of the first element of an oracle's output that differs from the value worked out by hand; nullopt
+// where all agree. Both vectors are row-major and have the same length.
 std::optional<size_t> FirstUnlikeHand(const std::vector<double>& computed, const std::vector<double>& by_hand);
 
-// An OracleSource computes expected outputs: a program on the device, or a process of the host. It borrows its
-// pointers.
+// An OracleSource names what computes expected outputs: a program on the device, or a process on the host. The pointers
+// are borrowed.
 struct OracleSource {
-  const Candidate* candidate = nullptr;  // the oracle's text, for its plan
-  LoadedProgram* program = nullptr;      // loaded on the checker's session
-  HostReference* host = nullptr;         // if not null, used instead of the two
-  double limit_seconds = 120;            // of one launch of `program`
+  const Candidate* candidate = nullptr;  // the oracle's parsed text, which holds its launch plan
+  LoadedProgram* program = nullptr;      // the oracle, loaded on the checker's session
+  HostReference* host = nullptr;         // if not null, computes instead of `program`
+  double limit_seconds = 120;            // limit of one launch of `program`
 };
 
 class OracleChecker {
@@ -69,35 +69,36 @@ class OracleChecker {
       : session_(session), task_(task), oracle_(oracle), properties_(PropertiesOf(task)) {}
 
   // Checks set `index` of `buffers`, whose inputs were drawn as `inputs` says and whose outputs a candidate has just
-  // written. In-place tensors are drawn again elsewhere for the oracle. `require_rms` says that c_rms holds on this
-  // input set. kInvalidArgument where the oracle disagrees with a set whose outputs were worked out by hand.
+  // written. In-place tensors are drawn again in other memory for the oracle. `require_rms`: outputs must meet c_rms as
+  // well as c_max. Returns kInvalidArgument where the oracle disagrees with outputs that were worked out by hand.
   Result<CheckOutcome> CheckAll(CaseBuffers& buffers, int index, const InputSet& inputs, bool require_rms);
-  // Does the same for some slices only; they are gathered into a small problem first.
+  // Checks only `slices`, as CheckAll checks everything. They are gathered into a small problem first.
   Result<CheckOutcome> CheckSlices(CaseBuffers& buffers, int index, const InputSet& inputs,
                                    const std::vector<int64_t>& slices, bool require_rms);
-  // Does the same for a part of the problem. `buffers` lie on a device that can copy boxes, and a program computes.
+  // Checks only `part`, as CheckAll checks everything. The device must be able to copy boxes (GatherBox), and the
+  // oracle must be a program.
   Result<CheckOutcome> CheckPart(CaseBuffers& buffers, int index, const InputSet& inputs, const ProblemPart& part,
                                  bool require_rms);
-  // Returns whether the oracle computes, from the part's inputs alone, the very numbers of the part's outputs that it
-  // computes from all inputs. Outputs of the set are not read.
+  // Returns whether the part's outputs depend on the part's inputs alone: the oracle must compute the same bits from
+  // them as from all inputs. The outputs that lie in the set are not read.
   Result<bool> IsIndependent(CaseBuffers& buffers, int index, const InputSet& inputs, const ProblemPart& part);
 
-  // Proves that the instrument works: plants one wrong element in each output of set `index` (which must
-  // just have passed CheckAll or CheckSlices over `slices`) and expects it to be found. kInternal otherwise.
+  // Proves that the checker works: plants one wrong element in each output of set `index`, which must just have passed
+  // CheckAll, and restores it afterwards. Returns kInternal if the check does not find the element.
   Status PlantAndFind(CaseBuffers& buffers, int index, const InputSet& inputs, uint64_t seed);
 
   double last_oracle_seconds() const { return last_oracle_seconds_; }
-  // Says whether the next outputs are the incumbent's: statistics of small outputs are kept per side.
+  // Sets whether the next outputs to check are the incumbent's. Errors of small outputs are summed for each side apart.
   void JudgeIncumbent(bool incumbent) { incumbent_ = incumbent; }
 
  private:
-  // Returns whether `comparison` passes c_rms; `allowed` becomes the limit, `error` the error compared with it. One
-  // output of few elements may exceed c_rms (AllowedRms); all of them together may exceed it by less, the more of them
-  // there are.
+  // Returns whether `comparison` passes c_rms; `allowed` becomes the limit, `error` the error compared with it. An
+  // output of few elements may exceed c_rms (AllowedRms). The errors of all such outputs so far are also compared
+  // together, as one output with that many elements, which may exceed c_rms by less.
   bool PassesRms(const TensorSpec& tensor, const Tolerance& tolerance, const Comparison& comparison, double* allowed, double* error);
   // The references by output, dense and row-major.
   using References = std::map<std::string, std::vector<double>>;
-  // Checks one set of inputs. `part`: null for all of the problem. `references`: if not null, they are returned there,
+  // Checks one set of inputs. `part`: null for the whole problem. `references`: if not null, receives the references,
   // and nothing is compared.
   Result<CheckOutcome> Check(CaseBuffers& buffers, int index, const InputSet& inputs, const ProblemPart* part,
                              bool require_rms, References* references = nullptr);
@@ -105,11 +106,12 @@ class OracleChecker {
   // there already.
   Status CheckProperty(const Property& property, const TensorShape& shape, uint64_t address, const CaseBuffers& buffers,
                        const InputSet& inputs, const ProblemPart* part, CheckOutcome& outcome);
-  // Computes the references of `bindings`, dense and row-major, from its inputs.
+  // Compute the references from the inputs in `bindings` and write them to its outputs, dense and row-major.
   Status RunProgram(const ResolvedPlan& plan, const Bindings& bindings, const Dims& dims);
   Status RunHost(const Bindings& bindings, const Dims& dims);
   // Returns kInvalidArgument where the oracle's results, which lie in `bindings`, differ from those worked out by hand.
   Status HoldAgainstHand(const HandCase& hand, const Bindings& bindings, const Dims& dims);
+  // Returns the rms of the reference at this address; 0 where it has no elements or is too long to be read back.
   Result<double> RmsOfFew(uint64_t reference, int64_t elements);
 
   DeviceSession& session_;
@@ -117,6 +119,7 @@ class OracleChecker {
   const OracleSource oracle_;
   const std::vector<Property> properties_;
   double last_oracle_seconds_ = 0;
+  // Sums over outputs of fewer than policy::kLeastRmsElements elements.
   struct Few {
     double squares = 0;  // sum of squared errors, in units of each output's rms
     int64_t elements = 0;

@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scale floor is the least scale to which an error is compared.
+// The scale floor is the least scale by which an error is divided before it is compared with a tolerance.
 //
-// Errors are judged relative to the reference, or to the rms of its slice where that is larger. A slice whose results
-// cancel to nothing (a row of equal numbers, centred) has a scale of nothing, and the rounding errors that an honest
-// kernel inherits from the terms it cancelled look infinite. They are no larger than the rounding unit of the terms, so
-// the scale stops at
+// Errors are judged relative to the reference, or to the rms of its slice where that is larger. In a slice whose
+// results cancel to zero (a row of equal numbers, centred), that scale is zero, and the rounding errors that an honest
+// kernel inherits from the cancelled terms would look infinite. Those errors are about the rounding unit of the terms,
+// so the scale is at least
 //
 //   u(output's dtype) * magnitude of the inputs
 //
-// which allows an absolute error of c_max * u * magnitude: for float16, some 1e-6 of the inputs. That lets sums in
-// float32 pass and is far below what a sum in float16 leaves behind (u * magnitude, 1 / c_max times the allowance). The
-// floor does not affect a result of ordinary size, which is larger. The comparison itself ensures that a floor is at
-// least the dtype's smallest normal number (device_session.h).
+// which allows an absolute error of c_max * u * magnitude: for float16, some 1e-6 of the inputs. A sum in float32
+// passes. A sum in float16 leaves an error of u * magnitude, which is 1 / c_max times the allowance, and fails. The
+// floor does not affect a result of ordinary size, which is larger. The comparison itself raises a floor to the dtype's
+// smallest normal number (device_session.h).
 #pragma once
 
 #include "hone/tuner/task.h"

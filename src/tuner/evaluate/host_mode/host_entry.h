@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry is a few lines of C++ compiled behind a host-mode candidate, through which its function is called with
-// arguments known only at run time. This header also names the symbols that the loader finds in the library because of
-// it.
+// The entry is a few lines of C++ that are compiled after a host-mode candidate's text. Through them, Hone calls the
+// candidate's function with arguments known only at run time. This header also names the symbols that the entry defines
+// in the library.
 //
 // The candidate writes, say,
 //   extern "C" void run(const __half* x, __half* out, int tokens, cudaStream_t stream)
-// which enqueues on `stream` and returns; it may return cudaError_t or int instead, where 0 means success. It must not
-// wait for the stream: work before it in the stream may be held back until everything has been enqueued.
+// which enqueues work on `stream` and returns; it may return cudaError_t or int instead, where 0 means success. It must
+// not wait for the stream: earlier work on the stream may be held back until everything has been enqueued.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ inline constexpr const char* kHostBytesSymbol = "hone_host_parameter_bytes";  //
 // hone_host_call returns this when the function threw.
 inline constexpr int kHostCallThrew = 0x486f6e65;
 
-// Returns text to append to a translation unit that defines `function`. Wrong kinds of parameters are static
-// assertions.
+// Returns text to append to a translation unit that defines `function`. Parameters of an unsupported kind fail a
+// static assertion.
 std::string HostEntrySource(std::string_view function);
 
 }  // namespace hone

@@ -3,8 +3,8 @@
 //
 // HostLibrary is a host-mode candidate's shared library, loaded into this process and called.
 //
-// Loading runs the library's static initialisers and calling it runs its code, here, with all rights of this process.
-// So use it only in a worker of its own that was started confined (HostModeWorkerPolicy) and ends after the job.
+// Loading the library runs its static initialisers, and calling it runs its code, with all rights of this process. So
+// use it only in a worker that was started confined (HostModeWorkerPolicy) and ends after the job.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ namespace hone {
 
 class HostLibrary {
  public:
-  // Loads `image`, the bytes that HostModeCompiler made. kInvalidArgument, with the loader's message, when it does not
-  // load: the candidate's fault (an undefined symbol, a missing library).
+  // Loads `image`, the bytes that HostModeCompiler made. Returns kInvalidArgument, with the loader's message, when it
+  // does not load (an undefined symbol, a missing library), which is the candidate's fault.
   static Result<std::unique_ptr<HostLibrary>> Load(std::string_view image);
   ~HostLibrary();
   HostLibrary(const HostLibrary&) = delete;
   HostLibrary& operator=(const HostLibrary&) = delete;
 
-  // Returns the bytes of each parameter, the stream (the last) left out.
+  // Returns the size in bytes of each parameter except the last, the stream.
   const std::vector<size_t>& parameter_bytes() const { return parameter_bytes_; }
 
-  // Explains why `sizes` (bytes of each argument) cannot be passed, as a sentence; empty when they can.
+  // Returns why arguments of these `sizes` (in bytes) cannot be passed, as a sentence; empty when they can.
   std::string Mismatch(const std::vector<size_t>& sizes) const;
 
   // Calls the function: arguments[i] points to parameter_bytes()[i] bytes; `stream` is a CUstream. Returns the
@@ -46,10 +46,10 @@ class HostLibrary {
   std::vector<size_t> parameter_bytes_;
 };
 
-// Returns the policy of a worker that runs host-mode candidates. It may read the system's libraries, the NVIDIA
-// driver's wherever the loader finds them, the toolkit under `cuda_home` and what the driver reads of /proc and /sys;
-// name its threads; use the GPU's device files; execute `program` (itself) and nothing else. It may create no
-// processes, open no connection, and write nothing but `scratch` (empty: nothing).
+// Returns the sandbox policy of a worker that runs host-mode candidates. The worker may read the system's libraries,
+// the NVIDIA driver's libraries wherever the loader finds them, the toolkit under `cuda_home`, and the files of /proc
+// and /sys that the driver reads. It may name its threads, use the GPU's device files, and execute `program` (itself)
+// and nothing else. It may create no processes, open no connection, and write only below `scratch` (empty: nowhere).
 SandboxPolicy HostModeWorkerPolicy(const std::string& program, const std::string& cuda_home, const std::string& scratch);
 
 }  // namespace hone

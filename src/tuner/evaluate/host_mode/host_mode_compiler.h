@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This compiler handles host-mode candidates: nvcc, host compiler included, makes a shared library of the source and of
-// the entry behind it (host_entry.h). The whole tool chain runs confined: it reads the system's headers and the
+// This compiler handles host-mode candidates: nvcc and its host compiler make a shared library of the source and the
+// entry appended to it (host_entry.h). The whole tool chain runs confined: it reads the system's headers and the
 // toolkit, writes a folder of its own, opens no connection, and has limits on time, memory and processes.
 #pragma once
 
@@ -17,21 +17,21 @@
 namespace hone {
 
 struct HostModeCompilerOptions {
-  // The command up to the source's name; "-o OUTPUT SOURCE" is appended, and the plan's options before that.
+  // Begins the command line; the plan's options and "-o OUTPUT SOURCE" are appended.
   std::vector<std::string> command;
-  std::string prelude;  // text before the candidate's: the headers it may rely on
+  std::string prelude;  // text put before the candidate's: includes of the headers that it may rely on
   std::vector<std::string>
-      tool_paths;  // paths it reads and executes: the toolkit, the host compiler, the shell that nvcc calls
-  std::vector<std::string> read_paths;   // further headers
+      tool_paths;  // paths that the tools read and execute: the toolkit, the host compiler, the shell that nvcc calls
+  std::vector<std::string> read_paths;                       // paths of further headers
   std::string search_path = "/usr/local/bin:/usr/bin:/bin";  // PATH of the tools
   std::string scratch_directory;         // empty: /tmp
-  std::string name = "host";             // tool, version and architecture, for Fingerprint
+  std::string name = "host";             // tool, version and architecture, for Compiler::Fingerprint
   double limit_seconds = 120;            // wall-clock; nvcc takes 2 to 30 s
   int64_t memory_bytes = int64_t{8} << 30;  // address space of each of the tool chain's processes
 };
 
-// Returns options for nvcc from `cuda_home` (empty: /usr/local/cuda, then `search_path`) for `architecture` ("sm_90a").
-// kUnavailable, with the remedy, when there is none.
+// Returns options for the nvcc of `cuda_home` (empty: of /usr/local/cuda, else in `search_path`) and for `architecture`
+// ("sm_90a"). Returns kUnavailable, with the remedy, when there is no nvcc.
 Result<HostModeCompilerOptions> NvccHostMode(const std::string& cuda_home, const std::string& architecture,
                                              const std::string& search_path);
 

@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// HostModeSession is a device session that also runs host-mode candidates. It loads, launches and times those itself,
-// and leaves everything else, device-code programs (the oracle, the incumbent) included, to the session it wraps.
+// HostModeSession is a device session that also runs host-mode candidates. It loads, launches and times host-mode
+// programs itself and leaves everything else to the session it wraps: device-code programs (the oracle, the incumbent)
+// and memory.
 //
 // Host mode's guarantees are weaker than those for device code, and the verdict says so. The candidate's code runs in
-// this process, where it could reach whatever the judge keeps there. What the candidate keeps in its own variables
-// survives from one launch to the next. A timed interval holds the host's launch overhead, so that a short one looks
-// longer than it is, never shorter. (A candidate's work cannot be held back until the host is done, as a device-code
-// plan's is: work that it put on a stream of its own meanwhile would be over before the interval begins.)
+// this process, where it could reach whatever the judge keeps there. The candidate's own variables survive from one
+// launch to the next. A timed interval includes the host's launch overhead, so that a short launch looks longer than it
+// is, never shorter. (The work of a device-code plan is held back until the host has enqueued all of it. A host-mode
+// candidate's work cannot be held back: work that it put on a stream of its own would be over before the interval
+// begins.)
 //
-// A library that a task names is called by host code of Hone's own, which does none of that. Its sample is timed as a
+// A library that a task names is called by Hone's own host code, which plays no such tricks. Its sample is timed as a
 // plan's is: its calls on all buffer sets are recorded as one graph, and the graph is held back until it and the marks
-// around it are enqueued. Calls that cannot be recorded are enqueued one by one between the marks, held back in the
+// around it are enqueued. Calls that cannot be recorded are enqueued one by one between the marks and held back in the
 // same way.
 #pragma once
 
@@ -23,24 +25,24 @@
 
 namespace hone {
 
-// A HostStream is a stream for a host function, which measures the time between two marks on it. Not thread-safe. After
-// a Wait that is not kOk the device is to be considered lost.
+// A HostStream is the CUDA stream that a host function gets; it measures the time between two marks. Not thread-safe.
+// If Wait does not return kOk, the device counts as lost.
 class HostStream {
  public:
   virtual ~HostStream() = default;
   virtual void* handle() = 0;  // a CUstream, which the function is given
-  // Work put on the stream between StartRecording and the end of recording becomes a graph and is not run. Returns
-  // false where it cannot be recorded; none of it has run then.
+  // Record the work that is enqueued between the two calls as a graph, without running it. They return false if the
+  // work cannot be recorded; none of it has run then.
   virtual Result<bool> StartRecording() { return false; }
   virtual Result<bool> EndRecording() { return false; }
-  virtual Status Replay() { return Status::Ok(); }  // enqueues the last recording
+  virtual Status Replay() { return Status::Ok(); }  // enqueues the graph that was recorded last
   // Holds back work enqueued from now on until Release, for 20 ms at most.
   virtual Status Hold() { return Status::Ok(); }
   virtual void Release() {}
   virtual Status MarkStart() = 0;
   virtual Status MarkEnd() = 0;
-  virtual LaunchOutcome Wait(double limit_seconds) = 0;    // until all work up to MarkEnd is done
-  virtual Result<double> IntervalUs() = 0;                 // time between the marks; call after Wait
+  virtual LaunchOutcome Wait(double limit_seconds) = 0;  // waits until all work up to MarkEnd is done
+  virtual Result<double> IntervalUs() = 0;               // microseconds between the marks; call it after Wait
 };
 
 class HostModeSession : public DeviceSession {
@@ -91,19 +93,19 @@ class HostModeSession : public DeviceSession {
 
  private:
   class HostProgram;
-  // Waits until the wrapped session has done all its work, which lies on a stream of its own.
+  // Waits until the wrapped session has done all its work, which it puts on another stream.
   Status Settle(const Bindings& bindings);
   // Calls the plan's function on one set of buffers. kOk means that the work is enqueued.
   LaunchOutcome Call(HostProgram& program, const ResolvedPlan& plan, const Bindings& bindings);
   Status FlushCaches();
-  Status WarmUp();  // runs work where the device may have rested
+  Status WarmUp();  // raises the GPU's clocks with some work, if it may have been idle
   // Calls the function on all sets. kOk means that all calls are enqueued.
   LaunchOutcome CallAll(HostProgram& program, const SampleRequest& request);
 
   std::unique_ptr<DeviceSession> inner_;
   std::unique_ptr<HostStream> stream_;
-  std::unique_ptr<Arena> flush_;  // made when first needed: four times L2, all zero
-  double last_timed_ = 0;         // when the last sample of a host function ended; 0: none yet
+  std::unique_ptr<Arena> flush_;  // buffer that FlushCaches reads: four times L2, all zero; null: not needed yet
+  double last_timed_ = 0;         // SteadySeconds at which the last sample of a host function ended; 0: none yet
   bool lost_ = false;
 };
 

@@ -22,11 +22,11 @@ Result<Gate> CheckCases(Judgement& judgement);
 Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::vector<StressChoice>& choices,
                        bool plant);
 
-// Checks the largest check case, hidden ones included, with all kinds of values once more, for a candidate whose times
-// are hard to believe.
+// Checks the largest check case (hidden cases included) once more with every stress distribution, for a candidate whose
+// times are hard to believe.
 Result<Gate> CheckLargestAgain(Judgement& judgement);
 
-// Sorts by the bytes of the tensors; cases that write nothing come last.
+// Sorts `cases` by the bytes of their tensors, ascending; cases that write nothing come last.
 void SortSmallestFirst(const Task& task, std::vector<Case>& cases);
 
 }  // namespace hone

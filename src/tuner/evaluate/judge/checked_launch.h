@@ -23,13 +23,13 @@ struct LaunchChecks {
   const std::vector<int64_t>* slices = nullptr;  // null: all slices are judged
 };
 
-// Draws set 0 of `buffers` as `inputs` says, runs the program that serves the case on it, and checks the outputs. Their
-// errors go into `result` unless it is null. Draws one secret. Set 0 holds the candidate's output afterwards.
+// Draws set 0 of `buffers` as `inputs` says, runs `served` on it, and checks the outputs. Their errors are merged into
+// `result` unless that is null. Set 0 holds the candidate's output afterwards.
 Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const ServedProgram& served, const InputSet& inputs,
                            OracleChecker& checker, const LaunchChecks& checks, CaseResult* result);
 
-// Checks that a launch, timed or not, left alone what is not its output: guard zones, device globals, and workspaces
-// that are zero on entry, in set `set` of `buffers`. `where` gives shape and inputs in words.
+// Checks that a launch, timed or not, changed only its outputs: guard zones and device globals must be as before, and
+// workspaces of set `set` that are zero on entry must be zero again. `where` gives shape and inputs for the message.
 Result<Gate> CheckMemoryRules(Judgement& judgement, CaseBuffers& buffers, int set, const ServedProgram& served,
                               const std::string& where);
 

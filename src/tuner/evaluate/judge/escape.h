@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // This file computes how likely it is that a wrong output of a timed launch escapes, as docs/measurement.md states it
-// ("How a wrong output could escape"). It is arithmetic on the policy's own numbers.
+// ("How a wrong output could escape"). It is arithmetic on the numbers of judge_policy.h.
 #pragma once
 
 #include <cmath>
@@ -13,9 +13,9 @@
 
 namespace hone {
 
-// Returns the chance that none of the slices that are judged is wrong, in one launch all of whose `slices` differ in
-// bits from the verified ones and of which `wrong` are wrong. Where bits do not differ, nothing is wrong; where fewer
-// differ, the chance is smaller.
+// Returns the chance that no wrong slice is among the slices that are judged, in one launch. All `slices` of its output
+// differ in bits from the verified ones, and `wrong` of them are wrong. If fewer slices differ, the chance is smaller;
+// a slice whose bits do not differ is right.
 inline double EscapesOneLaunch(int64_t slices, int64_t wrong) {
   double escapes = 1;
   for (int64_t judged = 0; judged < policy::kDifferingSlicesJudged && judged < slices; ++judged) {
@@ -24,11 +24,11 @@ inline double EscapesOneLaunch(int64_t slices, int64_t wrong) {
   return escapes;
 }
 
-// Returns the number of launches of a candidate that are checked in this way before any decision: two samples of each
-// quad up to the first of five looks, `sets` executions each.
+// Returns the number of a candidate's launches that are checked before the first decision can fall: it comes after a
+// fifth of `max_quads`, each quad has two samples of the candidate, and a sample has `sets` launches.
 inline int64_t LaunchesBeforeADecision(int max_quads, int sets) { return int64_t{2} * (max_quads / 5) * sets; }
 
-// Returns the chance that a kernel gets a decision although it is wrong in `share` of its slices in every timed launch.
+// Returns the chance that a kernel reaches a decision although a `share` of its slices is wrong in every timed launch.
 inline double EscapesAVerdict(int64_t slices, double share, int max_quads, int sets) {
   const auto wrong = static_cast<int64_t>(std::ceil(share * static_cast<double>(slices)));
   return std::pow(EscapesOneLaunch(slices, wrong), static_cast<double>(LaunchesBeforeADecision(max_quads, sets)));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Judgement is what all gates of one judgement share: the session, the evaluation in the making, the stream of
-// secrets, the loaded programs. A gate is a function that asks one question of the candidate (check_gates.h,
+// A Judgement holds what all gates of one judgement share: the session, the evaluation in the making, the stream of
+// secrets, the loaded programs. A gate is a function that answers one question about the candidate (check_gates.h,
 // beyond_gate.h, time_gates.h).
 #pragma once
 
@@ -26,15 +26,14 @@
 
 namespace hone {
 
-// A Gate says how a gate left the candidate. A Status beside it (Result<Gate>) means that the device or the session
-// failed.
+// A Gate is the result of a gate. A Result<Gate> that holds a Status means that the device or the session failed.
 enum class Gate {
-  kPassed,   // the next gate may ask
-  kStopped,  // the verdict stands in the evaluation
+  kPassed,   // the judgement goes on with the next gate
+  kStopped,  // the judgement ends; its verdict is in Judgement::evaluation
 };
 
-// HONE_PASS_OR_RETURN(CheckCase(...)): goes on when the gate is passed; otherwise the enclosing function, which
-// returns Result<Gate> too, ends as the gate did.
+// HONE_PASS_OR_RETURN(CheckCase(...)) goes on if the gate is passed. Otherwise the enclosing function, which must
+// return Result<Gate>, returns the gate's result.
 #define HONE_PASS_OR_RETURN(expr)                                                     \
   do {                                                                                \
     ::hone::Result<::hone::Gate> hone_gate_ = (expr);                                 \
@@ -45,7 +44,8 @@ enum class Gate {
 // replayed: what is drawn, and when, is part of the judge's behaviour.
 using Secrets = SecretNumbers;
 
-// A program that the request does not have is null. `fallback`, the task's seed, is loaded when a case first needs it.
+// Programs loaded on the judgement's session; null: the request has no such program. `fallback`, the task's seed, is
+// loaded when a case first needs it and is null before.
 struct LoadedPrograms {
   std::unique_ptr<LoadedProgram> oracle, candidate, incumbent, fallback;
 };
@@ -60,39 +60,38 @@ class Judgement {
 
   const DeviceFacts& facts() const { return session.facts(); }
 
-  // Sets the verdict.
+  // Sets the verdict and returns kStopped.
   Gate Stop(Verdict verdict, std::string detail);
-  // Says what comes next and how long it may take, before anything that may hang (JudgeProgress).
+  // Calls JudgeProgress with the phase that begins and the time that it may take. Call this before anything that may
+  // hang.
   void Announce(const std::string& phase, const std::string& detail, double limit_seconds);
-  // Keeps the findings of a launch for `shape`. Many launches report the same line: findings of one kind and line
-  // become one finding, which counts its shapes. The figures are those of the first shape; a timed shape goes before a
-  // check case.
+  // Adds the findings of a launch for `shape` to the evaluation. Findings of one kind and source line become one, which
+  // counts its shapes. Its figures are those of the first shape, or of the first timed shape if there is one.
   void AddFindings(const std::vector<Finding>& findings, const Dims& shape, CaseRole role);
-  // Keeps a finding that no launch showed.
+  // Adds a finding that does not come from a launch.
   void AddFinding(Finding finding) { evaluation.findings.push_back(std::move(finding)); }
-  // Keeps a finding that casts doubt on the times: it comes before all other findings, once for each kind and shape.
+  // Adds a finding that casts doubt on the times. It is put before all other findings, once for each kind and shape.
   void AddDoubt(Finding finding);
-  // Returns whether the next check case has bases aligned as the task promises and no better; else as timed cases have
-  // them.
+  // Returns true if the next check case is to have bases aligned exactly as the task promises, and false if they are to
+  // be aligned as in timed cases.
   bool NextAlignmentIsExact() { return !request.gates.both_alignments || alignment_turn_++ % 2 == 0; }
   // Makes the memory for one case, with the settings that the request's switches ask for.
   Result<std::unique_ptr<CaseBuffers>> MakeBuffers(const Dims& dims, const std::vector<const ResolvedPlan*>& plans,
                                                    int sets, bool exact_align);
-  // Drops advice that only check cases gave; call this after all timed cases were launched. At the shapes that matter
-  // the line does well, or is not run.
+  // Drops advice about source lines that only check cases gave. Call this after all timed cases were launched: at the
+  // timed shapes such a line does well, or is not run.
   void DropUntimedAdvice();
-  // Makes the checker that compares outputs with the task's oracle, or with the reference that replaces it. Call it
-  // after LoadPrograms.
+  // Makes the checker that compares outputs with the task's oracle, or with the host reference that replaces it. Call
+  // this after LoadPrograms.
   OracleChecker MakeChecker();
   // Notes a stage that held the device from `started` (SteadySeconds) until now.
   void EndStage(const char* name, double started);
 
  private:
-  uint64_t alignment_turn_;  // from a secret start
+  uint64_t alignment_turn_;  // number of check cases so far, counted from a secret start
 
-  // Tells the watchdog the launch's own limit while a launch is under way, and the phase's limit when it is over. A
-  // process that hangs in a launch, with a host-mode function or a driver that does not answer, costs that launch's
-  // limit.
+  // Announces `limit_seconds` to the watchdog before a launch, and the phase's own limit after it (`limit_seconds` 0).
+  // So a process that hangs in a launch, in a host-mode function or a driver, costs no more than the launch's limit.
   void AnnounceLaunch(double limit_seconds);
 
   const JudgeProgress& progress_;
@@ -105,16 +104,16 @@ class Judgement {
   const JudgeRequest& request;
   const Task& task;
   Secrets secrets;
-  // These secrets come from the system for this judgement alone, so that knowing the evaluation's seed does not reveal
-  // them: the contents of memory before launches, and the keys under which results are compared. A replayed verdict has
-  // others.
+  // Secrets that come from the system and not from the evaluation's seed, so that knowing the seed does not reveal
+  // them: the contents of memory before launches, and the keys under which results are compared. A replay has other
+  // ones.
   Secrets unrepeated;
   const uint64_t digest_key;
   Evaluation evaluation;
-  LoadedPrograms programs;       // after `session`, so that they are unloaded before it ends
+  LoadedPrograms programs;       // declared after `session`, so that they are unloaded before it ends
   std::set<size_t> tested;       // entries of the candidate's plan that some checked case takes
-  std::set<size_t> unreachable;  // those that no shape can take
-  std::optional<std::string> independent_dimension;  // IndependentDimension's answer, when it has been asked
+  std::set<size_t> unreachable;  // entries of the candidate's plan that no shape can take
+  std::optional<std::string> independent_dimension;  // cached result of IndependentDimension; nullopt: not called yet
   bool candidate_ran = false;    // false: the seed served every case so far
 };
 

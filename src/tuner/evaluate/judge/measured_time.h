@@ -10,7 +10,8 @@
 
 namespace hone {
 
-// Checks the candidate at this very shape, then times it against the incumbent, cold, and warm where that makes sense.
+// Checks the candidate at the case's shape, then times it against the incumbent with cold caches, and with warm caches
+// if the working set fits.
 Result<Gate> TimeMeasured(Judgement& judgement, const Case& time_case, CaseResult& result);
 
 }  // namespace hone

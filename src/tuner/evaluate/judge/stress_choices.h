@@ -17,12 +17,13 @@ struct StressChoice {
   bool require_rms = false;  // c_rms holds on these inputs
 };
 
-// Returns the input sets with which the check case at position `case_index` is tried, in order: the task's own values,
-// then all stress distributions, or without `all` one of them: special values in every second case.
+// Returns the input sets with which the check case at position `case_index` is tried, in order. The first has the
+// task's own values. With `all`, all stress distributions follow; otherwise one of them, which is kSpecial for every
+// second case.
 std::vector<StressChoice> StressChoices(bool all, size_t case_index);
 
-// Returns whether any input of the task is drawn from stress distributions. Where none is (`stress = false` everywhere,
-// or integers alone), each choice holds the task's own values.
+// Returns whether any input of the task may be drawn from stress distributions. If none may (`stress = false`
+// everywhere, or only integers), each StressChoice means the task's own values.
 bool TakesStress(const Task& task);
 
 }  // namespace hone

@@ -17,20 +17,21 @@ namespace hone {
 struct LintOutcome {
   bool valid = false;
   std::string text;                          // for a terminal
-  std::string json;                          // a JSON object; see task_report.h
-  std::vector<std::string> problems;         // sentences; none where the task is valid
+  std::string json;                          // the report as a JSON object; see task_report.h
+  std::vector<std::string> problems;         // sentences; empty: the task is valid
   std::vector<CancellingOutput> cancelling;  // outputs for which honest kernels need a larger `abs`
 };
 
-// A LintScope limits what is tried. Less is enough to see whether oracle and seed compile, run and agree.
+// A LintScope limits what the linter tries. A smaller scope is enough to see whether oracle and seed compile, run and
+// agree.
 struct LintScope {
-  bool precision = true;  // as in LintOptions
+  bool precision = true;  // both fields as in LintOptions
   int hidden_draws = 2;
 };
 
-// Opens `options.device` (auto, cuda:N, sim or sim:NAME), lints `task` in this process and closes the device again: a
-// task's oracle and seed are as trusted as the task. kUnavailable when the device or its compiler is missing; faults of
-// the task are in the outcome.
+// Opens `options.device` (auto, cuda:N, sim or sim:NAME), lints `task` in this process, and closes the device. No
+// worker process is needed, because a task's oracle and seed are as trusted as the task. Returns kUnavailable when the
+// device or its compiler is missing; faults of the task are in the outcome.
 Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& options, const LintScope& scope = {});
 
 }  // namespace hone

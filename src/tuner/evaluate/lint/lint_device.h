@@ -20,6 +20,7 @@ struct LintDevice {
   std::unique_ptr<DeviceSession> session;  // destroyed first
 };
 
+// Opens the GPU number `ordinal`.
 Result<LintDevice> OpenCudaLintDevice(const EvaluatorOptions& options, int ordinal);
 // Opens a simulated GPU; `gpu` is its name, such as "h200".
 Result<LintDevice> OpenSimLintDevice(const EvaluatorOptions& options, const std::string& gpu);

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The linter (`hone tasks check`) asks whether a verdict reached with this task would be true.
+// The linter (`hone tasks check`) checks whether verdicts reached with a task would be true.
 //
-// A task is tried like a suspect candidate. Its oracle must reproduce the cases worked out by hand, depend on
-// every input and write every output. Its seed must pass on every check case and input set. Answers that cost
-// nothing (zeros, the mean, a copy of an input) must fail. And its tolerance must stand between honest kernels
-// and imprecise ones: the oracle is compiled again with float sums and roundings (precision_variants.h), which
-// must pass, and with TF32, float16, bfloat16 and float8 in places, which must fail; between the two a gap of
-// at least `kLeastGap` in the mean-square error is asked for. The linter proposes the geometric midpoint.
+// The task's oracle must reproduce the cases worked out by hand, depend on every input and write every output. Its seed
+// must pass on every check case and input set. Answers that cost nothing (zeros, the mean, a copy of an input) must
+// fail. The tolerance must lie between honest kernels and imprecise ones. To test that, the oracle is compiled again
+// with sums and roundings in float32 (precision_variants.h), which must pass, and with TF32, float16, bfloat16 and
+// float8 in places, which must fail. The rms errors of the two groups must differ by a factor of at least `kLeastGap`.
+// The linter proposes their geometric midpoint.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace hone {
 
-// A tolerance cannot be put between two errors that lie closer than this factor: trials scatter by tens of per cent.
+// Least factor between two errors that a tolerance can separate: errors of trials scatter by tens of per cent.
 inline constexpr double kLeastGap = 4.0;
 
 struct LintOptions {
@@ -30,11 +30,11 @@ struct LintOptions {
   double launch_limit_seconds = 30;
   int hidden_draws = 2;           // how often the task's hidden cases are drawn for the seed
   bool precision = true;  // false: the oracle is not compiled in other precisions, and tolerances are not judged
-  HostReference* reference = nullptr;  // computes expected outputs for a task without oracle.cu
+  HostReference* reference = nullptr;  // computes expected outputs of a task without oracle.cu; null: oracle.cu does
 };
 
-// Lints a task. Faults of the task are in the report; a Status says that the device or the compiler failed. Uses the
-// session from the calling thread and leaves nothing loaded.
+// Lints a task. Faults of the task are in the report; a Status means that the device or the compiler failed. The
+// session is used from the calling thread, and nothing stays loaded on it.
 Result<TaskReport> LintTask(const Task& task, DeviceSession& session, Compiler& compiler, const LintOptions& options);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An OracleBench is one case of a task laid out on a device. The linter runs oracles, their variants and seeds on it
-// and copies the results to the host: its cases are small, and the linter needs the numbers.
+// An OracleBench holds the tensors of one case of a task on a device. The linter runs oracles, their variants and seeds
+// on it and copies the results to the host, because its cases are small and it needs the numbers.
 #pragma once
 
 #include <map>
@@ -18,26 +18,27 @@
 
 namespace hone {
 
-// A BenchProgram is a program of the task, compiled, loaded and ready for any case; `compiled` is borrowed. For a task
-// without oracle.cu it is the process that computes expected outputs, borrowed, in one of its precisions.
+// A BenchProgram is a program of the task, compiled, loaded and ready for any case. For a task without oracle.cu it is
+// the process that computes expected outputs, in one of its precisions.
 struct BenchProgram {
-  const CompiledProgram* compiled = nullptr;
+  const CompiledProgram* compiled = nullptr;  // borrowed; null where `host` computes
   std::unique_ptr<LoadedProgram> loaded;
-  HostReference* host = nullptr;
-  std::string host_precision = "float64";
+  HostReference* host = nullptr;           // borrowed; null: `loaded` runs
+  std::string host_precision = "float64";  // precision in which `host` computes (HostReference::Compute)
 };
 
 // HostValues hold dense row-major values by tensor name.
 using HostValues = std::map<std::string, std::vector<double>>;
 
-// Returns the error of `values`, rounded to the output's dtype, against `reference`; judged as candidates are.
+// Returns the error of `values`, rounded to the output's dtype, against `reference`, judged by `tolerance` as a
+// candidate's output is.
 Comparison CompareOnHost(const TensorSpec& output, const TensorShape& shape, const std::vector<double>& values,
                          const std::vector<double>& reference, const Tolerance& tolerance);
 
 // The bench borrows session and task; both must outlive it. Not thread-safe.
 class OracleBench {
  public:
-  // Makes a bench whose tensors are aligned as candidates get them in a check case: as promised and no better.
+  // Makes a bench whose tensors are aligned as the task promises and no better, as in some check cases.
   static Result<std::unique_ptr<OracleBench>> Make(DeviceSession& session, const Task& task, const Dims& dims,
                                                    uint64_t key);
 
@@ -46,21 +47,21 @@ class OracleBench {
 
   // Draws every in and inout tensor.
   Status Draw(const InputSet& inputs);
-  // Draws one tensor as set `other` would have it, in the set drawn last.
+  // Draws one tensor from the input set `other`; the other tensors stay.
   Status DrawAlone(const TensorSpec& tensor, const InputSet& other) { return buffers_->DrawTensor(tensor, other, View(tensor.name)); }
   // Puts given values into the tensor, rounded to its dtype.
   Status Set(const TensorSpec& tensor, const std::vector<double>& values);
   // Returns the tensor's present values.
   Result<std::vector<double>> Get(const TensorSpec& tensor) const;
 
-  // Runs an oracle on the inputs, which it leaves alone. `task` is the bench's own, or a copy with other scalars.
-  // Returns the outputs that have one right answer; `residuals`, unless it is null, becomes those of the task's
-  // properties for the present outputs. kInvalidArgument when the plan does not resolve or the launch goes wrong: the
-  // task's fault.
+  // Runs an oracle on the inputs, which stay as they are. `task` is the bench's task, or a copy with other scalars.
+  // Returns the outputs that have one right answer. `residuals`, unless it is null, receives the residuals of the
+  // task's properties for the present outputs. Returns kInvalidArgument when the plan does not resolve or the launch
+  // fails, which is the task's fault.
   Result<HostValues> RunOracle(const BenchProgram& oracle, const Task& task, double limit_seconds, HostValues* residuals = nullptr);
 
-  // Runs a candidate and returns its outputs. In-place tensors are overwritten: Draw or Set before the next run.
-  // kInvalidArgument as for RunOracle.
+  // Runs a candidate and returns its outputs. In-place tensors are overwritten: call Draw or Set before the next run.
+  // Returns kInvalidArgument as RunOracle does.
   Result<HostValues> RunCandidate(const BenchProgram& candidate, const Binding& binding, double limit_seconds);
 
  private:

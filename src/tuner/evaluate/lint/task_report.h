@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A TaskReport holds the linter's findings about a task: whether its oracle is right, whether it can be fooled, and
+// A TaskReport holds the linter's findings about a task: whether its oracle is right, whether trivial answers pass, and
 // whether its tolerance separates honest kernels from imprecise ones. It is a plain value with a JSON form and a text
 // for people.
 //
@@ -32,13 +32,13 @@ struct InputInfluence {
   bool matters = false;   // tensors: above c_rms and c_max of some output. Scalars: any change at all
 };
 
-// A TrivialAnswer is an answer that must not pass: "zeros", "mean", "copy of x".
+// A TrivialAnswer is an answer that must not pass, and its errors against the oracle.
 struct TrivialAnswer {
-  std::string output;
-  std::string answer;
+  std::string output;  // name of the output
+  std::string answer;  // "zeros", "mean", "copy of x"
   double max_scaled = 0;
   double rms_error = 0;
-  bool accepted = false;
+  bool accepted = false;  // true: the tolerance lets it pass, which is a problem
 };
 
 // A PrecisionTrial is one precision tried on one output; errors are the worst over the check cases, with each tensor's
@@ -48,11 +48,11 @@ struct PrecisionTrial {
   std::string judgement;  // honest, tolerated or dishonest
   double rms_error = 0;   // infinite where the output was not finite
   double max_scaled = 0;
-  double stress_max_scaled = 0;  // for honest variants: worst max_scaled over the stress sets
+  double stress_max_scaled = 0;  // for honest variants: worst max_scaled over the stress inputs
   double max_small =
-      0;  // worst error of an element relative to its own size (Comparison::max_small), on all sets tried
-  bool accepted = false;    // by c_max and c_rms, on every check case
-  bool has_effect = false;  // whether this output depends on the operations whose precision was changed
+      0;  // worst error of an element relative to its own size (Comparison::max_small), on all inputs tried
+  bool accepted = false;    // c_max and c_rms accept the output on every check case
+  bool has_effect = false;  // this output depends on the operations whose precision was changed
 };
 
 struct OutputPrecision {
@@ -62,38 +62,38 @@ struct OutputPrecision {
   double honest_rms = 0;  // worst rms error of the honest variants; where all are exact, a fraction of half an ulp
   double dishonest_rms =
       0;  // least rms error of the dishonest variants that this output can distinguish from honest ones; 0: none
-  std::string least_dishonest;  // name of the variant of `dishonest_rms`
-  double gap = 0;               // dishonest / honest; 0: none
-  double proposed_c_rms = 0;    // their geometric midpoint; 0: none
-  double proposed_c_max = 0;    // twice the worst honest max_scaled, stress sets included; 0: none, for an honest
-                                // output is not finite where the oracle's is, or is wrong by half its size
+  std::string least_dishonest;  // name of the variant with `dishonest_rms`
+  double gap = 0;               // dishonest_rms / honest_rms; 0: there is no dishonest variant
+  double proposed_c_rms = 0;    // geometric midpoint of honest_rms and dishonest_rms; 0: no proposal
+  double proposed_c_max = 0;    // twice the worst honest max_scaled, stress inputs included; 0: no proposal, because an
+                                // honest output is not finite where the oracle's is, or is wrong by half its size
   double proposed_c_small =
       0;  // four times the worst honest max_small; 0: honest kernels have no relative accuracy there
 };
 
-// A FloorCheck holds the seed's time on the timed case that moves most bytes, beside its floor: a kernel far faster
-// than its floor shows that the task counts bytes that need not move.
+// A FloorCheck holds the seed's time and the floor of the timed case that moves most bytes. A seed far faster than the
+// floor shows that the task counts bytes that need not move.
 struct FloorCheck {
   Dims dims;
   double seed_us = 0;
   double floor_us = 0;
-  bool modelled = false;
+  bool modelled = false;  // both times are modelled, by the simulated GPU
 };
 
-// A WholeNumbers is an output of integers: no lower precision is tried on it, because rounding to whole numbers hides
-// it.
+// A WholeNumbers is an output of integers. No lower precision is tried on it, because rounding to integers would hide
+// the error.
 struct WholeNumbers {
   std::string output;
   std::string dtype;
   Tolerance tolerance;
 };
 
-// A CancellingOutput is an output whose elements cancel. An honest kernel keeps no correct digits of elements far below
-// their neighbors' size, and a slice of few elements may hold no others.
+// A CancellingOutput is an output whose elements are sums that may cancel. An element far smaller than its neighbors
+// has no correct digits in an honest kernel, and a slice of few elements may hold only such elements.
 struct CancellingOutput {
   std::string output;
-  int64_t fewest = 0;       // elements of the smallest slice that a check case has
-  double error = 0;         // the worst error of the seed where it is above c_max of the element itself
+  int64_t fewest = 0;       // number of elements in the smallest slice of a check case
+  double error = 0;         // worst absolute error of the seed that exceeds c_max times the element itself
   double value = 0;         // the oracle's value there
   double proposed_abs = 0;  // twelve times `error`, rounded up to one digit
 };
@@ -106,10 +106,10 @@ struct TaskReport {
   std::vector<InputInfluence> inputs;
   std::vector<TrivialAnswer> trivial;
   std::vector<OutputPrecision> precision;
-  std::vector<CancellingOutput> cancelling;  // where `abs` is too small for a check case with few elements a slice
+  std::vector<CancellingOutput> cancelling;  // outputs whose `abs` is too small for a check case with short slices
   std::vector<WholeNumbers> whole_numbers;   // empty where precisions were not to be tried at all
   std::optional<FloorCheck> floor;  // absent: no seed, no timed case that this device can hold, or nothing to move
-  int seed_runs = 0;                // how often the seed was checked: cases times input sets
+  int seed_runs = 0;                // number of checks of the seed: cases times input sets
   std::vector<std::string> problems;
   std::vector<std::string> warnings;
   double seconds = 0;
@@ -117,9 +117,9 @@ struct TaskReport {
   bool valid() const { return problems.empty(); }
 };
 
-// Writes the fields above; "verdict" is "ok" or "invalid_task". Numbers that are not finite become null.
+// Returns the fields above as JSON, with "verdict": "ok" or "invalid_task". Numbers that are not finite become null.
 std::string TaskReportToJson(const TaskReport& report, int indent = 2);
-// Writes text for a terminal: a few lines a section, the verdict last.
+// Returns text for a terminal: a few lines for each section, and the verdict at the end.
 std::string TaskReportToText(const TaskReport& report);
 
 }  // namespace hone

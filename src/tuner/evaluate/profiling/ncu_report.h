@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file writes the command line of Nsight Compute (`ncu`) and reads its CSV. It takes text and returns values.
+// This file writes the command line of Nsight Compute (`ncu`) and reads its CSV. Its functions are pure.
 #pragma once
 
 #include <map>
@@ -13,17 +13,17 @@
 
 namespace hone {
 
-// Returns `ncu` and its arguments, to be put before the program that it watches: it collects `metrics` of the kernels
-// between the program's cuProfilerStart and cuProfilerStop, with caches emptied before each and clocks left alone, and
-// writes CSV to `log_file`.
+// Returns `ncu` and its arguments, to be put before the command of the program that it watches. `ncu` collects
+// `metrics` of the kernels between the program's cuProfilerStart and cuProfilerStop and writes CSV to `log_file`. It
+// empties the caches before each kernel and leaves the clocks alone.
 std::vector<std::string> NcuCommand(const std::string& ncu, const std::vector<std::string>& metrics, const std::string& log_file);
 
-// Returns metrics by name for each profiled kernel, in the order of their launches. Numbers come with or without
-// separators between thousands. A metric without a number ("n/a") is left out. kUnavailable, one sentence with the
-// remedy, when the text says that counters may not be read; kInvalidArgument when it holds no table.
+// Returns metrics by name for each profiled kernel, in the order of their launches. Numbers may have separators between
+// thousands. A metric without a number ("n/a") is left out. Returns kUnavailable, with the remedy, when the text says
+// that counters may not be read, and kInvalidArgument when it contains no table.
 Result<std::vector<std::map<std::string, double>>> ParseNcuCsv(std::string_view text);
 
-// Returns the metrics that ncu does not know according to `text`, its log or its error output.
+// Returns the names of metrics that ncu reports as unknown in `text`, which is its log or its error output.
 std::vector<std::string> UnknownMetrics(std::string_view text);
 
 }  // namespace hone

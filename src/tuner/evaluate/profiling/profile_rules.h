@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules turn counts into advice: they name what slows a kernel down, in plain words, with the figures behind it and
-// an estimate of the possible gain. One set of rules serves a GPU's counters and the simulator's counts; a rule whose
-// figures were not counted is silent.
+// The rules turn counts into advice: a rule names what slows a kernel down, with the figures behind it and an estimate
+// of the possible gain. One set of rules serves a GPU's counters and the simulator's counts; a rule whose figures were
+// not counted is silent.
 //
-// An estimate is an upper bound of a simple kind: the share of the time in which the faulty part is the limit, times
-// the share of its work that is waste, and never more than the time between the case's time and its floor. It ranks
-// findings; it does not promise.
+// The estimate is a simple upper bound: the share of the time in which the faulty part is the limit, times the share of
+// its work that is waste, and at most the time between the case's time and its floor. It serves to rank findings and is
+// no promise.
 //
 // The rules are pure functions of values; profile_rules_test.cc holds one worked kernel for each rule.
 #pragma once
@@ -27,12 +27,12 @@ struct RuleContext {
   const Evaluation* evaluation = nullptr;  // resources and floors; `profile` is not read
 };
 
-// Returns findings over all cases and kernels, most valuable first. The same fault of the same line is reported once,
-// for the case where it weighs most.
+// Returns findings over all cases and kernels, the largest estimated gain first. The same fault of the same line is
+// reported once, for the case where its gain is largest.
 std::vector<ProfileFinding> FindFaults(const RuleContext& context, const Profile& profile);
 
-// Puts the profile into the evaluation with its findings. They also go among `findings`, where the analyst role and
-// reports look, in place of the simulator's shorter texts about the same lines.
+// Stores the profile with its findings in the evaluation. The findings are also added to Evaluation::findings, where
+// the analyst role and reports look for them; they replace the simulator's shorter texts about the same lines.
 void AttachProfile(const Task& task, const DeviceFacts& facts, Profile profile, Evaluation* evaluation);
 
 }  // namespace hone

@@ -5,9 +5,9 @@
 // costs milliseconds: odd neighbors of the timed shapes, a shape for each alternative of the plan, and edges of
 // alternatives.
 //
-// The hidden ranges are small, so that a simulated GPU can run them; a kernel may be right in all of them and at the
-// timed shapes, and wrong in between. FairShapes derives what a task allows there from what it names. The shapes follow
-// from a secret seed and nothing else: the same seed gives the same ones, on any machine, however loaded.
+// The hidden ranges are small, so that a simulated GPU can run them. A kernel may be right in all of them and at the
+// timed shapes, and wrong in between. FairShapes derives from the shapes that a task names which others it allows. The
+// aimed shapes depend on a secret seed and on nothing else: the same seed gives the same shapes on any machine.
 //
 // The search uses alternating variables over the branch distance of the plan's conditions (Korel, Automated software
 // test data generation, 1990), and then a random walk within the alternative, so that its shape cannot be foreseen. All
@@ -26,43 +26,44 @@
 
 namespace hone {
 
-// Returns the entries of the plan that serve a shape: none where the plan does not resolve, which a check will report;
-// nullopt where the entries leave the shape to the task's seed.
+// Returns the numbers of the plan's entries that serve a shape. The list is empty if the plan does not resolve, which a
+// check will report; nullopt if the plan leaves the shape to the task's seed.
 using EntriesTaken = std::function<std::optional<std::vector<size_t>>(const Dims&)>;
 
 struct AimedShapes {
   std::vector<Case> cases;       // role kHidden
   std::set<size_t> taken;        // entries of the plan that `cases` take
-  std::set<size_t> unreachable;  // entries that no shape takes: by their constants, or by the only shape they allow
+  std::set<size_t> unreachable;  // entries that no shape can take: the condition is false for all shapes, or fixes all
+                                 // dimensions to a shape that an earlier entry takes
 };
 
-// Returns a shape for each alternative that is not in `taken`, in the plan's order; at most `most` shapes. The plan is
-// resolved with `binding` and `facts`; `entries_taken` decides.
+// Returns a shape for each alternative that is not in `taken`, in the plan's order; at most `most` shapes. Conditions
+// are evaluated with `binding` and `facts` to search, and `entries_taken` decides which alternative a shape takes.
 AimedShapes AimAtAlternatives(const Task& task, const LaunchPlan& plan, const Binding& binding,
                               const DeviceFacts& facts, const FairShapes& fair, const std::set<size_t>& taken,
                               const EntriesTaken& entries_taken, int most, uint64_t seed);
 
-// Returns up to `count` different shapes at the edge of alternatives that are chosen at random, none of them in
-// `but_not`: a dimension that a condition mentions has the largest or the smallest size, all else equal, at which the
-// alternative is still taken.
+// Returns up to `count` different shapes at the edge of alternatives that are chosen at random, except those in
+// `but_not`. At an edge, a dimension that a condition mentions has the largest or the smallest size at which the
+// alternative is still taken while the other dimensions stay.
 std::vector<Case> EdgesOfAlternatives(const Task& task, const LaunchPlan& plan, const Binding& binding,
                                       const DeviceFacts& facts, const FairShapes& fair, const std::set<size_t>& but_not,
                                       const EntriesTaken& entries_taken, int count, uint64_t seed);
 
-// BeyondOptions limit the checks of one evaluation beyond the hidden ranges: odd neighbors of timed shapes that the
-// plan serves; shapes of extreme proportions; shapes for the alternatives that are not in `checked`, those first that no timed shape takes either; and
-// edges of alternatives, where a kernel fails first that does not keep its condition's promise.
+// BeyondOptions limit the checks of one evaluation beyond the hidden ranges.
 struct BeyondOptions {
   ShapeLimits limits;
-  int neighbors = 0;
-  int aimed = 0;  // at most
-  int edges = 0;  // at most
-  // Launches of the candidate in all: one for each shape, two for an aimed one. The rest of them is for edges, at least
-  // one.
+  int neighbors = 0;  // number of odd neighbors of timed shapes
+  int aimed = 0;      // most shapes aimed at alternatives that no checked case takes
+  int edges = 0;      // most edges of alternatives, where a kernel fails that breaks its condition's promise
+  // Launches of the candidate in all: one for each shape, two for an aimed shape. Launches that are left are for edges;
+  // at least one edge is tried.
   int launches = 0;
-  bool timed = true;  // the timed shapes will be checked
-  int64_t many_slices = 0;  // not 0: shapes of extreme proportions too, one of them with so many slices or more
+  bool timed = true;        // true: the timed shapes will be checked, so alternatives that they take come last
+  int64_t many_slices = 0;  // not 0: adds shapes of extreme proportions, one of them with at least this many slices
 };
+// Returns odd neighbors, shapes of extreme proportions, shapes for the alternatives that are not in `checked`, and
+// edges.
 AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding& binding, const DeviceFacts& facts,
                          const std::set<size_t>& checked, const EntriesTaken& entries_taken,
                          const BeyondOptions& options, uint64_t seed);

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tail probabilities and quantiles of the normal and of Student's t distribution.
+// These functions give tail probabilities and quantiles of the normal and of Student's t distribution.
 //
-// The functions are accurate in the far tails: the first look of a sequential test asks for one-sided probabilities
-// near 1e-6, where "1 - Cdf(x)" would have lost most of its digits. The relative error of a tail is below 1e-9 down to
-// tails of 1e-12; distributions_test.cc compares with closed forms. Pure functions, any thread.
+// The tails are accurate far out: the first look of a sequential test asks for one-sided probabilities near 1e-6,
+// where "1 - Cdf(x)" would have lost most of its digits. The relative error of a tail is below 1e-9 down to tails of
+// 1e-12; distributions_test.cc compares with closed forms. The functions are pure; any thread may call them.
 #pragma once
 
 namespace hone {

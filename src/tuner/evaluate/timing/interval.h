@@ -3,9 +3,9 @@
 //
 // This file computes intervals for reports, and judges whether a timing was undisturbed.
 //
-// sequential_test.h makes decisions; this file only describes: the median of the samples and a 95 % interval around it.
-// It uses medians and order statistics, so that one interrupted sample cannot move a report. docs/measurement.md
-// explains why it is not the minimum, and why not a bootstrap. Pure functions, any thread.
+// A report has the median of the samples and a 95 % interval around it; decisions are sequential_test.h's. Medians and
+// order statistics are used, so that one interrupted sample cannot move a report. docs/measurement.md explains why a
+// report has neither the minimum nor a bootstrap interval. The functions are pure and may be called from any thread.
 #pragma once
 
 #include <string>
@@ -17,17 +17,18 @@
 
 namespace hone {
 
-// Returns median and 95 % interval of a series in the order in which it was measured. The interval's ends are order
-// statistics (interpolated between ranks); the ranks allow for serial correlation. With fewer than 6 values the
-// interval is their whole range, which then covers less than 95 %. An empty series gives zeros.
+// Returns median and 95 % interval of `series`, which must be in the order of measurement. The interval's ends are
+// order statistics, interpolated between ranks; the ranks allow for serial correlation. With fewer than 6 values, the
+// interval is their whole range, which then covers the median with less than 95 % probability. An empty series gives
+// zeros.
 Interval MedianInterval(const std::vector<double>& series);
 
-// Returns the speedup: median and 95 % interval of exp(log ratio), one log ratio per quad in the order measured
-// (incumbent over candidate, as in sequential_test.h). The secret coin gives every quad its sign, which makes the quads
-// of two equal kernels exchangeable: the ranks here are the exact binomial ones.
+// Returns the speedup: median and 95 % interval of exp(log ratio). There is one log ratio (incumbent over candidate, as
+// in sequential_test.h) for each quad, in the order of measurement. A secret coin gives every quad its sign, which
+// makes the quads of two equal kernels exchangeable, so the ranks are the exact binomial ones.
 Interval RatioInterval(const std::vector<double>& log_ratios);
 
-// Names the quality of a timing: "throttled", "contended", "inconclusive" or "stable", the first that applies.
+// Returns the quality of a timing: "throttled", "contended", "inconclusive" or "stable", the first that applies.
 //   throttled     the device reported a throttle reason, or the SM clock fell by over 5 % between conditions
 //   contended     another process computed on the device during the timing
 //   inconclusive  no decision was reached, or the speedup's 95 % interval is wider than 10 %

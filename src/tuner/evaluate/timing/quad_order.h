@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file draws secret orders and subsets: which kernel of a quad goes first, which buffer set a launch gets, which
+// This file draws secret orders and subsets: which kernel goes first in a quad, which buffer set a launch gets, which
 // slices are drawn anew.
 //
-// All are pure functions of a key that the candidate's code never sees (values/draw.h), so that a timing can
-// be replayed from its seed. Any thread.
+// All functions are pure functions of a key that the candidate's code never sees (values/draw.h), so that a timing can
+// be replayed from its seed. They may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hone {
 
-// The order of the four samples of a quad.
+// The order of the four samples of a quad: A is the candidate, B the incumbent.
 enum class QuadOrder { kAbba, kBaab };
 // Tosses a fair coin for quad number `quad`.
 QuadOrder SecretQuadOrder(uint64_t quad, uint64_t key);

@@ -3,24 +3,23 @@
 //
 // SequentialTest decides, while a timing is under way, whether candidate and incumbent differ.
 //
-// Looking at the data several times and stopping when it looks good is how honest timers come to lie: each
-// look is another chance for noise to be called a difference. This is a group-sequential test with
-// O'Brien-Fleming boundaries: the probability that *any* of its looks calls a difference between two equal
-// kernels is alpha. The boundaries are computed here, by integrating the joint distribution of the looks,
-// not copied from a table.
+// A timer that looks at its data several times and stops when they look good reports false differences: each look is
+// another chance for noise to be called a difference. This is a group-sequential test with O'Brien-Fleming boundaries:
+// the probability that *any* of its looks calls a difference between two equal kernels is alpha. The boundaries are
+// computed by integrating the joint distribution of the looks, not copied from a table.
 //
 // One observation is a quad: two runs of each kernel, in the order ABBA or BAAB by a secret coin, giving
 //   log ratio = mean of the two log incumbent times - mean of the two log candidate times,
 // so that a positive value favours the candidate and a drift that is linear over a quad cancels.
 //
-// Two corrections make the promise hold on few and untidy samples:
+// Two corrections keep the error rate at alpha for few samples with irregular noise:
 //   * The standard error is the long-run one: the mean square of the first B cosine projections of the
-//     series (Lazarus, Lewis, Stock and Watson 2018, "HAR Inference"). Slow fluctuations enter it, where
-//     the textbook formula takes successive quads for independent and is several times too sure.
+//     series (Lazarus, Lewis, Stock and Watson 2018, "HAR Inference"). It includes slow fluctuations. The textbook
+//     formula takes successive quads for independent, and its error is several times too small.
 //   * Boundaries are carried to Student's t with B degrees of freedom at equal tail probability.
 //
-// Pure arithmetic: no clock, no device, no randomness. Not thread-safe. Error rates, coverage and power are
-// measured in sequential_test_test.cc; the reasons are in docs/measurement.md, "When to stop".
+// The class is pure arithmetic: no clock, no device, no randomness. It is not thread-safe. sequential_test_test.cc
+// measures error rates, coverage and power; docs/measurement.md, "When to stop", gives the reasons.
 #pragma once
 
 #include <string_view>
@@ -33,7 +32,7 @@ enum class Decision {
   kFaster,     // the candidate's speedup exceeds 1 + delta, at the stated error rate
   kSlower,     // the incumbent's advantage exceeds 1 + delta
   kSame,       // the whole interval lies within a factor 1 + delta of 1
-  kUndecided,  // the last look, and none of the above; or further looks would almost surely not help
+  kUndecided,  // none of the above at the last look, or earlier if further looks would almost surely not help
   kContinue,   // keep measuring
 };
 std::string_view DecisionName(Decision decision);  // "faster", …; kContinue, a test cut short, is "undecided"
@@ -41,20 +40,20 @@ std::string_view DecisionName(Decision decision);  // "faster", …; kContinue, 
 struct SequentialOptions {
   int looks = 5;         // evenly spaced; at least 1
   int max_quads = 100;   // the last look comes after this many; at least 2 * looks
-  double alpha = 0.05;   // two-sided, over all looks together
+  double alpha = 0.05;   // two-sided error rate over all looks together
   double delta = 0.005;  // the smallest difference worth a claim, as a ratio minus 1
   bool stop_when_futile = true;  // end as kUndecided once a claim has become very unlikely
 };
 
 // A LookReport holds the figures of the last look, for reports and tests: logs of speedups (incumbent / candidate).
 struct LookReport {
-  int quads = 0;              // all quads, discarded ones included
-  int discarded = 0;          // outliers left out, see KeptQuads
-  double mean = 0;            // mean of the kept quads, as all fields below
-  double standard_error = 0;  // long-run
+  int quads = 0;              // number of quads so far, discarded ones included
+  int discarded = 0;          // number of outliers left out, see KeptQuads
+  double mean = 0;            // mean log ratio; this and the fields below are of the kept quads
+  double standard_error = 0;  // long-run standard error of `mean`
   int freedom = 0;            // degrees of freedom: B
   double boundary = 0;        // boundary of |mean| / standard_error at this look
-  double low = 0, high = 0;   // mean -/+ boundary * standard_error: covers at every look at once
+  double low = 0, high = 0;   // mean -/+ boundary * standard_error: an interval that is valid over all looks together
   bool difference = false;    // equality is rejected at alpha: low > 0 or high < 0
 };
 
@@ -64,15 +63,15 @@ class SequentialTest {
 
   void Add(double log_ratio);  // finite
   int quads() const { return static_cast<int>(log_ratios_.size()); }
-  // Returns whether the quads so far are those of a planned look. Looking elsewhere is possible (a budget ran out) and
-  // keeps the error rate as long as the reason has nothing to do with the data.
+  // Returns whether a look is planned after the number of quads so far. A look at another time is possible (a budget
+  // ran out) and keeps the error rate as long as its reason has nothing to do with the data.
   bool AtLook() const;
-  // Judges all quads so far; needs at least 4. Not kContinue at the last look.
+  // Judges all quads so far; there must be at least 4. At the last look, it does not return kContinue.
   Decision Look();
 
   const LookReport& report() const { return report_; }
   const std::vector<int>& planned() const { return planned_; }        // quads at each look
-  const std::vector<double>& boundaries() const { return normal_boundaries_; }  // normal scale, per look
+  const std::vector<double>& boundaries() const { return normal_boundaries_; }  // at each look, on the normal scale
 
  private:
   SequentialOptions options_;
@@ -93,10 +92,10 @@ std::vector<double> OBrienFlemingBoundaries(const std::vector<double>& informati
 double CrossingProbability(const std::vector<double>& information, const std::vector<double>& boundaries,
                            double drift = 0.0);
 
-// Returns which quads a look counts. A quad is an outlier when its log ratio lies more than 6 robust standard
-// deviations (1.4826 times the median absolute deviation) from the median: an interrupt, a page migration, a
-// neighbour's burst. The rule depends on the ratio alone and is the same for both kernels; samples are never dropped
-// one by one. When more than a fifth would go, they are no outliers and all stay.
+// Returns for each quad whether a look uses it. A quad is an outlier, and is left out, when its log ratio lies more
+// than 6 robust standard deviations (1.4826 times the median absolute deviation) from the median, because of an
+// interrupt, a page migration or another process's burst. The rule depends on the ratio alone and is the same for both
+// kernels; single samples are never dropped. If more than a fifth of the quads would be left out, all are used.
 std::vector<bool> KeptQuads(const std::vector<double>& log_ratios);
 
 // A LongRunError is the standard error of the mean of a serially correlated series, and the number of projections

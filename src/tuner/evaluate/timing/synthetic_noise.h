@@ -3,8 +3,8 @@
 //
 // SyntheticNoise imitates the noise of kernels' timings, for tests and for benchmarks/sequential_calibration.cc.
 //
-// A source yields the relative (log) noise of successive samples of an idle machine running equal kernels;
-// MakeQuad runs one quad over it, with the secret coin. Header only; needs nothing but the standard library.
+// An object yields the relative (log) noise of successive samples, as of an idle machine that runs equal kernels.
+// Quad() gives the log ratio of one quad of such samples, in an order that a coin chooses.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ enum class NoiseKind {
   kAutocorrelated,  // AR(1), phi 0.5, from sample to sample: clocks and temperature
   kHeavyTailed,     // Student's t with 3 degrees of freedom
   kInterrupted,     // normal; one sample in fifty takes three times as long
-  kSlowRatio,       // normal samples, and an AR(1) with phi 0.5 from quad to quad that hits one kernel only
+  kSlowRatio,       // each quad's log ratio is an AR(1) with phi 0.5: slow noise that affects one kernel only
 };
 inline constexpr std::array kNoiseKinds = {NoiseKind::kIndependent, NoiseKind::kAutocorrelated,
                                            NoiseKind::kHeavyTailed, NoiseKind::kInterrupted, NoiseKind::kSlowRatio};
@@ -38,7 +38,7 @@ constexpr std::string_view NoiseName(NoiseKind kind) {
 
 class SyntheticNoise {
  public:
-  // `deviation` is that of one sample, as a fraction of the time (kSlowRatio: of one log ratio).
+  // `deviation` is the standard deviation of one sample as a fraction of its time (kSlowRatio: of one log ratio).
   SyntheticNoise(NoiseKind kind, double deviation, uint64_t seed)
       : kind_(kind), deviation_(deviation), random_(seed), slow_(normal_(random_)) {}
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A JudgeJob is one evaluation as the evaluator sends it, in bytes, to a worker process. A task travels as its own text
-// and is parsed again on the other side, so there is one parser and no second format to keep in step.
+// A JudgeJob is what the evaluator sends to a worker process for one evaluation. The task is sent as its own text and
+// parsed again by the worker, so that there is no second format of tasks.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ namespace hone {
 struct JudgeJob {
   Task task;
   CompiledProgram candidate;
-  CompiledProgram oracle;  // empty where `reference`, or one started for the task, computes expected outputs
-  std::shared_ptr<HostReference> reference;     // for a judge in this process; not encoded
-  std::vector<std::string> python_environment;  // "NAME=value" texts for a reference that a worker starts
-  std::optional<CompiledProgram> incumbent;
+  CompiledProgram oracle;                       // empty where a host reference computes expected outputs
+  std::shared_ptr<HostReference> reference;     // for a judge in this process; not encoded: a worker starts its own
+  std::vector<std::string> python_environment;  // "NAME=value" texts for the reference that a worker starts
+  std::optional<CompiledProgram> incumbent;     // nullopt: the candidate is timed alone
   bool incumbent_is_library = false;        // see JudgeRequest
   std::optional<CompiledProgram> fallback;  // see JudgeRequest
   EvaluationRequest options;   // sources are left out: they are in the programs
@@ -35,29 +35,29 @@ struct JudgeJob {
   bool vast_alone = false;  // see JudgeRequest
 };
 
-// Returns whether a candidate's code runs on the host for this job: its own, or that of the incumbent it is timed
-// against, which runs in the same process.
+// Returns whether host-mode code runs for this job: the candidate's, or that of the incumbent, which runs in the same
+// process.
 inline bool UsesHostMode(const JudgeJob& job) {
   return job.candidate.candidate.plan.host_mode || (job.incumbent && job.incumbent->candidate.plan.host_mode);
 }
 inline constexpr const char* kHostModeGuarantee = "weaker: host mode";  // Evaluation::guarantee of such a job
 
-// Returns whether another compiler's machine code is loaded for this job, which then gets a process of its own.
+// Returns whether machine code that Hone did not compile is loaded for this job, which then gets a process of its own.
 inline bool UsesMachineCode(const JudgeJob& job) {
   return !job.candidate.candidate.plan.machine_code.empty() || (job.incumbent && !job.incumbent->candidate.plan.machine_code.empty());
 }
 
-// Encode and decode a job as CBOR. Decode fails with kInternal (bytes that no encoder of this version wrote) or the
-// parsers' own messages.
+// Encode and decode a job as CBOR. DecodeJob returns kInternal for bytes that EncodeJob of this version did not write,
+// or an error of the parsers of tasks and plans.
 std::string EncodeJob(const JudgeJob& job);
 Result<JudgeJob> DecodeJob(const std::string& bytes);
 
-// Encode and decode the request without its sources, as JSON text; spool bundles use it too. Options that the text
-// lacks keep their defaults. Decode fails with kInvalidArgument.
+// Encode and decode a request without its sources, as JSON text; bundles of a spool contain it too. Options that the
+// text lacks keep their defaults. DecodeRequestOptions returns kInvalidArgument for a text that is no such object.
 std::string EncodeRequestOptions(const EvaluationRequest& request);
 Result<EvaluationRequest> DecodeRequestOptions(const std::string& json);
 
-// Returns whether the judged candidate is to be profiled: where the request asks for it and the verdict allows it.
+// Returns whether the judged candidate is to be profiled: the request asks for it and the verdict allows it.
 bool WantsProfile(const JudgeJob& job, const Evaluation& evaluation);
 
 }  // namespace hone

@@ -3,10 +3,10 @@
 //
 // NameFault finds out which kind of memory access ended a candidate's launch on a GPU.
 //
-// Inputs are mapped without the right to write and nothing is mapped beside a tensor, so an access that breaks a rule
-// faults at once; but the driver has one error for all of them, and the process is gone. So the candidate is judged
-// again, in a new process, with the same secrets and one protection less: if it no longer crashes, its access was of
-// the kind that this protection stops.
+// Inputs are mapped read-only and nothing is mapped beside a tensor, so that an access that breaks a rule faults at
+// once. But the driver reports one error for all such accesses, and the process is lost. So the candidate is judged
+// again, in a new process, with the same secrets and one protection less. If it no longer crashes, its access was of
+// the kind that the missing protection stops.
 #pragma once
 
 #include <functional>
@@ -16,18 +16,19 @@
 
 namespace hone {
 
-// A FaultSearch says which protection a judgement leaves out to find a fault's name. Such a judgement accepts no
-// candidate.
+// A FaultSearch says which protection a judgement leaves out, to find out what a fault was. A judgement with a
+// protection left out never accepts a candidate.
 enum class FaultSearch { kNone, kInputsWritable, kNeighborsMapped };
 
+// Judges the same job again, with a protection left out.
 using JudgeAgain = std::function<Result<Evaluation>(FaultSearch)>;
 
-// Returns whether the device reported that this evaluation's candidate used an address it had no right to.
+// Returns whether the evaluation ended because the device reported an access to an illegal address.
 bool EndedByAccess(const Evaluation& evaluation);
 
-// Names the fault in `ended`, an evaluation for which EndedByAccess holds. It becomes a rule_violation when the
-// candidate wrote an input or outside of its buffers; otherwise it stays as it was, with one sentence added where there
-// is one. `again` is called once or twice.
+// Returns `ended`, an evaluation for which EndedByAccess holds, with the fault named. Its verdict becomes
+// rule_violation if the candidate wrote to an input or outside of its buffers. Otherwise the verdict stays crashed, and
+// the detail begins with the fault if it was found. `again` is called once or twice.
 Result<Evaluation> NameFault(Evaluation ended, const JudgeAgain& again);
 
 }  // namespace hone

@@ -6,8 +6,8 @@
 // Frames to the worker:   {"op":"judge"} + job bytes;  {"op":"facts"}
 // Frames from the worker: {"op":"progress","phase","detail","limit"}, {"op":"result","lost"} + evaluation JSON,
 //                         {"op":"error","code","message","lost"}, {"op":"facts"} + facts JSON
-// A candidate that crashes or hangs the device leaves an unusable context: the worker reports its verdict with "lost":
-// true and ends; worker_client starts another.
+// A candidate that crashes or hangs the device leaves an unusable context. The worker then reports the verdict with
+// "lost": true and ends, and WorkerClient starts another.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@
 
 namespace hone {
 
-// Serves `fd` until its peer goes away or the session is lost. Returns the process's exit status. An error in `session`
-// is the answer to the first frame.
+// Is the worker's main function: serves the socket `fd` until the peer closes it or the session is lost, and returns
+// the process's exit status. If `session` is an error, that is the answer to the first frame.
 int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session);
 
 std::string EncodeFacts(const DeviceFacts& facts);
