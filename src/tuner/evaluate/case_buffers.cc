@@ -88,7 +88,7 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
   std::unique_ptr<CaseBuffers> buffers(new CaseBuffers(session, task, dims));
   buffers->sampled_ = sampled;
   buffers->fill_key_ = Keyed(gap_key, kFillPurpose, 0);
-  // A modelled time is one number, whatever the seed and the number of the launch.
+  // A modelled time must not depend on the seed or on how many launches there were, so the fills are fixed.
   if (sampled) buffers->UseFixedFills();
   std::vector<BlockRequest> blocks;
   for (const TensorSpec& tensor : task.tensors) {
@@ -115,12 +115,12 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
       if (!tensor.alias.empty()) continue;
       if (set == 0) first_block[tensor.name] = blocks.size();
       const int64_t align = buffers->base_align_[tensor.name];
-      // A repeated tile of offsets is not a valid offsets tensor, and the offsets would point anywhere; repeated
-      // indices are not distinct.
+      // A sampled tensor is a small tile that repeats in memory. Repeated offsets are no valid offsets tensor and would
+      // point anywhere; repeated indices are not distinct. Such tensors do not repeat.
       const bool any_contents =
           tensor.values.distribution != Distribution::kOffsets && tensor.values.index_order == IndexOrder::kIndependent;
-      // A tensor that launches write gets memory of its own, so that it can be compared, unless very much memory would
-      // have to be filled first.
+      // A tensor that launches write does not repeat, so that it can be compared, unless it is so large that filling it
+      // would take too long.
       const bool overwritten = std::any_of(task.tensors.begin(), task.tensors.end(),
                                            [&](const TensorSpec& other) { return other.alias == tensor.name; });
       const int64_t bytes = buffers->shapes_.at(tensor.name).span_bytes;
@@ -190,16 +190,17 @@ const ValueSpec& ValuesOf(const TensorSpec& tensor, const InputSet& inputs) {
 }
 
 bool TakesIndexStress(const TensorSpec& tensor) {
-  // A mask is an index below 2, and a kernel may count on a row of it that lets something through.
+  // A mask is an index below 2, and a kernel may rely on each row of a mask letting something through.
   return tensor.stress && tensor.dtype != DType::kBool && !IsFloating(tensor.dtype) &&
          tensor.values.distribution == Distribution::kIndex && tensor.values.index_order == IndexOrder::kIndependent;
 }
 
 namespace {
 
-// Has few of the values drawn instead of all: one, the least one, or three of them. Of a large tensor it is a sixteenth, for a
-// kernel that goes through a crowded value one after the other is right and would take seconds. `alone`: no floating-point input
-// is stressed; where one is, special rows of it must be reached by many indices.
+// Restricts an index tensor to few values (one, the least one, or three consecutive ones), so that many entries
+// collide. A large tensor gets a sixteenth of its values: a kernel that handles colliding entries one after the other
+// is right, and would take seconds. `alone`: no floating-point input is stressed. Where one is, some distributions
+// leave indices alone, so that the special rows of that input are reached by many indices.
 void CrowdIndices(const InputSet& inputs, bool alone, DrawRequest* request) {
   const auto low = static_cast<int64_t>(request->values.low);
   const int64_t span = request->index_bound - low;

@@ -12,7 +12,7 @@
 namespace hone {
 
 Status CheckRequest(const Task& task, const EvaluationRequest& request) {
-  // All of these texts go into JSON: to a worker, into a spool, into an evaluation.
+  // These texts become JSON strings (to a worker, in a spool, in an evaluation), which must be UTF-8.
   const std::string folder = task.directory.empty() ? task.name : task.directory;
   for (const std::string* name : {&request.name, &request.incumbent_name, &folder}) {
     if (!CheckUtf8(*name, "").ok()) {

@@ -19,7 +19,7 @@ struct SpoolFile {
   double age = 0;  // seconds
 };
 
-// Lists the bundles or answers of one of the spool's folders; a folder that is not there has none.
+// Returns the .json files of one of the spool's folders; none if the folder is not there.
 std::vector<SpoolFile> FilesOf(const fs::path& folder) {
   std::vector<SpoolFile> files;
   std::error_code error;

@@ -109,7 +109,7 @@ Result<std::vector<std::vector<uint64_t>>> CountedSession::DigestMany(const std:
 }
 Result<SampleOutcome> CountedSession::TimeSample(const SampleRequest& request) {
   HONE_TIMED(kSample);
-  // This comes on top of the launches' own limit, for raising clocks and preparing caches.
+  // A sample may take a second more than its launches' limit, for raising clocks and preparing caches.
   const Watched watched(*this, request.limit_seconds + 1);
   return inner_.TimeSample(request);
 }

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This backend judges on a GPU: NVRTC in zygotes, and one worker process that owns the context. Host-mode candidates
-// are compiled by nvcc and judged in a confined worker for each job, as is machine code of other compilers.
+// This backend judges on a GPU. NVRTC compiles in zygotes, and one worker process owns the GPU's context. Host-mode
+// candidates are compiled by nvcc. They and machine code of other compilers are judged in a new confined worker for
+// each job.
 #include <fmt/format.h>
 
 #include <mutex>
@@ -25,10 +26,11 @@
 namespace hone {
 namespace {
 
-// This limit holds even while a confined worker reports progress: the reports could come from its candidate.
+// Limit of a whole job in a confined worker. It holds however often the worker reports progress, because the reports
+// could come from the candidate.
 constexpr double kConfinedJobSeconds = 600;
 
-// Returns the value of a variable in "NAME=value" texts.
+// Returns the value of variable `name` in texts of the form "NAME=value"; empty when it is not set.
 std::string ValueOf(const std::vector<std::string>& environment, const std::string& name) {
   for (const std::string& entry : environment) {
     if (entry.rfind(name + "=", 0) == 0) return entry.substr(name.size() + 1);
@@ -91,7 +93,8 @@ class CudaBackend : public Backend {
   }
 
  private:
-  // Returns options for a worker of one job, confined except for the GPU: it loads code that Hone did not compile.
+  // Returns options for a worker that judges one job. It is confined except for the GPU, because it loads code that
+  // Hone did not compile.
   WorkerOptions Confined(const std::vector<std::string>& flags) const {
     WorkerOptions confined;
     confined.argv = {options_.executable, "__worker", "--device", device_, "--fd", "3"};
@@ -106,9 +109,9 @@ class CudaBackend : public Backend {
     confined.one_job = true;
     return confined;
   }
-  // The driver's loader reads code from a foreign compiler, so it does that where nothing is lost. A reference in
-  // Python is a process that the worker starts, which a confined worker may not: the worker of such a job is its own,
-  // and not confined.
+  // Returns the worker for a job with machine code of another compiler, which the driver's loader has to read: a worker
+  // of its own, so that a crash loses nothing. It is confined unless the task has a PyTorch module, because a confined
+  // worker may not start the module's Python process.
   WorkerClient& WorkerForMachineCode(const JudgeJob& job) {
     std::unique_ptr<WorkerClient>& worker = HasTorchModule(job.task) ? machine_code_worker_beside_python_ : machine_code_worker_;
     if (worker == nullptr) {
@@ -121,8 +124,7 @@ class CudaBackend : public Backend {
     }
     return *worker;
   }
-  // Judges a job again that a bad memory access ended, to find out what the access was. The rest of the second verdict
-  // is dropped.
+  // Judges a job. If a bad memory access ends it, judges it again to find out what the access was (NameFault).
   Result<Evaluation> JudgeAndName(WorkerClient& worker, const JudgeJob& job, const EvaluationProgress& progress) {
     HONE_ASSIGN_OR_RETURN(Evaluation evaluation, worker.Judge(job, progress));
     if (!EndedByAccess(evaluation)) return evaluation;
@@ -167,7 +169,7 @@ Result<std::unique_ptr<Backend>> MakeCudaBackend(const EvaluatorOptions& options
   nvrtc.limit_seconds = options.compile_limit_seconds;
   nvrtc.zygote_argv = {options.executable, "__nvrtc-zygote"};
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<NvrtcCompiler> compiler, MakeNvrtcCompiler(nvrtc));
-  // The context and the precompiled header both take a while to make, so they are made at the same time.
+  // The worker's context and the compiler's precompiled header take seconds, so they are made at the same time.
   Status warmed;
   std::thread warming([&] { warmed = compiler->Prewarm(""); });
   WorkerOptions worker_options;

@@ -28,7 +28,7 @@ DeviceList ListDevices(const std::string& cuda_home, const std::string& cutlass_
   (void)cuda_home, (void)cutlass_home, (void)search_path;
   list.missing.push_back("the CUDA device: this build was made without the CUDA toolkit");
 #endif
-  // The default model is listed by its short name, the others by theirs.
+  // The default simulated GPU is listed first, under its short name; the others follow under their own names.
   const Result<DeviceFacts> usual = SimulatedGpuFacts("");
   if (usual.ok()) list.devices.push_back(*usual);
   for (const std::string& name : sim::GpuModelNames()) {

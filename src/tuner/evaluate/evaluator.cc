@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file holds the life of one candidate: parse the plan, compile its modules beside the oracle and the incumbent,
-// then let the device judge. A candidate's fault is a verdict; only the environment's faults are errors.
+// This file takes one candidate through an evaluation: parse the plan, compile its modules beside the oracle and the
+// incumbent, then let the device judge. A candidate's fault is a verdict; only the environment's faults are errors.
 #include "hone/tuner/evaluator.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@
 namespace hone {
 namespace {
 
-constexpr size_t kProgramsKept = 64;  // oracles and incumbents, compiled, in memory
+constexpr size_t kProgramsKept = 64;      // limit on compiled oracles and incumbents in memory
 constexpr double kLongestLaunch = 86400;  // seconds
 
 class LocalEvaluator : public Evaluator {
@@ -64,8 +64,8 @@ class LocalEvaluator : public Evaluator {
     return &backend_->compiler();
   }
 
-  // Judges the candidate's small cases on the simulated GPU, which is made at the first need and judges several at
-  // once.
+  // Judges the candidate's small cases on the simulated GPU, which is made at the first call. Several threads may call
+  // this at the same time.
   Result<Evaluation> Simulate(const Task& task, const EvaluationRequest& request) {
     {
       std::lock_guard lock(simulated_mutex_);
@@ -79,7 +79,7 @@ class LocalEvaluator : public Evaluator {
     }
     return JudgeSmallCases(*simulated_, task, request, options_.launch_limit_seconds, jobs_, std::move(reference));
   }
-  // Returns why this device judges alone, without the simulated GPU beside it; empty: the simulated GPU judges too.
+  // Returns the reason why the simulated GPU does not judge this candidate beside the GPU; empty: it does.
   std::string WhyAlone(const EvaluationRequest& request, const Candidate& candidate) const {
     if (!request.simulate || !options_.simulate) return "turned off with --no-sim";
     if (candidate.plan.host_mode) return "code in host mode launches its own kernels";
@@ -114,7 +114,7 @@ const CompiledModule* FirstFailure(const CompiledProgram& program) {
   return nullptr;
 }
 
-// Returns whether some step has no alternative that serves every shape.
+// Returns whether the plan may leave shapes to the seed: some step has no alternative that holds for every shape.
 bool LeavesShapesOut(const LaunchPlan& plan) {
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     const bool last = i + 1 == plan.entries.size() || plan.entries[i + 1].step != plan.entries[i].step;
@@ -123,7 +123,8 @@ bool LeavesShapesOut(const LaunchPlan& plan) {
   return false;
 }
 
-// Compiles a program. Trusted ones (oracle, incumbent) are kept, because every candidate of a task needs the same ones.
+// Compiles a trusted program (oracle, incumbent or seed) and keeps it, because every candidate of a task needs the same
+// ones.
 Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const std::string& source, const std::string& name,
                                                         const Binding& binding, bool is_oracle) {
   const std::string key = Sha256Hex(task.toml + '\0' + source + '\0' + BindingKey(binding) + (is_oracle ? "o" : "c"));
@@ -158,7 +159,8 @@ Status LocalEvaluator::AddSass(const Task& task, const CompiledProgram& program,
   Candidate candidate = program.candidate;
   std::vector<std::string>& options = candidate.plan.compiler_options;
   if (std::find(options.begin(), options.end(), "-lineinfo") == options.end()) options.push_back("-lineinfo");
-  HONE_ASSIGN_OR_RETURN(const CompiledProgram lined, CompileCandidate(compiler, candidate, task, program.binding, false, jobs_));
+  HONE_ASSIGN_OR_RETURN(const CompiledProgram lined,
+                        CompileCandidate(compiler, candidate, task, program.binding, /*is_oracle=*/false, jobs_));
   std::vector<std::string> directories;
   for (const std::string& variable : options_.environment) {
     if (variable.rfind("PATH=", 0) == 0) directories = SplitSearchPath(std::string_view(variable).substr(5));
@@ -180,8 +182,8 @@ Status LocalEvaluator::AddSass(const Task& task, const CompiledProgram& program,
   return Status::Ok();
 }
 
-// Times the candidate against libraries; the caller holds the device. Each job is the candidate's own with another
-// incumbent, without the checks that were made already.
+// Times the candidate against libraries; the caller holds the device. For each library, the candidate's own job runs
+// again with the library as the incumbent, without the checks that were made already.
 void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const JudgeJob& job,
                                           const EvaluationProgress& progress, Evaluation* evaluation) {
   if (facts().modelled || specs.empty()) {
@@ -193,7 +195,7 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
     return;
   }
   const TimeAgainst against = [&](const std::string& source, const std::string& name) -> Result<Evaluation> {
-    HONE_ASSIGN_OR_RETURN(const Program library, Compile(task, source, name, {}, false));
+    HONE_ASSIGN_OR_RETURN(const Program library, Compile(task, source, name, {}, /*is_oracle=*/false));
     JudgeJob held = job;
     held.incumbent = *library;
     held.incumbent_is_library = true;
@@ -218,7 +220,7 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
 Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& told) {
   HONE_RETURN_IF_ERROR(CheckRequest(task, asked));
   const double started = SteadySeconds();
-  // The judge reports at every launch; the caller is told only changes.
+  // The judge reports at every launch; the caller gets only reports that change the text.
   std::string last_phase, last_detail;
   const EvaluationProgress progress = [&](const std::string& phase, const std::string& detail) {
     if (!told || (phase == last_phase && detail == last_detail)) return;
@@ -248,7 +250,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     return finish(std::move(evaluation));
   };
 
-  // An error in baseline.toml is the task's, and should appear before minutes are spent.
+  // An error in baseline.toml is the task's fault and is reported before minutes are spent on judging.
   std::vector<LibrarySpec> libraries;
   if (request.libraries) {
     Result<std::vector<LibrarySpec>> specs = LoadBaselines(task);
@@ -269,7 +271,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   Result<Compiler*> compiler = CompilerFor(*candidate);
   if (!compiler.ok()) return stop(Verdict::kUnsupported, compiler.status().message());
 
-  // Compile the candidate, and beside it the programs it will be compared with.
+  // Compile the candidate and, at the same time, the programs with which it will be compared.
   const double compile_started = SteadySeconds();
   progress("compile", request.name);
   std::string incumbent_source = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
@@ -280,15 +282,17 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   Result<std::shared_ptr<HostReference>> reference = std::shared_ptr<HostReference>();
   std::thread oracle_thread([&] {
     if (!has_module) {
-      oracle = Compile(task, task.oracle_source, task.name + "/oracle.cu", {}, true);
-    } else if (facts().modelled) {  // beside a GPU, its worker starts the reference
+      oracle = Compile(task, task.oracle_source, task.name + "/oracle.cu", {}, /*is_oracle=*/true);
+    } else if (facts().modelled) {  // on a GPU, the worker starts the reference
       reference = references_.Get(task, {.environment = options_.environment});
     }
   });
   std::thread incumbent_thread([&] {
-    if (has_incumbent) incumbent = Compile(task, incumbent_source, incumbent_name, request.incumbent_binding, false);
+    if (has_incumbent)
+      incumbent = Compile(task, incumbent_source, incumbent_name, request.incumbent_binding, /*is_oracle=*/false);
   });
-  Result<CompiledProgram> compiled = CompileCandidate(**compiler, *candidate, task, request.binding, false, jobs_);
+  Result<CompiledProgram> compiled =
+      CompileCandidate(**compiler, *candidate, task, request.binding, /*is_oracle=*/false, jobs_);
   oracle_thread.join();
   incumbent_thread.join();
   stages.push_back({"compile", SteadySeconds() - compile_started, false});
@@ -315,7 +319,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   // A plan that does not serve every shape leaves the rest to the seed.
   std::optional<CompiledProgram> fallback;
   if (LeavesShapesOut(candidate->plan) && !task.seed_source.empty()) {
-    Result<Program> seed = Compile(task, task.seed_source, task.name + "/seed.cu", {}, false);
+    Result<Program> seed = Compile(task, task.seed_source, task.name + "/seed.cu", {}, /*is_oracle=*/false);
     if (!seed.ok()) return at_fault(seed.status());
     fallback = **seed;
   }
@@ -354,14 +358,14 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     evaluation.stages.push_back({"libraries", SteadySeconds() - libraries_started, true});
   }
   held.reset();
-  // A candidate that was refused here stays refused. The second device is asked about the others, while the GPU judges
-  // the next one.
+  // A candidate that the GPU accepted is also judged on the simulated GPU, while the GPU judges the next candidate.
   if (!facts().modelled && request.check_cases && evaluation.verdict == Verdict::kOk) {
     const std::string alone = WhyAlone(request, job.candidate.candidate);
     if (alone.empty()) progress("simulate", request.name);
     evaluation = alone.empty() ? JoinVerdicts(std::move(evaluation), Simulate(task, request))
                                : WithoutSimulation(std::move(evaluation), alone);
-    // The simulated GPU looks for indices that overflow; what it did not run is launched once at such a size here.
+    // The simulated GPU also looks for indices that overflow. A candidate that it did not run is launched once at a
+    // vast shape on the GPU.
     const bool asked_for_both = request.simulate && options_.simulate;
     if (asked_for_both && !UsesHostMode(job) && NotSimulated(evaluation) && evaluation.verdict == Verdict::kOk) {
       progress("vast", request.name);
@@ -405,7 +409,7 @@ std::unique_ptr<Evaluator> MakeLocalEvaluator(std::unique_ptr<Backend> backend, 
 
 Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& asked) {
   EvaluatorOptions options = asked;
-  // The evaluator's child processes start in folders of their own.
+  // Child processes start in folders of their own, so the executable's path must be absolute.
   std::error_code error;
   if (const auto absolute = std::filesystem::absolute(asked.executable, error); !error && !asked.executable.empty()) {
     options.executable = absolute.string();

@@ -39,14 +39,14 @@ Check Tool(const GpuToolPlaces& places, const char* name, const char* brings, co
 
 std::vector<Check> GpuToolChecks(const GpuToolPlaces& places) {
   std::vector<Check> checks;
-  // The messages of these statuses name the remedy themselves.
+  // If the tool is missing, the status's message names the remedy.
   const auto add = [&](const char* name, const char* title, const char* brings, const Status& status, std::string found) {
     checks.push_back({name, title, status.ok() ? Standing::kHere : Standing::kMissing, status.ok() ? std::move(found) : status.message(),
                       brings, ""});
   };
   NvrtcCompilerOptions nvrtc;
   nvrtc.cuda_home = places.cuda_home;
-  nvrtc.architecture = "sm_80";  // any will do: nothing is compiled
+  nvrtc.architecture = "sm_80";  // any architecture: nothing is compiled
   const Result<std::unique_ptr<NvrtcCompiler>> compiler = MakeNvrtcCompiler(nvrtc);
   add("nvrtc", "NVRTC", "compiles candidates for a GPU", compiler.status(), compiler.ok() ? (*compiler)->Fingerprint() : "");
   const Result<CutlassHeaders> cutlass = FindCutlassHeaders(places.cutlass_home);

@@ -17,7 +17,7 @@ namespace hone {
 namespace {
 
 constexpr char kLabel[] = "not_simulated";
-// One core simulates some 1e7 accesses a second; a case of this many operations or bytes takes a tenth of a second.
+// Limits of a case that is cheap to simulate: about a tenth of a second, at some 1e7 accesses per second on one core.
 constexpr double kMostFlops = 2e6;
 constexpr int64_t kMostBytes = 256 << 10;
 
@@ -37,7 +37,7 @@ std::optional<int64_t> CheapBytes(const Task& task, const Dims& dims) {
   return *bytes;
 }
 
-// Returns whether the verdict is about what the candidate did to memory, which condemns it wherever it ran.
+// Returns whether the verdict is about the use of memory, which refuses a candidate whichever device found it.
 bool Condemns(Verdict verdict) { return verdict == Verdict::kCrashed || verdict == Verdict::kRuleViolation; }
 
 }  // namespace
@@ -53,12 +53,12 @@ Task SmallCases(const Task& task) {
   std::stable_sort(cheap.begin(), cheap.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   if (!cheap.empty()) small.cases.push_back(cheap.front().second);
   if (cheap.size() > 1) small.cases.push_back(cheap.back().second);
-  // Timed cases do not run there; they say which other shapes are fair.
+  // Timed cases are not run on the simulated GPU; they stay because they say which other shapes are fair.
   std::copy_if(task.cases.begin(), task.cases.end(), std::back_inserter(small.cases),
                [&](const Case& c) { return c.role == CaseRole::kTime && !cheap.empty(); });
   for (HiddenGroup& group : small.hidden) group.count = 1;
-  // Nothing is drawn from ranges whose upper ends are too expensive to simulate, because a draw could reach those ends. The ranges
-  // stay: they say which other shapes are fair.
+  // No case is drawn from a group of ranges whose upper ends are too expensive to simulate. The ranges stay, because
+  // they say which other shapes are fair.
   for (HiddenGroup& group : small.hidden) {
     Dims largest;
     for (const HiddenRange& range : group.ranges) largest[range.dim] = range.high;
@@ -98,7 +98,7 @@ Evaluation JoinVerdicts(Evaluation measured, const Result<Evaluation>& simulated
                              fmt::format("{}{}{}", VerdictName(simulated->verdict),
                                          simulated->detail.empty() ? "" : ": ", simulated->detail));
   }
-  // Advice about speed is taken from the GPU alone.
+  // Advice about speed is kept only from the GPU.
   std::vector<Finding> joined;
   if (wrong) {
     joined.push_back(

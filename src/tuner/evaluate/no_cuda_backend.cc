@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file replaces cuda_backend.cc in builds without the CUDA toolkit.
+// In builds without the CUDA toolkit, this file replaces cuda_backend.cc.
 #include "tuner/evaluate/backend.h"
 
 namespace hone {

@@ -30,8 +30,8 @@ const CompiledModule* Failure(const CompiledProgram& program) {
 
 bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Names of macros that g++ defines on this machine and NVRTC 13.0 does not (asked of both), but for the limits of types, which
-// honest code names and which are the same.
+// Returns whether g++ defines the macro and NVRTC 13.0 does not, as both compilers were asked on one machine. Macros
+// for the limits of types are left out, because honest code names them and their values are the same for both.
 bool OfTheHostAlone(std::string_view name) {
   constexpr std::string_view kNames[] = {"HONE_SIM", "_GNU_SOURCE", "_LP64", "_STDC_PREDEF_H", "__ELF__", "__GNUG__", "__GNUC__",
                                          "__DEPRECATED", "__VERSION__", "__PIC__", "__pic__", "__PIE__", "__pie__", "__STRICT_ANSI__",
@@ -43,7 +43,7 @@ bool OfTheHostAlone(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames) ||
          std::any_of(std::begin(kBeginnings), std::end(kBeginnings), [&](std::string_view begin) { return name.starts_with(begin); });
 }
-// Names of macros that NVRTC defines and g++ does not.
+// Returns whether NVRTC defines the macro and g++ does not.
 bool OfAGpuAlone(std::string_view name) {
   constexpr std::string_view kNames[] = {"__CUDACC_RTC__", "__EDG__", "__EDG_VERSION__", "__CUDA_ARCH_LIST__", "__CUDACC_RTC_INT128__",
                                          "__CUDACC_DEVICE_ATOMIC_BUILTINS__", "__NVCC_DIAG_PRAGMA_SUPPORT__", "__PRAGMA_REDEFINE_EXTNAME"};
@@ -54,7 +54,7 @@ bool OfAGpuAlone(std::string_view name) {
 
 std::optional<std::string> AsOnAGpu(std::string_view source) {
   std::string text(source), seen;
-  // A line may be broken within a word.
+  // A backslash may break a line within a word, so join broken lines first.
   for (size_t at = 0; (at = text.find('\\', at)) != std::string::npos;) {
     size_t end = at + 1;
     while (end < text.size() && (text[end] == ' ' || text[end] == '\t' || text[end] == '\r')) ++end;
@@ -77,7 +77,7 @@ std::optional<std::string> AsOnAGpu(std::string_view source) {
     const std::string_view name(text.data() + at, end - at);
     const bool host = OfTheHostAlone(name), gpu = OfAGpuAlone(name);
     asks |= host || gpu;
-    // __CUDACC__ is defined for both.
+    // A macro of NVRTC alone is replaced by __CUDACC__, which both compilers define.
     seen += host ? "hone_not_here_" + std::string(name) : gpu ? "__CUDACC__" : std::string(name);
     at = end;
   }
@@ -86,8 +86,9 @@ std::optional<std::string> AsOnAGpu(std::string_view source) {
 
 namespace {
 
-// Judges on the simulated GPU the code that a GPU ran, for a text that asks which device it is compiled for. `as_simulated` is
-// the verdict on the code that the text has for the simulated GPU; it stands where the other code cannot run there.
+// Judges the code that a GPU runs, for a text that has different code for a GPU and for the simulated GPU. `source` is
+// the text by AsOnAGpu. `as_simulated` is the verdict on the code for the simulated GPU; it is returned if the other
+// code cannot run there.
 Result<Evaluation> JudgeWhatTheGpuRan(Backend& simulated, const Task& task, const EvaluationRequest& request, const std::string& source,
                                       int compile_jobs, JudgeJob job, Evaluation as_simulated) {
   const auto unseen = [&](const std::string& why) {
@@ -98,7 +99,8 @@ Result<Evaluation> JudgeWhatTheGpuRan(Backend& simulated, const Task& task, cons
                                   .location = ""});
     return std::move(as_simulated);
   };
-  Result<CompiledProgram> compiled = Compile(simulated.compiler(), task, source, request.name, request.binding, false, compile_jobs);
+  Result<CompiledProgram> compiled =
+      Compile(simulated.compiler(), task, source, request.name, request.binding, /*is_oracle=*/false, compile_jobs);
   if (!compiled.ok()) return unseen(compiled.status().message());
   if (const CompiledModule* failure = Failure(*compiled)) return unseen(failure->digest);
   job.candidate = *std::move(compiled);
@@ -126,7 +128,7 @@ Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const E
     return cannot;
   }
   HONE_ASSIGN_OR_RETURN(job.candidate, Compile(simulated.compiler(), task, request.source, request.name,
-                                               request.binding, false, compile_jobs));
+                                               request.binding, /*is_oracle=*/false, compile_jobs));
   if (const CompiledModule* failure = Failure(job.candidate)) {
     cannot.detail = "it does not compile there: " + failure->digest;
     return cannot;
@@ -135,16 +137,16 @@ Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const E
     job.reference = std::move(reference);
   } else {
     HONE_ASSIGN_OR_RETURN(job.oracle, Compile(simulated.compiler(), task, task.oracle_source, task.name + "/oracle.cu",
-                                              {}, true, compile_jobs));
+                                              {}, /*is_oracle=*/true, compile_jobs));
     if (const CompiledModule* failure = Failure(job.oracle)) {
       cannot.detail = "the oracle does not compile there: " + failure->digest;
       return cannot;
     }
   }
   if (!task.seed_source.empty()) {
-    // The seed runs the shapes that the plan leaves out.
-    Result<CompiledProgram> seed =
-        Compile(simulated.compiler(), task, task.seed_source, task.name + "/seed.cu", {}, false, compile_jobs);
+    // The seed runs the shapes that the candidate's plan leaves out.
+    Result<CompiledProgram> seed = Compile(simulated.compiler(), task, task.seed_source, task.name + "/seed.cu", {},
+                                           /*is_oracle=*/false, compile_jobs);
     if (seed.ok() && Failure(*seed) == nullptr) job.fallback = *std::move(seed);
   }
   job.options = request;

@@ -16,10 +16,11 @@
 namespace hone {
 namespace {
 
-// A batch system that ends a job (Slurm's preemption, say) signals all its processes, the compiler and the simulated
-// GPU's among them. Their deaths look like a candidate's fault, and a moment passes until this process has its signal.
+// Seconds to wait for this process's own signal. A batch system that ends a job (Slurm's preemption, say) signals all
+// its processes, among them the compiler's and the simulated GPU's, whose deaths look like a candidate's fault. This
+// process may get its signal a moment later than they do.
 constexpr double kSignalSeconds = 0.1;
-// A busy machine may take this long where a compiler is known to have been signalled.
+// Seconds to wait if a child is known to have been signalled from outside; a busy machine may take that long.
 constexpr double kSignalledSeconds = 2;
 
 bool MayComeOfASignal(Verdict verdict) {
@@ -76,7 +77,7 @@ Result<Served> SpoolServer::Look() {
   Served served;
   Status first_error;
   std::mutex mutex;
-  std::atomic<size_t> next{0};  // the thread that draws a number judges that bundle
+  std::atomic<size_t> next{0};  // index of the next bundle that no thread has taken
   const auto work = [&] {
     while (!options_.stop.stop_requested()) {
       const size_t i = next++;
@@ -85,7 +86,7 @@ Result<Served> SpoolServer::Look() {
       const Result<SpoolBundle> bundle = spool_.Load(id);
       const Result<Evaluation> evaluation =
           bundle.ok() ? JudgeBundle(evaluator_, *bundle, options_) : Result<Evaluation>(bundle.status());
-      // A bundle that this program cannot read now will be unreadable in a later look too.
+      // A bundle that this program cannot read stays unreadable, so it is answered with the error and not put back.
       const bool unreadable = !bundle.ok() && bundle.status().code() == StatusCode::kInvalidArgument;
       const bool answer = evaluation.ok() || unreadable;
       const Status written = answer ? spool_.Finish(id, evaluation) : spool_.PutBack(id, evaluation.status());

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This backend judges on the simulated GPU: the system's C++ compiler, and sessions whose kernels run in sandboxed
-// children. Times are modelled, so jobs that are judged at the same time do not disturb each other: each has a session
-// of its own.
+// This backend judges on the simulated GPU: the system's C++ compiler compiles kernels, which run in sandboxed child
+// processes. Times are modelled, so jobs can be judged at the same time without disturbing each other; each job has a
+// session of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class SimBackend : public Backend {
   }
 
  private:
-  static constexpr int kMostSessions = 8;  // each may hold the tensors of a timed case
+  static constexpr int kMostSessions = 8;  // a limit on memory: each session may hold the tensors of a timed case
 
   struct Place {
     std::unique_ptr<DeviceSession> session;
@@ -92,7 +92,7 @@ class SimBackend : public Backend {
   std::unique_ptr<Compiler> compiler_;
   const std::string cute_absent_;
   std::mutex mutex_;
-  std::vector<Place> idle_;  // the one used last is at the back
+  std::vector<Place> idle_;  // idle sessions; the most recently used is at the back
 };
 
 }  // namespace
@@ -103,7 +103,7 @@ SimCuteHeaders FindCute(const EvaluatorOptions& options) {
   SimCuteHeaders cute;
   const Result<CutlassHeaders> cutlass = FindCutlassHeaders(options.cutlass_home);
   const Result<std::string> cccl = FindCcclHeaders(options.cuda_home);
-  // The compiler's sandbox needs the real names of its folders.
+  // The compiler's sandbox needs the folders' canonical paths, without links.
   const auto own = [](const std::string& folder) {
     std::error_code error;
     const std::filesystem::path path = std::filesystem::canonical(folder, error);

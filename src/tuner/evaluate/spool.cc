@@ -21,8 +21,8 @@ namespace hone {
 namespace fs = std::filesystem;
 namespace {
 
-// A spool is shared, and anybody may write files into it. A bundle holds two sources of 4 MiB at most, a task and an
-// oracle.
+// Limit on a file's size, because a spool is shared and anybody may write into it. A bundle contains two sources of 4
+// MiB at most, a task and an oracle.
 constexpr int64_t kMostFileBytes = int64_t{64} << 20;
 
 class SpoolEvaluator : public Evaluator {
@@ -83,8 +83,8 @@ bool Spool::Hold(const std::string& id) {
   const std::string path = Path("running", id);
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!fd.valid() && errno == ENOENT) return false;
-  // A process that releases bundles of dead workers holds the lock for a moment, and may have taken this bundle just
-  // when it was claimed. Where there are no locks, the rename has to do.
+  // Another process that runs Release holds the lock for a moment, and may be moving this bundle just after it was
+  // claimed. On a file system without locks, the rename alone decides who owns the bundle.
   for (int attempt = 0; fd.valid() && TryLock(fd.get()) == LockOutcome::kAnothers; ++attempt) {
     if (attempt == 100) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -110,8 +110,8 @@ Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& excep
   for (const auto& [time, id] : found) {
     const std::lock_guard lock(mutex_);
     fs::rename(Path("pending", id), Path("running", id), error);
-    if (error) continue;  // another worker was faster
-    // A claim is released by the time since the claim, not since the submission.
+    if (error) continue;  // another worker has claimed it
+    // Release goes by the file's age, which must be the time since the claim and not since the submission.
     fs::last_write_time(Path("running", id), fs::file_time_type::clock::now(), error);
     if (Hold(id)) claimed.push_back(id);
   }
@@ -135,7 +135,7 @@ Status Spool::Finish(const std::string& id, const Result<Evaluation>& evaluation
 
 Status Spool::PutBack(const std::string& id, const Status& reason) {
   const std::lock_guard lock(mutex_);
-  // The reason may be a full disk: the bundle goes back whether or not the note can be written.
+  // The bundle is put back even if the note cannot be written, because the reason may be a full disk.
   const Status noted = WriteFileAtomically(Path("failed", id), EncodeAnswer(id, reason, 1));
   HONE_RETURN_IF_ERROR(Return(id));
   return noted;
@@ -147,16 +147,16 @@ Status Spool::Unclaim(const std::string& id) {
 }
 
 void Spool::GiveUp() {
-  mutex_.lock();  // never unlocked
+  mutex_.lock();  // is never unlocked: other threads wait here until the process ends
   while (!held_.empty()) (void)Return(std::string(held_.begin()->first)).ok();
 }
 
 Status Spool::Return(const std::string& id) {
-  // The lock goes first: the next worker that claims the bundle must find none on it.
+  // Drop the file lock before the rename, because the next worker that claims the bundle must be able to lock it.
   held_.erase(id);
   std::error_code error;
   fs::rename(Path("running", id), Path("pending", id), error);
-  // If the bundle is back already, another worker took it for a dead worker's just now.
+  // If the bundle is in pending/ already, another process has just released it as a dead worker's.
   if (!error || FileExists(Path("pending", id))) return Status::Ok();
   return Status::Io(fmt::format("cannot put bundle {} back into {}/pending: {}", id, directory_, error.message()));
 }
@@ -187,8 +187,8 @@ Result<DeviceFacts> Spool::ReadFacts() const {
 
 Result<std::unique_ptr<Evaluator>> MakeSpoolEvaluator(const std::string& directory) {
   if (directory.empty()) return Status::InvalidArgument("--device spool: needs a folder, such as spool:/data/spool");
-  // The folder itself is made, so that a queue can begin with its first job; a folder above it that is not there was
-  // mistyped.
+  // Make the spool's folder, so that a spool need not be prepared. If the folder above it does not exist, the path was
+  // probably mistyped.
   std::error_code error;
   const fs::path above = fs::absolute(fs::path(directory + "/x"), error).parent_path().parent_path();
   if (!fs::is_directory(above, error)) {

@@ -34,13 +34,13 @@ Result<json> TorchCase(const Task& task, const Dims& dims) {
   return one_case;
 }
 
-// The child's answer for one case: times by mode; an error is a sentence.
+// The child's answer for one case: times of each mode ("eager", "compiled"). An error is a sentence.
 struct TorchTimes {
   struct Mode {
     Interval time;
-    int64_t calls = 1;                // in a sample
-    std::optional<Interval> speedup;  // of the candidate, in interleaved quads
-    double apart = 0;                 // how far the two results differ
+    int64_t calls = 1;                // number of calls in a sample
+    std::optional<Interval> speedup;  // candidate over expression, from interleaved quads; nullopt: not timed together
+    double apart = 0;                 // rms difference of the two results, relative to the expression's rms
     std::string unpaired;             // why `speedup` is missing
   };
   std::string error;
@@ -48,7 +48,7 @@ struct TorchTimes {
   std::map<std::string, std::string> errors;
 };
 
-// The child's whole answer; `error` holds for every case that has no times.
+// The child's whole answer; `error` applies to every case that has no times.
 struct TorchAnswer {
   std::string version, error;
   std::vector<TorchTimes> cases;
@@ -101,7 +101,7 @@ void ReadTorchLine(std::string_view line, TorchAnswer* answer) {
   if (!fields.ok()) times.error = fields.status().message();
 }
 
-// The facts about the task's own module that the child gets.
+// Returns the facts about the task's own PyTorch module that the child gets.
 json ModuleJson(const Task& task) {
   const TorchModule module = TorchModuleOf(task);
   json inputs = json::array(), state = json::object(), sizes = json::object();
@@ -120,7 +120,8 @@ json ModuleJson(const Task& task) {
           {"booleans", module.booleans}};
 }
 
-// Runs the child to its end. A module is a user's code and runs confined, in a folder of its own; an expression is the task's.
+// Runs the child process until it ends. A module is a user's code, so its child runs confined, in a folder of its own.
+// An expression is part of baseline.toml and is trusted.
 Result<SubprocessResult> RunChild(const LibrarySpec& spec, const json& job, const TorchOptions& options, size_t cases) {
   SubprocessOptions run;
   run.stdin_text = DumpJson(job);
@@ -171,7 +172,7 @@ TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vecto
     answer.error = ran.status().message();
     return answer;
   }
-  // Libraries print too: our lines are marked.
+  // Libraries may print to the same stream, so the child's own lines begin with a mark.
   size_t told = 0;
   for (size_t begin = 0; begin < ran->out.size();) {
     const size_t end = std::min(ran->out.find('\n', begin), ran->out.size());

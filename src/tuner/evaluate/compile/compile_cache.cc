@@ -29,14 +29,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Trimming leaves this share of the bound, so that not every write trims.
+// Trim removes entries until the folder has this share of its bound, so that not every write trims.
 constexpr double kTrimTo = 0.8;
 // A temporary file of this age that was never renamed belongs to a process that died.
 constexpr int64_t kAbandonedSeconds = 3600;
 constexpr int64_t kMaxEntryBytes = int64_t{512} << 20;
 
-// Returns whether the same unit would give the same answer another day. A time limit, a crash or exhausted memory
-// leaves no log; a unit may be unsupported because of what this machine lacks (CUTLASS), which can be installed.
+// Returns whether the same unit would always give the same outcome. An outcome without a log does not count: it comes
+// from a time limit, a crash or exhausted memory. Neither does `unsupported`, which may be due to something that this
+// machine lacks (CUTLASS) and that can be installed.
 bool WorthRemembering(const CompiledModule& module) {
   switch (module.verdict) {
     case Verdict::kOk:
@@ -111,7 +112,7 @@ class DiskCachedCompiler final : public CachedCompiler {
       ++counters_.corrupt;
       return module;
     }
-    utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // mark as used; on a read-only disk, order is moot
+    utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // marks the entry as used; fails harmlessly on a read-only disk
     return module;
   }
 
@@ -131,8 +132,8 @@ class DiskCachedCompiler final : public CachedCompiler {
     if (trim) Trim();
   }
 
-  // Adds up the sizes of all entries, removes abandoned files, and then the least recently used entries while there are
-  // too many bytes.
+  // Adds up the sizes of all entries and removes abandoned temporary files. Then, if the folder exceeds its bound,
+  // removes the least recently used entries.
   void Trim() {
     const std::lock_guard<std::mutex> trim_lock(trim_mutex_);
     struct Entry {
@@ -176,7 +177,7 @@ class DiskCachedCompiler final : public CachedCompiler {
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_future<Result<CompiledModule>>> in_flight_;
   CompileCacheCounters counters_;
-  int64_t bytes_ = 0;  // as last added up, plus what this process wrote since
+  int64_t bytes_ = 0;  // bytes of all entries when Trim last ran, plus those that this process has written since
 };
 
 }  // namespace

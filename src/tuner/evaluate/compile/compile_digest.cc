@@ -83,7 +83,8 @@ std::string DigestCompilerLog(std::string_view log, const DigestOptions& options
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     const Kind kind = KindOf(line);
     if (kind == Kind::kError && errors > 0 && line.starts_with("hone-plan-checks")) {
-      // What follows the candidate's text fails where a brace is left open in it, and tells its author nothing.
+      // Hone's text after the candidate's fails if the candidate leaves a brace open; such an error would tell the
+      // author nothing.
       lines_left = 0;
     } else if (kind == Kind::kError) {
       ++errors;

@@ -22,9 +22,10 @@ constexpr uint16_t kMachineCuda = 190;         // EM_CUDA
 constexpr unsigned char kOtherManaged = 0x04;  // st_other of a __managed__ variable
 constexpr unsigned char kOtherEntry = 0x10;    // st_other of a kernel
 
-// Attributes of .nv.info: a byte of format, a byte of attribute, 16 bits; format 4 is followed by that many bytes.
+// The section .nv.info is a list of attributes: one byte of format, one byte of attribute, 16 bits of value. In format
+// 4 the value is the size in bytes of the data that follow.
 constexpr uint8_t kFormatSized = 4;
-constexpr uint8_t kAttributeMinStackSize = 0x12;  // u32 symbol, u32 bytes: the stack with that of callees
+constexpr uint8_t kAttributeMinStackSize = 0x12;  // u32 symbol, u32 bytes: the stack of the function and its callees
 constexpr uint8_t kAttributeFrameSize = 0x11;     // u32 symbol, u32 bytes: the function's own frame
 constexpr uint8_t kAttributeRegisterCount = 0x2f; // u32 symbol, u32 registers
 
@@ -33,7 +34,7 @@ constexpr uint8_t kAttributeRequiredBlock = 0x10;  // u32 x, y, z
 constexpr uint8_t kAttributeParameter = 0x17;      // u32 index, u16 ordinal, u16 offset, u32 with the size in its high 14 bits
 constexpr size_t kMostParameters = 4096;
 
-// From sm_90 on, every kernel's section of shared memory begins with this many bytes that belong to the system.
+// From sm_90 on, a kernel's shared memory begins with this many bytes that the system reserves.
 constexpr int64_t kReservedShared = 1024;
 
 Status Malformed(std::string_view what) {
@@ -60,7 +61,7 @@ class Reader {
   std::string_view bytes_;
 };
 
-// The NUL-terminated text at `offset` of a string table; empty when it is out of bounds.
+// Returns the NUL-terminated text at `offset` of a string table; empty when it is out of bounds.
 std::string_view TextAt(std::string_view table, uint64_t offset) {
   if (offset >= table.size()) return {};
   const std::string_view rest = table.substr(offset);
@@ -129,7 +130,7 @@ struct FunctionFacts {
   int64_t frame = 0, min_stack = 0;
 };
 
-// Reads facts by symbol number from the module-wide .nv.info.
+// Returns the facts of each function, by symbol number, from the module-wide .nv.info.
 std::map<uint32_t, FunctionFacts> ReadInfo(std::string_view info) {
   std::map<uint32_t, FunctionFacts> facts;
   const Reader reader(info);
@@ -140,7 +141,7 @@ std::map<uint32_t, FunctionFacts> ReadInfo(std::string_view info) {
   } head{};
   while (reader.Load(at, head)) {
     at += sizeof(head);
-    if (head.format != kFormatSized) continue;  // its 16 bits were the value
+    if (head.format != kFormatSized) continue;  // no data follow: the 16 bits are the value
     uint32_t pair[2];
     if (head.size >= sizeof(pair) && reader.Load(at, pair)) {
       FunctionFacts& function = facts[pair[0]];
@@ -181,7 +182,7 @@ CubinSignature ReadSignature(std::string_view info) {
   return signature;
 }
 
-// Describes writable memory of this section that no variable covers; empty when there is none.
+// Returns a description of writable memory in this section that no variable covers; empty when there is none.
 std::string HiddenMemory(const Elf& elf, size_t index) {
   const Section& section = elf.sections[index];
   if ((section.header.sh_flags & (SHF_WRITE | SHF_ALLOC)) != (SHF_WRITE | SHF_ALLOC) || section.header.sh_size == 0) return {};
@@ -195,7 +196,7 @@ std::string HiddenMemory(const Elf& elf, size_t index) {
     if (symbol.entry.st_size > section.header.sh_size || symbol.entry.st_value > section.header.sh_size) continue;
     variables.emplace_back(symbol.entry.st_value, symbol.entry.st_value + symbol.entry.st_size);
   }
-  if (variables.empty()) return {};  // AddGlobals lists the whole section as one that is not reachable
+  if (variables.empty()) return {};  // AddGlobals lists the whole section as one unreachable variable
   std::sort(variables.begin(), variables.end());
   const uint64_t slack = std::max<uint64_t>(section.header.sh_addralign, 16);
   uint64_t covered = 0;

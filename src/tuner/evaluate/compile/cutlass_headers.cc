@@ -36,7 +36,7 @@ std::optional<int> Defined(const std::string& text, std::string_view name) {
   return static_cast<int>(value);
 }
 
-// Returns the include folder in `folder`, which may be given at several levels; empty when there is none.
+// Returns the include folder of CUTLASS that is `folder` or lies in it; empty when there is none.
 std::string IncludeFolder(const std::string& folder) {
   for (const char* below : {"", "/include", "/source/include", "/cutlass_library/source/include"}) {
     if (FileExists(folder + below + "/cute/tensor.hpp")) return folder + below;
@@ -87,7 +87,7 @@ std::vector<std::string> UsualCutlassFolders(const std::vector<std::string>& pre
 Result<CutlassHeaders> FindCutlassHeaders(const std::string& folder) {
   if (!folder.empty()) {
     std::string include = IncludeFolder(folder);
-    // Someone who names DIR may pass DIR/include, whether there is one or not.
+    // A caller who means DIR may pass DIR/include, whether that folder exists or not.
     if (constexpr std::string_view kInclude = "/include"; include.empty() && folder.ends_with(kInclude)) {
       include = IncludeFolder(folder.substr(0, folder.size() - kInclude.size()));
     }

@@ -64,8 +64,7 @@ class MachineCodeCompiler final : public Compiler {
   }
 
  private:
-  // Checks the image against this device and this plan. A mismatch becomes the module's verdict; otherwise the module
-  // is complete.
+  // Checks the image against this device and the plan, and completes `module`. A mismatch becomes the module's verdict.
   void Take(std::string bytes, const TranslationUnit& unit, CompiledModule& module) const {
     const auto refuse = [&](Verdict verdict, const std::string& sentence) {
       RejectModule(module, verdict, fmt::format("{}: {}: {}\n", unit.file, unit.image, sentence));

@@ -10,8 +10,8 @@
 namespace hone {
 namespace {
 
-// Returns whether a module may expect this function from the driver. printf's buffer is drained by the host, so nothing
-// can be read back.
+// Returns whether a module may call this function of the driver. vprintf is allowed because the host drains its buffer,
+// so that a kernel cannot read anything back from it.
 bool IsProvidedByDriver(const std::string& name) { return name == "vprintf" || name == "__assertfail"; }
 bool IsDeviceHeap(const std::string& name) {
   return name == "malloc" || name == "free" || name == "__nv_aligned_device_malloc";

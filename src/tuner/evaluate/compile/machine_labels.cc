@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// Bits 0 to 8 of an instruction are the operation; 9 to 11 the form of its operands.
+// Bits 0 to 8 of an instruction are the operation; bits 9 to 11 are the form of its operands.
 constexpr uint64_t kOperationMask = 0x1ff;
 enum Operation : uint64_t {
   kHmma = 0x03c,     // mma.sync of floats

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See nvrtc_compiler.h. This file goes from a translation unit to a verdict: it picks the zygote, reads its child's
-// reply, and reads the machine code.
+// See nvrtc_compiler.h. For each translation unit, this file picks the zygote, gets the reply of the zygote's child,
+// and judges the machine code.
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
 
 #include <signal.h>
@@ -105,7 +105,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
   }
 
  private:
-  // Returns whether the faster forms are used: only with versions of CUTLASS whose results they were compared with,
+  // Returns whether Hone's faster forms of CuTe are used: only with versions of CUTLASS that they were compared with,
   // because a later version may have other rules.
   bool FastCute() const {
     return !options_.plain_cute && cutlass_.ok() && cutlass_->major == kLeastCutlassMajor &&
@@ -125,9 +125,9 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     return true;
   }
 
-  // The dialect is C++20, which accepts all C++17 sources and costs no time (0.09 s for the base set, 2.3 to 2.9 s for
-  // "full", either way); in C++17 NVRTC 13.0 crashes on a concept. CuTe stays with the dialect in which its faster
-  // forms were compared.
+  // Returns the option for the C++ dialect. C++20 accepts nearly all C++17 sources and compiles as fast (0.09 s for the
+  // base set, 2.3 to 2.9 s for "full"), and in C++17 NVRTC 13.0 crashes on a concept. CuTe is compiled as C++17, the
+  // dialect in which its faster forms were compared.
   static std::string Dialect(const std::string& include_set) { return include_set == "cute" ? "--std=c++17" : "--std=c++20"; }
 
   ZygoteSetup Setup(const std::string& include_set, const std::vector<std::string>& plan_options) const {
@@ -135,7 +135,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     setup.nvrtc.library = library_->path;
     setup.nvrtc.prelude = NvrtcPrelude(include_set, FastCute());
     if (include_set == "cute" && FastCute()) {
-      setup.nvrtc.plain_prelude = NvrtcPrelude(include_set, false);
+      setup.nvrtc.plain_prelude = NvrtcPrelude(include_set, /*fast_cute=*/false);
     }
     setup.nvrtc.headers = NvrtcShimHeaders();
     setup.nvrtc.pch_heap_bytes = options_.pch_heap_bytes;
@@ -152,7 +152,8 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     setup.nvrtc.options.insert(setup.nvrtc.options.end(), plan_options.begin(), plan_options.end());
     setup.memory_bytes = options_.memory_bytes;
     setup.temporary_bytes = options_.temporary_bytes;
-    // This lies beyond the wall limit, which is to be reached first: a compile is one thread.
+    // The limit on processor time is above that on wall-clock time, so that the latter ends a compile, which has one
+    // thread.
     setup.cpu_seconds = static_cast<int64_t>(std::ceil(options_.limit_seconds)) + 2;
     return setup;
   }
@@ -167,7 +168,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     DigestOptions digest;
     digest.strip_prefixes = include_directories_;
     if (cutlass_.ok()) digest.strip_prefixes.push_back(cutlass_->include);
-    // The longest first: one include directory may lie in another.
+    // Longer prefixes come first, because one include directory may lie in another.
     std::sort(digest.strip_prefixes.begin(), digest.strip_prefixes.end(),
               [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
     return digest;
@@ -234,8 +235,8 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
   NvrtcCompilerOptions options_;
   std::shared_ptr<const NvrtcLibrary> library_;
   std::vector<std::string> include_directories_;
-  Result<CutlassHeaders>
-      cutlass_;  // an error where the headers are missing: candidates that ask for them get the reason
+  Result<CutlassHeaders> cutlass_;  // an error where the headers are missing, which candidates of the include set
+                                    // "cute" get as their reason
   SandboxReport sandbox_;
   std::string fingerprint_;
   std::atomic<int64_t> compiles_{0}, pch_misses_{0}, crashes_{0};

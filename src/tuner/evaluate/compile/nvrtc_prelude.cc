@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See nvrtc_prelude.h. The base set compiles in tens of milliseconds and is kept that light; headers that take a second
-// to parse (libcu++'s barriers, cooperative groups) are in "full", behind a precompiled header of its own.
+// See nvrtc_prelude.h. The base set compiles in tens of milliseconds. Headers that take a second to parse (libcu++'s
+// barriers, cooperative groups) are in the set "full", which has a precompiled header of its own.
 #include "tuner/evaluate/compile/nvrtc_prelude.h"
 
 #include "hone/base/status.h"
@@ -18,7 +18,8 @@ extern const unsigned long hone_cute_fast_algebra_size, hone_cute_fast_strides_s
 namespace hone {
 namespace {
 
-// A candidate written for nvcc takes these for granted: nvcc includes the C library's headers before it.
+// The base set. It includes what candidates written for nvcc rely on, because nvcc includes the C library's headers
+// before a source.
 constexpr std::string_view kBase = R"(#include <cuda_fp16.h>
 #include <cuda_bf16.h>
 #include <cuda.h>
@@ -29,7 +30,7 @@ constexpr std::string_view kBase = R"(#include <cuda_fp16.h>
 #include <cuda_device_runtime_api.h>
 )";
 
-// Returns a header that has libcu++'s header under the standard's name: its names are then found in std as well.
+// Returns the text of a standard header that includes libcu++'s header of that name and makes its names visible in std.
 std::string FromLibcu(std::string_view header) {
   return "#pragma once\n#include <cuda/std/" + std::string(header) + ">\nnamespace std { using namespace cuda::std; }\n";
 }
@@ -62,7 +63,7 @@ constexpr std::string_view kFloat = R"(#pragma once
 #endif
 )";
 
-// The functions themselves are built into NVRTC.
+// The header <cmath>: only macros, because the functions are built into NVRTC.
 constexpr std::string_view kMath = R"(#pragma once
 #ifndef INFINITY
 #define INFINITY (__builtin_bit_cast(float, 0x7f800000u))
@@ -119,9 +120,8 @@ template <class T> __host__ __device__ constexpr void swap(T& a, T& b) { T t = a
 constexpr std::string_view kString = "#pragma once\nnamespace std { using ::memcpy; using ::memset; }\n";
 std::string Embedded(const unsigned char* bytes, unsigned long size) { return {reinterpret_cast<const char*>(bytes), size}; }
 
-// This is the part of the device runtime that consists of single instructions; the toolkit's header declares launches
-// too and warns about itself under NVRTC. Before compute capability 9.0 there is no such instruction, and nothing to
-// wait for.
+// The functions of the device runtime that are single instructions. The toolkit's own header also declares launches and
+// gives warnings under NVRTC. Before compute capability 9.0 there are no such instructions, and nothing to wait for.
 constexpr std::string_view kDeviceRuntime = R"(#pragma once
 static inline __device__ void cudaGridDependencySynchronize(void) {
 #if __CUDA_ARCH__ >= 900
@@ -135,7 +135,8 @@ static inline __device__ void cudaTriggerProgrammaticLaunchCompletion(void) {
 }
 )";
 
-// The results of <=>, in the namespace where the language looks for them: libcu++ brings none under NVRTC.
+// The header <compare>: the result types of <=> in namespace std, where the language looks for them. libcu++ has none
+// under NVRTC.
 constexpr std::string_view kCompare = R"(#pragma once
 namespace std {
 #define HONE_ORDERING(NAME)                                                                                           \

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See nvrtc_session.h. NVRTC accepts a precompiled header only at the heap address it was made at, so maker and
-// user must share an address layout: the same process, or a fork of it.
+// See nvrtc_session.h. NVRTC accepts a precompiled header only at the heap address at which it was made. So a header
+// can be used only in the process that made it, or in a fork of that process.
 #include "tuner/evaluate/compile/nvrtc_session.h"
 
 #include <string_view>
@@ -14,13 +14,14 @@
 namespace hone {
 namespace {
 
-// The prelude is a header of its own: a precompiled header ends at the stop or at the main file's first declaration,
-// whichever comes first, and what stood between the two was compiled again with every candidate.
+// The prelude is included as a header. A precompiled header ends at the stop pragma or at the main file's first
+// declaration, whichever comes first; with the prelude's text in the main file, its declarations would be compiled
+// again with every candidate.
 constexpr const char* kPreludeHeader = "hone-prelude.h";
 constexpr std::string_view kPreludeInclude = "#include \"hone-prelude.h\"\n#pragma nv_hdrstop\n";
 constexpr const char* kPchFile = "prelude.pch";
-// A compiler can be made to print without end. This many bytes of its log are kept, taken from its beginning and its
-// end.
+// Limit on the bytes of a log that are kept, from its beginning and its end, because a source can make a compiler print
+// without end.
 constexpr int64_t kMaxLogBytes = 4 << 20;
 
 // Removes the lines of the log in which NVRTC reports its use of a precompiled header. Returns whether it used one.
@@ -62,14 +63,14 @@ Result<std::unique_ptr<NvrtcSession>> NvrtcSession::MakeWith(NvrtcSetup setup) {
   const NvrtcLibrary& library = *session->library_;
   const bool try_pch = library.has_pch() && session->setup_.pch_heap_bytes > 0 &&
                        library.set_pch_heap_size(static_cast<size_t>(session->setup_.pch_heap_bytes)) == NvrtcLibrary::kSuccess;
-  // The header ends at the stop; a kernel after it makes this a whole program.
+  // The precompiled header ends at the stop pragma; the kernel after it makes the text a complete program.
   const std::string source = std::string(kPreludeInclude) + "__global__ void hone_prelude_kernel() {}\n";
   if (try_pch) {
     const NvrtcReply made = session->Run(source, "prelude.cu", {},
                                          {fmt::format("--create-pch={}", kPchFile),
                                           fmt::format("--pch-dir={}", session->setup_.pch_directory)});
     if (made.ok) {
-      // A header counts only when it is used: the heap may have been too small without that being an error.
+      // A trial compile shows whether the header is used: if its heap was too small, NVRTC reports no error.
       session->pch_ = true;
       session->pch_ = session->Compile({"probe.cu", "__global__ void hone_prelude_kernel() {}\n", {}}).pch_used;
       return session;
@@ -127,7 +128,7 @@ NvrtcReply NvrtcSession::Run(const std::string& source, const std::string& file,
   if (nvrtc.get_log_size(program, &size) == NvrtcLibrary::kSuccess && size > 1) {
     std::string log(size, '\0');
     if (nvrtc.get_log(program, log.data()) == NvrtcLibrary::kSuccess) {
-      std::erase(log, '\0');  // the terminating one, and one that ptxas's part may have
+      std::erase(log, '\0');  // the terminating NUL, and one that may end ptxas's part of the log
       reply.pch_used = TakePchLines(log);
       CappedText capped(kMaxLogBytes);
       capped.Append(log.data(), log.size());

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See nvrtc_zygote.h. Single-threaded by design: a fork of a threaded process would leave locks held by threads
-// that do not exist in the child.
+// See nvrtc_zygote.h. The zygote has one thread, because in a fork of a threaded process, locks would stay held by
+// threads that do not exist in the child.
 #include "tuner/evaluate/compile/nvrtc_zygote.h"
 
 #include <poll.h>
@@ -43,7 +43,7 @@ struct Child {
   UniqueFd status;
   TemporaryDirectory temporary;  // removed when the child has been reaped
   double deadline = 0;
-  bool timed_out = false, out_of_memory = false;  // ended by the zygote, and reported
+  bool timed_out = false, out_of_memory = false;  // the zygote has killed the child for this reason and reported it
 };
 
 // Returns the resident bytes of a process; 0 when it is gone.
@@ -54,7 +54,7 @@ int64_t ResidentBytes(pid_t pid) {
   return space == std::string::npos ? 0 : std::strtoll(statm->c_str() + space, nullptr, 10) * sysconf(_SC_PAGESIZE);
 }
 
-// Runs a forked child, which is confined before it reads a byte of the source.
+// Is the forked child's main function. It confines itself before it reads a byte of the source.
 [[noreturn]] void RunChild(const NvrtcSession& session, const Sandbox& sandbox, pid_t zygote,
                            const std::string& temporary, int job_fd) {
   // The kernel kills the child when the zygote ends for whatever reason. The zygote has one thread, so "parent" is
@@ -75,7 +75,7 @@ int64_t ResidentBytes(pid_t pid) {
   }
   const WireMessage message = EncodeReply(reply);
   const Status sent = SendFrame(job_fd, message.header, message.blobs);
-  // This is not exit(), because NVRTC's destructors have no work to do here.
+  // The child ends by _exit and not by exit, because NVRTC's destructors need not run.
   _exit(sent.ok() ? 0 : 123);
 }
 
@@ -111,7 +111,7 @@ class Zygote {
       EndOverdue();
       if (ready > 0 && (items[0].revents & (POLLIN | POLLHUP | POLLERR))) {
         Result<Frame> frame = ReceiveFrame(fd_, 10, 1 << 20);
-        if (!frame.ok()) break;  // the owner has gone, or sends nonsense
+        if (!frame.ok()) break;  // the owner has closed the socket or sent nonsense
         StartChild(*frame);
       }
     }
@@ -149,8 +149,8 @@ class Zygote {
     const pid_t self = getpid();
     child.pid = fork();
     if (child.pid == 0) {
-      // Nothing of the zygote's or of other compiles may be reachable: a compiler under hostile control could forge
-      // replies.
+      // The child closes the descriptors of the zygote and of other compiles, with which a compiler under hostile
+      // control could forge replies.
       const int own = job.Release();
       close(fd_);
       signals_.Reset();
@@ -194,12 +194,13 @@ class Zygote {
       const bool large = memory_bytes_ > 0 && ResidentBytes(child.pid) > memory_bytes_;
       if (!late && !large) continue;
       kill(child.pid, SIGKILL);
-      // The report is sent at once: on a crowded machine a process has taken 7 s from the signal to its end.
+      // The report is sent before the child has ended: on a busy machine a process has taken 7 s from the signal to its
+      // end.
       if (!child.timed_out && !child.out_of_memory) {
         (large ? child.out_of_memory : child.timed_out) = true;
         (void)Report(child, SIGKILL, 0).ok();
       }
-      child.deadline = now + 1;  // the child will be gone by then; until then do not spin
+      child.deadline = now + 1;  // looks at the child again after a second, when it should have ended
     }
   }
 

@@ -18,9 +18,10 @@
 namespace hone {
 namespace {
 
-// CuTe's header takes 3 s on a quiet core; a crowded machine may need ten times that.
+// Limit on a zygote's start. CuTe's precompiled header takes 3 s on an idle core; a busy machine may need ten times
+// that.
 constexpr double kStartSeconds = 120;
-// This is added to a compile's own limit, so that the zygote can notice and report.
+// Time that is added to a compile's own limit, so that the zygote can notice an overdue child and report it.
 constexpr double kGraceSeconds = 10;
 constexpr int64_t kMaxReplyBytes = int64_t{512} << 20;
 constexpr int kChildFd = 3;
@@ -33,8 +34,8 @@ Status PollFor(pollfd (&sockets)[2], double timeout_seconds) {
     if (left <= 0) return Status::Unavailable("the compiler's parent process does not answer");
     const int ready = poll(sockets, 2, static_cast<int>(left * 1e3) + 1);
     if (ready > 0) {
-      // The first socket is polled before the second: poll it again, in case both became readable between the two
-      // looks.
+      // poll() looks at the first socket before the second. Poll the first again, in case both became readable in
+      // between.
       if (sockets[0].revents == 0) poll(sockets, 1, 0);
       return Status::Ok();
     }
@@ -95,8 +96,8 @@ Result<ZygoteHandle::Outcome> ZygoteHandle::Compile(const NvrtcJob& job, double 
   Outcome outcome;
   const WireMessage message = EncodeJob(job);
   const Status sent = SendFrame(work.ours.get(), message.header, message.blobs, {}, limit_seconds + kGraceSeconds);
-  // Wait for whichever socket is readable first. A reply is sent before its sender ends, so the report of that end
-  // never overtakes it.
+  // Wait until one of the two sockets is readable. The child sends its reply before it ends, so the zygote's report of
+  // the end never arrives before the reply.
   pollfd sockets[2] = {{work.ours.get(), POLLIN, 0}, {status.ours.get(), POLLIN, 0}};
   HONE_RETURN_IF_ERROR(PollFor(sockets, limit_seconds + kGraceSeconds));
   if (sent.ok() && sockets[0].revents != 0) {
@@ -109,8 +110,8 @@ Result<ZygoteHandle::Outcome> ZygoteHandle::Compile(const NvrtcJob& job, double 
       }
     }
   }
-  // There is no (sensible) reply: the zygote knows how the child ended. When the zygote does not answer, it is gone as
-  // well.
+  // There is no valid reply, so read the zygote's report of how the child ended. A zygote that does not report has
+  // ended too.
   Result<Frame> frame = ReceiveFrame(status.ours.get(), kGraceSeconds, 1 << 20);
   if (!frame.ok()) return Status::Unavailable("the compiler's parent process has ended");
   HONE_ASSIGN_OR_RETURN(outcome.end, DecodeChildEnd(*frame));
@@ -118,7 +119,7 @@ Result<ZygoteHandle::Outcome> ZygoteHandle::Compile(const NvrtcJob& job, double 
 }
 
 Result<std::shared_ptr<ZygoteHandle>> ZygotePool::Get(const std::string& key, const ZygoteSetup& setup) {
-  std::shared_ptr<ZygoteHandle> retired;  // ended outside the lock
+  std::shared_ptr<ZygoteHandle> retired;  // the zygote to end, which is done after mutex_ is unlocked
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     Slot& slot = slots_[key];
@@ -163,7 +164,7 @@ Result<std::shared_ptr<ZygoteHandle>> ZygotePool::Get(const std::string& key, co
 void ZygotePool::Discard(const std::string& key, const std::shared_ptr<ZygoteHandle>& handle) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto slot = slots_.find(key);
-  if (slot == slots_.end() || slot->second.handle != handle) return;  // another thread was faster
+  if (slot == slots_.end() || slot->second.handle != handle) return;  // another thread has discarded it already
   ++lost_;
   slots_.erase(slot);
 }

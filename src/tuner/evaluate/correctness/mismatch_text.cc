@@ -11,10 +11,10 @@
 namespace hone {
 namespace {
 
-// Float32 arithmetic leaves an error of this share of the inputs' size behind where terms of that size cancel: sixteen
-// rounding units.
+// Where terms as large as the inputs cancel, float32 arithmetic leaves an error of this share of the inputs' size:
+// sixteen rounding units.
 constexpr double kCancelled = 0x1p-20;
-// A tail is at most as long as a vector or a tile is wide.
+// Widest vector or tile whose incomplete last one (the tail) is named as a possible cause.
 constexpr int64_t kWidestTail = 1024;
 
 std::string CancelHint(const MismatchFacts& facts, double error) {
@@ -32,8 +32,8 @@ bool Cancelled(const MismatchFacts& facts, double error, double size) {
          size < facts.magnitude / 16;
 }
 
-// Returns whether this is a value from which a kernel starts that looks for a maximum or a minimum, or to which it
-// clips: an end of the dtype's range.
+// Returns whether `value` is an end of the dtype's range: the initial value of a search for a maximum or minimum, or a
+// clipped result.
 bool IsLargestNumber(DType dtype, double value) {
   switch (dtype) {
     case DType::kFloat32:
@@ -61,7 +61,7 @@ std::string TailHint(const MismatchFacts& facts) {
   const int64_t row = facts.shape.back(), at = facts.mismatch.index.back();
   int64_t tail = TailOf(at, row);
   const char* of = "of a row";
-  // All wrong elements must fit into the tails.
+  // The hint is given only if all wrong elements fit into tails.
   if (tail == 0 || facts.comparison.wrong > (row - at) * (elements / row)) {
     tail = TailOf(linear, elements);
     of = "of the tensor";
@@ -108,7 +108,7 @@ std::string WrongElementsText(const MismatchFacts& facts) {
                         IsLargestNumber(facts.tensor.dtype, m.actual)
                             ? fmt::format(", {:.3g} neither: begin a maximum or a minimum with an infinity", m.actual)
                             : std::string());
-    // An oracle that is wrong must not cost its task's reader an hour with the candidate.
+    // The oracle itself may be wrong; say so, before the reader looks for a fault in the candidate.
     if (std::isnan(m.expected) && m.distribution.find("special") == std::string::npos) {
       text += "; if NaN is not the answer there, the task's oracle is at fault (`hone tasks check` tries it)";
     }

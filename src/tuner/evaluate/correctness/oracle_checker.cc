@@ -24,8 +24,9 @@ namespace hone {
 namespace {
 
 constexpr uint64_t kArenaPurpose = 0x0c5a;
-// References that need more bytes than this are computed one group of slices at a time.
-constexpr int64_t kLargestReferenceShare = 2;  // at most 1 / this of the free device memory
+// The references in memory at a time take at most one part in this many of the free device memory. Larger references
+// are computed one group of slices at a time.
+constexpr int64_t kLargestReferenceShare = 2;
 
 // Returns whether a launch overwrites this tensor's input content.
 bool Overwritten(const Task& task, const TensorSpec& tensor) {
@@ -43,14 +44,14 @@ std::vector<int64_t> Coordinates(int64_t linear, const std::vector<int64_t>& sha
   return index;
 }
 
-// Returns a value that no rounding could turn `original` into: the largest finite number of the other sign (an infinity
-// may be the right answer, and the largest number of its own sign then near enough), or the integer with its top bit
-// flipped.
+// Returns the bytes of a value that is certainly wrong where `original` is right: for a floating-point type, the
+// largest finite number of the other sign (if infinity is right, the largest number of the same sign might be
+// accepted); for an integer, the value with its top bit flipped.
 std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
   const auto width = static_cast<size_t>(DTypeBytes(dtype));
   std::array<uint8_t, 8> bytes{};
   std::copy(original, original + width, bytes.begin());
-  if (IsPacked(dtype)) {  // both numbers: the sign the other way, and the largest magnitude
+  if (IsPacked(dtype)) {  // both numbers get the other sign and the largest magnitude
     const bool floats = dtype == DType::kFloat4Pair;
     bytes[0] = static_cast<uint8_t>((~original[0] & 0x88) | (floats ? 0x77 : (original[0] & 0x08 ? 0x07 : 0) | (original[0] & 0x80 ? 0x70 : 0)));
     return bytes;
@@ -62,7 +63,7 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
   std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(width), uint8_t{0xff});
   if (dtype == DType::kFloat8E4M3) bytes[0] = 0x7e;
   if (dtype == DType::kFloat8E5M2) bytes[0] = 0x7b;
-  if (dtype == DType::kFloat8E8M0) {  // there is no sign: the other end of the range
+  if (dtype == DType::kFloat8E8M0) {  // the type has no sign, so take the other end of its range
     bytes[0] = (original[0] & 0x80) != 0 ? 0x00 : 0xfe;
     return bytes;
   }
@@ -87,7 +88,7 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
 }  // namespace
 
 std::optional<size_t> FirstUnlikeHand(const std::vector<double>& computed, const std::vector<double>& by_hand) {
-  // Values are given to about twelve digits; inputs and scalars may have been rounded to their dtype.
+  // Hand-worked values are given to about twelve digits, but inputs and scalars may have been rounded to their dtype.
   constexpr double kHandTolerance = 1e-7;
   double largest = 0;
   for (const double value : by_hand) largest = std::max(largest, std::isfinite(value) ? std::fabs(value) : 0.0);
@@ -141,7 +142,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     return part->dimension.empty() ? session_.GatherSlices(source, view, part->slices)
                                    : session_.GatherBox(source, view, kept.at(tensor.name));
   };
-  ResolvedPlan plan;  // stays empty where a process of the host computes
+  ResolvedPlan plan;  // the oracle's; empty where a process on the host computes
   if (oracle_.host == nullptr) {
     HONE_ASSIGN_OR_RETURN(plan, ResolvePlan(*oracle_.candidate, task_, dims, {}, session_.facts()));
   }
@@ -167,9 +168,9 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     if (tensor.role != TensorRole::kOut) {
       if (Overwritten(task_, tensor)) {
         pristine_block[tensor.name] = blocks.size();
-        // Where the candidate's copy repeats, this copy repeats in the same way.
-        blocks.push_back(
-            {buffers.shape(tensor.name).span_bytes, std::max<int64_t>(tensor.align, 256), false, buffers.sampled()});
+        // If the candidate's tensor is a repeated tile, the oracle's copy repeats in the same way.
+        blocks.push_back({buffers.shape(tensor.name).span_bytes, std::max<int64_t>(tensor.align, 256),
+                          /*exact_align=*/false, buffers.sampled()});
       }
       if (sliced) {
         gathered_in_block[tensor.name] = blocks.size();
@@ -220,7 +221,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   for (const Property& property : properties_) {
     const uint64_t address = arena->address(reference_block[property.name]);
     oracle_bindings.references["ref:" + property.name] = address;
-    // All ones is a NaN, so an element that the oracle forgets fails.
+    // Bytes of 0xff are a NaN, so an element that the oracle does not write fails the comparison.
     const int64_t bytes = compact[property.name].elements * 8;
     if (bytes > 0) HONE_RETURN_IF_ERROR(session_.Fill(address, bytes, 0xff));
   }
@@ -231,8 +232,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   }
 
   if (!properties_.empty() && session_.facts().modelled) {
-    // The simulated GPU stops a kernel that reads memory that nobody has written. An unwritten output is the
-    // candidate's fault and not the oracle's, which has to read the poison there.
+    // The simulated GPU stops a kernel that reads memory that was never written. If the candidate left output elements
+    // unwritten, the oracle must be able to read the poison there, so copy the outputs over themselves.
     for (const auto& [name, view] : outputs) {
       std::vector<char> bytes(static_cast<size_t>(view.elements == 0 ? 0 : view.span_bytes));
       if (bytes.empty()) continue;
@@ -355,8 +356,8 @@ Status OracleChecker::CheckProperty(const Property& property, const TensorShape&
   return Status::Ok();
 }
 
-// An oracle that disagrees with values that somebody worked out by hand makes the task invalid: one of the two is
-// wrong, and no verdict with it could be believed. Where they agree, the oracle's values are the more exact ones.
+// Compares the oracle's results with the hand-worked ones. If they disagree, one of the two is wrong and the task is
+// invalid. If they agree, the candidate is compared with the oracle's values, which are more exact.
 Status OracleChecker::HoldAgainstHand(const HandCase& hand, const Bindings& bindings, const Dims& dims) {
   for (const TensorSpec& tensor : task_.tensors) {
     if (!IsOutput(tensor) || !task_.tolerance.contains(tensor.name)) continue;
@@ -403,7 +404,8 @@ Status OracleChecker::RunHost(const Bindings& bindings, const Dims& dims) {
     return view.elements == 0 ? Status::Ok() : session_.CopyToHost(elements, view.address, view.span_bytes);
   };
   const HostReference::Take take = [&](const std::string& tensor, const double* values) -> Status {
-    // The binding of an output is the whole tensor, even when only some slices are asked for.
+    // The number of values follows from `dims`, which may be those of some slices; the output's view in `bindings` is
+    // always the whole tensor.
     HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(*task_.FindTensor(tensor), dims));
     if (shape.elements == 0) return Status::Ok();
     return session_.CopyFromHost(bindings.references.at("ref:" + tensor), values, shape.elements * 8);
@@ -422,7 +424,7 @@ Result<CheckOutcome> OracleChecker::CheckAll(CaseBuffers& buffers, int index, co
   if (task_.slice.empty() || reference_bytes * kLargestReferenceShare <= free_bytes || buffers.slices() < 2) {
     return Check(buffers, index, inputs, nullptr, require_rms);
   }
-  // The worst of the slice groups is the outcome. The rms test is stricter this way (per group), never laxer.
+  // The outcome is the worst of all groups. Testing the rms of each group is stricter than testing that of all slices.
   const int64_t groups =
       std::min(buffers.slices(), 1 + reference_bytes * 2 * kLargestReferenceShare / std::max<int64_t>(free_bytes, 1));
   CheckOutcome worst;
@@ -460,8 +462,8 @@ Result<CheckOutcome> OracleChecker::CheckPart(CaseBuffers& buffers, int index, c
 Result<bool> OracleChecker::IsIndependent(CaseBuffers& buffers, int index, const InputSet& inputs,
                                           const ProblemPart& part) {
   References whole, of_part;
-  HONE_RETURN_IF_ERROR(Check(buffers, index, inputs, nullptr, false, &whole).status());
-  HONE_RETURN_IF_ERROR(Check(buffers, index, inputs, &part, false, &of_part).status());
+  HONE_RETURN_IF_ERROR(Check(buffers, index, inputs, nullptr, /*require_rms=*/false, &whole).status());
+  HONE_RETURN_IF_ERROR(Check(buffers, index, inputs, &part, /*require_rms=*/false, &of_part).status());
   for (const auto& [name, values] : of_part) {
     const TensorSpec& tensor = *task_.FindTensor(name);
     const KeptIndices kept = KeptOf(tensor, part);
@@ -493,7 +495,7 @@ Status OracleChecker::PlantAndFind(CaseBuffers& buffers, int index, const InputS
     HONE_RETURN_IF_ERROR(session_.CopyToHost(original, address, width));
     const std::array<uint8_t, 8> planted = FarAway(tensor.dtype, original);
     HONE_RETURN_IF_ERROR(session_.CopyFromHost(address, planted.data(), width));
-    Result<CheckOutcome> found = CheckAll(buffers, index, inputs, false);
+    Result<CheckOutcome> found = CheckAll(buffers, index, inputs, /*require_rms=*/false);
     HONE_RETURN_IF_ERROR(session_.CopyFromHost(address, original, width));
     if (!found.ok()) return found.status();
     if (!found->mismatch) {

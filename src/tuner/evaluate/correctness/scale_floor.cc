@@ -22,7 +22,7 @@ double RoundingUnit(DType dtype) {
   }
 }
 
-constexpr double kCancellingBase = 8;  // values/draw.h: these values stand at +-8 times their scale
+constexpr double kCancellingBase = 8;  // kCancelling draws values near +-8 times their scale (values/draw.h)
 
 }  // namespace
 

@@ -17,10 +17,11 @@
 namespace hone {
 namespace {
 
-// Events are polled closely for this long, for short kernels, and then at a pace that costs nothing.
+// Events are polled without a pause for this long, for the sake of short kernels, and then at intervals that cost
+// nothing.
 constexpr double kSpinSeconds = 0.002;
 constexpr auto kHeldMost =
-    std::chrono::milliseconds(20);  // a library that waits for its own work would otherwise wait for ever
+    std::chrono::milliseconds(20);  // limit of Hold: a library that waits for its own held work would never return
 
 class CudaHostStream final : public HostStream {
  public:
@@ -33,7 +34,7 @@ class CudaHostStream final : public HostStream {
   }
 
   Status Open() {
-    // The stream synchronizes with the default stream, so that work a library puts there is waited for as well.
+    // The stream synchronizes with the default stream, so that waiting for it includes work that a library puts there.
     HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.StreamCreate(&stream_, CU_STREAM_DEFAULT), "making a stream");
     HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.EventCreate(&start_, CU_EVENT_DEFAULT), "making an event");
     HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.EventCreate(&end_, CU_EVENT_DEFAULT), "making an event");
@@ -120,8 +121,8 @@ class CudaHostStream final : public HostStream {
   }
 
  private:
-  // Records an event. An error that the candidate left (a kernel that trapped earlier) shows here first; it belongs to
-  // the candidate's outcome, which Wait reports.
+  // Records an event. An earlier error of the candidate (a kernel that trapped) shows here first; it is ignored here
+  // and reported by Wait as the candidate's outcome.
   Status Record(CUevent event) {
     const CUresult result = driver_.EventRecord(event, stream_);
     if (result != CUDA_SUCCESS) failed_ = result;
@@ -133,7 +134,7 @@ class CudaHostStream final : public HostStream {
     graph_ = nullptr;
   }
 
-  // The stream waits at the gate, in a thread of the driver's.
+  // The state on which a host callback in the stream waits, in a thread of the driver.
   struct Gate {
     std::mutex mutex;
     std::condition_variable opened;

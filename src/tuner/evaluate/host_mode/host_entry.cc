@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See host_entry.h. The function's own type says what it takes, so nothing is declared twice.
+// See host_entry.h. The entry deduces the parameters from the function's type, so that they are not declared twice.
 #include "tuner/evaluate/host_mode/host_entry.h"
 
 #include <fmt/format.h>

@@ -25,13 +25,13 @@ namespace hone {
 namespace {
 
 constexpr unsigned kMostParameters = 256;
-constexpr unsigned kMostDots = 1500;  // a path has at most 4096 bytes
+constexpr unsigned kMostDots = 1500;  // limit on "./" in a path, which has at most 4096 bytes
 constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
 
 }  // namespace
 
 Result<std::unique_ptr<HostLibrary>> HostLibrary::Load(std::string_view image) {
-  // The library is loaded from memory: a confined worker has no folder to put it in.
+  // The library is loaded from a memory file, because a confined worker may not write to any folder.
   UniqueFd file(static_cast<int>(syscall(SYS_memfd_create, "hone-candidate", 1u /* close on exec */)));
   if (!file.valid()) return Status::Io("could not make a memory file: " + std::generic_category().message(errno));
   for (size_t written = 0; written < image.size();) {
@@ -41,9 +41,9 @@ Result<std::unique_ptr<HostLibrary>> HostLibrary::Load(std::string_view image) {
     written += static_cast<size_t>(n);
   }
   std::unique_ptr<HostLibrary> library(new HostLibrary);
-  // The loader takes two libraries of one name for the same library. The file stays open with its library, so that its
-  // number is not given out again, and the dots distinguish it from one that could not be unloaded (unique symbols
-  // forbid that).
+  // The loader takes two libraries with the same path for the same library. So the file stays open as long as its
+  // library, which keeps its descriptor's number from being reused, and "./" is repeated in the path to distinguish it
+  // from earlier libraries that could not be unloaded (those with unique symbols).
   static std::atomic<unsigned> loads{0};
   std::string name = "/proc/self/fd/";
   for (unsigned dots = loads++ % kMostDots; dots > 0; --dots) name += "./";

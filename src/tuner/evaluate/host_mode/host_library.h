@@ -48,8 +48,9 @@ class HostLibrary {
 
 // Returns the sandbox policy of a worker that runs host-mode candidates. The worker may read the system's libraries,
 // the NVIDIA driver's libraries wherever the loader finds them, the toolkit under `cuda_home`, and the files of /proc
-// and /sys that the driver reads. It may name its threads, use the GPU's device files, and execute `program` (itself)
-// and nothing else. It may create no processes, open no connection, and write only below `scratch` (empty: nowhere).
+// and /sys that the driver reads. It may name its threads, use the GPU's device files, and execute only the system's
+// loader and `program` (itself). It may create no processes, open no connection, and write only below `scratch` (empty:
+// nowhere).
 SandboxPolicy HostModeWorkerPolicy(const std::string& program, const std::string& cuda_home, const std::string& scratch);
 
 }  // namespace hone

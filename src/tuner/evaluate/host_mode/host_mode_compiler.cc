@@ -24,7 +24,7 @@ constexpr int kMaxProcesses = 64;
 constexpr int64_t kMaxWrittenBytes = int64_t{1} << 30;
 constexpr int64_t kMaxLogBytes = 4 << 20;
 
-// Adds a path and, where it is a link, its target: nvcc finds its folders from either.
+// Adds `path` to `paths` and, if it is a link, also its target, because nvcc finds its folders from either.
 void AddWithTarget(const std::string& path, std::vector<std::string>& paths) {
   paths.push_back(path);
   std::error_code error;
@@ -76,7 +76,7 @@ class HostModeCompiler final : public Compiler {
       module.verdict = Verdict::kCompileError;
       if (result.timed_out) {
         module.digest = fmt::format("compilation timed out: it was stopped after {:g} s\n", options_.limit_seconds);
-        module.log.clear();  // a later try may succeed
+        module.log.clear();  // without a log, the outcome is not cached: a later try may succeed
       } else {
         module.digest = DigestCompilerLog(module.log, digest);
         if (module.digest.empty()) module.digest = fmt::format("the compiler ended with {}\n", result.exit.Describe());
@@ -113,7 +113,7 @@ Result<HostModeCompilerOptions> NvccHostMode(const std::string& cuda_home, const
                                ": install the CUDA toolkit or name its folder with CUDA_HOME");
   }
   HostModeCompilerOptions options;
-  // The run-time library is linked statically: the candidate's copy of it is its own and is unloaded with it.
+  // The CUDA run-time library is linked statically, so that the candidate has its own copy, which is unloaded with it.
   options.command = {*nvcc, "-shared", "-Xcompiler", "-fPIC", "-std=c++17", "-O3", "-arch=" + architecture,
                      "-cudart", "static", "-x", "cu"};
   options.prelude = "#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n";

@@ -18,7 +18,8 @@ namespace hone {
 namespace {
 
 constexpr int64_t kSmallestFlush = 1 << 20;
-// After this long without work, the GPU is warmed up: its clocks fall when it rests and take milliseconds to rise.
+// After kIdleSeconds without work, the GPU is given work for kWarmUpSeconds before a sample, because its clocks fall
+// when it is idle and take milliseconds to rise.
 constexpr double kIdleSeconds = 0.1;
 constexpr double kWarmUpSeconds = 0.02;
 
@@ -57,7 +58,7 @@ class HostModeSession::HostProgram : public LoadedProgram {
 
 HostModeSession::~HostModeSession() {
   if (!lost()) return;
-  // Neither destructor may touch a device that hangs: the process is about to end.
+  // A device that was lost may hang, so the destructors of stream and buffer must not run. The process is about to end.
   (void)stream_.release();
   (void)flush_.release();
 }
@@ -81,7 +82,7 @@ Result<DeviceSession::LoadOutcome> HostModeSession::Load(const CompiledProgram& 
 
 Result<bool> HostModeSession::GlobalsChanged(LoadedProgram& program) {
   if (dynamic_cast<HostProgram*>(&program) != nullptr)
-    return false;  // a host function's variables cannot be compared: the weaker guarantee
+    return false;  // a host function's variables cannot be compared, which is a part of the weaker guarantee
   return inner_->GlobalsChanged(program);
 }
 
@@ -89,7 +90,7 @@ Status HostModeSession::Settle(const Bindings& bindings) {
   for (const auto& [name, view] : bindings.tensors) {
     if (view.span_bytes == 0) continue;
     uint8_t byte;
-    return inner_->CopyToHost(&byte, view.address, 1);  // the copy returns a result, so it waits
+    return inner_->CopyToHost(&byte, view.address, 1);  // returns after all earlier work of the session
   }
   return Status::Ok();
 }
@@ -146,7 +147,7 @@ Status HostModeSession::FlushCaches() {
     HONE_ASSIGN_OR_RETURN(flush_, inner_->Allocate({{.bytes = bytes}}, /*gap_key=*/1));
     HONE_RETURN_IF_ERROR(inner_->Fill(flush_->address(0), bytes, 0));
   }
-  HONE_ASSIGN_OR_RETURN(const bool zero, inner_->IsZero(flush_->address(0), bytes));  // reads all of it
+  HONE_ASSIGN_OR_RETURN(const bool zero, inner_->IsZero(flush_->address(0), bytes));  // reads the whole buffer
   return zero ? Status::Ok() : Status::Device("the memory read to flush caches was overwritten");
 }
 
@@ -175,7 +176,7 @@ Result<SampleOutcome> HostModeSession::TimeSample(const SampleRequest& request) 
   if (request.trusted) {
     HONE_ASSIGN_OR_RETURN(const bool recording, stream_->StartRecording());
     if (recording) {
-      // Calls that fail while they are recorded may succeed when they are not; if not, the calls below say so.
+      // Calls that fail while they are recorded may succeed without recording; they are repeated below.
       const bool called = CallAll(*host, request).status == LaunchStatus::kOk;
       HONE_ASSIGN_OR_RETURN(const bool whole, stream_->EndRecording());
       recorded = called && whole;

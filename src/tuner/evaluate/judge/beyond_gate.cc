@@ -29,7 +29,8 @@ namespace hone {
 namespace {
 
 AimedShapes DrawShapes(Judgement& judgement, const EntriesTaken& entries_taken) {
-  // Blocks that loop over slices take several only where there are more slices than blocks that a device holds at once.
+  // A block that loops over slices takes several only if there are more slices than blocks that the device holds at
+  // once.
   BeyondOptions options{.limits = policy::kBeyondLimits,
                         .neighbors = policy::kOddNeighbors,
                         .aimed = policy::kMostAimedBeyond,
@@ -51,16 +52,16 @@ AimedShapes DrawShapes(Judgement& judgement, const EntriesTaken& entries_taken) 
 
 Result<Gate> CheckShapes(Judgement& judgement, const std::vector<Case>& cases, const EntriesTaken& entries_taken) {
   for (size_t i = 0; i < cases.size(); ++i) {
-    // A shape that takes an alternative for the first time is tried with stress values too.
-    std::vector<StressChoice> choices = StressChoices(false, i);
+    // A shape that is the first to take some alternative is also tried with a stress distribution.
+    std::vector<StressChoice> choices = StressChoices(/*all=*/false, i);
     const std::optional<std::vector<size_t>> taken = entries_taken(cases[i].dims);
     const bool known = taken && std::all_of(taken->begin(), taken->end(),
                                             [&](size_t entry) { return judgement.tested.contains(entry); });
     if (known) choices.resize(1);
-    HONE_ASSIGN_OR_RETURN(const Gate gate, CheckCase(judgement, cases[i], choices, false));
+    HONE_ASSIGN_OR_RETURN(const Gate gate, CheckCase(judgement, cases[i], choices, /*plant=*/false));
     if (gate == Gate::kPassed) continue;
-    // These shapes are Hone's choice: where one is too dear for the simulator, or takes an alternative that it cannot run
-    // (clusters, say), the kernel is not to blame.
+    // Hone chose these shapes, so the kernel is not to blame if one takes the simulator too long, or takes an
+    // alternative that the simulator cannot run (clusters, say).
     const Verdict verdict = judgement.evaluation.verdict;
     if (!judgement.facts().modelled || (verdict != Verdict::kTimedOut && verdict != Verdict::kUnsupported)) return gate;
     judgement.evaluation.verdict = Verdict::kOk;
@@ -107,8 +108,10 @@ Result<Gate> CheckVastWhole(Judgement& judgement) {
   HONE_ASSIGN_OR_RETURN(int64_t bytes, CaseBuffers::SetBytes(task, vast->dims));
   for (const ResolvedWorkspace& workspace : served->plan.workspaces) bytes += workspace.bytes;
   if (served->fallback || bytes > room) return Gate::kPassed;
-  Result<std::unique_ptr<CaseBuffers>> buffers = judgement.MakeBuffers(vast->dims, {&served->plan}, 1, false);
-  if (!buffers.ok()) return judgement.session.lost() ? Result<Gate>(buffers.status()) : Gate::kPassed;  // another process took the memory
+  Result<std::unique_ptr<CaseBuffers>> buffers =
+      judgement.MakeBuffers(vast->dims, {&served->plan}, /*sets=*/1, /*exact_align=*/false);
+  // An allocation can fail although memory was free: another process may have taken it since.
+  if (!buffers.ok()) return judgement.session.lost() ? Result<Gate>(buffers.status()) : Gate::kPassed;
 
   const int64_t slices = (*buffers)->slices();
   int64_t longest = 1;
@@ -117,7 +120,7 @@ Result<Gate> CheckVastWhole(Judgement& judgement) {
   }
   if (longest > policy::kVastComparedElements) return Gate::kPassed;
   const int64_t compared = std::min<int64_t>(policy::kVastComparedElements / longest, policy::kVastSlices);
-  // The last twentieth lies beyond 2^31 elements, whatever shape was drawn.
+  // A vast shape has at least 1.05 times 2^31 elements, so the last twentieth of its slices lies beyond 2^31.
   const int64_t tail = std::max<int64_t>(1, slices / 20);
   std::vector<int64_t> judged = SecretSubset(slices, std::min(slices, (compared + 1) / 2), judgement.secrets.Next());
   for (const int64_t at : SecretSubset(tail, std::min(tail, (compared + 1) / 2), judgement.secrets.Next())) judged.push_back(slices - tail + at);

@@ -24,8 +24,8 @@
 namespace hone {
 namespace {
 
-// Returns whether a launch for these dimensions writes anything that could be compared. Inputs such as weights have
-// elements even in a case without rows.
+// Returns whether a launch for these dimensions writes anything that can be compared. A case without rows has no output
+// elements, although inputs such as weights have elements.
 bool HasOutputElements(const Task& task, const Dims& dims) {
   return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& tensor) {
     if (!IsOutput(tensor)) return false;
@@ -34,7 +34,7 @@ bool HasOutputElements(const Task& task, const Dims& dims) {
   });
 }
 
-// Draws cases of the hidden ranges that take alternatives which none of `cases` takes, by rejection sampling.
+// Returns cases from the hidden ranges that take alternatives which none of `cases` takes, found by rejection sampling.
 std::vector<Case> AimedCases(Judgement& judgement, const std::vector<Case>& cases) {
   const std::vector<PlanEntry>& entries = judgement.request.candidate->candidate.plan.entries;
   const bool any_choice =
@@ -69,20 +69,21 @@ std::vector<Case> CasesToCheck(Judgement& judgement) {
   }
   for (Case& c : DrawHiddenCases(judgement.task, judgement.secrets.Next())) cases.push_back(std::move(c));
   for (Case& c : AimedCases(judgement, cases)) cases.push_back(std::move(c));
-  // The smallest case that writes anything comes first: most wrong candidates end here, in milliseconds. The instrument
-  // is proven there too, after the candidate has passed.
+  // The smallest case that writes anything comes first: most wrong candidates fail there, in milliseconds. The checker
+  // itself is tested there too, after the candidate has passed.
   SortSmallestFirst(judgement.task, cases);
   return cases;
 }
 
-// Checks values that somebody chose because draws meet them too rarely, such as a rejected word of a random generator.
+// Checks a hand-worked case. Its values were chosen because random draws hardly ever contain them, such as a rejected
+// word of a random generator.
 Result<Gate> CheckHand(Judgement& judgement, const HandCase& hand) {
   const std::map<std::string, int64_t> base_align = PromisedAlignment(judgement.task);
   HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, Serve(judgement, hand.dims, base_align));
   if (!served) return Gate::kStopped;
   HONE_PASS_OR_RETURN(FitsMemory(judgement, served->plan, hand.dims));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
-                        judgement.MakeBuffers(hand.dims, {&served->plan}, 1, true));
+                        judgement.MakeBuffers(hand.dims, {&served->plan}, /*sets=*/1, /*exact_align=*/true));
   OracleChecker checker = judgement.MakeChecker();
   judgement.Announce("check", "hand-worked " + DimsText(hand.dims),
                      judgement.request.launch_limit_seconds + policy::kCheckSeconds);
@@ -118,8 +119,8 @@ Result<Gate> CheckCases(Judgement& judgement) {
 Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::vector<StressChoice>& choices,
                        bool plant) {
   const Dims& dims = check_case.dims;
-  // Bases are either aligned as the task promises and not one bit better, or aligned as in timed launches, in turn from
-  // a secret start: a candidate that distinguishes the two learns nothing.
+  // Bases are aligned exactly as the task promises, or as in timed launches, in turn. Which comes first is secret, so
+  // that a candidate learns nothing from the alignment.
   const bool exact_align = judgement.NextAlignmentIsExact();
   HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served,
                         Serve(judgement, dims, exact_align ? PromisedAlignment(judgement.task) : AnyAlignment()));
@@ -158,11 +159,11 @@ Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::
 Result<Gate> CheckLargestAgain(Judgement& judgement) {
   const std::vector<Case> cases = CasesToCheck(judgement);
   if (cases.empty()) return Gate::kPassed;
-  // Cases without elements come last: nothing can be seen there.
+  // Cases without output elements come last; skip them, because nothing can be checked there.
   const auto largest = std::find_if(cases.rbegin(), cases.rend(),
                                     [&](const Case& c) { return HasOutputElements(judgement.task, c.dims); });
   if (largest == cases.rend()) return Gate::kPassed;
-  return CheckCase(judgement, *largest, StressChoices(true, 0), false);
+  return CheckCase(judgement, *largest, StressChoices(/*all=*/true, 0), /*plant=*/false);
 }
 
 void SortSmallestFirst(const Task& task, std::vector<Case>& cases) {

@@ -33,7 +33,7 @@ Result<Gate> AskTheGates(Judgement& judgement) {
   return Gate::kPassed;
 }
 
-// Refuses a candidate whose plan leaves every shape to the seed: it never ran.
+// Refuses a candidate that never ran, because its plan leaves every shape to the seed.
 void RefuseWithoutALaunch(Judgement& judgement) {
   if (judgement.candidate_ran) return;
   const std::optional<Dims> timed = judgement.request.options.time ? std::nullopt : ServedWhenTimed(judgement);

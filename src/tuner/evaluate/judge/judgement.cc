@@ -88,8 +88,9 @@ Result<std::unique_ptr<CaseBuffers>> Judgement::MakeBuffers(const Dims& dims,
   const Placement placement{.apart = request.gates.apart,
                             .read_only_inputs = request.gates.read_only_inputs,
                             .mapped_neighbors = request.gates.mapped_neighbors};
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
-                        CaseBuffers::Make(session, task, dims, plans, sets, exact_align, secrets.Next(), false, placement));
+  HONE_ASSIGN_OR_RETURN(
+      std::unique_ptr<CaseBuffers> buffers,
+      CaseBuffers::Make(session, task, dims, plans, sets, exact_align, secrets.Next(), /*sampled=*/false, placement));
   buffers->UseFillKey(unrepeated.Next());
   if (!request.gates.changing_fills) buffers->UseFixedFills();
   return buffers;

@@ -30,7 +30,7 @@ namespace {
 
 constexpr char kNondeterministic[] = "nondeterministic";
 
-// A MeasuredCase is one timed case in the making; its gates below are called in the order in which they stand.
+// A MeasuredCase takes one timed case through its gates, which are called in the order of their declarations.
 class MeasuredCase {
  public:
   MeasuredCase(Judgement& judgement, const Dims& dims, TimedPrograms served, CaseResult& result)
@@ -43,29 +43,29 @@ class MeasuredCase {
         phase_limit_seconds_(launch_limit_seconds_ * policy::kTimedLaunches + policy::kTimedSeconds),
         checker_(judgement.MakeChecker()) {}
 
-  // Replaces the buffers by new ones of `sets` sets.
+  // Replaces buffers_ by new buffers with `sets` sets.
   Status MakeBuffers(int sets);
 
   Result<Gate> CheckTrials();
-  // Verifies the base input of one more buffer set, on both sides.
+  // Draws the base input of one more buffer set and verifies the outputs of both sides for it.
   Result<Gate> CheckBaseSet();
   Result<Gate> ChooseSets();
   Result<Gate> TimeCold();
   Result<Gate> LookAgain();
-  // Measures how long the plan's library calls take alone, on the buffers that were timed.
+  // Measures the time of the plan's library calls alone, on the buffers that were timed.
   Status TimeCalls();
   Result<Gate> TimeWarm();
 
   int sets() const { return buffers_->sets(); }
 
  private:
-  // Returns the slices on which a large shape is judged where the oracle has been slow; nullopt: all of them.
+  // Returns secretly chosen slices on which to judge a large shape if the oracle is slow; nullopt: all slices.
   std::optional<std::vector<int64_t>> SliceShare(bool slow);
   // Runs the trials on the present buffers with the program in `served`.
   Result<Gate> RunTrials(const std::vector<InputSet>& trials, const ServedProgram& served);
   Result<Gate> Launch(const ServedProgram& served, const InputSet& inputs, const std::optional<std::vector<int64_t>>& slices);
   Result<Gate> CheckIncumbent(const InputSet& base);
-  // Compares the output of a timed launch on set 0 with the verified output; the input is the first base.
+  // Checks the output of a timed launch on set 0, whose input is the first base, against the verified output.
   Result<Gate> CheckRough();
   // Returns a rough duration of one launch; nullopt where the judgement has stopped.
   Result<std::optional<double>> RoughMicroseconds();
@@ -83,11 +83,12 @@ class MeasuredCase {
   int64_t set_bytes_ = 0;
   PairedTimerOptions options_;
   TimedSide mine_, theirs_;
-  bool varies_ = false;  // one input gave outputs of different bits
+  bool varies_ = false;  // the candidate gave outputs of different bits for the same input
 };
 
-// Returns the inputs with which a timed shape is checked before it is timed: the task's own values, special ones, and
-// as many of the other stress distributions as there are trials, in a secret order.
+// Returns the input sets with which a timed shape is checked before it is timed, in a secret order. There are `count`,
+// or more so that kSpecialTrials hold special values. Every second one holds the task's own values, the others special
+// values and then other stress distributions.
 std::vector<InputSet> TrialInputs(Judgement& judgement, int count) {
   std::vector<InputSet> trials;
   const GateSwitches& gates = judgement.request.gates;
@@ -111,7 +112,7 @@ std::vector<InputSet> TrialInputs(Judgement& judgement, int count) {
 
 Status MeasuredCase::MakeBuffers(int sets) {
   buffers_.reset();
-  HONE_ASSIGN_OR_RETURN(buffers_, judgement_.MakeBuffers(dims_, served_.plans(), sets, false));
+  HONE_ASSIGN_OR_RETURN(buffers_, judgement_.MakeBuffers(dims_, served_.plans(), sets, /*exact_align=*/false));
   return Status::Ok();
 }
 
@@ -137,9 +138,9 @@ Result<Gate> MeasuredCase::RunTrials(const std::vector<InputSet>& trials, const 
   return Gate::kPassed;
 }
 
-// Level 1 runs the oracle on fresh input sets at this very shape. Some trials have bases as the task promises them and
-// no better, which a caller's tensors may have at this shape too; the others lie as in timed launches, on the same
-// buffers.
+// Checks level 1: the oracle judges fresh input sets at the timed shape. In half of the trials, bases are aligned
+// exactly as the task promises, because a caller's tensors may be at this shape too; in the others, they are aligned as
+// in timed launches, on the same buffers.
 Result<Gate> MeasuredCase::CheckTrials() {
   std::vector<InputSet> trials = TrialInputs(judgement_, judgement_.request.options.correctness_trials - 1);
   std::vector<InputSet> exact;
@@ -147,7 +148,7 @@ Result<Gate> MeasuredCase::CheckTrials() {
     const size_t half = trials.size() / 2;
     exact.assign(trials.end() - static_cast<std::ptrdiff_t>(half), trials.end());
     trials.resize(trials.size() - half);
-    // Whatever was drawn, special values occur on aligned bases too, which timed launches have.
+    // Special values must also occur on bases aligned as in timed launches, whatever the secret order is.
     const auto special = [](const InputSet& inputs) { return inputs.use_stress && inputs.stress == Distribution::kSpecial; };
     const auto lost = std::find_if(exact.begin(), exact.end(), special);
     if (lost != exact.end() && std::none_of(trials.begin(), trials.end(), special)) std::swap(*lost, trials.front());
@@ -156,7 +157,7 @@ Result<Gate> MeasuredCase::CheckTrials() {
     HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, Serve(judgement_, dims_, PromisedAlignment(task_)));
     if (!served) return Gate::kStopped;
     buffers_.reset();
-    HONE_ASSIGN_OR_RETURN(buffers_, judgement_.MakeBuffers(dims_, {&served->plan}, 1, true));
+    HONE_ASSIGN_OR_RETURN(buffers_, judgement_.MakeBuffers(dims_, {&served->plan}, /*sets=*/1, /*exact_align=*/true));
     HONE_PASS_OR_RETURN(RunTrials(exact, *served));
     buffers_.reset();
   }
@@ -164,8 +165,8 @@ Result<Gate> MeasuredCase::CheckTrials() {
   return RunTrials(trials, served_.candidate);
 }
 
-// Verifies the base input of a buffer set of the timed launches like the others, then keeps its output's digest on the
-// host, out of the candidate's reach.
+// Checks the candidate's output for a new base input, then keeps the output's digests on the host, out of the
+// candidate's reach.
 Result<Gate> MeasuredCase::CheckBaseSet() {
   if (options_.bases.empty()) {
     options_.seed = judgement_.secrets.Next();
@@ -190,7 +191,8 @@ Result<Gate> MeasuredCase::CheckBaseSet() {
   return CheckIncumbent(base);
 }
 
-// Does the same for the incumbent, which has passed a judgement of its own, on a secret share of the slices.
+// Checks the incumbent's output for the base input and keeps its digests. The incumbent has passed a judgement of its
+// own, so only a secret share of the slices is checked.
 Result<Gate> MeasuredCase::CheckIncumbent(const InputSet& base) {
   if (!served_.incumbent) return Gate::kPassed;
   const ResolvedPlan& plan = served_.incumbent->plan;
@@ -206,8 +208,9 @@ Result<Gate> MeasuredCase::CheckIncumbent(const InputSet& base) {
           : SecretSubset(buffers_->slices(), std::max<int64_t>(1, buffers_->slices() / policy::kSlowOracleShare),
                          judgement_.secrets.Next());
   checker_.JudgeIncumbent(true);
-  HONE_ASSIGN_OR_RETURN(CheckOutcome checked, some.empty() ? checker_.CheckAll(*buffers_, 0, base, true)
-                                                           : checker_.CheckSlices(*buffers_, 0, base, some, true));
+  HONE_ASSIGN_OR_RETURN(CheckOutcome checked,
+                        some.empty() ? checker_.CheckAll(*buffers_, 0, base, /*require_rms=*/true)
+                                     : checker_.CheckSlices(*buffers_, 0, base, some, /*require_rms=*/true));
   checker_.JudgeIncumbent(false);
   if (checked.mismatch) return judgement_.Stop(Verdict::kInvalidTask, "the incumbent is wrong: " + checked.detail);
   HONE_ASSIGN_OR_RETURN(SliceDigests digests,
@@ -273,7 +276,8 @@ Result<std::optional<double>> MeasuredCase::RoughMicroseconds() {
   return std::optional<double>(rough_us);
 }
 
-// Finds how long one launch takes. Short launches are timed many to a graph, over disjoint buffers.
+// Chooses the number of buffer sets from a launch's rough duration: short launches are timed many to a graph, each on a
+// set of its own. Makes and verifies the sets.
 Result<Gate> MeasuredCase::ChooseSets() {
   HONE_ASSIGN_OR_RETURN(const std::optional<double> rough_us, RoughMicroseconds());
   if (!rough_us) return Gate::kStopped;
@@ -286,8 +290,8 @@ Result<Gate> MeasuredCase::ChooseSets() {
     sets = static_cast<int>(std::clamp<int64_t>(sets, 1, std::max<int64_t>(room, 1)));
   }
   if (sets == 1) return Gate::kPassed;
-  // Each set gets a base of its own, so that no two executions of a sample share a slice: rows of one are no answer to
-  // another.
+  // Each set gets a base input of its own, so that no two launches of a sample share a slice and the result of one
+  // cannot serve for another.
   while (static_cast<int>(options_.bases.size()) < sets) {
     if (judgement_.request.gates.bases_of_their_own) {
       HONE_PASS_OR_RETURN(CheckBaseSet());
@@ -344,7 +348,7 @@ Result<Gate> MeasuredCase::TimeCold() {
   return Gate::kPassed;
 }
 
-// Notes what a median and a tolerance let pass and a reader should know first.
+// Adds findings about what medians and tolerances let pass: slow samples, and outputs that vary.
 void MeasuredCase::NoteDoubts(const PairedTiming& timed) {
   const std::string where = DimsText(dims_);
   if (timed.candidate_slow_share > policy::kSlowShare && timed.candidate_slow_share > 2 * timed.incumbent_slow_share) {
@@ -372,8 +376,8 @@ void MeasuredCase::NoteDoubts(const PairedTiming& timed) {
   }
 }
 
-// Where the times ask for it, judges the whole of all that was judged in part: every base, and special values once
-// more.
+// If the times are beyond the device's peak, judges whole what was judged on some slices: every base input, and special
+// values once more.
 Result<Gate> MeasuredCase::LookAgain() {
   if (!BeyondPeak(judgement_, dims_, result_)) return Gate::kPassed;
   const int timed_sets = sets();
@@ -407,11 +411,11 @@ Status MeasuredCase::TimeCalls() {
     request.sets.push_back(&buffers_->set(set));
   }
   std::vector<double> samples;
-  // The first sample is the whole plan, so that the calls read the numbers that the plan's other steps have left for
+  // The first sample runs the whole plan, so that the calls read the numbers that the plan's other steps write for
   // them.
   for (int i = -1; i < policy::kCallSamples; ++i) {
     HONE_ASSIGN_OR_RETURN(const SampleOutcome sample, judgement_.session.TimeSample(request));
-    // The same launches succeeded a moment ago, so a failure now is the device's.
+    // The same launches succeeded a moment ago, so a failure is the device's fault.
     if (sample.launch.status != LaunchStatus::kOk) return Status::Device("timing the library calls alone: " + sample.launch.detail);
     if (i >= 0) samples.push_back(sample.us_per_plan);
     request.plan = &calls;
@@ -421,7 +425,7 @@ Status MeasuredCase::TimeCalls() {
   return Status::Ok();
 }
 
-// Takes warm times, only where the working set can be warm at all.
+// Takes warm times, if the request asks for them and the working set is small enough to be warm.
 Result<Gate> MeasuredCase::TimeWarm() {
   const int64_t l2_bytes = judgement_.facts().l2_bytes;
   if (!judgement_.request.options.warm || l2_bytes <= 0 || set_bytes_ > policy::kWarmCaches * l2_bytes) {
@@ -450,7 +454,8 @@ Result<Gate> MeasuredCase::TimeWarm() {
 }  // namespace
 
 Result<Gate> TimeMeasured(Judgement& judgement, const Case& time_case, CaseResult& result) {
-  HONE_ASSIGN_OR_RETURN(std::optional<TimedPrograms> served, ServeTimed(judgement, time_case.dims, false, result));
+  HONE_ASSIGN_OR_RETURN(std::optional<TimedPrograms> served,
+                        ServeTimed(judgement, time_case.dims, /*sampled=*/false, result));
   if (!served) return Gate::kStopped;
   MeasuredCase measured(judgement, time_case.dims, std::move(*served), result);
   HONE_PASS_OR_RETURN(measured.CheckTrials());

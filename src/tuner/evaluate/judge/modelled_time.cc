@@ -31,9 +31,9 @@
 namespace hone {
 namespace {
 
-// Returns the key of the inputs of a modelled launch, and of the sampled blocks whose cost gives the modelled time. The
-// key is a function of the candidate's text, so that a modelled time is one number, however often and by whomever it is
-// computed. No candidate can know the key: text that names a value drawn from its own hash changes the hash.
+// Returns the key from which a modelled launch's inputs are drawn, and the blocks whose cost gives the modelled time.
+// The key is a hash of the candidate's text, so that a modelled time is the same number on every run and machine. A
+// candidate cannot contain its own key, because adding it would change the hash.
 uint64_t ModelledInputKey(const CompiledProgram& candidate) {
   return std::stoull(Sha256Hex(candidate.candidate.source).substr(0, 16), nullptr, 16) | 1;
 }
@@ -56,13 +56,13 @@ Result<Gate> Compared(Judgement& judgement, const Result<CheckOutcome>& checked,
   return judgement.Stop(Verdict::kWrongOutput, checked->detail);
 }
 
-// What of a comparison depends on the inputs.
+// Comparing says how a launch's outputs are compared, which depends on the kind of inputs.
 struct Comparing {
-  bool require_rms = true;  // c_rms holds on these inputs
-  double share = 1;         // of the oracle's usual work
+  bool require_rms = true;  // outputs must meet c_rms as well as c_max
+  double share = 1;         // share of the oracle's usual work that is done
 };
 
-// Compares, in secretly drawn parts, what a launch has written with the oracle.
+// Compares secretly drawn parts of a launch's outputs, in the slices `written`, with the oracle.
 Result<Gate> CompareParts(Judgement& judgement, CaseBuffers& buffers, const InputSet& inputs,
                           const std::vector<int64_t>& written, const Comparing& how, CaseResult& result) {
   if (written.empty()) return Gate::kPassed;
@@ -88,30 +88,31 @@ std::vector<int64_t> AllSlices(const CaseBuffers& buffers) {
   return slices;
 }
 
-// Runs the launches by which outputs at a timed shape are compared.
+// A Comparer runs launches of one program at one shape and compares their outputs with the oracle.
 class Comparer {
  public:
   Comparer(Judgement& judgement, CaseBuffers& buffers, const ServedProgram& served, const ModelledCost& timed, CaseResult& result)
       : judgement_(judgement), buffers_(buffers), served_(served), timed_(timed), result_(result) {}
 
-  // Compares the outputs of the blocks whose cost gives the time, which still stand in set 0, computed from
-  // `timed_inputs`, and those of other blocks, drawn by a secret, on secret inputs and on stress values: a candidate that
-  // spares itself work at a timed shape is found out by the one or the other.
+  // Compares the outputs of the blocks whose cost gave the modelled time; they are still in set 0 and were computed
+  // from `timed_inputs`. Then runs and compares other blocks, drawn secretly, on secret inputs and on stress values. So
+  // a candidate that leaves out work at a timed shape fails one of the two comparisons.
   Result<Gate> Run(const InputSet& timed_inputs);
-  // Compares a secret sample of blocks at a shape that is not timed. What cannot be run or compared is passed over.
+  // Compares a secret sample of blocks at a shape that is not timed. A sample that cannot be run or compared passes.
   Result<Gate> RunSample(const SampleSize& size);
-  // False where nothing could be compared.
+  // Returns false if no outputs could be compared.
   bool verified() const { return verified_; }
-  // Accesses of all blocks over those that the timed blocks stand for; 1 where all blocks did not run.
+  // Returns the accesses of all blocks, over those extrapolated from the timed blocks; 1 if not all blocks were run.
   double whole_over_sample() const { return whole_over_sample_; }
 
  private:
   bool sliced() const { return !judgement_.task.slice.empty(); }
   Gate Unverified(const std::string& why);
-  // Runs a secret sample of blocks, or all of them where `size` is null.
+  // Runs a secret sample of `size` blocks; null: all blocks.
   Result<LaunchOutcome> Launch(const InputSet& inputs, const SampleSize* size);
   Gate Failed(const LaunchOutcome& outcome);
-  // Compares on values that reach where kernels branch. A sample that cannot be compared proves nothing.
+  // Compares on special values and on one other stress distribution, with samples of these sizes; null: all blocks. A
+  // sample that cannot be compared passes.
   Result<Gate> RunStress(const SampleSize* special, const SampleSize* other);
   Result<Gate> RunWhole(double accesses);
 
@@ -120,12 +121,13 @@ class Comparer {
   const ServedProgram& served_;
   const ModelledCost& timed_;
   CaseResult& result_;
-  // Refuses a launch that leaves elements unwritten: those of other blocks cannot be told from them one by one.
+  // Refuses the candidate if its blocks write too little of the outputs, so that elements stay unwritten. In a sample,
+  // an unwritten element cannot be told from an element of a block that did not run.
   Gate CheckShares();
 
   bool verified_ = true;
   double whole_over_sample_ = 1;
-  std::vector<double> shares_;  // of all blocks that have run
+  std::vector<double> shares_;  // ModelledCost::block_shares of all launches so far
 };
 
 Gate Comparer::Unverified(const std::string& why) {
@@ -175,12 +177,12 @@ Result<Gate> Comparer::RunStress(const SampleSize* special, const SampleSize* ot
     if (stress == Distribution::kSpecial && !gates.special_values) continue;
     const InputSet inputs{.key = judgement_.secrets.NextOdd(), .stress = stress, .use_stress = true};
     HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, size));
-    // A sample of blocks ends in time, so when all of them do not, the simulator is slow and not the kernel.
+    // A sample of the blocks ended in time. So if all blocks do not, the simulator is too slow, and not the kernel.
     if (size == nullptr && outcome.status == LaunchStatus::kTimedOut) return Gate::kPassed;
     if (outcome.status != LaunchStatus::kOk) return Failed(outcome);
     if (!sliced()) {
       OracleChecker checker = judgement_.MakeChecker();
-      HONE_PASS_OR_RETURN(Compared(judgement_, checker.CheckAll(buffers_, 0, inputs, false), result_));
+      HONE_PASS_OR_RETURN(Compared(judgement_, checker.CheckAll(buffers_, 0, inputs, /*require_rms=*/false), result_));
       continue;
     }
     const Comparing how{.require_rms = false, .share = policy::kStressShare};
@@ -196,7 +198,7 @@ Result<Gate> Comparer::RunStress(const SampleSize* special, const SampleSize* ot
 Result<Gate> Comparer::RunWhole(double accesses) {
   const InputSet inputs{.key = judgement_.secrets.NextOdd()};
   HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, nullptr));
-  // A sample of its blocks ended in time, so when all of them do not, the simulator is slow and not the kernel.
+  // A sample of the blocks ended in time. So if all blocks do not, the simulator is too slow, and not the kernel.
   if (outcome.status == LaunchStatus::kTimedOut) {
     return Unverified(fmt::format("all of its blocks, which build on each other's results, take more than {:g} s to simulate",
                                   judgement_.request.launch_limit_seconds));
@@ -207,7 +209,7 @@ Result<Gate> Comparer::RunWhole(double accesses) {
     HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), {}, result_));
   } else {
     OracleChecker checker = judgement_.MakeChecker();
-    HONE_PASS_OR_RETURN(Compared(judgement_, checker.CheckAll(buffers_, 0, inputs, true), result_));
+    HONE_PASS_OR_RETURN(Compared(judgement_, checker.CheckAll(buffers_, 0, inputs, /*require_rms=*/true), result_));
   }
   return accesses <= policy::kWholeStressAccesses ? RunStress(nullptr, nullptr) : Result<Gate>(Gate::kPassed);
 }
@@ -283,7 +285,7 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
   return RunWhole(accesses);
 }
 
-// Returns how many elements of the largest tensor fall to one block of the launch that has the fewest blocks.
+// Returns the number of elements of the largest tensor for each block of the launch with the fewest blocks.
 double ElementsOfABlock(const Task& task, const Dims& dims, const ResolvedPlan& plan) {
   double most = 0, blocks = 0;
   for (const TensorSpec& tensor : task.tensors) {
@@ -306,7 +308,7 @@ Result<Gate> CheckVast(Judgement& judgement) {
   const Secrets resume = std::exchange(judgement.secrets, Secrets(Keyed(options.seed, policy::kVastStream, 0)));
   const double started = SteadySeconds();
   const FairShapes fair(judgement.task, {.bytes = judgement.facts().memory_bytes / policy::kVastMemoryShare, .flops = 0});
-  // A plan's alternatives that leave such a shape to the seed are right to do so.
+  // Only a shape that the candidate itself serves is tried; a plan may leave vast shapes to the seed.
   const auto serves = [&](const Dims& dims) { return ResolveCandidate(judgement, dims, AnyAlignment()).ok(); };
   const std::optional<Case> vast = VastShape(judgement.task, fair, policy::kVastElements, serves, judgement.secrets.Next());
   Gate gate = Gate::kPassed;
@@ -319,8 +321,8 @@ Result<Gate> CheckVast(Judgement& judgement) {
       return Gate::kPassed;
     }
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
-                          CaseBuffers::Make(judgement.session, judgement.task, vast->dims, {&served->plan}, 1, false,
-                                            judgement.secrets.Next(), true));
+                          CaseBuffers::Make(judgement.session, judgement.task, vast->dims, {&served->plan}, /*sets=*/1,
+                                            /*exact_align=*/false, judgement.secrets.Next(), /*sampled=*/true));
     judgement.Announce("check", DimsText(vast->dims), judgement.request.launch_limit_seconds + policy::kCheckSeconds);
     CaseResult result{.dims = vast->dims, .role = CaseRole::kHidden};
     const ModelledCost untimed;
@@ -335,15 +337,17 @@ Result<Gate> CheckVast(Judgement& judgement) {
 Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResult& result) {
   const Dims& dims = time_case.dims;
   const double launch_limit = judgement.request.launch_limit_seconds;
-  HONE_ASSIGN_OR_RETURN(const std::optional<TimedPrograms> served, ServeTimed(judgement, dims, true, result));
+  HONE_ASSIGN_OR_RETURN(const std::optional<TimedPrograms> served,
+                        ServeTimed(judgement, dims, /*sampled=*/true, result));
   if (!served) return Gate::kStopped;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
-                        CaseBuffers::Make(judgement.session, judgement.task, dims, served->plans(), 1, false,
-                                          judgement.secrets.Next(), true));
+                        CaseBuffers::Make(judgement.session, judgement.task, dims, served->plans(), /*sets=*/1,
+                                          /*exact_align=*/false, judgement.secrets.Next(), /*sampled=*/true));
   const InputSet inputs{.key = ModelledInputKey(*judgement.request.candidate)};
 
   const auto modelled = [&](const ServedProgram& side) -> Result<SampleOutcome> {
-    // Both sides run on the same inputs; between them, samples on secret inputs are compared.
+    // Both sides run on the same inputs. They are drawn anew for each side, because the comparison between the two
+    // launches draws others.
     HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
     HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, inputs, side.plan));
     return judgement.session.TimeSample({.program = side.program,
@@ -366,7 +370,7 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
     if (mine.launch.cost->calls_us > 0) result.calls_us = mine.launch.cost->calls_us;
     judgement.evaluation.metrics["observed_accesses"] += mine.launch.cost->accesses;
   }
-  // Effects that the model does not see may lower a modelled time, but not below the time that the memory needs.
+  // The model may miss effects and give too short a time, but no time may be shorter than memory needs for the bytes.
   HONE_PASS_OR_RETURN(RefuseImpossibleTime(judgement, dims, result));
   bool verified = true;
   if (mine.launch.cost) {
@@ -374,7 +378,7 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
     HONE_ASSIGN_OR_RETURN(const Gate compared, comparer.Run(inputs));
     if (compared == Gate::kStopped) return StoppedBy(judgement, served->candidate);
     verified = comparer.verified();
-    // Blocks that no sample meets may do the work of all: where all have run, their accesses were counted.
+    // A few blocks that are rarely sampled may do most of the work. If all blocks were run, their accesses show that.
     if (comparer.whole_over_sample() > policy::kSampleMisses) {
       const double us = mine.us_per_plan * comparer.whole_over_sample();
       result.time_us = Interval{us, us, us};
@@ -386,8 +390,8 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
       return judgement.Stop(Verdict::kInvalidTask, "the incumbent failed: " + theirs.launch.detail);
     }
     result.baseline_us = theirs.us_per_plan;
-    // Outputs that were not compared count as no gain, in the time as in the ratio: whoever sorts by times must not be
-    // misled either.
+    // A candidate whose outputs were not compared must not appear faster than the incumbent, in its time or in its
+    // speedup, because either may be used to rank candidates.
     if (!verified && result.time_us->median < theirs.us_per_plan) result.time_us = Interval{theirs.us_per_plan, theirs.us_per_plan, theirs.us_per_plan};
     const double ratio = theirs.us_per_plan / result.time_us->median;
     result.speedup = Interval{ratio, ratio, ratio};

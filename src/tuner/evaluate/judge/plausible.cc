@@ -14,7 +14,7 @@
 
 namespace hone {
 
-// An L2's worth of writes does not count, because it may still sit in L2 when the interval ends.
+// Written bytes count only beyond the size of L2, because that much may still be in L2 when the timed interval ends.
 Result<Gate> RefuseImpossibleTime(Judgement& judgement, const Dims& dims, CaseResult& result) {
   const DeviceFacts& facts = judgement.facts();
   if (facts.memory_bandwidth <= 0) return Gate::kPassed;
@@ -38,7 +38,7 @@ double HonestPeak(const Task& task, const DeviceFacts& facts) {
     if (IsOutput(tensor) && IsFloating(tensor.dtype) && tolerance != task.tolerance.end()) loosest = std::max(loosest, tolerance->second.c_rms);
   }
   if (loosest < policy::kReducedPrecision) return facts.fp32_flops;
-  // Two factors of 8 bits: tensor cores from compute capability 8.9 on multiply them at twice the rate.
+  // Tensor cores of compute capability 8.9 and later multiply two factors of 8 bits at twice the rate.
   const auto narrow = std::count_if(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& tensor) {
     return tensor.role == TensorRole::kIn &&
            (tensor.dtype == DType::kFloat8E4M3 || tensor.dtype == DType::kFloat8E5M2);

@@ -51,7 +51,8 @@ bool MayBeIndependent(const Task& task, const std::string& dimension) {
 }
 
 Result<bool> ProvenIn(Judgement& judgement, const Dims& dims, const std::string& dimension) {
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers, judgement.MakeBuffers(dims, {}, 1, false));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
+                        judgement.MakeBuffers(dims, {}, /*sets=*/1, /*exact_align=*/false));
   const InputSet inputs{.key = judgement.secrets.NextOdd()};
   HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
   ProblemPart part{.slices = {}, .dimension = dimension, .indices = {}};
@@ -65,7 +66,7 @@ Result<bool> ProvenIn(Judgement& judgement, const Dims& dims, const std::string&
   return checker.IsIndependent(*buffers, 0, inputs, part);
 }
 
-// Draws some of `all`, ascending.
+// Returns up to `count` of `all`, drawn secretly, ascending.
 std::vector<int64_t> DrawnOf(Judgement& judgement, std::vector<int64_t> all, size_t count) {
   for (size_t i = 0; i < all.size() && i < count; ++i) {
     std::swap(all[i], all[i + judgement.secrets.Next() % (all.size() - i)]);
@@ -75,7 +76,7 @@ std::vector<int64_t> DrawnOf(Judgement& judgement, std::vector<int64_t> all, siz
   return all;
 }
 
-// The elements of one output that a sample of blocks has written.
+// WrittenElements are the elements of one output that a sample of blocks has written.
 class WrittenElements {
  public:
   explicit WrittenElements(ElementRuns runs) : runs_(std::move(runs)) {
@@ -85,7 +86,7 @@ class WrittenElements {
     }
   }
   int64_t count() const { return count_; }
-  // Returns the offset of written element `number`, below count().
+  // Returns the element offset of the written element `number`, which is below count().
   int64_t At(int64_t number) const {
     const auto run = std::upper_bound(before_.begin(), before_.end(), number) - before_.begin() - 1;
     return runs_[static_cast<size_t>(run)].first + number - before_[static_cast<size_t>(run)];
@@ -98,12 +99,12 @@ class WrittenElements {
 
  private:
   ElementRuns runs_;
-  std::vector<int64_t> before_;  // written elements before each run
+  std::vector<int64_t> before_;  // by run: number of written elements in all earlier runs
   int64_t count_ = 0;
 };
 
-// Draws up to `count` indices of an axis, `index` among them, at which the sample has written too: near ones, as the
-// blocks of a tiled kernel write, and farther ones.
+// Returns up to `count` indices of an axis, `index` among them, at which the sample has written an element. They are
+// drawn near `index`, where the same block of a tiled kernel writes, and farther away.
 std::vector<int64_t> WrittenAround(Judgement& judgement, const WrittenElements& written, int64_t offset, int64_t index,
                                    int64_t extent, int64_t stride, int64_t count) {
   std::set<int64_t> indices{index};
@@ -128,7 +129,7 @@ Result<std::string> IndependentDimension(Judgement& judgement) {
   int64_t largest = 1;
   for (const auto& [dimension, description] : task.dims) {
     if (dimension == task.slice || !MayBeIndependent(task, dimension)) continue;
-    // The largest check case that is cheap shows most.
+    // The proof is the stronger, the larger the check case is, so take the largest that is cheap.
     const Case* best = nullptr;
     int64_t most = 0, extent = 0;
     for (const Case& c : task.cases) {

@@ -15,8 +15,8 @@
 namespace hone {
 namespace {
 
-// Returns the verdict for a plan that does not resolve: it asks for more than the device has, or makes no sense for the
-// case.
+// Returns the verdict for a plan that does not resolve: resource_limit if it asks for more than the device has, or
+// launch_error if it makes no sense for the case.
 Verdict VerdictOfUnresolved(const Status& status) {
   return status.code() == StatusCode::kResourceExhausted ? Verdict::kResourceLimit : Verdict::kLaunchError;
 }

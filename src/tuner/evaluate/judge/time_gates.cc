@@ -17,8 +17,8 @@
 namespace hone {
 namespace {
 
-// Notes the occupancy of kernels at the first timed case that launches them, as KernelResources promises. It never
-// fails a judgement.
+// Stores the occupancy of each kernel at the first timed case that launches it, as KernelResources promises. A kernel
+// whose occupancy cannot be found out is skipped.
 void NoteOccupancy(Judgement& judgement, const ServedProgram& served) {
   std::vector<KernelResources>& resources = judgement.evaluation.resources;
   const DeviceFacts& facts = judgement.facts();

@@ -27,31 +27,32 @@ namespace {
 
 // Hand-worked values are given to about twelve digits; inputs and scalars may have been rounded to their dtype.
 constexpr double kHandTolerance = 1e-7;
-// An exact kernel has error 0, with which no geometric midpoint can be taken: this share of half an ulp replaces it.
+// An exact kernel's error of 0 has no geometric midpoint with another, so this share of half an ulp replaces it.
 constexpr double kExactShare = 0.25;
-// A tolerance must leave this much room, because another honest kernel sums in another order: its error differs by some
-// ten per cent.
+// A tolerance must be at least this many times the error of honest kernels, because an honest kernel that sums in
+// another order has an error that differs by some ten per cent.
 constexpr double kLeastRoom = 1.25;
-// A c_small is proposed at kSmallRoom times the worst error of honest kernels, where the result is below kMostSmall and
-// thus still a bound.
+// The proposed c_small is kSmallRoom times the worst error of honest kernels. None is proposed if that reaches
+// kMostSmall, which would hardly be a bound.
 constexpr double kSmallRoom = 4, kMostSmall = 0.25;
-// The floor is compared with the fastest of this many timed launches of the seed on a real device: enough to see a
+// On a real device, the floor is compared with the fastest of this many samples of the seed, which is enough to see a
 // wrong floor.
 constexpr int kFloorSamples = 5;
-// For outputs of one element, the answer to one sample of inputs must not pass as the answer to this many others.
+// For outputs of one element: number of other input samples for which the answer to one sample is tried and must fail.
 constexpr int kFreshSamples = 4;
-// In a slice of up to this many elements, all of them may cancel.
+// In a slice of up to this many elements, all elements may cancel by chance.
 constexpr int64_t kFewElements = 8;
-// An `abs` is proposed at kAbsRoom times the worst error that was seen, and only while that error is below
-// kMostCancelled of the output's root mean square: a larger error is no rounding error. Another honest kernel is off by
-// more: tanh by a fast exponential and division was off by 6.2e-7 where tanhf was by 7.5e-8, and four times that
-// refused it once in 80 judgements.
+// The proposed `abs` is kAbsRoom times the worst error that was seen. Errors above kMostCancelled times the output's
+// root mean square are left out, because they are no rounding errors. The factor is large, because other honest kernels
+// have larger errors: tanh by a fast exponential and division was off by 6.2e-7 where tanhf was off by 7.5e-8, and an
+// `abs` of four times the latter refused it once in 80 judgements.
 constexpr double kAbsRoom = 12, kMostCancelled = 1e-3;
-// Sizes up to this one are small: a task that is checked with 2 and not with 1 needs no warning.
+// A dimension of a check case counts as small up to this size: a task that is checked with 2 and not with 1 gets no
+// warning.
 constexpr int64_t kSmallSize = 2;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A Variant is an oracle variant while it is tried.
+// A Variant is a precision variant of the oracle that is being tried.
 struct Variant {
   const PrecisionVariant* precision = nullptr;
   BenchProgram program;
@@ -86,8 +87,8 @@ class Linter {
   }
   void Warn(std::string text) { report_.warnings.push_back(std::move(text)); }
 
-  // Takes the value out of `result`. Returns true if there was one, and false where the task is at fault, with a
-  // problem that says so. A Status means that the environment is at fault.
+  // Moves the value of `result` into `value` and returns true. If the task is at fault, adds a problem that says so and
+  // returns false. A Status means that the environment is at fault.
   template <typename T>
   Result<bool> Take(Result<T> result, const std::string& who, T* value) {
     if (result.ok()) {
@@ -108,7 +109,7 @@ class Linter {
   Status CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
   Status CheckExamples();
   Status SetOutputsToZero(OracleBench& bench);
-  // Returns the first property that the outputs on the bench break, in words; empty where they break none.
+  // Returns a description of the first property that the outputs on the bench break; empty where they break none.
   Result<std::string> BrokenProperty(OracleBench& bench);
   Status CheckPropertiesOfWrongAnswers(OracleBench& bench, const InputSet& inputs);
   Status CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where,
@@ -132,10 +133,10 @@ class Linter {
   SecretNumbers secrets_;
   const std::vector<Property> properties_ = PropertiesOf(task_);
 
-  std::list<CompiledProgram> compiled_;  // must outlive the programs loaded from them
+  std::list<CompiledProgram> compiled_;  // declared before the programs loaded from them, which they must outlive
   BenchProgram oracle_, seed_;
   std::vector<Variant> variants_;
-  std::map<std::string, CancellingOutput> cancelling_;  // the worst so far of each output that has any
+  std::map<std::string, CancellingOutput> cancelling_;  // by output: its worst cancelled element so far
   TaskReport report_;
 };
 
@@ -163,7 +164,7 @@ Result<bool> Linter::Load(const std::string& source, const std::string& name, bo
   return true;
 }
 
-// Checks everything that can be seen without running anything.
+// Checks what can be checked without running anything.
 void Linter::CheckForm() {
   const auto has = [&](auto&& holds) { return std::any_of(task_.cases.begin(), task_.cases.end(), holds); };
   if (!has([](const Case& c) { return c.role == CaseRole::kTime; })) Warn("no case is timed: nothing can be optimised");
@@ -198,8 +199,8 @@ void Linter::CheckForm() {
   }
 }
 
-// Checks that the compulsory bytes can be derived. Bytes that cannot be make the floor too low, which costs attempts;
-// no candidate is refused because of it.
+// Warns if compulsory bytes cannot be derived from the task. The floor is then too low, which may waste attempts of a
+// search; no candidate is refused because of it.
 void Linter::CheckTraffic() {
   if (task_.bytes) return;
   const std::vector<UnknownTraffic> unknown = FindUnknownTraffic(task_);
@@ -213,8 +214,8 @@ void Linter::CheckTraffic() {
       which, unknown.size() == 1 ? "it" : "them", WholeTrafficText(task_)));
 }
 
-// Warns where no case is small: edges meet at small sizes, such as a sequence shorter than a filter or a row narrower
-// than a vector.
+// Warns about dimensions whose smallest tested size is not small. Faults show at small sizes: a sequence shorter than a
+// filter, a row narrower than a vector.
 void Linter::CheckSmallSizes() {
   for (const auto& [dim, description] : task_.dims) {
     int64_t smallest = std::numeric_limits<int64_t>::max(), largest = 0, unit = 0;
@@ -237,7 +238,7 @@ void Linter::CheckSmallSizes() {
         if (range.high > low) tested(low + range.multiple);
       }
     }
-    // A size that is the same in all cases is the task's own, and multiples of 8 begin with 8.
+    // No warning for a size that is the same in all cases, or for the least possible one: multiples of 8 begin with 8.
     if (!known || largest == smallest || smallest <= kSmallSize || smallest <= unit) continue;
     Warn(fmt::format(
         "the smallest {0} tested is {1}: a kernel that fails below it would pass; add a check case with {0} = 1 "
@@ -246,7 +247,8 @@ void Linter::CheckSmallSizes() {
   }
 }
 
-// If two entries of an index name one place of an output, two writes race there, and honest kernels differ.
+// Warns about an index that scatters into an output and may name a place twice: two writes then race, and honest
+// kernels give different results.
 void Linter::CheckScatters() {
   for (const TensorSpec& index : task_.tensors) {
     const ValueSpec& values = index.values;
@@ -285,9 +287,9 @@ Status Linter::CheckFloor() {
                         Take(ResolvePlan(seed_.compiled->candidate, task_, most->dims, {}, session_.facts(), occupancy),
                              "the seed", &plan));
   if (!resolved) return Status::Ok();
-  HONE_ASSIGN_OR_RETURN(
-      std::unique_ptr<CaseBuffers> buffers,
-      CaseBuffers::Make(session_, task_, most->dims, {&plan}, 1, false, Secret(), session_.facts().modelled));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
+                        CaseBuffers::Make(session_, task_, most->dims, {&plan}, /*sets=*/1, /*exact_align=*/false,
+                                          Secret(), session_.facts().modelled));
   const InputSet inputs{.key = Secret() | 1};
   HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
   double best_us = kInfinity;
@@ -385,8 +387,8 @@ Result<std::string> Linter::BrokenProperty(OracleBench& bench) {
   return std::string();
 }
 
-// Checks outputs that somebody worked out, right and wrong: they vouch for the properties as hand-worked answers do for
-// an oracle.
+// Checks that properties accept and reject the outputs that the task gives as right and wrong examples. The examples
+// confirm the properties as hand-worked answers confirm an oracle.
 Status Linter::CheckExamples() {
   for (const PropertyExample& example : ExamplesOf(task_)) {
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench, OracleBench::Make(session_, task_, example.dims, Secret()));
@@ -462,7 +464,7 @@ void Linter::Record(const TensorSpec& output, const std::string& variant, Precis
     trial = std::prev(precision->trials.end());
   }
   trial->has_effect = trial->has_effect || changed;
-  // An infinity in the place of a number is refused, whatever the errors elsewhere.
+  // An infinity in the place of a finite number refuses the output, whatever the errors of other elements are.
   const bool broken = comparison.wrong > 0 && comparison.non_finite > 0;
   if (is_default) {
     trial->rms_error = std::max(trial->rms_error, broken ? kInfinity : comparison.rms_error);
@@ -478,7 +480,7 @@ void Linter::Record(const TensorSpec& output, const std::string& variant, Precis
 Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where,
                          const StressChoice& choice) {
   const bool is_default = !choice.use_stress;
-  // Values of other sizes (tiny rows, subnormal numbers) would not help to choose an absolute error.
+  // Only ordinary values help to choose `abs`, an absolute error: not tiny rows or subnormal numbers.
   const bool ordinary = is_default || choice.distribution == Distribution::kHeavyTailed;
   HostValues values;
   HONE_ASSIGN_OR_RETURN(const bool ran,
@@ -494,7 +496,8 @@ Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const 
     const Tolerance& tolerance = task_.tolerance.at(output.name);
     const Comparison comparison =
         CompareOnHost(output, bench.shape(output.name), values.at(output.name), reference.at(output.name), tolerance);
-    if (IsFloating(output.dtype)) Record(output, "seed", PrecisionJudgement::kHonest, comparison, is_default, true);
+    if (IsFloating(output.dtype))
+      Record(output, "seed", PrecisionJudgement::kHonest, comparison, is_default, /*changed=*/true);
     if (IsFloating(output.dtype) && ordinary && comparison.wrong == 0) {
       RecordCancelling(output, values.at(output.name), reference.at(output.name));
     }
@@ -512,10 +515,11 @@ Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const 
   return Status::Ok();
 }
 
-// Draws every tensor afresh while the others stay, and changes every scalar, to see whether the answer changes.
+// Checks that the answer depends on every input: draws one tensor after the other afresh while the others stay, and
+// changes every scalar.
 Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference) {
-  // Returns how far `values` are from the reference, relative to the output that differs most, and whether a checker
-  // would notice.
+  // Returns the rms difference between `values` and the reference, of the output that differs most. Sets `seen` if the
+  // tolerance would refuse `values`.
   const auto change = [&](const HostValues& values, bool* seen) {
     double most = 0;
     for (const TensorSpec& output : task_.tensors) {
@@ -557,10 +561,10 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
     }
     report_.inputs.push_back(influence);
   }
-  // A process of the host was started with the task's own scalars.
+  // Scalars are not changed for a host reference, whose process was started with the task's own.
   for (size_t i = 0; i < task_.scalars.size() && oracle_.host == nullptr; ++i) {
     Task changed = task_;
-    // Far enough for an epsilon to show in double precision, near enough not to overflow anything.
+    // The change is large enough for an epsilon to show in double precision, and too small to overflow anything.
     changed.scalars[i].value = changed.scalars[i].value * 3.0 + 1e-6;
     HostValues values;
     HONE_ASSIGN_OR_RETURN(
@@ -602,8 +606,8 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
       if (input.role == TensorRole::kOut || bench.shape(input.name).elements != bench.shape(output.name).elements)
         continue;
       HONE_ASSIGN_OR_RETURN(std::vector<double> values, bench.Get(input));
-      // An identity kernel would copy an input of the output's shape; a copy of one with another shape of equal size (a
-      // transpose) is tried as well.
+      // A copy of every input with as many elements as the output is tried, whether the shapes are equal (as by an
+      // identity kernel) or not (a transpose).
       answers.emplace_back(input.name == output.name ? "left as it was" : "copy of " + input.name, std::move(values));
     }
     const Tolerance& tolerance = task_.tolerance.at(output.name);
@@ -621,7 +625,7 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
 }
 
 // Checks outputs of one element, such as a loss: the answer to one sample of inputs must not pass as the answer to
-// others. It must fail for at least one of several, as the judge draws several.
+// other samples. It must fail for at least one of several samples, because the judge draws several.
 Status Linter::CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference) {
   std::map<std::string, TrivialAnswer> answers;
   for (const TensorSpec& output : task_.tensors) {
@@ -667,7 +671,7 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
         .key = Secret() | 1, .stress = choice.distribution, .use_stress = choice.use_stress && TakesStress(task_)};
     const std::string where = fmt::format("{} ({} inputs)", DimsText(one.dims), inputs.name());
     HONE_RETURN_IF_ERROR(bench->Draw(inputs));
-    // An oracle of properties reads outputs, whatever they hold.
+    // An oracle of properties reads the outputs, so they must be initialised.
     if (!properties_.empty()) HONE_RETURN_IF_ERROR(SetOutputsToZero(*bench));
     HostValues reference;
     HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench->RunOracle(oracle_, task_, options_.launch_limit_seconds),
@@ -675,7 +679,7 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
     if (!ran) return Status::Ok();
     for (const auto& [output, values] : reference) {
       const auto missing = std::find_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
-      // A formula may turn infinities and NaN into NaN, as kernels do.
+      // The oracle's answer may be NaN where the special values contain infinities or NaN.
       const bool special = inputs.use_stress && inputs.stress == Distribution::kSpecial;
       if (missing == values.end() || special) continue;
       Problem(fmt::format("the oracle's {}[{}] is NaN for {}: never written, or a formula that fails", output,
@@ -683,7 +687,7 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
       return Status::Ok();
     }
 
-    HostValues single;  // results of the module in float32
+    HostValues single;  // outputs of the PyTorch module in float32
     for (Variant& variant : variants_) {
       const bool honest = std::any_of(task_.tensors.begin(), task_.tensors.end(), [&](const TensorSpec& tensor) {
         return IsOutput(tensor) && JudgePrecision(*variant.precision, tensor.dtype) == PrecisionJudgement::kHonest;
@@ -699,8 +703,8 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
         if (!HasAnswer(output) || !IsFloating(output.dtype) || reference.at(output.name).empty()) continue;
         const Comparison comparison = CompareOnHost(output, bench->shape(output.name), values.at(output.name),
                                                     reference.at(output.name), task_.tolerance.at(output.name));
-        // Factors of a half type lose nothing as TF32: the result equals that of float32, and counts as no lower
-        // precision.
+        // Factors of a 16-bit type are exact in TF32. The result then equals that in float32 and does not count as one
+        // of lower precision.
         const auto plain = single.find(output.name);
         const bool changed = values.at(output.name) != reference.at(output.name) &&
                              (plain == single.end() || values.at(output.name) != plain->second);
@@ -723,8 +727,8 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
   return Status::Ok();
 }
 
-// Records elements that would be refused if they were alone in their slice. A large case shows in one run what a small
-// one shows once in many thousand runs.
+// Records the worst element that would be refused if it were alone in its slice. One run of a large case shows what a
+// small case shows once in many thousand runs.
 void Linter::RecordCancelling(const TensorSpec& output, const std::vector<double>& values,
                               const std::vector<double>& reference) {
   const Tolerance& tolerance = task_.tolerance.at(output.name);
@@ -787,7 +791,7 @@ void Linter::ConcludePrecision() {
         {output.name, std::string(DTypeName(output.dtype)), task_.tolerance.at(output.name)});
   }
 
-  // A dishonest kernel is caught when any one output reveals it; the widest of the gaps counts.
+  // A dishonest kernel is caught if one output reveals it, so its gap is the largest over the outputs.
   struct Suspect {
     double gap = 0, rms_error = 0, honest_rms = 0;
     std::string output;
@@ -803,7 +807,7 @@ void Linter::ConcludePrecision() {
       const double gap = trial.rms_error / output.honest_rms;
       if (gap >= suspect.gap)
         suspect = {gap, trial.rms_error, output.honest_rms, output.output, suspect.accepted, true};
-      // The limit of this output should stand below the variants that this output can distinguish.
+      // This output's tolerance should be below the errors of all variants that this output can distinguish.
       if (gap >= kLeastGap && (output.least_dishonest.empty() || trial.rms_error < output.dishonest_rms)) {
         output.dishonest_rms = trial.rms_error;
         output.least_dishonest = trial.variant;
@@ -851,7 +855,7 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
     output.honest_rms = std::max(output.honest_rms, trial.rms_error);
     honest_max = std::max({honest_max, trial.max_scaled, trial.stress_max_scaled});
     honest_small = std::max(honest_small, trial.max_small);
-    // The seed has a problem of its own already.
+    // For the seed, a problem was added already.
     if (!trial.accepted && trial.variant != "seed") {
       Problem(fmt::format(
           "{}: an honest {} kernel is refused (rms error {:.3g}, worst {:.3g}; c_rms = {:.3g}, c_max = {:.3g})",
@@ -881,16 +885,17 @@ Result<TaskReport> Linter::Run() {
   if (options_.reference != nullptr) {
     oracle_.host = options_.reference;
   } else {
-    HONE_ASSIGN_OR_RETURN(const bool loaded, Load(task_.oracle_source, task_.name + "/oracle.cu", true, &oracle_));
+    HONE_ASSIGN_OR_RETURN(const bool loaded,
+                          Load(task_.oracle_source, task_.name + "/oracle.cu", /*is_oracle=*/true, &oracle_));
     if (!loaded) return finish();
   }
   if (!task_.seed_source.empty()) {
     HONE_ASSIGN_OR_RETURN([[maybe_unused]] const bool seed_loaded,
-                          Load(task_.seed_source, task_.name + "/seed.cu", false, &seed_));
+                          Load(task_.seed_source, task_.name + "/seed.cu", /*is_oracle=*/false, &seed_));
   }
   HONE_RETURN_IF_ERROR(CheckHandCases());
   HONE_RETURN_IF_ERROR(CheckExamples());
-  // With a wrong oracle, every later finding is noise.
+  // If the oracle is wrong, later findings mean nothing.
   if (!report_.valid()) return finish();
 
   for (const PrecisionVariant& precision : HostPrecisions()) {
@@ -904,9 +909,9 @@ Result<TaskReport> Linter::Run() {
   for (const PrecisionVariant& precision : PrecisionVariants()) {
     if (!options_.precision || !hooks.Reached(precision.part)) continue;
     Variant variant{.precision = &precision, .program = {}};
-    HONE_ASSIGN_OR_RETURN(const bool ok,
-                          Load(precision.Prelude() + task_.oracle_source,
-                               fmt::format("{}/oracle.cu as {}", task_.name, precision.name), true, &variant.program));
+    HONE_ASSIGN_OR_RETURN(const bool ok, Load(precision.Prelude() + task_.oracle_source,
+                                              fmt::format("{}/oracle.cu as {}", task_.name, precision.name),
+                                              /*is_oracle=*/true, &variant.program));
     if (ok) variants_.push_back(std::move(variant));
   }
 
@@ -924,12 +929,14 @@ Result<TaskReport> Linter::Run() {
     cases.push_back(one);
   }
   for (size_t i = 0; i < cases.size(); ++i) {
-    HONE_RETURN_IF_ERROR(CheckCase(cases[i], i == largest && most > 0, StressChoices(true, i), true));
+    HONE_RETURN_IF_ERROR(
+        CheckCase(cases[i], i == largest && most > 0, StressChoices(/*all=*/true, i), /*precision=*/true));
   }
   for (int draw = 0; draw < options_.hidden_draws; ++draw) {
     const std::vector<Case> hidden = DrawHiddenCases(task_, Secret());
     for (size_t i = 0; i < hidden.size(); ++i) {
-      HONE_RETURN_IF_ERROR(CheckCase(hidden[i], false, StressChoices(false, i), false));
+      HONE_RETURN_IF_ERROR(
+          CheckCase(hidden[i], /*largest=*/false, StressChoices(/*all=*/false, i), /*precision=*/false));
     }
   }
   if (options_.precision) ConcludePrecision();

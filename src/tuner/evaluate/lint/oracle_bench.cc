@@ -24,7 +24,7 @@ Comparison CompareOnHost(const TensorSpec& output, const TensorShape& shape, con
                          const std::vector<double>& reference, const Tolerance& tolerance) {
   HONE_CHECK(values.size() == reference.size(), "values and reference of different length");
   const auto width = static_cast<size_t>(DTypeBytes(output.dtype));
-  // The cells have eight bytes, so that every dtype is aligned.
+  // The memory is of eight-byte cells, so that values of every dtype are aligned.
   std::vector<uint64_t> memory(values.size() * width / 8 + 1);
   char* rounded = reinterpret_cast<char*>(memory.data());
   for (size_t i = 0; i < values.size(); ++i) host::WriteElement(output.dtype, rounded + i * width, values[i]);
@@ -36,7 +36,8 @@ Result<std::unique_ptr<OracleBench>> OracleBench::Make(DeviceSession& session, c
                                                        uint64_t key) {
   std::unique_ptr<OracleBench> bench(new OracleBench(session, task, dims));
   // Workspaces of the programs that run here are allocated at each run.
-  HONE_ASSIGN_OR_RETURN(bench->buffers_, CaseBuffers::Make(session, task, dims, {}, 1, true, key));
+  HONE_ASSIGN_OR_RETURN(bench->buffers_,
+                        CaseBuffers::Make(session, task, dims, {}, /*sets=*/1, /*exact_align=*/true, key));
   return bench;
 }
 
@@ -99,7 +100,7 @@ Result<HostValues> OracleBench::RunOracle(const BenchProgram& oracle, const Task
   Bindings bindings = buffers_->set(0);
   for (size_t i = 0; i < outputs.size(); ++i) {
     bindings.references["ref:" + outputs[i]] = arena->address(i);
-    // All ones is a NaN, so an element that the oracle forgets shows.
+    // Bytes of 0xff are a NaN, so an element that the oracle does not write shows.
     if (blocks[i].bytes > 0) HONE_RETURN_IF_ERROR(session_.Fill(arena->address(i), blocks[i].bytes, 0xff));
   }
   for (size_t i = 0; i < plan.workspaces.size(); ++i) {

@@ -10,9 +10,9 @@
 namespace hone {
 namespace {
 
-// These functions round to a smaller format in double arithmetic, which is exact because a double holds every
-// intermediate value. They are plain C++ that NVRTC, nvcc and the simulator's compiler all accept. Sum rounds after
-// every addition.
+// Device functions that round to a smaller format in double arithmetic, which is exact because a double holds every
+// intermediate value. NVRTC, nvcc and the simulator's compiler all accept them. The type Sum rounds after every
+// addition.
 constexpr std::string_view kRounding = R"cpp(namespace hone_lint {{
 static __device__ double Round(double x) {{
   if (x == 0.0 || isnan(x) || isinf(x)) return x;
@@ -39,7 +39,7 @@ struct Sum {{
 
 bool IsWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Returns whether `macro` stands in a line that does not define or test it.
+// Returns whether a line of the source uses `macro` without defining or testing it.
 bool Uses(std::string_view source, std::string_view macro) {
   size_t line_begin = 0;
   bool block_comment = false;

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// Splits one line of CSV: fields stand bare or in double quotes, with quotes inside doubled.
+// Returns the fields of one line of CSV. A field may be in double quotes, and quotes in it are doubled.
 std::vector<std::string> SplitCsv(std::string_view line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -110,7 +110,7 @@ std::vector<std::string> UnknownMetrics(std::string_view text) {
   std::vector<std::string> unknown;
   EachLine(text, [&](std::string_view line) {
     if (line.find("metric") == std::string_view::npos || line.find("ail") == std::string_view::npos) return;
-    // "==ERROR== Failed to find metric NAME", some versions with several names and commas.
+    // The line is "==ERROR== Failed to find metric NAME"; some versions list several names, separated by commas.
     size_t at = line.find("metric");
     std::string word;
     for (; at <= line.size(); ++at) {

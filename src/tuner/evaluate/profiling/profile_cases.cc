@@ -13,7 +13,8 @@
 namespace hone {
 namespace {
 
-// A GPU runs a plan about this often: once for each group of counters, and there may be dozens of groups.
+// Number of times that a GPU runs a plan to profile it, as an upper estimate: once for each group of counters, and
+// there may be dozens of groups.
 constexpr double kPassesExpected = 100;
 
 }  // namespace
@@ -55,8 +56,9 @@ Result<Profile> ProfileCandidate(DeviceSession& session, const JudgeRequest& req
     }
     if (progress) progress("profile", DimsText(c.dims), request.launch_limit_seconds * kPassesExpected + 60);
     const uint64_t secret = secrets.Next();
-    HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
-                          CaseBuffers::Make(session, task, c.dims, {&*plan}, 1, false, secret, modelled));
+    HONE_ASSIGN_OR_RETURN(
+        std::unique_ptr<CaseBuffers> buffers,
+        CaseBuffers::Make(session, task, c.dims, {&*plan}, /*sets=*/1, /*exact_align=*/false, secret, modelled));
     const InputSet inputs{.key = secret | 1};
     HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
     HONE_ASSIGN_OR_RETURN(ProfileOutcome outcome,

@@ -17,14 +17,14 @@
 namespace hone {
 namespace {
 
-constexpr int kNcuAttempts = 3;  // each leaves out metrics that ncu did not know in the one before
+constexpr int kNcuAttempts = 3;  // each attempt leaves out the metrics that ncu did not know in the previous one
 
 std::string LastLine(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
 }
 
-// Runs the process once. The note reports a run that fails.
+// Runs the process once and returns its profile. If the run fails, the profile's note says so.
 Result<Profile> RunOnce(const ProfileProcessOptions& options, std::vector<std::string> argv, const std::string& job_file,
                         const std::string& out_file) {
   SubprocessOptions run;
@@ -72,7 +72,7 @@ Result<Profile> RunUnderNcu(const std::string& ncu, const ProfileProcessOptions&
     if (!counted.ok() || counted->size() != kernels.size()) {
       const std::string why = !counted.ok() ? counted.status().message()
                                             : fmt::format("ncu counted {} kernels where {} were launched", counted->size(), kernels.size());
-      // The process's own report (a launch that failed) goes before ncu's, but not before a refusal.
+      // The process's own note (a launch that failed) is preferred to ncu's message, unless ncu may not read counters.
       Profile nothing;
       nothing.note = profile.note.empty() || counted.status().code() == StatusCode::kUnavailable ? why : profile.note;
       return nothing;
@@ -121,7 +121,7 @@ int ProfileMain(const std::string& job_file, const std::string& out_file, Result
     const std::string line = "hone: " + status.message() + "\n";
     (void)!write(STDERR_FILENO, line.data(), line.size());
   }
-  // Ending is the only way out of a context that a candidate has broken, or that a profiler holds.
+  // _Exit skips all destructors: a context that a candidate has broken, or that a profiler holds, may hang in them.
   _Exit(status.ok() ? 0 : 3);
 }
 

@@ -13,22 +13,22 @@
 namespace hone {
 namespace {
 
-constexpr double kWorthTelling = 0.02;  // share of the time from which a finding is reported
+constexpr double kWorthTelling = 0.02;  // least estimated gain of a reported finding, as a share of the time
 constexpr size_t kMostFindings = 10;
-constexpr double kMemoryLatency = 700e-9;  // seconds that a load takes that misses every cache, rounded
+constexpr double kMemoryLatency = 700e-9;  // seconds of a load that misses every cache, rounded
 constexpr double kNearFloor = 0.92;
-constexpr double kWasteful = 1.3;   // transfers over ideal ones, from which waste is reported
-constexpr double kScattered = 2.5;  // sectors a request, above which another layout could need fewer
+constexpr double kWasteful = 1.3;   // least ratio of transfers to ideal transfers that is reported as waste
+constexpr double kScattered = 2.5;  // least sectors per request for which another layout could need fewer
 constexpr std::string_view kScatterAdvice =
     " of the 32 bytes of each sector: neighbouring threads should touch neighbouring addresses (swap the roles of the thread "
     "indices, or pass the tile through shared memory)";
-constexpr double kAsyncTold = 0.05;  // share of load requests from which their average leaves asynchronous copies out
+constexpr double kAsyncTold = 0.05;  // share of cp.async in load requests above which the loads' average says nothing
 constexpr double kUnlimited = 1e9;
-constexpr double kAtomicsTold = 0.05;  // share of the requests to global memory
+constexpr double kAtomicsTold = 0.05;  // least share of atomics in requests to global memory that is reported
 constexpr double kTensorMoves =
-    0.05;  // share of the tensor pipe's time, which also moves constants (HFMA2.MMA) and runs DFMA
+    0.05;  // use of the tensor pipe up to which no tensor cores work: it also moves constants (HFMA2.MMA) and runs DFMA
 
-// Rules hold one kernel of one case, and the findings about it.
+// Rules applies all rules to one kernel of one case and collects the findings.
 class Rules {
  public:
   Rules(const RuleContext& context, const CaseProfile& c, const KernelProfile& kernel, double share, double room)
@@ -50,7 +50,7 @@ class Rules {
  private:
   // Adds a finding; `gain` is a share of this kernel's time.
   void Tell(std::string kind, double gain, std::string message, std::string evidence, std::string location = "") {
-    // The tensor cores' work remains when a wait beside it is removed.
+    // Removing a wait cannot save the time in which the tensor cores work.
     gain = std::min(std::clamp(gain, 0.0, std::min(0.95, 1 - Percent("tensor_active"))) * share_, room_);
     if (gain < kWorthTelling) return;
     found_.push_back({std::move(kind), std::move(message), std::move(evidence), k_.kernel, std::move(location), case_.dims, gain});
@@ -61,7 +61,7 @@ class Rules {
     for (const auto& [name, value] : k_.values) sum += name.starts_with("stall_") ? value : 0;
     return sum;
   }
-  // Returns the share of the time that warps spend waiting for this reason.
+  // Returns the share of warps' waiting time that has this reason.
   double Stall(const char* field) const {
     const double sum = StallSum();
     return sum > 0 ? k_.Value(field) / sum : 0;
@@ -72,13 +72,13 @@ class Rules {
     }
     return nullptr;
   }
-  // Returns the share of the time in which everything waits for global memory.
+  // Returns the share of the time in which the memory system is the limit.
   double MemoryWeight() const {
     return std::max({Percent("memory_throughput"), Percent("dram_throughput"), Percent("limit_l2"), Percent("limit_lsu"),
                      0.8 * Stall("stall_long_scoreboard"), 0.5 * Percent("limit_latency")});
   }
 
-  // Adds one operation's waste to the texts about the others.
+  // Appends one operation's waste to the texts `uses` and `evidence`, which may already name other operations.
   static void Waste(const std::string& operation, double used, double takes, double suffice, double share, std::string* uses,
                     std::string* evidence) {
     *uses += fmt::format("{}{}s use {:.0f}", uses->empty() ? "" : " and ", operation, used);
@@ -86,11 +86,10 @@ class Rules {
                              evidence->empty() ? "" : "; ", operation, takes, suffice, 100 * share);
   }
 
-  // Returns whether the task lists all bytes that must move: CompulsoryTraffic is a lower bound otherwise.
+  // Returns whether all bytes that must move are known; otherwise CompulsoryTraffic is only a lower bound.
   bool TrafficIsKnown() const { return context_.task->bytes || FindUnknownTraffic(*context_.task).empty(); }
 
-  // Returns the bytes that this kernel must load or store; 0 where it shares the work with others, or they are not
-  // known.
+  // Returns the bytes that this kernel must load or store; 0 if they are not known, or the plan has several kernels.
   double MustMove(const std::string& operation) const {
     if (case_.kernels.size() != 1 || !TrafficIsKnown()) return 0;
     const Result<Traffic> traffic = CompulsoryTraffic(*context_.task, case_.dims);
@@ -100,7 +99,7 @@ class Rules {
 
   void Uncoalesced() {
     bool any_site = false;
-    std::vector<std::string> told;  // lines whose loads and stores were reported together
+    std::vector<std::string> told;  // source lines that were reported already, with loads and stores together
     for (const MemorySite& site : k_.sites) {
       if (site.space != "global") continue;
       any_site = true;
@@ -118,21 +117,21 @@ class Rules {
       if (gain > 0) Tell("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence, site.location);
     }
     if (any_site) return;
-    // Counters know no source lines, so the waste of loads and stores is reported together.
+    // A GPU's counters have no source lines, so the waste of all loads and stores is reported together.
     const double sectors = k_.Value("load_sectors") + k_.Value("store_sectors");
     double gain = 0;
     std::string uses, evidence;
     for (const char* operation : {"load", "store"}) {
       const std::string name = operation;
       const double mine = k_.Value(name + "_sectors"), requests = k_.Value(name + "_requests");
-      // Not all instructions that touch sectors are in the counted average (cp.async is not); bytes that must move are
-      // used, too.
+      // The counted average leaves out some instructions (cp.async). So the bytes that must move give a second estimate
+      // of the bytes used of a sector.
       const double used = std::max(k_.Value(name + "_bytes_per_sector"), mine > 0 ? std::min(32.0, MustMove(name) / mine) : 0);
       if (used <= 0 || mine <= 0 || requests <= 0 || used > 32 / kWasteful) continue;
-      // A gather's own average says nothing either where most of its loads come by cp.async.
+      // Where many loads are cp.async, the average of the other loads says nothing about the kernel.
       if (name == "load" && k_.Value("async_copies") > kAsyncTold * requests) continue;
       if (mine < kScattered * requests)
-        continue;  // threads that read one address together waste bytes, but no transfers
+        continue;  // threads that read one address together use few bytes of a sector, but waste no transfers
       gain += MemoryWeight() * mine / sectors * (1 - used / 32);
       Waste(name, used, mine / requests, std::max(1.0, mine / requests * used / 32), mine / sectors, &uses, &evidence);
     }
@@ -143,8 +142,8 @@ class Rules {
     const double passes = k_.Value("shared_passes");
     if (passes <= 0) return;
     const double others = k_.Value("load_requests") + k_.Value("store_requests");
-    // The weight is the share of the time in which the banks of shared memory are the limit: an SM makes one pass a
-    // cycle. Data that wgmma and the copy engine move through the banks is not among the passes.
+    // The weight is the share of the time in which the banks of shared memory are the limit; an SM makes one pass in a
+    // cycle. Passes do not include the data that wgmma and the copy engine move through the banks.
     const double cycles = k_.Value("cycles") * context_.facts->sm_count;
     const double weight = k_.Has("limit_lsu") ? Percent("limit_lsu") * passes / (passes + others)
                           : cycles > 0        ? std::min(1.0, passes / cycles)
@@ -204,7 +203,7 @@ class Rules {
                      static_cast<double>(k_.blocks) / waves, 100 * (waves + 1 - std::ceil(waves))));
   }
 
-  // Reports that too few bytes are in flight, by Little's law, to keep memory busy.
+  // Reports if too few bytes are in flight, by Little's law, to keep memory busy.
   void InFlight() {
     const DeviceFacts& facts = *context_.facts;
     const double busiest = std::max({Percent("memory_throughput"), Percent("sm_throughput"), Percent("limit_dram"),
@@ -264,14 +263,13 @@ class Rules {
       fit.shared = static_cast<double>(f.smem_per_sm) / (static_cast<double>(k_.shared_bytes) + 1024);
     }
     if (resources != nullptr && resources->registers > 0 && f.registers_per_sm > 0) {
-      // Registers are handed out to warps in units of 256: eight for each thread.
+      // A warp gets registers in units of 256, which are eight for each thread.
       fit.registers = static_cast<double>(f.registers_per_sm) / (32 * warps * std::ceil(resources->registers / 8.0) * 8);
     }
     if (f.max_blocks_per_sm > 0) fit.blocks = f.max_blocks_per_sm;
     return fit;
   }
-  // Returns the share of an SM's threads that can be resident, 0 to 1; 0 where registers, a possible limit, are not
-  // known.
+  // Returns the share of an SM's threads that can be resident, 0 to 1; 0 if the kernel's registers are not known.
   double PossibleOccupancy() const {
     const DeviceFacts& f = *context_.facts;
     const Fit fit = BlocksThatFit();
@@ -302,7 +300,7 @@ class Rules {
   void Stalls() {
     struct Rule {
       const char *field, *kind, *message;
-      double from, worth;  // share of the waiting from which it is reported; share of that which may be saved
+      double from, worth;  // least share of the waiting time that is reported; share of it that may be saved
     };
     static constexpr Rule kRules[] = {
         {"stall_barrier", "barriers", "warps wait for one another at barriers: fewer __syncthreads, smaller blocks, or warp-wide "
@@ -319,7 +317,7 @@ class Rules {
     };
     for (const Rule& rule : kRules) {
       const double stall = Stall(rule.field);
-      // If schedulers issue nearly every cycle, waiting warps cost nothing.
+      // If schedulers issue an instruction in nearly every cycle, waiting warps cost no time.
       if (stall < rule.from || Percent("issue_active") > 0.8) continue;
       const bool no_shared = k_.Has("shared_passes") && k_.Value("shared_passes") <= 0 && std::string_view(rule.kind) == "shared_queue";
       Tell(no_shared ? "special_queue" : rule.kind, stall * rule.worth * (1 - Percent("issue_active")),
@@ -352,7 +350,7 @@ class Rules {
     const double moved = k_.Has("dram_bytes") ? k_.Value("dram_bytes") : k_.Value("dram_bytes_read") + k_.Value("dram_bytes_written");
     const Result<double> compulsory = CompulsoryBytes(*context_.task, case_.dims);
     if (!TrafficIsKnown() || !compulsory.ok() || *compulsory <= 0 || moved <= 1.2 * *compulsory) return;
-    // If another part is far busier, these bytes cost nothing, and spills have a rule of their own.
+    // If another part is far busier than memory, the surplus bytes cost no time. Spills have a rule of their own.
     const double busier = std::max({Percent("sm_throughput"), Percent("tensor_active"), Percent("l2_throughput")});
     if (busier > Percent("dram_throughput") + 0.2) return;
     if (32 * (k_.Value("local_load_sectors") + k_.Value("local_store_sectors")) > 0.5 * (moved - *compulsory)) return;
@@ -402,13 +400,13 @@ class Rules {
     }
   }
 
-  // Arithmetic or instruction issue takes the time, and memory waits for it.
+  // Reports if arithmetic or instruction issue is the limit, and not memory.
   void InstructionBound() {
     const double issue = Percent("issue_active"), pipe = std::max(Percent("sm_throughput"), issue);
     const double memory = std::max(Percent("memory_throughput"), Percent("dram_throughput"));
     if (Percent("tensor_active") > 0.5 || pipe < 0.8 || pipe < memory + 0.1) return;
     double gain = 0.5 * (pipe - memory);
-    // The gain never exceeds the time above the task's necessary operations at the device's peak.
+    // The gain is at most the time beyond that of the task's necessary operations at the device's peak.
     const Result<double> flops = Flops(*context_.task, case_.dims);
     if (flops.ok() && *flops > 0 && context_.facts->fp32_flops > 0 && k_.duration_us > 0) {
       gain = std::min(gain, 1 - *flops / context_.facts->fp32_flops / (k_.duration_us * 1e-6));
@@ -434,7 +432,7 @@ class Rules {
   const CaseProfile& case_;
   const KernelProfile& k_;
   double share_;  // this kernel's share of the plan's time
-  double room_;   // share of the plan's time above the floor
+  double room_;   // share of the plan's time that exceeds the floor, an upper bound of all gains
   std::vector<ProfileFinding> found_;
 };
 
@@ -501,8 +499,7 @@ void AttachProfile(const Task& task, const DeviceFacts& facts, Profile profile, 
     const bool repeated = !old.location.empty() && std::any_of(told.begin(), told.end(), [&](const Finding& f) {
       return f.kind == old.kind && f.location == old.location;
     });
-    // A check shape is small: for a line that was counted at a timed shape, the profile replaces the advice from its
-    // counts.
+    // Old advice from a check shape, which is small, is dropped if the profile counted the line at a timed shape.
     return repeated || (!old.timed && IsAdvice(old.kind) && Counted(profile, old.location));
   });
   evaluation->findings.insert(evaluation->findings.begin(), told.begin(), told.end());

@@ -23,7 +23,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Reads "//## File "/tmp/k.cu", line 5 ..." as ("k.cu", 5); line 0 when the text is no such marker.
+// Parses a line marker: //## File "/tmp/k.cu", line 5 gives ("k.cu", 5). The number is 0 when the text is no marker.
 std::pair<std::string, int> Marker(std::string_view line) {
   const size_t quote = line.find('"'), end = line.find('"', quote + 1), number = line.find("line ", end == std::string_view::npos ? 0 : end);
   if (end == std::string_view::npos || number == std::string_view::npos) return {"", 0};
@@ -31,7 +31,8 @@ std::pair<std::string, int> Marker(std::string_view line) {
   return {std::string(path.substr(path.rfind('/') + 1)), std::atoi(std::string(line.substr(number + 5)).c_str())};
 }
 
-// Reads "/*00c0*/ @P0 LDG.E R2, ... ;" as "LDG.E"; empty when the line is no instruction.
+// Returns the opcode of an instruction: "LDG.E" for "/*00c0*/ @P0 LDG.E R2, ... ;". Empty when the line is no
+// instruction.
 std::string Opcode(std::string_view line) {
   if (!line.starts_with("/*")) return "";
   const size_t end = line.find("*/");
@@ -59,7 +60,7 @@ std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::strin
       file.clear();
       number = 0;
     } else if (line.starts_with("//##")) {
-      // The last of several markers in a row is the outermost: the line at which everything was inlined.
+      // The last of several markers in a row is the outermost one: the source line at which the code was inlined.
       std::tie(file, number) = Marker(line);
     } else if (const std::string opcode = Opcode(line); !opcode.empty() && opcode != "NOP") {
       SassLine& counted = lines[{kernel, file, number}];

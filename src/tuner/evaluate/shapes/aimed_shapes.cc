@@ -16,8 +16,8 @@ namespace {
 using Sizes = std::vector<int64_t>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// The search for one plan may evaluate this many comparisons of conditions, and this many for one alternative of it, so
-// that an unreachable alternative does not starve those after it. One comparison takes some 0.2 us.
+// Limits on the comparisons of conditions that the search for one plan evaluates in all, and for each alternative, so
+// that an unreachable alternative leaves some for those after it. One comparison takes some 0.2 us.
 constexpr int64_t kMostComparisons = 400'000, kMostComparisonsEach = 60'000;
 constexpr int64_t kCostInComparisons = 20;  // the cost of a shape counts as this many comparisons
 constexpr int kRandomStarts = 6;
@@ -25,8 +25,8 @@ constexpr int kWalkSteps = 32;
 constexpr uint64_t kMostHalvings = 8;
 constexpr int64_t kMostJitter = 8;
 constexpr size_t kEdgeTries = 16;
-constexpr int kMostDoublings = 40;  // of a step
-constexpr int kMostSnaps = 12;      // multiples of up to 2^12
+constexpr int kMostDoublings = 40;  // steps of 1, 2, 4, … multiples: this many
+constexpr int kMostSnaps = 12;      // sizes are rounded to multiples of up to 2^12
 
 // An Aim is the search for one plan.
 class Aim {
@@ -46,10 +46,10 @@ class Aim {
     }
   }
 
-  // Returns a shape that takes entry `target`; it is not simply the first one found.
+  // Returns a shape that takes entry `target`: one at the end of a random walk, so that it cannot be foreseen.
   std::optional<Sizes> ShapeFor(size_t target);
-  // Returns a shape at which the entry is only just taken: a size that conditions mention is the largest or smallest
-  // possible, others are small.
+  // Returns a shape at which the entry is only just taken: a dimension that its condition mentions has the largest
+  // (else the smallest) possible size, and other dimensions are small.
   std::optional<Sizes> EdgeOf(size_t target, bool largest);
   // Returns whether no shape at all takes the entry.
   bool Unreachable(size_t target) const;
@@ -80,7 +80,7 @@ class Aim {
   int64_t other_work_ = 0, may_spend_ = 0;
 };
 
-// Returns the only possible shape where the condition fixes each dimension.
+// Returns the only shape that can take the entry, if its condition fixes each dimension; otherwise nullopt.
 std::optional<Sizes> Aim::OnlyShape(size_t target) const {
   if (!conditions_[target] || conditions_[target]->pinned().size() != fair_.dimensions().size()) return std::nullopt;
   Sizes values;
@@ -99,7 +99,8 @@ bool Aim::Unreachable(size_t target) const {
          });
 }
 
-// Returns 0 for values that take the target, are fair and within the limits; infinity for values that are not fair.
+// Returns the distance of `values` from a shape that takes the target, is fair and within the limits: 0 for such a
+// shape, infinity for a shape that is not fair.
 double Aim::Distance(const Sizes& values, size_t target, double give_up_above) {
   double distance = conditions_[target] ? conditions_[target]->ToHold(values) : 0;
   for (size_t i = target;
@@ -113,8 +114,8 @@ double Aim::Distance(const Sizes& values, size_t target, double give_up_above) {
   return *cost <= 1 ? distance : distance + 1 - 1 / (1 + std::log2(*cost));
 }
 
-// Descends by alternating variables: of one dimension after the other it takes the best of many steps, until none comes
-// any nearer.
+// Searches by alternating variables: takes the best of many steps along one dimension after the other, until no step
+// reduces the distance.
 Sizes Aim::Descend(Sizes values, size_t target, double* distance) {
   *distance = Distance(values, target, kInfinity);
   for (bool nearer = true; nearer && *distance > 0 && Spent() < may_spend_;) {
@@ -156,8 +157,8 @@ Sizes Aim::Descend(Sizes values, size_t target, double* distance) {
   return values;
 }
 
-// Takes steps at random that stay within the alternative: to any size of a dimension, or to a round one such as
-// conditions name.
+// Takes random steps that stay within the alternative. A step gives one dimension a size from half to twice its present
+// one, rounded in half of the steps to a multiple of a power of two, such as conditions name.
 Sizes Aim::Walk(const Sizes& from, size_t target, Rng& rng) {
   Sizes values = from;
   for (int step = 0; step < kWalkSteps; ++step) {
@@ -175,7 +176,7 @@ Sizes Aim::Walk(const Sizes& from, size_t target, Rng& rng) {
   return values;
 }
 
-// Returns starting points, the nearest first: timed shapes, reduced to the limits, the cases, and shapes at random.
+// Returns starting points of the search: the task's cases and random shapes, reduced to the limits.
 std::vector<Sizes> Aim::Starts(size_t target, Rng& rng) const {
   std::vector<Sizes> starts;
   for (const Case& c : task_.cases) {
@@ -190,7 +191,7 @@ std::vector<Sizes> Aim::Starts(size_t target, Rng& rng) const {
     }
     if (const std::optional<Sizes> fitting = fair_.Shrunk(values, rng)) starts.push_back(*fitting);
   }
-  // A start should have the sizes that the condition fixes.
+  // Each start gets the sizes that the condition fixes.
   if (conditions_[target]) {
     for (Sizes& values : starts) {
       for (const auto& [dim, value] : conditions_[target]->pinned()) values[dim] = fair_.ranges()[dim].Fitted(value);
@@ -223,7 +224,8 @@ std::optional<Sizes> Aim::ShapeFor(size_t target) {
 
 std::optional<Sizes> Aim::EdgeOf(size_t target, bool largest) {
   Rng rng = Rng(seed_).Split(target);
-  // The dimensions are those of its own condition, or else of the first one before it that mentions any.
+  // Take the dimensions that the entry's own condition mentions, or else those of the nearest earlier condition of the
+  // same step that mentions any.
   std::set<size_t> spoken_of;
   for (size_t i = target + 1; i-- > 0 && spoken_of.empty() && plan_.entries[i].step == plan_.entries[target].step;) {
     if (!plan_.entries[i].when) continue;
@@ -252,7 +254,8 @@ std::optional<Sizes> Aim::EdgeOf(size_t target, bool largest) {
          halvings > 0 && move(i, fair_.ranges()[i].Fitted(values[i] / 2));)
       --halvings;
   }
-  // Moves the size as far as it goes, in ever smaller steps of all forms that a remainder may ask for.
+  // Move the size as far as possible, in ever smaller steps, and also to sizes that a condition on a remainder may ask
+  // for.
   const int64_t step = (largest ? 1 : -1) * fair_.ranges()[dim].multiple;
   for (int k = kMostDoublings; k-- > 0;) {
     if (std::abs(step) > (fair_.ranges()[dim].high >> k)) continue;
@@ -299,7 +302,8 @@ std::vector<Case> EdgesOfAlternatives(const Task& task, const LaunchPlan& plan, 
   }
   Rng rng(seed);
   for (size_t left = targets.size(); left > 1; --left) std::swap(targets[left - 1], targets[rng.Below(left)]);
-  // Tries every dimension at its largest and hardly any at its smallest; then the other way round.
+  // The first round tries the largest size of most alternatives (seven in eight) and the smallest of the others; the
+  // second round does the opposite.
   std::vector<bool> largest;
   for (size_t i = 0; i < targets.size(); ++i) largest.push_back(rng.Below(8) > 0);
   for (size_t tries = 0; tries < 2 * targets.size() && static_cast<int>(edges.size()) < count && tries < kEdgeTries;
@@ -350,7 +354,7 @@ AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding
     all.taken.merge(aimed.taken);
     all.unreachable.merge(aimed.unreachable);
   }
-  // An alternative for which the search found no shape has no edge worth another search.
+  // No edge is searched for an alternative for which the search found no shape.
   std::set<size_t> without_edge;
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     if (!checked.contains(i) && !all.taken.contains(i) && !timed.contains(i)) without_edge.insert(i);

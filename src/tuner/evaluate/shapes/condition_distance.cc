@@ -9,7 +9,8 @@
 #include <utility>
 
 namespace hone {
-// Named, because ConditionDistance::Part, which has a name outside this file, holds one.
+// This namespace is not anonymous, because ConditionDistance::Part, which other files can name, has a member of type
+// Kind.
 namespace condition {
 enum class Kind { kAnd, kOr, kNot, kCompare, kUnknown };
 }  // namespace condition
@@ -25,7 +26,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Calls `visit(position)` for the positions of `text` outside of all parentheses, until it returns true.
+// Calls `visit(position)` for each position of `text` outside of all parentheses, until `visit` returns true.
 template <typename Visit>
 void AtTopLevel(std::string_view text, Visit visit) {
   int depth = 0;
@@ -36,7 +37,7 @@ void AtTopLevel(std::string_view text, Visit visit) {
   }
 }
 
-// Returns "(a && b)" without its parentheses, and "(a) && (b)" as it is.
+// Returns the text without outer parentheses: "a && b" for "(a && b)". "(a) && (b)" has none and is returned as it is.
 std::string_view Unwrapped(std::string_view text) {
   for (text = Trimmed(text); text.size() >= 2 && text.front() == '(' && text.back() == ')';) {
     int depth = 0;
@@ -51,7 +52,7 @@ std::string_view Unwrapped(std::string_view text) {
   return text;
 }
 
-// Splits at every top-level `symbol` ("&&", "||"); one piece when there is none.
+// Splits the text at each `symbol` ("&&" or "||") outside of parentheses; returns one piece if there is none.
 std::vector<std::string_view> Split(std::string_view text, std::string_view symbol) {
   std::vector<std::string_view> pieces;
   size_t begin = 0;
@@ -66,7 +67,8 @@ std::vector<std::string_view> Split(std::string_view text, std::string_view symb
   return pieces;
 }
 
-// Returns the last top-level comparison of the loosest kind there is: {position, symbol}; nullopt for none.
+// Returns position and symbol of the last comparison outside of parentheses, of the kind that binds least: == and !=,
+// or if there is none the order comparisons. nullopt: no comparison.
 std::optional<std::pair<size_t, std::string_view>> LastComparison(std::string_view text) {
   static constexpr std::string_view kEquality[] = {"==", "!="}, kOrder[] = {"<=", ">=", "<", ">"};
   std::optional<std::pair<size_t, std::string_view>> equality, order;
@@ -103,12 +105,12 @@ class ValueScope : public Scope {
   const std::map<std::string, int64_t>& constants_;
 };
 
-// One reading of a condition may make this many parts. A conditional reads its condition twice, so that 40 of them, one
-// within the other's condition, would be 2^40 parts; anything beyond the limit is an unknown part. An honest condition
-// has ten.
+// Limit on the parts of one condition; an honest condition has ten. A conditional (c ? a : b) reads c twice, so that 40
+// conditionals nested in each other's conditions would make 2^40 parts. Parts beyond the limit are unknown ones.
 constexpr int kMostParts = 1024;
 
-// Maps a distance into (0, 1), keeping order, so that elements in millions do not drown a remainder of three.
+// Maps a distance into (0, 1) and keeps the order, so that a difference of millions of elements does not hide a
+// remainder of three.
 double Scaled(double apart) {
   const double logarithm = std::log2(1 + apart);
   return logarithm / (logarithm + 16);
@@ -121,8 +123,8 @@ struct ConditionDistance::Part {
   std::vector<std::unique_ptr<Part>> parts;  // kAnd, kOr, kNot
   std::optional<Expression> left, right;     // kCompare
   std::string comparison;
-  int64_t work = 1;                        // kCompare: cost of evaluating it, one for each 32 bytes of its text
-  std::optional<double> to_hold, to_fail;  // kCompare that names no dimension: evaluated once
+  int64_t work = 1;                        // kCompare: cost of its evaluation, one for each 32 bytes of its text
+  std::optional<double> to_hold, to_fail;  // distances of a kCompare that names no dimension; nullopt: it names one
 };
 
 ConditionDistance::~ConditionDistance() = default;
@@ -168,14 +170,15 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Leaf(std::string_vie
   };
   if (!names_dimension(*a) && !names_dimension(*b)) {
     const std::vector<int64_t> none(dimensions_.size(), 1);
-    const double hold = Distance(*part, true, none), fail = Distance(*part, false, none);
+    const double hold = Distance(*part, /*hold=*/true, none), fail = Distance(*part, /*hold=*/false, none);
     part->to_hold = hold;
     part->to_fail = fail;
   }
   return part;
 }
 
-// Reads by precedence, loosest first, as Expression does. Text that is no condition by its form holds when it is not 0.
+// Parses a condition by precedence as Expression does: the operator that binds least is split first. Text without
+// logical operators and comparisons is a number, and holds when it is not 0.
 std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_view text) const {
   if (++parts_ > kMostParts) return std::make_unique<Part>();
   text = Unwrapped(text);
@@ -214,7 +217,7 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_vie
   if (const auto at = LastComparison(text)) {
     return Leaf(text.substr(0, at->first), at->second, text.substr(at->first + at->second.size()));
   }
-  // A negation is "!x" or "!(…)", not "!a + b".
+  // The text is a negation if it is "!x" or "!(…)"; "!a + b" is a number.
   if (text.size() > 1 && text.front() == '!') {
     const std::string_view rest = Trimmed(text.substr(1));
     const bool name = std::all_of(rest.begin(), rest.end(),
@@ -232,7 +235,7 @@ double ConditionDistance::Distance(const Part& part, bool hold, const std::vecto
       return Distance(*part.parts[0], !hold, values);
     case Kind::kAnd:
     case Kind::kOr: {
-      if ((part.kind == Kind::kAnd) == hold) {  // all of them
+      if ((part.kind == Kind::kAnd) == hold) {  // all parts must hold (or fail)
         double sum = 0;
         for (const auto& child : part.parts) sum += Distance(*child, hold, values);
         return sum;
@@ -258,7 +261,7 @@ double ConditionDistance::Distance(const Part& part, bool hold, const std::vecto
     if ((c == "==") == hold) return *left == *right ? 0 : Scaled(std::abs(a - b));
     return *left != *right ? 0 : Scaled(1);
   }
-  // Sort out which side must be at most the other, and whether equality is enough.
+  // Find out which side must not exceed the other, and whether equality is enough.
   const bool swapped = (c[0] == '>') == hold, equal_will_do = (c.size() == 2) == hold;
   const double excess = swapped ? b - a : a - b;
   const bool met = swapped ? (*right < *left || (equal_will_do && *right == *left))
@@ -266,8 +269,12 @@ double ConditionDistance::Distance(const Part& part, bool hold, const std::vecto
   return met ? 0 : Scaled(std::max(excess, 0.0) + 1);
 }
 
-double ConditionDistance::ToHold(const std::vector<int64_t>& values) const { return Distance(*root_, true, values); }
-double ConditionDistance::ToFail(const std::vector<int64_t>& values) const { return Distance(*root_, false, values); }
+double ConditionDistance::ToHold(const std::vector<int64_t>& values) const {
+  return Distance(*root_, /*hold=*/true, values);
+}
+double ConditionDistance::ToFail(const std::vector<int64_t>& values) const {
+  return Distance(*root_, /*hold=*/false, values);
+}
 
 bool ConditionDistance::NeverHolds() const {
   const auto never = [](const auto& self, const Part& part) -> bool {

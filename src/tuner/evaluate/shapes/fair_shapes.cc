@@ -16,7 +16,7 @@ namespace {
 using Sizes = std::vector<int64_t>;
 
 constexpr int kNeighborTries = 64;
-constexpr int64_t kStepsBeyond = 64;  // this many steps beyond the largest size named, and no more than a share of it
+constexpr int64_t kStepsBeyond = 64;  // limit on a size: this many multiples above the largest named size
 constexpr int64_t kShareBeyond = 8;
 
 }  // namespace
@@ -42,8 +42,8 @@ FairShapes::FairShapes(const Task& task, const ShapeLimits& limits) : task_(task
   any_ = !task.hidden.empty() && !dimensions_.empty() && limits.bytes > 0;
   if (!any_) return;
 
-  // A Box is one of the boxes of shapes that the task names; a case is a box of one. Zero sizes have cases of their
-  // own.
+  // A Box is a set of shapes that the task names: a hidden group, or a case, which is a box of one shape. Cases with a
+  // size of 0 are left out.
   struct Box {
     Sizes low, high, multiple;
   };
@@ -121,7 +121,7 @@ std::optional<double> FairShapes::Cost(const Sizes& values) const {
     const Result<TensorShape> shape = ResolveShape(tensor, dims);
     if (!shape.ok()) return std::nullopt;
     bytes += static_cast<double>(shape->span_bytes);
-    if (tensor.role != TensorRole::kIn) bytes += 8.0 * static_cast<double>(shape->elements);  // the reference
+    if (tensor.role != TensorRole::kIn) bytes += 8.0 * static_cast<double>(shape->elements);  // the oracle's reference
     if (!CheckDrawable(tensor, *shape, dims).ok()) return std::nullopt;
     if (!tensor.alias.empty()) {
       const Result<TensorShape> target = ResolveShape(*task_.FindTensor(tensor.alias), dims);
@@ -130,7 +130,7 @@ std::optional<double> FairShapes::Cost(const Sizes& values) const {
   }
   const Result<double> traffic = CompulsoryBytes(task_, dims), flops = Flops(task_, dims);
   if (!traffic.ok() || !flops.ok() || *traffic < 0 || *flops < 0) return std::nullopt;
-  // A task that does not state its work may be expensive, so its share counts twice.
+  // A task that does not state its operations may be expensive, so its bytes count twice.
   const double share = bytes / static_cast<double>(limits_.bytes) * (task_.flops ? 1 : 2);
   return limits_.flops > 0 ? std::max(share, *flops / limits_.flops) : share;
 }
@@ -194,7 +194,7 @@ std::vector<Case> OddNeighbors(const Task& task, const FairShapes& fair, int cou
        ++tries) {
     Sizes values = timed[rng.Below(timed.size())];
     const auto step_aside = [&](size_t i) {
-      static constexpr int64_t kSteps[] = {1, 1, 3, 8, 64};  // past a vector's end, and a whole vector further
+      static constexpr int64_t kSteps[] = {1, 1, 3, 8, 64};  // in multiples: past a vector's end, or by whole vectors
       const int64_t sign = rng.Below(2) == 0 ? 1 : -1;
       const int64_t other = timed[rng.Below(timed.size())][i];
       const uint64_t kind = rng.Below(std::size(kSteps) + 1);
@@ -250,7 +250,8 @@ std::vector<Case> StretchedShapes(const Task& task, const FairShapes& fair, int6
     values[large] = ranges[large].Draw(rng, least, most);
     return values;
   };
-  // The large size is halved until the shape is cheap enough.
+  // Returns `values` with the size of dimension `large` halved until the shape is allowed; nullopt if it falls below
+  // `least`.
   const auto fitted = [&](Sizes values, size_t large, int64_t least) -> std::optional<Sizes> {
     for (int step = 0; step < 40; ++step) {
       if (fair.Allows(values)) return values;
@@ -294,7 +295,7 @@ std::optional<Case> VastShape(const Task& task, const FairShapes& fair, int64_t 
         Sizes values;
         for (const FairShapes::Range& range : ranges) values.push_back(range.Draw(rng, 1, static_cast<double>(range.high)));
         const double wanted = static_cast<double>(elements) * (1.05 + 0.4 * rng.Uniform());
-        // Dimensions are brought to what the number of elements asks for, one after the other from any of them.
+        // One dimension after the other, from a random one on, is scaled so that the tensor has the wanted elements.
         const size_t first = rng.Below(values.size());
         for (size_t i = 0; i < values.size(); ++i) {
           const size_t at = (first + i) % values.size();
@@ -303,7 +304,7 @@ std::optional<Case> VastShape(const Task& task, const FairShapes& fair, int64_t 
           const int64_t before = values[at];
           const double asked = static_cast<double>(before) * wanted / now;
           values[at] = ranges[at].Fitted(static_cast<int64_t>(std::min(asked, static_cast<double>(ranges[at].high))));
-          if (count(tensor, values) == static_cast<int64_t>(now)) values[at] = before;  // not one of this tensor's
+          if (count(tensor, values) == static_cast<int64_t>(now)) values[at] = before;  // not a dimension of the tensor
         }
         const int64_t found = count(tensor, values);
         if (found <= elements || found > elements / 2 * 3 || !fair.Allows(values)) continue;

@@ -13,8 +13,8 @@ namespace {
 constexpr double kSqrtHalf = 0.70710678118654752440;
 constexpr double kInverseSqrtTwoPi = 0.39894228040143267794;
 
-// Computes the continued fraction of the incomplete beta function by Lentz's method. It converges quickly for x < (a +
-// 1) / (a + b + 2), which the caller ensures.
+// Returns the continued fraction of the incomplete beta function, by Lentz's method. It converges quickly for
+// x < (a + 1) / (a + b + 2), which the caller ensures.
 double BetaFraction(double x, double a, double b) {
   constexpr double kTiny = 1e-300;
   double c = 1.0;
@@ -38,7 +38,8 @@ double BetaFraction(double x, double a, double b) {
   return fraction;
 }
 
-// Computes I_x(a, b); `y` is 1 - x, given apart because a tiny x must not be computed as 1 - y.
+// Returns the regularised incomplete beta function I_x(a, b). `y` is 1 - x; it is a parameter because a tiny x computed
+// as 1 - y would lose its digits.
 double IncompleteBeta(double x, double y, double a, double b) {
   if (x <= 0.0) return 0.0;
   if (y <= 0.0) return 1.0;

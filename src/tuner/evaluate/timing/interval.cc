@@ -11,13 +11,13 @@ namespace hone {
 namespace {
 
 constexpr double kCoverage = 0.95;
-constexpr size_t kFewestForInterval = 6;  // the range of 5 values covers the median in 93.75 % of cases
-// Below this many values the long-run variance has too few degrees of freedom to help.
+constexpr size_t kFewestForInterval = 6;  // the range of only 5 values covers the median in 93.75 % of cases
+// With fewer values, the long-run variance has too few degrees of freedom to be useful.
 constexpr size_t kFewestForSerial = 20;
 constexpr double kLargestClockFall = 0.05;
 constexpr double kWidestConclusive = 1.10;
 
-// Returns the value at a rank between 1 and n, interpolated.
+// Returns the value at `rank` (1 to the number of values), interpolated between neighbouring ranks.
 double AtRank(const std::vector<double>& sorted, double rank) {
   const double at = std::clamp(rank, 1.0, static_cast<double>(sorted.size())) - 1.0;
   const auto below = static_cast<size_t>(at);
@@ -51,8 +51,8 @@ double BinomialLowRank(size_t values) {
   return static_cast<double>(values / 2);
 }
 
-// Does the same for a serially correlated series: how far the number of values below the true median strays from n / 2
-// is estimated from the series of "above" and "below" itself.
+// Returns that rank for a serially correlated series. How far the number of values below the true median scatters about
+// n / 2 is estimated from the series of 1/2 (above the median) and -1/2 (below it).
 double SerialLowRank(const std::vector<double>& series, double median) {
   std::vector<double> above;
   for (double x : series) above.push_back(x > median ? 0.5 : (x < median ? -0.5 : 0.0));

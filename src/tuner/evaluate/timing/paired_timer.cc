@@ -22,10 +22,11 @@
 namespace hone {
 namespace {
 
-// More looks end a timing nearer to where its interval is narrow enough; beyond ten, boundaries grow as fast as that
-// saves. The first looks of few quads would have hardly any degrees of freedom.
+// Numbers of looks. With more looks, a timing ends sooner after its interval is narrow enough; beyond ten looks, wider
+// boundaries cost as much as that saves. Timings of fewer than kQuadsForManyLooks quads have kFewLooks looks, because
+// early looks would have hardly any degrees of freedom.
 constexpr int kMeasuredLooks = 10, kFewLooks = 5, kQuadsForManyLooks = 80;
-constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer slices are permuted faster than threads start
+constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer slices than this are permuted faster than threads start
 
 // Returns the digests of every output of each of `sets`, in their order.
 Result<std::vector<SliceDigests>> OutputDigestsOf(DeviceSession& session, const Task& task, CaseBuffers& buffers,
@@ -65,8 +66,8 @@ class Protocol {
     const auto at = static_cast<size_t>(set);
     return inputs_[at].key == options_.bases[at].key;
   }
-  // Returns the slices of set `set` that the oracle must judge, whose output has the digests `found`; nullopt: all of
-  // them.
+  // Returns the slices that the oracle must judge of set `set`, whose output has the digests `found`; nullopt: all
+  // slices.
   std::optional<std::vector<int64_t>> SlicesToJudge(const TimedSide& side, int set, const SliceDigests& found);
   Status DrawQuad(bool everything);
   void FindOrigins();
@@ -91,23 +92,24 @@ class Protocol {
   SecretNumbers secrets_;
 
   std::vector<InputSet> inputs_;  // inputs of the current quad, per buffer set
-  // For each buffer set, the origin of each of its slices, -1 for slices drawn anew. The four samples of a quad share
-  // it: finding it costs more processor time than all other work for a sample.
+  // By buffer set and slice: the slice's place in the base input; -1: drawn anew. The origins are computed once for the
+  // four samples of a quad, because that costs more processor time than all other work for a sample.
   std::vector<std::vector<int64_t>> origins_;
   std::map<std::string, std::vector<uint64_t>> audited_input_digests_;
   int audited_set_ = 0;
   PairedTiming result_;
 };
 
-// Returns the share of samples that took kSlowSample medians.
+// Returns the share of samples that took more than kSlowSample times the median.
 double SlowShare(const std::vector<double>& samples, double median) {
   const auto slow = std::count_if(samples.begin(), samples.end(), [&](double us) { return us > policy::kSlowSample * median; });
   return samples.empty() ? 0.0 : static_cast<double>(slow) / static_cast<double>(samples.size());
 }
 
 // Draws fresh inputs for every buffer set. Tensors without a slice axis (weights, a second matrix) keep their set's
-// base values: only slices can be moved without a new reference. Without slices, the audited set has inputs of its own.
-// Blocks that lie apart move to another place in each quad.
+// base values, because only slices can be moved without a new reference. If outputs are not sliced, only the audited
+// set gets new inputs. Blocks that lie apart in memory move to another place. `everything`: draws also tensors that
+// have not changed since the last quad.
 Status Protocol::DrawQuad(bool everything) {
   HONE_ASSIGN_OR_RETURN(const bool rearranged, buffers_.Rearrange(Secret()));
   everything = everything || rearranged;
@@ -155,7 +157,7 @@ void Protocol::FindOrigins() {
       origins.resize(static_cast<size_t>(slices));
       const auto n = static_cast<uint64_t>(slices);
       const int half = draw::PermutedHalf(n);
-      for (uint64_t slice = 0; slice < n; ++slice) {  // at least two, and a key: see Permutable and DrawQuad
+      for (uint64_t slice = 0; slice < n; ++slice) {  // n >= 2 and the key is not 0: see Permutable and DrawQuad
         origins[slice] = static_cast<int64_t>(draw::PermuteWithin(slice, n, inputs_[set].permutation_key, half));
       }
       for (int64_t slice : inputs_[set].redrawn) origins[static_cast<size_t>(slice)] = -1;
@@ -169,7 +171,8 @@ void Protocol::FindOrigins() {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Takes one sample over the first `sets` sets of a secret order; returns microseconds per plan.
+// Takes one sample over the first `sets` buffer sets of a secret order. Returns the microseconds of one launch of the
+// plan.
 Result<double> Protocol::Sample(const TimedSide& side, int sets, bool watch_end) {
   for (int set = 0; set < buffers_.sets(); ++set) {
     HONE_RETURN_IF_ERROR(buffers_.PrepareLaunch(set, inputs_[static_cast<size_t>(set)], *side.plan));
@@ -185,7 +188,7 @@ Result<double> Protocol::Sample(const TimedSide& side, int sets, bool watch_end)
   for (int set : executed) request.sets.push_back(&buffers_.set(set));
   if (watch_end && options_.watch_ends) request.watched = WatchedOutputs(task_, buffers_, executed);
 
-  // In an audit, a set that is not executed must stay as it was.
+  // In an audit, outputs of a set that is not executed must not change.
   std::map<int, SliceDigests> untouched;
   for (size_t i = static_cast<size_t>(sets); i < order.size(); ++i) {
     HONE_ASSIGN_OR_RETURN(untouched[order[i]], OutputDigests(session_, task_, buffers_, order[i], options_.digest_key));
@@ -234,15 +237,15 @@ std::optional<std::vector<int64_t>> Protocol::SlicesToJudge(const TimedSide& sid
   return WithEnoughElements(std::move(judged), task_, buffers_, Secret());
 }
 
-// Every output is either bit-equal to one that passed both tolerances, or is judged by both: whole, or on secretly
-// chosen slices where all slices differ.
+// Checks the outputs of a sample. Each is either bit-equal to an output that passed both tolerances, or is judged by
+// both, whole or on secretly chosen slices that differ.
 Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& executed) {
   const bool is_candidate = &side == &candidate_;
   const bool permutable = Permutable(task_, buffers_);
-  // The digests of all sets come in one trip to the device.
+  // The digests of all sets are computed by one call of the device.
   HONE_ASSIGN_OR_RETURN(const std::vector<SliceDigests> all_digests,
                         OutputDigestsOf(session_, task_, buffers_, executed, options_.digest_key));
-  // These sets are judged, each on the given slices; nullopt: whole.
+  // The sets to judge, each on these slices; nullopt: on all slices.
   std::vector<std::pair<int, std::optional<std::vector<int64_t>>>> judged;
   std::vector<int> differing;
   for (size_t at = 0; at < executed.size(); ++at) {
@@ -296,8 +299,8 @@ Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& exec
   return Status::Ok();
 }
 
-// Checks inputs once a quad: an input changed by one sample would spoil the next one's output, and its digests would
-// show that.
+// Checks that the audited set's inputs are unchanged. Once a quad is enough: if a sample changes an input, the next
+// sample's output is wrong, and its digests show that.
 Status Protocol::CheckInputs() {
   for (const auto& [tensor, digest] : audited_input_digests_) {
     HONE_ASSIGN_OR_RETURN(std::vector<uint64_t> now,
@@ -309,7 +312,7 @@ Status Protocol::CheckInputs() {
 
 Status Protocol::Audit() {
   const int sets = 1 + static_cast<int>(Secret() % static_cast<uint64_t>(buffers_.sets() - 1));
-  Result<double> ignored = Sample(candidate_, sets, true);
+  Result<double> ignored = Sample(candidate_, sets, /*watch_end=*/true);
   return ignored.status();
 }
 
@@ -318,9 +321,9 @@ Result<PairedTiming> Protocol::Run() {
   const int all = buffers_.sets();
   result_.timing.plans_per_sample = all;
 
-  HONE_RETURN_IF_ERROR(DrawQuad(true));
+  HONE_RETURN_IF_ERROR(DrawQuad(/*everything=*/true));
   // Each side takes one sample that is not kept, to raise the clocks and fill the instruction cache.
-  HONE_RETURN_IF_ERROR(Sample(candidate_, all, true).status());
+  HONE_RETURN_IF_ERROR(Sample(candidate_, all, /*watch_end=*/true).status());
   if (failed()) return result_;
   if (incumbent_ != nullptr) HONE_RETURN_IF_ERROR(Sample(*incumbent_, all).status());
 
@@ -329,9 +332,9 @@ Result<PairedTiming> Protocol::Run() {
   std::vector<double> candidate_us, incumbent_us, log_ratios;
   std::vector<DeviceCondition> conditions;
   Decision decision = Decision::kContinue;
-  double outer = 0, inner = 0;  // sums over quads
+  double outer = 0, inner = 0;  // sums over quads: log ratio of first to last sample, and of second to third
   for (int quad = 0; quad < options_.max_quads && decision == Decision::kContinue; ++quad) {
-    HONE_RETURN_IF_ERROR(DrawQuad(false));
+    HONE_RETURN_IF_ERROR(DrawQuad(/*everything=*/false));
     const QuadOrder order = SecretQuadOrder(static_cast<uint64_t>(quad), Secret());
     double log_candidate = 0, log_incumbent = 0;
     const int samples = incumbent_ != nullptr ? 4 : 2;
@@ -359,8 +362,8 @@ Result<PairedTiming> Protocol::Run() {
       outer += logs[0] - logs[3];
       inner += logs[1] - logs[2];
       test.Add(log_ratios.back());
-      // The first of many looks is left out, which only makes calls rarer: what a verdict says of its launches
-      // (judge/escape.h) counts on a fifth of the quads.
+      // Looks before a fifth of the quads are left out, which only makes wrong decisions rarer: judge/escape.h assumes
+      // that so many launches are checked before a decision.
       if (test.AtLook() && kFewLooks * test.quads() >= options_.max_quads) {
         decision = test.Look();
         ++result_.timing.looks;

@@ -14,16 +14,17 @@ namespace {
 
 __extension__ using Uint128 = unsigned __int128;
 
-// A Purpose says what a key is used for. Each use hashes its own name, so that a coin reveals nothing about an order
-// drawn with the same key.
+// A Purpose says what a key is used for. It is hashed with the key, so that a coin reveals nothing about an order drawn
+// with the same key.
 enum Purpose : uint64_t { kCoin = 1, kOrder, kSubset };
 
-// A keyed stream of numbers below given bounds.
+// A SecretStream yields numbers below given bounds, which follow from a key and a purpose.
 class SecretStream {
  public:
   SecretStream(uint64_t key, Purpose purpose) : key_(key), purpose_(purpose) {}
 
-  // Returns a number uniform below `bound`: the high half of a 64 x 64 bit product, biased by less than bound / 2^64.
+  // Returns a number drawn uniformly below `bound`: the high half of a 64 x 64 bit product, biased by less than
+  // bound / 2^64.
   uint64_t Below(uint64_t bound) {
     const uint64_t bits = draw::Hash(key_, purpose_, position_++);
     return static_cast<uint64_t>((static_cast<Uint128>(bits) * bound) >> 64);

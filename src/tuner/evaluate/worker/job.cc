@@ -21,7 +21,7 @@ json OptionsToJson(const EvaluationRequest& request) {
   return object;
 }
 
-// A bundle of an older version lacks newer options, which keep their defaults.
+// Returns the options in `object`. Options that a bundle of an older version lacks keep their defaults.
 Result<EvaluationRequest> OptionsFromJson(const json& object) {
   JsonFields fields(object, "evaluation options");
   EvaluationRequest request;
@@ -103,7 +103,7 @@ Result<JudgeJob> DecodeJob(const std::string& bytes) {
       job.task.oracle_source = j.at("reference").get<std::string>();
       job.python_environment = j.at("python_environment").get<std::vector<std::string>>();
     } else {
-      HONE_ASSIGN_OR_RETURN(job.oracle, ProgramFromJson(j.at("oracle"), job.task, true));
+      HONE_ASSIGN_OR_RETURN(job.oracle, ProgramFromJson(j.at("oracle"), job.task, /*is_oracle=*/true));
     }
     HONE_ASSIGN_OR_RETURN(job.candidate, ProgramFromJson(j.at("candidate"), job.task, false));
     if (j.contains("incumbent")) {

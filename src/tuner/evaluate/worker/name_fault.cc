@@ -18,7 +18,7 @@ bool EndedByAccess(const Evaluation& evaluation) {
 
 Result<Evaluation> NameFault(Evaluation ended, const JudgeAgain& again) {
   HONE_ASSIGN_OR_RETURN(Evaluation writable, again(FaultSearch::kInputsWritable));
-  if (writable.verdict == Verdict::kRuleViolation) return writable;  // the verdict says what the candidate did
+  if (writable.verdict == Verdict::kRuleViolation) return writable;  // its detail says what the candidate did
   if (writable.verdict != Verdict::kCrashed) {
     ended.verdict = Verdict::kRuleViolation;
     ended.detail = "wrote to an input, with what it held or to put it back later; inputs are mapped for reading only: " + ended.detail;

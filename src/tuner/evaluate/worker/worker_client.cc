@@ -19,8 +19,9 @@ using nlohmann::json;
 
 constexpr int kSocketInChild = 3;
 constexpr double kFirstPhaseSeconds = 60;
-// A worker that has closed its socket should be gone by then. The limit is long, because the way it ended says whether
-// the candidate is to blame, and a process that holds a GPU's memory, or runs on a busy machine, takes time to end.
+// Seconds to wait for the end of a worker that has closed its socket. The limit is long, because the way in which the
+// worker ended says whether the candidate is to blame, and a process that holds a GPU's memory, or runs on a busy
+// machine, takes time to end.
 constexpr double kEndSeconds = 5;
 
 Evaluation Outcome(const JudgeJob& job, Verdict verdict, std::string detail) {
@@ -33,7 +34,7 @@ Evaluation Outcome(const JudgeJob& job, Verdict verdict, std::string detail) {
   return evaluation;
 }
 
-// The header of a worker's frame. A field is set if it is there and of its type.
+// The header of a worker's frame. A field that is missing or of another type keeps its default.
 struct Word {
   std::string op, phase, detail, message;
   double limit = kFirstPhaseSeconds;
@@ -69,12 +70,12 @@ Word ParseWord(const std::string& header) {
 WorkerClient::~WorkerClient() { Stop(); }
 
 void WorkerClient::Stop() {
-  socket_.Reset();  // the worker ends when its peer goes
+  socket_.Reset();  // the worker ends when its socket is closed
   if (child_ && !child_->Wait(0.2)) child_->Kill();
   child_.reset();
 }
 
-// Kills the worker without waiting for it to end by itself: it hangs.
+// Kills the worker at once, because it hangs or sends nonsense.
 void WorkerClient::Kill() {
   if (child_) child_->Kill();
   socket_.Reset();
@@ -121,8 +122,8 @@ Result<Evaluation> WorkerClient::Judge(const JudgeJob& job, const EvaluationProg
   const int starts_before = starts_;
   bool begun = false;
   Result<Evaluation> evaluation = Converse(job, bytes, progress, &begun);
-  // A worker that was there before this job may have died between evaluations (killed from outside): try once more with
-  // a new one.
+  // A worker that was started before this job may have been killed from outside between two jobs. Try once more with a
+  // new worker.
   if (!evaluation.ok() && !begun && starts_ == starts_before) {
     Kill();
     evaluation = Converse(job, bytes, progress, &begun);
@@ -135,7 +136,7 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
                                           bool* begun) {
   HONE_RETURN_IF_ERROR(Start());
   const Status sent = SendFrame(socket_.get(), DumpJson(json{{"op", "judge"}}), {bytes}, {}, options_.start_limit_seconds);
-  // A worker that ends at once may have sent the reason.
+  // If the worker has closed its socket, it may have sent the reason before, so go on reading.
   if (!sent.ok() && sent.code() != StatusCode::kUnavailable) return sent;
   const Stopwatch watch;
   std::string phase = "start", detail;
@@ -150,7 +151,7 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
     if (word.op == "progress") {
       phase = word.phase;
       detail = word.detail;
-      // This is written so that NaN is no limit either.
+      // The comparison is written so that a NaN becomes the upper bound.
       limit = word.limit > 0 && word.limit < options_.longest_phase_seconds ? word.limit : options_.longest_phase_seconds;
       if (progress) progress(phase, detail);
       continue;
@@ -161,7 +162,7 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
     }
     if (word.op == "result" && frame->blobs.size() == 1) {
       Result<Evaluation> evaluation = EvaluationFromJson(frame->blobs[0]);
-      // A lost context is replaced at once, so that the next candidate does not wait for it.
+      // A worker with a lost context is replaced at once, so that the next job does not wait for the start.
       if (word.lost) {
         Stop();
         if (!options_.one_job) HONE_RETURN_IF_ERROR(Start());
@@ -170,7 +171,7 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
       frame = evaluation.status();
     }
 
-    // The worker is silent, is gone or sends nonsense.
+    // The worker was silent too long, has ended, or has sent nonsense.
     const bool hung = frame.status().code() == StatusCode::kTimedOut;
     const bool gone = frame.status().code() == StatusCode::kUnavailable;
     std::optional<ExitState> end;

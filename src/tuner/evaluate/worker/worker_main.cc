@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// Returns the 1 of "cuda:1"; -1 where the id is no GPU's.
+// Returns the ordinal in a device ID such as "cuda:1"; -1 where the ID is not a GPU's.
 int GpuOrdinal(const std::string& id) { return id.starts_with("cuda:") ? std::atoi(id.c_str() + 5) : -1; }
 
 Status SendError(int fd, const Status& status, bool lost) {
@@ -48,9 +48,9 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
   TorchReferences references;
   for (;;) {
     Result<Frame> frame = ReceiveFrame(fd);
-    if (!frame.ok()) return 0;  // the owner has gone: nothing left to do
+    if (!frame.ok()) return 0;  // the owner has closed the socket
     if (!session.ok()) {
-      (void)SendError(fd, session.status(), true);
+      (void)SendError(fd, session.status(), /*lost=*/true);
       return 3;
     }
     DeviceSession& device = **session;
@@ -61,12 +61,14 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
       continue;
     }
     if (op != "judge" || frame->blobs.size() != 1) {
-      (void)SendError(fd, Status::Internal("the worker was sent a frame it does not know: " + frame->header.substr(0, 80)), false);
+      (void)SendError(fd,
+                      Status::Internal("the worker was sent a frame it does not know: " + frame->header.substr(0, 80)),
+                      /*lost=*/false);
       continue;
     }
     Result<JudgeJob> job = DecodeJob(frame->blobs[0]);
     if (!job.ok()) {
-      if (!SendError(fd, job.status(), false).ok()) return 0;
+      if (!SendError(fd, job.status(), /*lost=*/false).ok()) return 0;
       continue;
     }
     const JudgeProgress tell = [fd](const std::string& phase, const std::string& detail, double limit) {
@@ -76,7 +78,7 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
       tell("reference", job->task.name, kTorchStartSeconds);
       Result<std::shared_ptr<HostReference>> reference = references.Get(job->task, {.environment = job->python_environment, .gpu = GpuOrdinal(device.facts().id)});
       if (!reference.ok()) {
-        if (!SendError(fd, reference.status(), false).ok()) return 0;
+        if (!SendError(fd, reference.status(), /*lost=*/false).ok()) return 0;
         continue;
       }
       job->reference = *std::move(reference);
@@ -96,7 +98,7 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
         ? SendFrame(fd, DumpJson(json{{"op", "result"}, {"lost", lost}}), {EvaluationToJson(*evaluation, -1)})
         : SendError(fd, evaluation.status(), lost);
     if (!sent.ok()) return 0;
-    // The context is unusable; ending without unloading anything is the fastest way out of it.
+    // The context is unusable. End at once, without unloading anything.
     if (lost) _Exit(0);
   }
 }
