@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asynchronous copies from global to shared memory: a copy in flight occupies shared memory but no registers, so far
-// more of them can be in flight than loads of row_loads.cuh.
+// Asynchronous copies from global to shared memory. A copy in flight occupies shared memory but no registers, so many
+// more copies can be in flight than loads of row_loads.cuh.
 //
 // A thread that reads only what it copied itself needs no barrier: AwaitCopies is enough. On the emulated runtime a
 // copy is complete as soon as it is started.
@@ -28,9 +28,9 @@ __device__ inline void StartCopy16(uint4* shared, const void* global) {
                "l"(global)
                : "memory");
 }
-// Makes one group of what the thread has started since the last call.
+// Makes one group of the copies that the thread has started since its last call.
 __device__ inline void CommitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-// Waits until at most kLeft of the thread's groups, the latest ones, are in flight.
+// Waits until at most kLeft of the thread's groups are in flight, which are the latest ones.
 template <int kLeft>
 __device__ inline void AwaitCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Provides what every file of the GPU engine uses of the CUDA runtime: errors as Status, memory with an owner.
+// Provides what every file of the GPU engine needs from the CUDA runtime: errors as Status, and owners of memory.
 //
 // The runtime is linked statically and finds the driver when it is first called, so a program with this code starts
 // on machines without a GPU; the first call then says what is missing.
@@ -18,8 +18,8 @@
 
 namespace hone::gnn::cuda {
 
-// Returns kUnavailable without a driver or a device, kResourceExhausted for memory, else kDevice; with the runtime's
-// text.
+// Converts an error of the CUDA runtime, with the runtime's text and `what`: kUnavailable without a driver or a device,
+// kResourceExhausted for memory, else kDevice.
 Status CudaStatus(cudaError_t error, const char* what);
 
 #define HONE_CUDA_RETURN_IF_ERROR(call)                                                        \
@@ -28,8 +28,9 @@ Status CudaStatus(cudaError_t error, const char* what);
     if (hone_cuda_error_ != cudaSuccess) return ::hone::gnn::cuda::CudaStatus(hone_cuda_error_, #call); \
   } while (false)
 
-// While an AllocationCount lives, DeviceArrays made on its thread allocate nothing: it adds up what they would take,
-// rounded to the runtime's 512-byte granularity. Such arrays have a size but an address that must not be used.
+// While an AllocationCount lives, DeviceArrays made on its thread allocate nothing. Instead the object adds up the
+// bytes that they would take, rounded to the runtime's 512-byte granularity. Such arrays have a size but an address
+// that must not be used.
 class AllocationCount {
  public:
   AllocationCount() : before_(std::exchange(active_, this)) {}

@@ -61,8 +61,8 @@ __device__ inline void Store8(__nv_bfloat16* p, const Float8& x) {
   *reinterpret_cast<uint4*>(p) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Applies the mask of ops/dropout.h to eight columns of one node: kept elements are multiplied by `scale`, the rest
-// zeroed.
+// Identifies the dropout mask (ops/dropout.h) of one layer and site in one step. Kept elements are multiplied by
+// `scale`, dropped ones are zeroed.
 struct DropoutKey {
   uint64_t key;        // seed with the domain folded in
   uint32_t step, epoch;
@@ -70,10 +70,11 @@ struct DropoutKey {
   uint32_t threshold;  // drop probability in units of 1/65,536; 0: nothing is dropped
   float scale;
 };
+// Returns the random words for columns [8 * vector, 8 * vector + 8) of a node: 16 bits per column.
 __device__ inline PhiloxWords WordsOf(const DropoutKey& dropout, uint32_t node, uint32_t vector) {
   return DropoutWords(dropout.key, {node, dropout.step, dropout.epoch, dropout.place | vector});
 }
-// Zeroes what is dropped and leaves the rest unscaled, for callers that apply the scale elsewhere.
+// Zeroes the dropped elements of x and leaves the kept ones unscaled, for callers that apply the scale elsewhere.
 __device__ inline void Keep8(const DropoutKey& dropout, uint32_t node, uint32_t vector, Float8& x) {
   if (dropout.threshold == 0) return;
   const PhiloxWords words = WordsOf(dropout, node, vector);
@@ -85,13 +86,14 @@ __device__ inline void Keep8(const DropoutKey& dropout, uint32_t node, uint32_t 
   }
 }
 __device__ inline float ScaleOf(const DropoutKey& dropout) { return dropout.threshold == 0 ? 1.0f : dropout.scale; }
+// Applies the mask to x: zeroes the dropped elements and scales the kept ones.
 __device__ inline void Drop8(const DropoutKey& dropout, uint32_t node, uint32_t vector, Float8& x) {
   if (dropout.threshold == 0) return;
 #pragma unroll
   for (float& one : x.v) one *= dropout.scale;
   Keep8(dropout, node, vector, x);
 }
-// Adds the kept elements of x to sum, without the scale too.
+// Adds the kept elements of x to sum, unscaled.
 __device__ inline void AddKept8(const DropoutKey& dropout, uint32_t node, uint32_t vector, const Float8& x,
                                 Float8& sum) {
   if (dropout.threshold == 0) {

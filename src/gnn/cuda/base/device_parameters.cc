@@ -36,7 +36,7 @@ int64_t ParameterLayout::ReserveVector(const std::string& name, int64_t size, bo
 
 namespace {
 
-// Selects which tensors of a layout are copied, under which names, and which of their vectors.
+// Selects what Copy copies: parameters or buffers, values or gradients, and the prefix of the tensors' names.
 struct Exchange {
   const char* prefix = "";
   bool buffers = false;    // buffers, which no optimizer touches, instead of parameters

@@ -5,9 +5,9 @@
 // tensors.
 //
 // Matrix products need widths that are multiples of 8 elements, stacked weights and padded column blocks; a Model has
-// PyTorch's tensors. A model's plan states where each part of each tensor lies (ParameterLayout). What no tensor covers
-// stays zero, and so do its gradient and moments, because padded columns of every activation are zero. Buffers (running
-// statistics) lie in their own array, which no optimizer touches.
+// PyTorch's tensors. A model's plan states where each part of each tensor lies (ParameterLayout). Elements that no
+// tensor covers stay zero, and so do their gradients and moments, because the padded columns of every activation are
+// zero. Buffers (running statistics) lie in a separate array, which no optimizer touches.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@ namespace hone::gnn::cuda {
 
 int64_t ElementBytes(Element element);
 
-// Places a block of a tensor: elements [rows, cols] from element `from` on, with rows `tensor_stride` apart, lie at
-// `at` of the flat array with rows `stride` apart.
+// Places a block [rows, cols] of a tensor in the flat array. In the tensor, the block begins at element `from` and its
+// rows are `tensor_stride` elements apart; in the flat array, it begins at `at` with rows `stride` elements apart.
 struct TensorPlace {
   std::string name;
   bool buffer = false;
@@ -36,6 +36,7 @@ class ParameterLayout {
  public:
   // Reserves `count` values and returns where they begin, a multiple of 64.
   int64_t Reserve(int64_t count);
+  // Does the same in the array of buffers.
   int64_t ReserveBuffer(int64_t count);
   void Place(TensorPlace place) { places_.push_back(std::move(place)); }
   // Places a whole weight [out, in] with rows `stride` apart, or a whole vector.
@@ -66,18 +67,20 @@ class DeviceParameters {
   float* moment2() const { return moment2_.get(); }
   float* buffers() const { return buffers_.get(); }
   Element element() const { return element_; }  // dtype of compute()
-  // The weights that matrix products read: the master weights converted to `element`.
+  // Returns the weights that matrix products read: the master weights converted to element().
   void* compute() const { return compute_.get(); }
   const void* compute_at(int64_t at) const { return compute_.get() + at * ElementBytes(element_); }
 
-  // Each returns kInvalidArgument, naming a tensor, if the tensors do not match the layout. `parameters` are a model's.
+  // The exports copy from the device to a model's `parameters`, the imports the other way. All return kInvalidArgument,
+  // naming a tensor, if the tensors do not match the layout.
   Status ExportValues(const std::vector<Parameter<float>*>& parameters) const;
   Status ExportGradients(const std::vector<Parameter<float>*>& parameters) const;
   Status ImportValues(const std::vector<Parameter<float>*>& parameters);
-  // Exports values and moments from a host copy: master [count()], moment1, moment2, buffers, in this order.
+  // Exports values and moments from a copy in host memory: master [count()], moment1 [count()], moment2 [count()],
+  // buffers [buffer_count()], in this order.
   Status ExportFlat(const float* flat, const std::vector<Parameter<float>*>& parameters,
                     const std::vector<Parameter<float>*>& moments) const;
-  // `moments` are Adam's: "exp_avg.NAME" and "exp_avg_sq.NAME".
+  // `moments` are Adam's, with the names "exp_avg.NAME" and "exp_avg_sq.NAME".
   Status ExportMoments(const std::vector<Parameter<float>*>& moments) const;
   Status ImportMoments(const std::vector<Parameter<float>*>& moments);
 

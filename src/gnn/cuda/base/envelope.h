@@ -12,8 +12,9 @@
 
 namespace hone::gnn::cuda {
 
-// Layer l of L turns the nodes known after hop L-l into rows for the nodes known after hop L-1-l. The outermost hop's
-// own nodes get no local ids, for layer 0 draws and gathers in one kernel.
+// The most that a batch may need, hop by hop. Layer l of L turns the nodes known after hop L-l into rows for the nodes
+// known after hop L-1-l. The nodes that the outermost hop draws get no local ids, because layer 0 draws and gathers in
+// one kernel.
 struct Envelope {
   std::vector<int32_t> fanouts;  // [layers], hop 0 is next to the seeds
   std::vector<int32_t> known;    // [layers]: nodes after hop 0 (the seeds), 1, …, layers - 1

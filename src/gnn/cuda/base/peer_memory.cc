@@ -13,7 +13,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr unsigned kMeaning = 12000;  // the driver API version for which this file is written
+constexpr unsigned kDriverVersion = 12000;  // CUDA 12.0: the version of the driver's API that this file is written for
 
 struct Driver {
   decltype(&cuMemGetAllocationGranularity) granularity = nullptr;
@@ -48,7 +48,8 @@ struct Driver {
   void Load(const char* name, Function& function) {
     void* address = nullptr;
     cudaDriverEntryPointQueryResult found{};
-    const cudaError_t error = cudaGetDriverEntryPointByVersion(name, &address, kMeaning, cudaEnableDefault, &found);
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion(name, &address, kDriverVersion, cudaEnableDefault, &found);
     if (error == cudaSuccess && found == cudaDriverEntryPointSuccess) {
       function = reinterpret_cast<Function>(address);
     } else if (missing.empty()) {
@@ -78,7 +79,7 @@ Status DriverStatus(CUresult result, const std::string& what) {
   return result == CUDA_ERROR_OUT_OF_MEMORY ? Status::ResourceExhausted(message) : Status::Device(message);
 }
 
-// Allocation properties for this thread's current GPU, with handles that can be sent as file descriptors.
+// Returns the properties of allocations on this thread's current GPU whose handles can be sent as file descriptors.
 Result<CUmemAllocationProp> Properties() {
   HONE_RETURN_IF_ERROR(CheckDriver());
   CUmemAllocationProp properties{};

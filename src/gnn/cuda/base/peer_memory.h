@@ -19,24 +19,24 @@
 
 namespace hone::gnn::cuda {
 
-// Returns the granularity on this thread's current GPU; kUnavailable, naming the missing feature, where the GPU lacks
-// one.
+// Returns the granularity in bytes on this thread's current GPU. kUnavailable names the feature that the GPU or its
+// driver lacks.
 Result<int64_t> PeerMemoryGranularity();
 
-// Owns physical memory of one GPU, not mapped anywhere. The memory lives while any process has a handle of it or has it
-// mapped, even after the process that allocated it has ended.
+// Owns physical memory of one GPU, not mapped to an address. The memory lives while any process has a handle of it or
+// has it mapped, even after the process that allocated it has ended.
 class PeerMemory {
  public:
   // Allocates on this thread's current GPU. kResourceExhausted if too little memory is free.
   static Result<PeerMemory> Make(int64_t bytes);
-  // Imports what another process (or this one) has exported; the caller keeps `descriptor`.
+  // Imports memory that another process (or this one) has exported. `descriptor` stays the caller's.
   static Result<PeerMemory> Import(int descriptor, int64_t bytes);
   PeerMemory(PeerMemory&& other) noexcept
       : handle_(std::exchange(other.handle_, 0)), bytes_(std::exchange(other.bytes_, 0)) {}
   PeerMemory& operator=(PeerMemory&& other) noexcept;
   ~PeerMemory() { Close(); }
 
-  // Returns a file descriptor for another process of this host.
+  // Returns a file descriptor that another process of this host can import.
   Result<UniqueFd> Export() const;
   int64_t bytes() const { return bytes_; }
 
@@ -48,7 +48,8 @@ class PeerMemory {
   int64_t bytes_ = 0;
 };
 
-// One range of addresses, filled piece by piece from its beginning. Mapped memory stays as long as the range.
+// A range of addresses into which memory is mapped piece by piece, from the beginning. Mapped memory lives as long as
+// the range.
 class PeerRange {
  public:
   PeerRange() = default;
@@ -57,7 +58,7 @@ class PeerRange {
   ~PeerRange() { Close(); }
 
   Status Reserve(int64_t bytes);
-  // Maps `memory` at offset `at` of the range, which must be free.
+  // Maps `memory` at byte offset `at` of the range, where nothing may be mapped yet.
   Status Map(int64_t at, const PeerMemory& memory);
   // Lets this thread's current GPU read and write the range, which must be mapped completely.
   Status Open();

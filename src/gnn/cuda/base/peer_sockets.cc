@@ -106,7 +106,8 @@ Result<PeerSockets> PeerSockets::Connect(Communicator& ranks) {
                         ranks.AllGather("descriptors at once", std::to_string(MostAtOnce(ranks.size()))));
   sockets.most_ = kMaxFrameFds;
   for (const std::string& of_rank : most) sockets.most_ = std::min<size_t>(sockets.most_, std::stoul(of_rank));
-  // A connection and its greeting wait in the listener's queue, so after the next exchange all of them are there.
+  // Connects without waiting for Accept: the connection and its greeting wait in the listener's queue. After the next
+  // exchange, therefore, all connections are in the queues.
   Status status = Status::Ok();
   for (int r = 0; r < ranks.rank() && status.ok(); ++r) {
     Result<UniqueFd> link = Dial(names[static_cast<size_t>(r)]);

@@ -24,8 +24,8 @@ class PeerSockets {
   // different hosts; kUnavailable for a lost rank; kIo.
   static Result<PeerSockets> Connect(Communicator& ranks);
 
-  // Most descriptors that Exchange takes at once, on every rank: descriptors in flight count against the user's open
-  // files.
+  // The largest number of descriptors that Exchange takes at once, on every rank. It is limited because descriptors in
+  // flight count against the user's open files.
   size_t most() const { return most_; }
   // Sends `mine` (which stay the caller's) to every other rank. Returns what each rank has sent; this rank's entry is
   // empty.

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides which neighbors a row draws (sample/draw.h), one slot per lane; every kernel that samples uses it.
+// Decides which neighbors a row draws (sample/draw.h), one slot per lane. Every kernel that samples fanouts up to 32
+// uses it.
 #pragma once
 
 #include "gnn/cuda/base/device_math.cuh"
@@ -9,13 +10,13 @@
 
 namespace hone::gnn::cuda {
 
-// Returns the neighbor index for slot `lane` of a row with `degree` neighbors. Each row has kLanes lanes; whole warps
-// must call. The result is meaningless for lanes at or past min(degree, fanout).
+// Returns the index, among a row's `degree` neighbors, of the neighbor that slot `lane` draws. Each row has kLanes
+// lanes; whole warps must call. The result is meaningless for lanes at or past min(degree, fanout).
 //
 // Draws are independent; Floyd's rule then visits the slots in order and replaces slot j's draw by degree - fanout + j
 // where an earlier slot holds the same value. So slot j is replaced if an earlier slot drew the same value, or if its
-// draw is the replacement of an earlier slot that was replaced. Each slot depends on one other slot, and as many rounds
-// as the longest such chain, hardly ever more than two, settle all slots at once.
+// draw is the replacement of an earlier slot that was replaced. Each slot depends on at most one other slot. As many
+// rounds as the longest chain of dependent slots has links, hardly ever more than two, settle all slots at once.
 template <int kLanes>
 __device__ inline int32_t PickSlot(const DrawKey& key, uint32_t node, int32_t degree, int fanout, int lane) {
   const bool draws = degree > fanout && lane < fanout;

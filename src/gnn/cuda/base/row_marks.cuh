@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps what backward needs of an activation and the dropout after it, in two bits per element that forward writes:
-// whether the activation's input was above zero, and whether dropout kept the output. Enough for activations with two
-// slopes.
+// Keeps what backward needs of an activation and of the dropout after it. Forward writes two bits per element: whether
+// the activation's input was above zero, and whether dropout kept the output. Two bits suffice for activations whose
+// slope has two values.
 //
 // A mark is 16 bits for eight columns: bit i for input i above zero, bit 8 + i for output i kept.
 #pragma once
@@ -16,7 +16,7 @@ namespace hone::gnn::cuda {
 
 using RowMark = uint16_t;
 
-// Applies f and then dropout in place, as Activate8 and Drop8 do, and returns the mark.
+// Applies the activation `kind` and then dropout to x in place, as Activate8 and Drop8 do, and returns the mark.
 __device__ inline RowMark ActivateAndMark8(Activation kind, const DropoutKey& dropout, uint32_t node, uint32_t vector,
                                            Float8& x) {
   uint32_t mark = 0xff00u;
@@ -41,7 +41,7 @@ __device__ inline RowMark ActivateAndMark8(Activation kind, const DropoutKey& dr
   return static_cast<RowMark>(mark);
 }
 
-// grad *= the slopes that the mark encodes; `scale` is dropout's scale of kept elements, 1 without dropout.
+// Multiplies grad by the slopes that the mark encodes; `scale` is dropout's scale of kept elements, 1 without dropout.
 __device__ inline void ApplyMark8(Activation kind, float scale, RowMark mark, Float8& grad) {
   const float below = scale * (kind == Activation::kRelu        ? 0.0f
                                : kind == Activation::kLeakyRelu ? static_cast<float>(kLeakySlope)

@@ -54,7 +54,7 @@ __device__ inline float ActivationSlope(Activation kind, float x) {
   return 1.0f;
 }
 
-// x = f(x + bias); `bias` may be null.
+// Replaces x by f(x + bias), where f is the activation `kind`; `bias` may be null.
 __device__ inline void Activate8(Activation kind, const float* bias, int32_t vector, Float8& x) {
   if (bias != nullptr) {
     const Float8 b = Load8(bias + vector * 8);
@@ -65,7 +65,7 @@ __device__ inline void Activate8(Activation kind, const float* bias, int32_t vec
 #pragma unroll
   for (int i = 0; i < 8; ++i) x.v[i] = Activated(kind, x.v[i]);
 }
-// Multiplies grad by f'(x + bias).
+// Multiplies grad by f'(x + bias), where f is the activation `kind`; `bias` may be null.
 __device__ inline void ActivationSlope8(Activation kind, const float* bias, int32_t vector, Float8 x, Float8& grad) {
   if (kind == Activation::kIdentity) return;
   if (bias != nullptr) {

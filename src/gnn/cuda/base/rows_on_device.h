@@ -10,22 +10,22 @@
 
 namespace hone::gnn::cuda {
 
-// The dropout that a kernel applies as it loads a row of Z: the key and the rate of its mask. threshold 0: no dropout.
+// The dropout that a kernel applies as it loads a row of activations. threshold 0: no dropout.
 struct DropoutOnLoad {
   uint32_t layer = 0;      // layer in the dropout mask's key
-  uint32_t site = 0;
+  uint32_t site = 0;       // site in the dropout mask's key
   uint32_t threshold = 0;  // drop probability in units of 1/65,536
-  float scale = 1;
+  float scale = 1;         // factor of the kept elements
 };
 
-// Names the rows on which a function works.
+// The rows of a batch on which a function works.
 struct RowsOnDevice {
   const RunState* state = nullptr;
   const BatchHeader* header = nullptr;
   const int32_t* nodes = nullptr;  // global ids of the rows, for dropout masks
-  int number = 0;                  // hop after which the rows are known
+  int number = 0;                  // the hop after which the nodes of these rows are known
   int32_t padded_rows = 0;
-  int32_t width = 0;
+  int32_t width = 0;  // elements per row
 };
 
 }  // namespace hone::gnn::cuda

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: skips what needs a device where there is none. Under the emulated runtime there always is a device.
+// Lets tests skip what needs a GPU where there is none. Under the emulated runtime there always is a device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,6 +16,6 @@ inline bool NoDevice() {
 
 }  // namespace hone
 
-// Use in a test or a fixture's SetUp.
+// Skips the test if there is no device. Use it in a test or in a fixture's SetUp.
 #define HONE_REQUIRE_DEVICE() \
   if (::hone::NoDevice()) GTEST_SKIP() << "no NVIDIA GPU"

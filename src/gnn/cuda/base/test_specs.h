@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models from files for the engine's tests: between them they have every operation, and every way of reading the
-// outermost hop.
+// Provides models from files for the engine's tests. Together they contain every operation, and every way of reading
+// the outermost hop.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@
 
 namespace hone::gnn::cuda {
 
-// Models from a file, whose every operation has its own kernels.
+// Returns options for the model that `toml` specifies. Such a model runs operation by operation, each with its own
+// kernels.
 inline ModelOptions Spec(const char* toml) {
   auto spec = std::make_shared<const ModelSpec>(ParseModelSpec(toml, "the test's").value());
   const int layers = LayersOf(*spec).value();
@@ -26,7 +27,7 @@ inline ModelOptions Leaky(const char* toml) {
   for (size_t at = 0; (at = text.find("\"elu\"", at)) != std::string::npos;) text.replace(at, 5, "\"leaky_relu\"");
   return Spec(text.c_str());
 }
-// Only sums of features read the outermost hop, so it is drawn and summed at once.
+// A GCN: only sums of features read the outermost hop, so one kernel draws and sums it.
 inline constexpr const char* kGcn = R"(name = "gcn"
 values = [
   {name = "a0", op = "aggregate", of = "x", how = "sum", scale = "symmetric"},
@@ -39,7 +40,8 @@ values = [
   {name = "h2", op = "linear", of = "r1", width = "classes"},
   {name = "a2", op = "aggregate", of = "h2", how = "sum", scale = "symmetric"},
 ])";
-// A linear of "x" precedes the first hop, so the outermost nodes have numbers, rows and gradients.
+// A GAT with residuals. A linear of "x" precedes its first hop, so the outermost nodes have local ids, rows and
+// gradients.
 inline constexpr const char* kResidualGat = R"(name = "residual-gat"
 values = [
   {name = "in", op = "linear", of = "x", width = 16},
@@ -67,8 +69,8 @@ values = [
   {name = "rows", op = "norm", of = "side", over = "layer"},
   {name = "logits", op = "head", of = "rows"},
 ])";
-// Operations in unusual places: masks of features, a mask after a mask, sums of dropped rows, a normalisation at the
-// end.
+// A model with operations in unusual places: masks of features, a mask after a mask, sums of dropped rows, and a
+// normalisation at the end.
 inline constexpr const char* kOdd = R"(name = "odd"
 values = [
   {name = "dx", op = "drop", of = "x", probability = 0.2},

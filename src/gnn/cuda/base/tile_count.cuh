@@ -4,7 +4,8 @@
 // Computes exclusive prefix sums over tiles in one pass: a thread block adds up its tile, publishes the sum, and reads
 // the sums of the tiles before it (Merrill and Garland 2016). Tiles are handed out in the order in which blocks begin,
 // so a block waits only for running blocks. Sums are integers, so they do not depend on the order of waiting.
-//   words [tiles + 1], zero before the kernel: the first word hands out tiles, then one word per tile
+// words [tiles + 1] are zero before the kernel starts: the first word counts the tiles handed out, each other word
+// belongs to a tile.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,12 @@
 
 namespace hone::gnn::cuda {
 
-// A tile's word holds its own count, or the count of all tiles up to and including it; below 2^30.
+// A tile's word holds a flag and a count below 2^30: the tile's own count, or the count of all tiles up to and
+// including it. Zero: not yet published.
 inline constexpr uint32_t kOwnCount = 1u << 30, kCountSoFar = 2u << 30, kCountMask = (1u << 30) - 1;
 
-// Returns the thread block's tile. Every thread of the block calls it; `shared` is one word of shared memory.
+// Returns the index of the thread block's tile. Every thread of the block must call it; `shared` is one word of shared
+// memory.
 __device__ inline int TakeTile(uint32_t* words, uint32_t* shared) {
   if (threadIdx.x == 0) *shared = atomicAdd(words, 1u);
   __syncthreads();

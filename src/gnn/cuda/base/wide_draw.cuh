@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides which neighbors a row draws (sample/draw.h), for any fanout: as PickSlot (pick_slot.cuh) does up to 32, but
-// by a warp in shared memory.
+// Decides which neighbors a row draws (sample/draw.h), for any fanout. PickSlot (pick_slot.cuh) does so for fanouts up
+// to 32 in registers; here a warp works in shared memory.
 //
 // Floyd's rule visits slot after slot: if slot s's draw t_s was chosen before, slot s takes m_s = degree - fanout + s
-// instead. The values chosen before s are all earlier draws, and m_i of each earlier slot i whose draw was taken. So
-// t_s is taken if an earlier slot drew it too, which a table answers for all slots at once; or if t_s = m_i for an
-// earlier slot i whose draw was taken; at most one i qualifies, and its answer is found the same way. Each slot follows
-// its chain by itself; the chain goes on while draws fall among the last `fanout` neighbors.
+// instead. The values chosen before s are all earlier draws, and the m_i of each earlier slot i whose draw was taken.
+// So t_s is taken in two cases: an earlier slot drew it too, which a table answers for all slots at once; or t_s = m_i
+// for an earlier slot i whose draw was taken. At most one i qualifies, and whether its draw was taken is found in the
+// same way. Each slot follows its chain alone; the chain goes on while draws fall among the last `fanout` neighbors.
 #pragma once
 
 #include "gnn/cuda/base/batch_layout.h"
@@ -18,33 +18,35 @@
 
 namespace hone::gnn::cuda {
 
-// Shared memory in which a warp draws. A fanout above kMostDrawn stands for all neighbors, so no row is longer than it.
+// Returns the entries of the hash table in which a warp finds repeated draws: a power of two, at least 2 * fanout.
 inline __host__ __device__ uint32_t WideDrawEntries(int fanout) {
   uint32_t entries = 32;
   while (entries < 2 * static_cast<uint32_t>(fanout)) entries *= 2;
   return entries;
 }
+// Returns the bytes of shared memory that a warp needs to draw: its table and its draws. 0 if the fanout is above
+// kMostDrawn, because a row's neighbors are then all taken.
 inline __host__ __device__ size_t WideDrawBytes(int fanout) {
   return fanout > kMostDrawn ? 0 : WideDrawEntries(fanout) * 8 + (static_cast<size_t>(fanout) * 4 + 15) / 16 * 16;
 }
-// Returns the warps per thread block that fit the shared memory available to every block.
+// Returns the number of warps per thread block, at most 8, whose draws fit the 40 KiB that every block may use.
 inline int WideWarps(int fanout) {
   const size_t bytes = WideDrawBytes(fanout);
   return bytes * 8 <= 40960 ? 8 : static_cast<int>(40960 / bytes);
 }
 
-// The drawn neighbors of a row: Slot(0), Slot(1), … among those that the graph lists from `begin`.
+// The drawn neighbors of a row: Source(graph, 0) … Source(graph, count - 1).
 struct DrawnRow {
-  int64_t begin = 0;
+  int64_t begin = 0;  // where the row's neighbors begin in graph.columns
   int32_t count = 0;
-  const uint32_t* chosen = nullptr;  // null: all neighbors, in their order
+  const uint32_t* chosen = nullptr;  // [count] indexes among the row's neighbors; null: all neighbors, in their order
   __device__ int32_t Source(const GraphOnDevice& graph, int32_t slot) const {
     return __ldg(graph.columns + begin + (chosen == nullptr ? slot : static_cast<int32_t>(chosen[slot])));
   }
 };
 
-// Draws a row. A whole warp calls it; `shared` is its WideDrawBytes(fanout), a multiple of 16. The result is valid
-// until the warp's next call.
+// Draws a row. A whole warp calls this function; `shared` is the warp's own memory, WideDrawBytes(fanout) bytes,
+// aligned to 16. The result is valid until the warp's next call.
 __device__ inline DrawnRow DrawRow(const GraphOnDevice& graph, const DrawKey& key, uint32_t node, int fanout,
                                    unsigned char* shared) {
   constexpr uint32_t kRepeats = 1u << 31;  // flag of a draw: an earlier slot has the same draw

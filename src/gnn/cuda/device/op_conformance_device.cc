@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of an operation's form for a GPU (hone/gnn/op_conformance.h). Forward and backward are captured once and
-// replayed, as the engine does, for batches of other sizes too; memory around and under what they write is known.
+// Checks an operation's kernels on a GPU by the rules of hone/gnn/op_conformance.h. Forward and backward are captured
+// once and replayed, as the engine does, also for batches of other sizes. The memory that they write, and the rows
+// behind it, hold known values beforehand.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -27,9 +28,9 @@ using cuda::DeviceArray;
 
 constexpr int32_t kPaddedRows = 4;
 constexpr int kReplays = 8;
-constexpr float kCanary = 12352.0f;  // bf16 holds it
+constexpr float kCanary = 12352.0f;  // value of rows that must not be written; bf16 holds it exactly
 
-// Rows of one element on the device, in and out of floats.
+// A matrix on the device, in fp32 or bf16, that the host writes and reads as floats.
 class Rows {
  public:
   Status Make(int64_t count, int64_t columns, OpElement element) {
@@ -39,7 +40,8 @@ class Rows {
     size_ = element == OpElement::kFloat32 ? 4 : 2;
     return memory_.Allocate(count * stride_ * size_);
   }
-  // `values` [rows, columns]; rows behind them, and every row if there are none, get `fill`; padding columns are zero.
+  // Uploads `values` [rows, columns]. The rows behind them, or all rows if `values` is empty, get `fill`; padding
+  // columns are zero.
   Status Put(const std::vector<double>& values, float fill) {
     std::vector<unsigned char> bytes(static_cast<size_t>(count_ * stride_ * size_), 0);
     for (int64_t row = 0; row < count_; ++row) {
@@ -76,10 +78,11 @@ class Rows {
   DeviceArray<unsigned char> memory_;
 };
 
+// The results of one forward and backward.
 struct Outcome {
-  std::vector<float> out, grad_x;             // with the padding
-  std::vector<std::vector<float>> gradients;  // by parameter, of which none is a buffer
-  // Bits, for NaN is unequal to itself.
+  std::vector<float> out, grad_x;             // with the padding rows
+  std::vector<std::vector<float>> gradients;  // one per trainable parameter
+  // Compares bits, because NaN is unequal to itself.
   bool operator==(const Outcome& other) const {
     const auto same = [](const std::vector<float>& a, const std::vector<float>& b) {
       return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * 4) == 0;
@@ -90,7 +93,7 @@ struct Outcome {
   }
 };
 
-// Returns the values that the Layer computes for a batch.
+// Returns what the CPU's Layer computes for a batch.
 Outcome OfLayer(const OpKind& kind, const OpPlace& place, const CheckBatch& batch) {
   const std::unique_ptr<Layer<float>> layer = kind.MakeLayer(place);
   const auto state = layer->MakeState();
@@ -113,7 +116,7 @@ Outcome OfLayer(const OpKind& kind, const OpPlace& place, const CheckBatch& batc
   return outcome;
 }
 
-// One batch's place on the device, with its own memory for what forward keeps.
+// The memory in which the operation works on a batch: inputs, results, and what forward keeps for backward.
 class Bench {
  public:
   Status Make(const OpKind& kind, const OpPlace& place, const DeviceOp& op, const DeviceOpShape& shape) {
@@ -170,7 +173,8 @@ class Bench {
     return Status::Ok();
   }
 
-  // Puts a batch there; what will be written holds `before`, and rows that are not the batch's NaN or the canary.
+  // Uploads a batch. Memory that the operation must write gets `before`. Rows behind the batch's get NaN where they are
+  // read and the canary where they are written.
   Status Put(const CheckBatch& batch, float before, bool valid = true) {
     const std::vector<int32_t> sizes = {
         valid ? 1 : 0, batch.num_dst, batch.num_src, static_cast<int32_t>(batch.step), 1, 0};
@@ -294,7 +298,7 @@ class Checker {
     HONE_RETURN_IF_ERROR(second_.Make(kind_, place_, *op_, shape));
     HONE_RETURN_IF_ERROR(stream_.Make());
     HONE_ASSIGN_OR_RETURN(const bool captured, Capture());
-    if (!captured) return Status::Ok();  // found, and nothing else can be asked
+    if (!captured) return Status::Ok();  // Capture has recorded the finding, and no other rule can be checked
     HONE_ASSIGN_OR_RETURN(const Outcome plain, Replay(batch_, 0));
     Compare("as-the-cpu", plain, batch_, "");
     CheckPadding(plain, batch_);
@@ -327,7 +331,8 @@ class Checker {
     return std::any_of(findings_.begin(), findings_.end(), [&](const OpFinding& f) { return f.rule == rule; });
   }
 
-  // Captures forward and backward, after a run without a capture: false where the capture broke.
+  // Runs forward and backward once, then captures them. Returns false, with a finding, if an operation broke the
+  // capture.
   Result<bool> Capture() {
     HONE_RETURN_IF_ERROR(bench_.Put(batch_, 0));
     HONE_RETURN_IF_ERROR(bench_.Forward(*op_, stream_.handle));
@@ -421,7 +426,7 @@ class Checker {
     check(found.grad_x, batch.num_src, place_.in, "grad_x");
   }
 
-  // A batch that does not count has no rows.
+  // Checks that nothing is written for a batch that is not valid.
   Status CheckInvalid() {
     HONE_ASSIGN_OR_RETURN(const Outcome nothing, Replay(batch_, kCanary, false));
     const auto untouched = [](const std::vector<float>& values) {
@@ -432,7 +437,7 @@ class Checker {
     return Status::Ok();
   }
 
-  // Runs another batch's forward between this batch's forward and backward, each with its own memory.
+  // Runs another batch's forward, in memory of its own, between this batch's forward and backward.
   Status CheckState(const Outcome& plain) {
     HONE_RETURN_IF_ERROR(bench_.Put(batch_, 0));
     HONE_RETURN_IF_ERROR(second_.Put(other_, 0));

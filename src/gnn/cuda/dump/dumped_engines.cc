@@ -19,7 +19,7 @@ namespace hone::gnn::cuda {
 namespace {
 
 enum Kind { kSage, kSum, kMax, kGat, kFourHeads, kGin, kSageRi };
-enum Between { kOwn, kEluBatch, kReluNone, kLeaky };  // activation and norm
+enum Between { kOwn, kEluBatch, kReluNone, kLeaky };  // which activation and norm stand between the layers
 enum Fanouts { kNarrow, kWide, kAll };                // within a warp's lanes, above them, and all neighbors
 enum Rows { kOnDevice, kStagedRows, kZeroCopyRows };
 enum Loss { kPlain, kClip, kWeights, kClipAndWeights };
@@ -29,7 +29,7 @@ struct Row {
   bool requests;
   int layers;
   int64_t hidden;
-  bool dropout;  // the model's own dropout, or none
+  bool dropout;  // false: the model has no dropout
   Between between;
   bool fp32;
   Fanouts fanouts;
@@ -38,8 +38,8 @@ struct Row {
   Loss loss;
 };
 
-// Found once by a greedy search and kept, so that stored dumps stay comparable; a test checks that all pairs occur. A
-// new option's rows are added at the end.
+// Rows that together contain every pair of values of two options; a test checks this. A greedy search found them once.
+// They are kept, so that stored dumps stay comparable. A new option's rows are added at the end.
 constexpr Row kRows[] = {
     {kSage, false, 1, 32, true, kReluNone, true, kAll, 2, kOnDevice, kPlain},
     {kSage, true, 2, 12, false, kLeaky, true, kNarrow, 2, kOnDevice, kClipAndWeights},
@@ -123,7 +123,7 @@ DumpedEngine EngineOf(const Row& row, size_t number) {
   options.shards = row.shards;
   options.fp32 = row.fp32;
   options.clip_norm = row.loss == kClip || row.loss == kClipAndWeights ? 1 : 0;
-  if (row.loss == kWeights || row.loss == kClipAndWeights) options.class_weights = {2};  // others get 1
+  if (row.loss == kWeights || row.loss == kClipAndWeights) options.class_weights = {2};  // of class 0; others get 1
   if (row.rows != kOnDevice) {
     options.storage.tier = FeatureTier::kCached;
     options.storage.cache_rows = 40;
@@ -134,7 +134,7 @@ DumpedEngine EngineOf(const Row& row, size_t number) {
   return engine;
 }
 
-// Ends watching on every way out of the function.
+// Watches graphs as long as it lives, so that every return from the function ends the watching.
 struct Watching {
   explicit Watching(std::function<void(cudaGraph_t)> watch) { WatchGraphs(std::move(watch)); }
   Watching(const Watching&) = delete;
@@ -176,7 +176,7 @@ Result<EngineDump> DumpEngine(const DumpedEngine& wanted) {
   if (!made.options.class_weights.empty()) made.options.class_weights.resize(static_cast<size_t>(graph->num_classes()), 1);
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Model<float>> model, MakeModel(made.model));
 
-  // Each owner of graphs has a separate text: memory that one has freed may belong to the other.
+  // Each owner of graphs gets a separate text, because memory that one owner has freed may later belong to the other.
   EngineDump dump;
   const auto add = [&](const std::function<Status()>& capture) -> Status {
     GraphText text(FindMemory);

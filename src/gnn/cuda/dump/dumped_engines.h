@@ -14,19 +14,20 @@
 
 namespace hone::gnn::cuda {
 
-// One configuration. Its engine trains and evaluates, so its text has the steps of both.
+// A configuration of an engine. The engine trains and evaluates, so its text has the steps of both.
 struct DumpedEngine {
   std::string name;
   std::string graph;
   ModelOptions model;
   GpuEngineOptions options;
-  bool requests = false;  // also dumps a LatencyPredictor's graphs
+  bool requests = false;  // whether a LatencyPredictor's graphs are dumped too
 };
 
-// Returns the configurations of docs/results.md on `graph`. The text depends on its name and size: other sizes give
-// other envelopes, and so other grids and buffers. Hidden layers have the published width divided by `narrower`.
+// Returns the configurations of docs/results.md on `graph`, with hidden layers of the published width divided by
+// `narrower`. The text depends on the graph's name and size: other sizes give other envelopes, and so other grids and
+// buffers.
 std::vector<DumpedEngine> PublishedEngines(const std::string& graph, int64_t narrower);
-// Sizes that the emulated runtime handles in reasonable time; the stored digests belong to them.
+// A graph and a `narrower` that the emulated runtime handles in reasonable time. The stored digests belong to them.
 inline constexpr char kSmallPublishedGraph[] = "synthetic:papers100M?scale=0.00001&seed=1";
 inline constexpr int64_t kSmallNarrower = 8;
 // Returns small models on a small graph.

@@ -61,7 +61,8 @@ std::string GraphText::Word(uint64_t word) {
 
 std::string GraphText::Argument(const std::vector<unsigned char>& bytes, bool padded) {
   if (padded && bytes.size() > 8) return fmt::format("{} bytes", bytes.size());
-  // Padding of large parameters is not cleared either (emulated/include/cuda_runtime.h), so only addresses are written.
+  // The padding of large parameters is not cleared either (emulated/include/cuda_runtime.h), so only addresses are
+  // written.
   const bool large = bytes.size() > 256;
   std::string out;
   for (size_t at = 0; at < bytes.size(); at += 8) {

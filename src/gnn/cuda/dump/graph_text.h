@@ -6,8 +6,8 @@
 // A change that only moves code must leave every captured step as it was: the same kernels in the same order, with the
 // same grids, shared memory, priorities, dependencies and arguments. The text holds all of these and nothing that
 // differs from run to run: an address is written as the buffer that holds it and the offset in that buffer, and buffers
-// are numbered in the order in which the text first names them. A kernel's name has no namespaces, because the compiler
-// makes the name of an unnamed one from the file's path.
+// are numbered in the order in which the text first names them. Kernels' names are written without namespaces, because
+// the compiler derives the name of an unnamed namespace from the file's path.
 #pragma once
 
 #include <array>
@@ -24,27 +24,28 @@
 
 namespace hone::gnn::cuda {
 
-// One node of a captured graph.
+// A node of a captured graph.
 struct GraphNodeFacts {
   std::string kind;  // kernel, fill, copy, host or library; or the runtime's name of another kind
   std::string name;  // the kernel's demangled name, or the name of a library's work
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   uint32_t shared_bytes = 0;  // dynamic shared memory
   int priority = 0;
-  std::vector<std::vector<unsigned char>> arguments = {};  // each as the bytes of its parameter
-  // Padding between the members of a parameter holds random stack contents: for padded parameters above eight bytes
-  // only the size is written.
+  std::vector<std::vector<unsigned char>> arguments = {};  // each is the bytes of a parameter
+  // Says whether a parameter may have padding between its members. Such padding holds random stack contents, so of
+  // padded parameters above eight bytes only the size is written.
   bool padded = false;
   std::vector<size_t> after = {};  // indexes of the nodes that this node waits for, ascending
 };
 
-// An allocation that contains an address.
+// The allocation that contains an address.
 struct MemoryRange {
   uint64_t begin = 0, bytes = 0;
   std::string kind;  // device, host, managed, …
 };
 
-// "void hone::gnn::cuda::(anonymous namespace)::Gather<float, hone::A>(int)" is written as "Gather<float, A>".
+// Returns the name without qualifiers and parameters: "void hone::gnn::cuda::(anonymous namespace)::Gather<float,
+// hone::A>(int)" becomes "Gather<float, A>".
 std::string ShortKernelName(std::string_view demangled);
 
 // Writes the graphs of one engine. Buffers keep their numbers from graph to graph.

@@ -110,7 +110,7 @@ Status ReadKernel(CUgraphNode node, GraphNodeFacts& facts) {
   HONE_RETURN_IF_ERROR(
       Told(driver.attribute(node, CU_KERNEL_NODE_ATTRIBUTE_PRIORITY, &value), "reading a kernel's priority"));
   facts.priority = value.priority;
-  // A library's parameters hold stack addresses, and bytes without meaning.
+  // The arguments of a library's kernels are left out: they hold stack addresses and meaningless bytes.
   const bool ours = std::string_view(name).find("4hone3gnn4cuda") != std::string_view::npos;
   for (size_t i = 0; ours && parameters.kernelParams != nullptr; ++i) {
     size_t offset = 0, bytes = 0;
