@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs exact inference on the GPU: every neighbor of every node counts, one layer at a time for all nodes.
+// Runs exact inference on the GPU: a node's row is computed from all of its neighbors, one layer at a time for all
+// nodes.
 //
-// A layer runs in blocks of rows: gather from all neighbors, products, and the block's rows go to the next layer's
-// table. Tables lie in device memory where they fit; otherwise the most-read rows do, and the others lie in host memory
-// (exact_memory.h), which kernels read and write in place. A block of logits is copied while the next block is
-// computed.
+// A layer runs in blocks of rows: a kernel gathers from all neighbors, products follow, and the block's rows go to the
+// next layer's table. Tables lie in device memory if they fit. Otherwise their most-read rows do, and the others lie in
+// host memory (exact_memory.h), which kernels read and write in place. A block of logits is copied while the next block
+// is computed.
 //
 // Results equal those of Predict with `exact` (hone/gnn/predictor.h) up to rounding: sums have another order, and
 // SAGE-RI's head is folded into one product. The same request gives the same bits on the same device, whatever
@@ -33,14 +34,17 @@ struct ExactOptions {
   int64_t block_rows = 1 << 18;  // rows per block, rounded up to a multiple of product_rows
   // Rows of one matrix product. Another value may select another library algorithm, with other rounding.
   int64_t product_rows = 1 << 15;
-  int64_t device_bytes = 0;  // most device memory to use; 0: what is free except a reserve
-  // Most feature rows in device memory (below 0: as many as fit), chosen by how often they are read; the others lie in
-  // host memory. all_features: all rows must be on the device. Neither changes a bit of the result.
+  int64_t device_bytes = 0;  // limit of the device memory to use; 0: all that is free except a reserve
+  // The largest number of feature rows in device memory; below 0: as many as fit. The most-read rows are chosen, the
+  // others lie in host memory. all_features: all rows must be on the device. Neither option changes a bit of the
+  // result.
   int64_t most_feature_rows = -1;
   bool all_features = false;
-  // Called once an outline is generated, before the first layer; a status that is not OK ends the call and is returned.
+  // Called once an outline has been generated, before the first layer. A status that is not OK ends the call and is
+  // returned.
   std::function<Status(const GraphReader&)> check_outline;
-  // Reports rows done and total of "layer 1" and so on; called from the calling thread, one block behind the device.
+  // Called by the calling thread after each block with the rows done and in total of `step` ("layer 1"); one block
+  // behind the device.
   std::function<void(const std::string& step, int64_t done, int64_t total)> progress;
   std::function<bool()> stop;  // called after every block; true ends the call with kCancelled
 };
@@ -48,15 +52,16 @@ struct ExactOptions {
 struct ExactOnDevice {
   Predictions predictions;       // times: wall, the whole call; compute, from the first layer's start
   std::vector<int32_t> classes;  // [num_nodes] class of the largest logit; the lowest class among equals
-  // Rows of each layer's input that were in device memory, and the most memory in use.
+  // How many rows of each layer's input were in device memory, and the most memory in use at any time.
   std::vector<int64_t> rows_on_device;
   int64_t device_bytes = 0, host_bytes = 0;
   int64_t num_edges = 0;  // edges of the graph, also if it was an outline
 };
 
 // Runs exact inference. `nodes`: global ids, repeats allowed; empty: all nodes, in order. Layers before the last
-// compute only what `nodes` depend on, if that is less than half of the graph. A synthetic graph opened as an outline
-// is generated in device memory, with its features where they belong. One call at a time per device; the model is only
+// compute only the rows on which `nodes` depend, if these are fewer than half of the graph's. A synthetic graph that
+// was opened as an outline is generated in device memory, and its features in device or host memory as planned. One
+// call at a time per device; the model is only
 // read. Errors: kInvalidArgument for a graph without features or of another width, an id out of range, or an
 // unsupported kind of model; kResourceExhausted, with the figures and a remedy, before anything large is allocated;
 // kUnavailable without a GPU.

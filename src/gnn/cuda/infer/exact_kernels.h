@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Declares the kernels of exact inference: what a block of nodes gathers from all neighbors, and the work after the
-// products.
+// Declares the kernels of exact inference: those that gather, for a block of nodes, from all neighbors, and those that
+// run after the products.
 //
-// One warp computes a row. A row of more than kPieceNeighbors neighbors is cut into pieces of that many, one warp each,
-// whose sums are joined in order: a node with a million neighbors costs no more waiting than one with a thousand. The
-// cut depends on the row's degree alone, so that a result depends neither on timing nor on how rows are blocked.
+// One warp computes a row. A row of more than kPieceNeighbors neighbors is cut into pieces of that many neighbors. Each
+// piece has a warp, and the pieces' sums are joined in order, so a node with a million neighbors takes no longer than
+// one with a thousand. The cut depends on the row's degree alone, so that a result depends neither on timing nor on how
+// rows are blocked.
 //
 // All functions enqueue on `stream`. Widths are multiples of 8; `element` is fp32 or bf16.
 #pragma once
@@ -22,18 +23,18 @@ namespace hone::gnn::cuda {
 
 inline constexpr int64_t kPieceNeighbors = 1024;
 
-// A table with one row per node. Without `ranks` all rows are in device memory, by id. With `ranks` the first
-// `on_device` places are in device memory, by place, and the others in mapped host memory.
+// A table with one row per node. Without `ranks` all rows are in device memory, by id. With `ranks` each node has a
+// place: rows of places below `on_device` are in device memory, by place, and the others in mapped host memory.
 struct RowTable {
-  unsigned char* device = nullptr;
-  unsigned char* host = nullptr;  // device address of host memory
+  unsigned char* device = nullptr;  // device memory
+  unsigned char* host = nullptr;    // mapped host memory, by its device address
   const int32_t* ranks = nullptr;  // [nodes] place of each node; null: all rows are in device memory
-  int32_t on_device = 0;
+  int32_t on_device = 0;           // number of rows in device memory
   bool host_by_id = false;  // true: the host has all rows, by id; false: only those from place `on_device` on, by place
   int64_t stride_bytes = 0;
 };
 
-// A block of destinations: row i is node ids[i], or first + i where `ids` is null.
+// A block of destinations: row i belongs to node ids[i], or to node first + i if `ids` is null.
 struct BlockRows {
   const int64_t* row_offsets = nullptr;
   const int32_t* columns = nullptr;
@@ -42,29 +43,28 @@ struct BlockRows {
   int32_t count = 0;
 };
 
-// The block's rows of more than kPieceNeighbors neighbors. Indexes refer to the whole pass.
+// A block's rows of more than kPieceNeighbors neighbors. The arrays' values are indexes in the whole pass.
 struct LongRows {
-  const int32_t* positions = nullptr;    // [count] index of the row in the pass; subtract `first_position` for the
-                                         // block
-  const int64_t* first_pieces = nullptr;  // [count + 1] pieces before the row's
-  const int32_t* piece_rows = nullptr;    // [pieces] index into `positions` of the pass
-  int64_t first_position = 0;
-  int64_t first_row = 0;    // index of positions[0] in the pass
-  int64_t first_piece = 0;  // index of piece_rows[0] in the pass
+  const int32_t* positions = nullptr;     // [count] each row's index in the pass; minus first_position: in the block
+  const int64_t* first_pieces = nullptr;  // [count + 1] number of pieces before the row's
+  const int32_t* piece_rows = nullptr;    // [pieces] index of the piece's row in the pass's `positions`
+  int64_t first_position = 0;             // index of the block's first row in the pass
+  int64_t first_row = 0;                  // index of positions[0] in the pass's `positions`
+  int64_t first_piece = 0;                // index of piece_rows[0] in the pass's `piece_rows`
   int32_t count = 0;
   int32_t pieces = 0;
 };
 
 enum class Reduction : uint8_t { kMean, kSum, kMax };
 struct FullAggregate {
-  // What becomes of the node's own row: a second block of columns, [neighbors | self]; a term, neighbors + own_factor *
-  // self; or nothing.
+  // Says what the node's own row becomes: a second block of columns, [neighbors | self]; a term, neighbors + own_factor
+  // * self; or nothing.
   enum class Self : uint8_t { kBeside, kAdded, kLeftOut };
   Reduction reduction = Reduction::kMean;
   Self self = Self::kBeside;
   float own_factor = 1.0f;
-  // [nodes], with kSum: neighbor u of v counts scales[u] * scales[v] and, with kAdded, v itself own_factor *
-  // scales[v]^2. Null: all count 1.
+  // [nodes], for kSum: neighbor u of v is multiplied by scales[u] * scales[v] and, with kAdded, v itself by own_factor
+  // * scales[v]^2. Null: no scaling.
   const float* scales = nullptr;
   int blocks() const { return self == Self::kBeside ? 2 : 1; }
 };
@@ -73,7 +73,7 @@ struct FullAggregate {
 cudaError_t EnqueueSymmetricScales(const int64_t* row_offsets, int64_t num_nodes, float* scales, cudaStream_t stream);
 
 // Writes out [rows.count, what.blocks() * width] of `element`, from rows of `in_element`.
-//   partials  [long_rows.pieces, width] floats
+//   partials  [long_rows.pieces, width] floats, scratch
 cudaError_t EnqueueFullAggregate(const FullAggregate& what, const BlockRows& rows, const LongRows& long_rows,
                                  const RowTable& x, Element in_element, int32_t width, Element element, void* out,
                                  float* partials, cudaStream_t stream);
@@ -88,12 +88,12 @@ struct FullAttention {
 cudaError_t EnqueueScores(const FullAttention& what, int64_t num_nodes, const RowTable& x, Element in_element,
                           int32_t width, float* scores, cudaStream_t stream);
 // Writes out [rows.count, heads * width]. A node attends to its neighbors other than itself, and once to itself.
-//   partials  [long_rows.pieces, heads * (width + 2)] floats
+//   partials  [long_rows.pieces, heads * (width + 2)] floats, scratch
 cudaError_t EnqueueFullAttention(const FullAttention& what, const BlockRows& rows, const LongRows& long_rows,
                                  const float* scores, const RowTable& x, Element in_element, int32_t width,
                                  Element element, void* out, float* partials, cudaStream_t stream);
 
-// Destination of rows: row i of the block goes to block + i * stride or, if `block` is null, to the table at the row's
+// The destination of a block's rows: row i goes to block + i * stride or, if `block` is null, to the table's row of its
 // node.
 struct RowsOut {
   unsigned char* block = nullptr;
@@ -101,9 +101,10 @@ struct RowsOut {
   int64_t block_stride_bytes = 0;
 };
 
-// y = activation((x - mean) * scale + shift) + residual_factor * residual + residual_bias; null terms are left out.
+// The arguments of y = activation((x - mean) * scale + shift) + residual_factor * residual + residual_bias; null terms
+// are left out.
 struct FinishRows {
-  const float* mean = nullptr;   // with scale
+  const float* mean = nullptr;  // null together with `scale`
   const float* scale = nullptr;
   const float* shift = nullptr;
   Activation activation = Activation::kIdentity;
@@ -112,7 +113,8 @@ struct FinishRows {
   float residual_factor = 1.0f;
   const float* residual_bias = nullptr;
 };
-//   x, residual and y of `element`; also [rows.count, width]: a second copy of the rows, or null
+//   x, residual and y  of `element`
+//   also               [rows.count, width]: a second copy of the rows; null: none
 cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Element element, const void* x,
                               int32_t width, const RowsOut& y, void* also, cudaStream_t stream);
 
@@ -121,34 +123,34 @@ cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Ele
 cudaError_t EnqueueNormaliseRows(const BlockRows& rows, Element element, const void* x, int32_t columns, int32_t width,
                                  const float* weight, const float* bias, void* y, cudaStream_t stream);
 
-// Rows to copy: row i of the block lies at block + i * block_stride_bytes or, if `block` is null, in the table at the
-// row's node.
+// The source of a block's rows: row i lies at block + i * block_stride_bytes or, if `block` is null, in the table's row
+// of its node.
 struct RowsIn {
   const unsigned char* block = nullptr;
   RowTable table = {};
   int64_t block_stride_bytes = 0;
 };
-// Copies columns 0 … width - 1 of each row, converted to `to_element` (fp32 or bf16; `from` may be fp16 too), and
-// zeroes columns width … fill - 1. Both may begin at any column of wider rows.
+// Copies columns 0 … width - 1 of each row, converted to `to_element` (fp32 or bf16; from_element may be fp16 too), and
+// zeroes the columns width … fill - 1 of the destination. `from` and `to` may begin at any column of wider rows.
 cudaError_t EnqueueCopyColumns(const BlockRows& rows, const RowsIn& from, Element from_element, int32_t width,
                                const RowsOut& to, Element to_element, int32_t fill, cudaStream_t stream);
 
-// Returns a table's columns from `bytes` on, as a table of its own.
+// Returns a view of a table's columns that begins `bytes` bytes into each row.
 inline RowTable ColumnsFrom(RowTable table, int64_t bytes) {
   if (table.device != nullptr) table.device += bytes;
   if (table.host != nullptr) table.host += bytes;
   return table;
 }
 
-// Adds 1 to counts[columns[slot]] for all slots; counts [nodes].
+// Counts how many slots name each node: adds 1 to counts[columns[slot]] for all slots; counts [nodes].
 cudaError_t EnqueueCountReaders(const int32_t* columns, int64_t num_edges, uint32_t* counts, cudaStream_t stream);
 
-// Sets sums[node] = x (`fresh`) or adds x; x [rows.count, width] fp32, `sums` of fp32 rows.
+// Sets the rows of `sums` to x if `fresh`, otherwise adds x to them; x [rows.count, width] fp32, `sums` with fp32 rows.
 cudaError_t EnqueueAddToTable(bool fresh, const BlockRows& rows, const float* x, int32_t width, const RowTable& sums,
                               cudaStream_t stream);
 
-// Computes logits [rows.count, classes] without padding, and the class of the largest (the lowest among equals), from x
-// + the node's row of `sums` + bias; `sums` and `bias` may be null.
+// Computes logits [rows.count, classes] without padding, from x + the node's row of `sums` + bias, and the class of the
+// largest logit (the lowest class among equals); `sums` and `bias` may be null.
 //   x  [rows.count, stride] fp32
 cudaError_t EnqueueFinishLogits(const BlockRows& rows, const float* x, int32_t stride, int32_t classes,
                                 const RowTable* sums, const float* bias, float* logits, int32_t* predicted,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The published models in exact inference: each pass is a layer of exact_model.h.
+// Makes the form of a published model for exact inference: each pass is a layer of exact_model.h.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace hone::gnn::cuda {
 
-// `element` is that of activations and products: fp32 or bf16.
+// Makes the form. `element` is the dtype of activations and products: fp32 or bf16.
 std::unique_ptr<ExactForm> MakeExactLayers(ExactModel model, Element element);
 
 }  // namespace hone::gnn::cuda

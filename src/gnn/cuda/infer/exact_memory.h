@@ -4,9 +4,10 @@
 // Plans where exact inference keeps its rows, before anything is allocated, and makes the tables of the plan.
 //
 // A layer reads one table (the previous layer's output for every node; the features at first) and writes another. Both
-// lie in device memory where they fit. Otherwise the most-read rows do (exact_ranks.h), and the others lie in host
-// memory as HostRows makes it, and are written and read row by row through the bus: on an H200 at 51 GB/s either way,
-// where the driver's copies into such memory reach 15, and rows of plainly pinned memory come at 7.6 GB/s out of 28 GB.
+// lie in device memory if they fit. Otherwise the most-read rows do (exact_ranks.h), and the others lie in host memory
+// that HostRows makes. Kernels read and write those row by row through the bus, on an H200 at 51 GB/s in either
+// direction. The driver's copies into such memory reach 15 GB/s, and rows out of 28 GB of plainly pinned memory come at
+// 7.6 GB/s.
 #pragma once
 
 #include <cstddef>
@@ -29,22 +30,23 @@ struct ExactSizes {
   std::vector<int64_t> row_bytes;  // bytes of a row of each layer's input table
   int64_t sums_row_bytes = 0;      // bytes of a row of partial logits; 0: there are none
   int64_t fixed_bytes = 0;         // structure, weights and workspaces
-  int64_t ranks_bytes = 0;         // additional fixed bytes where a table does not fit
-  int64_t most_first_rows = -1;    // most rows of the first table in device memory; below 0: as many as fit
-  bool all_first = false;          // all rows of the first table must be there
+  int64_t ranks_bytes = 0;         // additional fixed bytes if a table does not fit
+  int64_t most_first_rows = -1;    // limit of the first table's rows in device memory; below 0: none
+  bool all_first = false;          // whether all rows of the first table must be in device memory
 };
 
 struct ExactMemory {
-  std::vector<int64_t> on_device;  // rows of each layer's input table
-  int64_t sums_on_device = 0;
+  std::vector<int64_t> on_device;  // how many rows of each layer's input table are in device memory
+  int64_t sums_on_device = 0;      // how many rows of partial logits are
   int64_t device_bytes = 0;  // the most at any time
-  int64_t host_bytes = 0;    // the most at any time; if some features are not on the device, includes all features
-  bool split = false;        // some table is partly in host memory
+  int64_t host_bytes = 0;    // the most at any time; includes all features unless all are on the device
+  bool split = false;        // whether a table is partly in host memory
 };
 
-// Plans memory. Two neighboring tables are alive at a time. Each gets half of `available` (less the fixed bytes), and
-// what its neighbors leave over; the sums, read once per layer and in order, get the rest. kResourceExhausted, with
-// both figures, when the fixed part alone, or together with a first table that must be on the device, does not fit.
+// Plans memory. A table and the next one are alive at the same time. Each table gets half of `available` (less the
+// fixed bytes), and what the tables before and after it leave over. The sums, which are read once per layer and in
+// order, get the rest. Returns kResourceExhausted, with both figures, if the fixed part does not fit, alone or together
+// with a first table that must be on the device.
 Result<ExactMemory> PlanExactMemory(const ExactSizes& sizes, int64_t available);
 
 // Pinned host memory that is mapped for the device.
@@ -64,23 +66,23 @@ class MappedBytes {
   unsigned char* device_ = nullptr;
 };
 
-// Rows of all nodes, on the device or in two parts.
+// A table of all nodes' rows, on the device or in two parts.
 class SplitTable {
  public:
-  // The order in which rows are chosen for the device; null: all rows are there. Borrowed as long as tables with this
-  // order.
+  // The order in which rows are chosen for the device; null if all rows are there. Borrowed: it must outlive the tables
+  // made with it.
   struct Order {
-    const int32_t* ranks = nullptr;   // [nodes], on the device
+    const int32_t* ranks = nullptr;   // [nodes] place of each node, on the device
     std::span<const int32_t> places;  // the same, on the host
   };
   // Makes a table to be written.
   Status Make(int64_t rows, int64_t row_bytes, int64_t on_device, const Order& order, const char* what_for);
-  // Makes a read-only table of the features. Rows outside the device are as HostRows keeps them, possibly in place, so
+  // Makes a read-only table of the features. HostRows keeps the rows that are not on the device, possibly in place, so
   // `rows` must outlive this object.
   Status Open(const FeatureView& rows, int64_t on_device, const Order& order);
-  // Does the same for a synthetic graph, whose features are generated here.
+  // Makes a read-only table of a synthetic graph's features, which this function generates.
   Status Generate(const SyntheticRequest& request, int64_t on_device, const Order& order);
-  // Copies the first bytes of a row of a generated table to the host.
+  // Copies the first values.size() bytes of row `v` of a generated table to the host.
   Status Download(int64_t v, std::span<std::byte> values) const;
   void Free();
   RowTable view() const;
@@ -95,7 +97,7 @@ class SplitTable {
   bool host_by_id_ = false;
 };
 
-// The rows of a pass that are cut into pieces (exact_kernels.h).
+// The rows of a pass that are cut into pieces, as arrays of LongRows (exact_kernels.h).
 struct LongRowList {
   std::vector<int32_t> positions;
   std::vector<int64_t> first_pieces;  // [positions + 1]
@@ -105,7 +107,7 @@ struct LongRowList {
   static LongRowList Of(const CsrView& graph, std::span<const NodeId> ids);
   // Returns the index of the first long row at or past a position.
   int64_t LowerBound(int64_t position) const;
-  // Returns the most pieces of any `block` consecutive positions that start at a multiple of `block`.
+  // Returns the largest number of pieces in `block` consecutive positions that start at a multiple of `block`.
   int64_t MostPieces(int64_t block) const;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts a trained model, one of the four published ones, to layers over the whole graph, each a gather followed by
-// products.
+// Converts a trained model of one of the four published kinds to layers over the whole graph. Each layer is a gather
+// followed by products.
 //
 // Every model's layer has one form, so that one loop (exact_layers.h) serves all of them:
 //
@@ -11,11 +11,12 @@
 //   after the last step SAGE-RI adds the node's own row, or a product of it
 //
 // SAGE-RI's head reads the input and every layer's output, which is too much to keep for all nodes. The head is two
-// Linears with nothing between, hence one Linear, and a sum over its parts: each layer adds its part to a table of
-// partial logits as soon as the rows are there (`contributions`), and the widest kept table has `classes` columns.
+// Linears with nothing between them, hence equal to one Linear, and its product is a sum over its inputs. So each layer
+// adds its part to a table of partial logits as soon as its rows are computed (`contributions`), and the widest kept
+// table has `classes` columns.
 //
-// Evaluation only: dropout is gone, normalisation uses running statistics. Weights are read once, when the plan is
-// made; widths are padded to multiples of 8, and padding is zero.
+// The layers serve evaluation only: there is no dropout, and normalisation uses running statistics. Weights are read
+// once, when the plan is made; widths are padded to multiples of 8, and padding is zero.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +33,13 @@ namespace hone::gnn::cuda {
 struct ExactStep {
   int64_t in = 0, out = 0;
   int64_t weight = kNowhere;                  // [out, in]
-  ExactNorm norm;                             // [out] each; mean and scale both or neither
+  ExactNorm norm;                             // vectors of [out] values; mean and scale are both there or neither
   Activation activation = Activation::kIdentity;
 };
 
 // A part of the logits: rows times weight^T.
 struct ExactContribution {
-  bool of_gathered = false;  // rows of A; otherwise of the layer's output
+  bool of_gathered = false;  // true: the rows are A; false: the layer's output
   int64_t in = 0;
   int64_t weight = kNowhere;  // [padded_classes, in]
 };
@@ -49,11 +50,11 @@ struct ExactLayer {
   FullAggregate aggregate;
   int32_t heads = 1;
   float negative_slope = 0.2f;
-  int64_t folded = kNowhere;  // [2 * heads, in] in vectors
+  int64_t folded = kNowhere;  // [2 * heads, in], in the pool `vectors`
   std::vector<ExactStep> steps;
-  // SAGE-RI: whether the last step's rows get the node's own row added, which lies in A from column `in` on.
+  // SAGE-RI: whether the node's own row, which lies in A from column `in` on, is added to the last step's rows.
   bool adds_own = false;
-  int64_t own_weight = kNowhere;  // weight of a product that is applied to A first: [out, gathered()]
+  int64_t own_weight = kNowhere;  // weight [out, gathered()] of a product that is first applied to A; kNowhere: none
   int64_t own_bias = kNowhere;
   std::vector<ExactContribution> contributions;
 
@@ -64,13 +65,13 @@ struct ExactLayer {
 struct ExactModel {
   std::vector<ExactLayer> layers;
   int64_t classes = 0, padded_classes = 0;
-  // The logits are the last layer's rows; or, if layers contribute, the sum of contributions and this bias.
+  // false: the logits are the last layer's rows; true: the sum of all contributions and of the bias at logits_bias.
   bool contributes = false;
   int64_t logits_bias = kNowhere;
   ExactWeights packed;
 };
 
-// Plans the model. kInvalidArgument for a kind that is not one of the four, or a missing tensor, naming it.
+// Plans the model. kInvalidArgument names a missing tensor, or a kind that is not one of the four.
 Result<ExactModel> PlanExactModel(Model<float>& model);
 
 }  // namespace hone::gnn::cuda

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any spec in exact inference: pass p computes the values of one row set, from the units of the spec (nn/spec_units.h).
+// Makes the form of any spec for exact inference. Each pass computes the values of one row set, from the units of the
+// spec (nn/spec_units.h).
 //
-// A pass's table holds, side by side, the values made earlier that this pass or a later one reads; "x" is among them
-// where it is read after the first pass. Values that are made before the first aggregation have a pass of their own,
-// which gathers nothing.
+// A pass's table holds, side by side, the values made earlier that this pass or a later one reads; "x" is among them if
+// a pass after the first reads it. Values that are made before the first aggregation have a pass of their own, which
+// gathers nothing.
 #pragma once
 
 #include <memory>
@@ -16,8 +17,9 @@
 
 namespace hone::gnn::cuda {
 
-// `model` has the parameters that `spec` names, and the widths; neither is kept. `element`: of activations and
-// products, fp32 or bf16. kInvalidArgument for a spec that does not fit the widths, or a missing tensor, naming it.
+// Makes the form. `model` has the parameters that `spec` names, and the widths; neither is kept. `element` is the dtype
+// of activations and products, fp32 or bf16. kInvalidArgument if the spec does not fit the widths, or names a tensor
+// that is missing.
 Result<std::unique_ptr<ExactForm>> MakeExactSpec(Model<float>& model, const ModelSpec& spec, Element element);
 
 }  // namespace hone::gnn::cuda

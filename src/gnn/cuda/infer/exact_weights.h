@@ -3,7 +3,7 @@
 //
 // Packs a model's tensors for exact inference, on the host, and runs products with them on the device.
 //
-// Weights are read once. Widths are padded to multiples of 8, and padding is zero. Whatever is folded is computed in
+// Weights are read once. Widths are padded to multiples of 8, and padding is zero. Folded weights are computed in
 // double and rounded once.
 #pragma once
 
@@ -24,13 +24,13 @@ namespace hone::gnn::cuda {
 
 inline constexpr int64_t kNowhere = -1;
 
-// Places in these pools are offsets, and kNowhere where there is nothing.
+// The two pools of packed tensors. A place in a pool is an offset in elements; kNowhere stands for no tensor.
 struct ExactWeights {
   std::vector<float> weights;  // converted to the products' dtype on the device
   std::vector<float> vectors;  // in fp32
 };
 
-// Where a normalisation's vectors lie: (x - mean) * scale + shift.
+// The places of a normalisation's vectors, for (x - mean) * scale + shift.
 struct ExactNorm {
   int64_t mean = kNowhere, scale = kNowhere, shift = kNowhere;
 };
@@ -38,35 +38,36 @@ struct ExactNorm {
 // A layer of graph attention by linearity (ops/attention.h).
 struct ExactAttention {
   int64_t folded = kNowhere;  // [2 * heads, padded in] in vectors
-  int64_t in = 0, out = 0;    // columns, padded: of a head's gathered rows, and of the result
+  int64_t in = 0, out = 0;    // padded columns of a head's gathered rows, and of the result
   int64_t weight = kNowhere;  // [out, heads * in]
 };
 
-// Copies named tensors to the pools. A missing tensor or one of another size makes status() kInvalidArgument, naming
-// it; what is packed after that is meaningless.
+// Copies named tensors to the pools. A missing tensor, or one of another size, makes status() a kInvalidArgument that
+// names it; what is packed after that is meaningless.
 class ExactPacker {
  public:
-  // Both are borrowed.
+  // Borrows both arguments.
   ExactPacker(Model<float>& model, ExactWeights& to);
   const Status& status() const { return status_; }
 
-  // Returns an empty vector if the model has no such tensor of `size` values.
+  // Returns the tensor; an empty vector if the model has no tensor of this name with `size` values.
   const std::vector<float>& Tensor(const std::string& name, int64_t size);
   // Reserves zeros in a pool and returns where they begin, a multiple of 64.
   int64_t ReserveWeights(int64_t count) { return Reserve(to_.weights, count); }
   int64_t ReserveVectors(int64_t count) { return Reserve(to_.vectors, count); }
-  // Copies [rows, cols] of `tensor`, whose rows are `tensor_stride` apart, to weights from `at` on, rows `stride`
-  // apart.
+  // Copies a block [rows, cols] of `tensor`, whose rows are `tensor_stride` apart, to the weights at `at`, where rows
+  // are `stride` apart.
   void Put(const std::vector<float>& tensor, int64_t rows, int64_t cols, int64_t tensor_stride, int64_t at,
            int64_t stride);
+  // Packs a whole vector and returns where it lies.
   int64_t Vector(const std::string& name, int64_t size);
-  // Returns a whole weight [padded out, padded in].
+  // Packs a whole weight as [padded out, padded in] and returns where it lies.
   int64_t Matrix(const std::string& name, int64_t out, int64_t in);
   // Reads the normalisation `prefix` + weight, bias, running_mean and running_var. `linear_bias` names the bias of the
   // preceding Linear, which only shifts the mean; empty: none.
   ExactNorm Normalisation(const std::string& prefix, const std::string& linear_bias, int64_t width);
   // Reads the attention `prefix` + lin.weight [heads * width, in], att_src and att_dst. One product serves all heads:
-  // blocks on a diagonal if heads are concatenated, side by side if averaged.
+  // the heads' weights are blocks on a diagonal if heads are concatenated, and side by side if they are averaged.
   ExactAttention Attention(const std::string& prefix, int64_t in, int64_t width, int64_t heads, bool concatenate);
 
  private:
@@ -81,11 +82,11 @@ class ExactPacker {
 // The packed pools on the device, and the products of blocks of rows with them.
 class ExactProducts {
  public:
-  // `matmuls` outlives the products. `product_rows`: rows of one product. Blocks are multiples of them, so that the
-  // last product may reach past the rows that count.
+  // `matmuls` is borrowed and must outlive the products. A product has `product_rows` rows, so the memory of a block
+  // must be a multiple of them: the last product may reach past the block's valid rows.
   Status Make(const ExactWeights& packed, Element element, int64_t product_rows, MatmulLibrary& matmuls);
-  // Enqueues to [rows, out] = from [rows, in] times the weight at `weight`, transposed; `from` is of the products'
-  // dtype and `to` of `result`.
+  // Enqueues to = from * W^T, with from [rows, in] in the products' dtype, the packed weight W [out, in] at `weight`,
+  // and to [rows, out] in the dtype `result`.
   Status Enqueue(int64_t rows, int64_t in, int64_t out, int64_t weight, Element result, const void* from, void* to,
                  cudaStream_t stream);
   const float* Vector(int64_t at) const { return at == kNowhere ? nullptr : vectors_.get() + at; }

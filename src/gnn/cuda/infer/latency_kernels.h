@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Declares the kernels at both ends of a request in latency mode, and a sampler that takes one kernel per hop.
+// Declares the kernels at the two ends of a request in latency mode, and those that sample with one launch per hop.
 //
-// Training's sampler finds nodes that were met before, so that each row is computed once; that takes five kernels per
-// hop. Among the few thousand nodes of a small request hardly any repeats, and in so small a step kernels cost more
-// than rows: here every draw becomes a separate node. What a row draws is keyed by its node (sample/draw.h), so both
-// samplers give every seed the same neighborhood, and the same logits up to the rounding of products of other shapes.
+// Training's sampler recognizes nodes that were drawn before, so that each row is computed once; that takes five
+// kernels per hop. Among the few thousand nodes of a small request hardly any repeats, and in so small a step kernels
+// cost more than rows. So here every draw becomes a separate node. What a row draws is keyed by its node
+// (sample/draw.h). Both samplers therefore give every seed the same neighborhood, and the same logits up to the
+// rounding of products of other shapes.
 //
 // All functions enqueue on `stream`.
 #pragma once
@@ -22,8 +23,9 @@ namespace hone::gnn::cuda {
 
 inline constexpr int32_t kMostSeeds = 64;
 
-// A request in mapped host memory. The host writes it before it launches; one warp reads it, and what is needed later
-// is kept on the device: every read of host memory takes a microsecond or two, and reads of one place queue up.
+// A request in mapped host memory. The host writes it before it launches the graph. One warp reads it, and the fields
+// that later kernels need are kept on the device (LatencyWish), because every read of host memory takes a microsecond
+// or two, and reads of one place queue up.
 struct alignas(16) LatencyRequest {
   uint32_t sequence = 0;  // differs from the previous request's
   int32_t count = 0;      // 1 to kMostSeeds
@@ -31,10 +33,9 @@ struct alignas(16) LatencyRequest {
   int32_t nodes[kMostSeeds] = {};
 };
 
-// The reply in mapped host memory, written by the device; the logits are in separate memory. `sequence` is written
-// last.
+// The reply in mapped host memory. The device writes it, and `sequence` last; the logits are in separate memory.
 struct LatencyReply {
-  uint32_t overflow = 0;  // the request did not fit its envelope: the rest is meaningless
+  uint32_t overflow = 0;  // 1: the request did not fit its envelope, and the rest is meaningless
   int32_t classes[kMostSeeds] = {};
   uint32_t sequence = 0;
 };
@@ -47,22 +48,23 @@ struct LatencyWish {
   uint32_t overflow = 0;  // 1: a hop did not fit
 };
 
-// Makes the request's seeds the batch's, and draws hop 0 unless `first` is null (a model of one layer, or a fanout
-// above kNarrowFanout, which EnqueueDrawHop draws).
+// Makes the request's seeds the batch's. Draws hop 0 too, unless `first` is null: a model of one layer has no hop to
+// draw here, and a fanout above kNarrowFanout is left to EnqueueDrawHop.
 cudaError_t EnqueueBeginRequest(const LatencyRequest* request, const GraphOnDevice& graph, const HopOnDevice* first,
                                 const RunState* state, LatencyWish* wish, BatchHeader* header, int32_t* nodes,
                                 cudaStream_t stream);
 
-// Rows whose draws one word of HopOnDevice::tile_words counts; hops of fanouts above kNarrowFanout need these words.
+// The number of rows whose draws one word of HopOnDevice::tile_words counts. Hops of fanouts above kNarrowFanout need
+// these words.
 inline constexpr int kCountedDraws = 1024;
 
-// Draws hop `hop` of a batch (0 only if EnqueueBeginRequest left it out): writes out.columns and .counts, appends to
-// `nodes`, and sets their number. Past out.sources nodes, wish->overflow becomes 1; ids then stay in range but are
-// meaningless.
+// Draws hop `hop` of a batch (0 only if EnqueueBeginRequest left it out): writes out.columns and out.counts, appends
+// the drawn nodes to `nodes`, and sets their number in the header. If there are more than out.sources nodes,
+// wish->overflow becomes 1; ids then stay in range but are meaningless.
 cudaError_t EnqueueDrawHop(const GraphOnDevice& graph, int hop, const HopOnDevice& out, const RunState* state,
                            LatencyWish* wish, BatchHeader* header, int32_t* nodes, cudaStream_t stream);
 
-// Writes the reply. `finished` [1] is zero before and after.
+// Writes the reply. `finished` [1] counts the thread blocks that are done: zero before and after.
 //   logits  [>= seeds, stride] fp32 on the device
 //   to      [kMostSeeds, classes] in mapped host memory
 cudaError_t EnqueueReply(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, int32_t seeds,
