@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the loop over passes and blocks of exact_inference.h: what is computed for which nodes, and which stream waits
-// for which. What a pass computes is the model's form (exact_form.h).
+// Runs the loop of exact_inference.h over passes and blocks. This file decides which nodes are computed and which
+// stream waits for which; what a pass computes is up to the model's form (exact_form.h).
 #include "gnn/cuda/infer/exact_inference.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ Status Check(const Graph& graph, const ModelOptions& model, std::span<const Node
   return Status::Ok();
 }
 
-// Returns the form of a model for activations of `element`. A published model with biases has the form of its spec.
+// Makes the form of a model for activations of `element`. A published model with biases gets the form of its spec.
 Result<std::unique_ptr<ExactForm>> FormOf(Model<float>& model, Element element) {
   const ModelOptions& options = model.options();
   if (options.spec != nullptr) return MakeExactSpec(model, *options.spec, element);
@@ -57,8 +57,8 @@ Result<std::unique_ptr<ExactForm>> FormOf(Model<float>& model, Element element) 
   return MakeExactLayers(std::move(planned), element);
 }
 
-// Returns the nodes that each pass must compute, for the last pass in the requested order; an empty list means all. If
-// only the device has the edges, the passes before the last compute all.
+// Returns the nodes that each pass must compute; an empty list means all. The last pass has the requested nodes in
+// their order. If only the device has the edges (without_edges), all passes before the last compute all nodes.
 std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<const NodeId> wanted, size_t passes,
                                               bool without_edges) {
   std::vector<std::vector<NodeId>> rows(passes);
@@ -82,7 +82,7 @@ std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<co
   return rows;
 }
 
-// The facts about a pass's rows that its loop needs, on the device.
+// The rows of a pass, with the arrays that the pass's kernels need on the device.
 struct PassRows {
   std::span<const NodeId> ids;  // empty: all nodes
   int64_t count = 0;
@@ -125,7 +125,7 @@ class ExactRun {
  public:
   ExactRun(const Graph& graph, std::span<const NodeId> nodes, const ExactOptions& options)
       : graph_(graph), csr_(graph.structure()), nodes_(nodes), options_(options) {}
-  // Waits, so that nothing in use is freed.
+  // Waits for the streams, so that no memory in use is freed.
   ~ExactRun() {
     if (main_.handle != nullptr) (void)cudaStreamSynchronize(main_.handle);
     if (copies_.handle != nullptr) (void)cudaStreamSynchronize(copies_.handle);
@@ -137,7 +137,8 @@ class ExactRun {
     HONE_ASSIGN_OR_RETURN(form_, FormOf(model, element_));
     num_edges_ = csr_.num_edges();
     if (IsOutline(graph_)) HONE_RETURN_IF_ERROR(Generate());
-    HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());  // before the plan, for its workspace takes memory
+    HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());  // before the plan, because the library's workspace takes
+                                                           // memory
     rows_ = RowsOfPasses(csr_, nodes_, form_->passes(), IsOutline(graph_));
     for (const auto& rows : rows_) {
       if (!rows.empty()) long_rows_.push_back(LongRowList::Of(csr_, rows));
@@ -177,7 +178,7 @@ class ExactRun {
         HONE_RETURN_IF_ERROR(output_->Make(csr_.num_nodes, form_->RowBytes(l + 1), memory_.on_device[l + 1], order_,
                                            "a layer's activations"));
       }
-      // New memory is cleared on another stream than the stream that fills it.
+      // New memory is cleared on the default stream, so the device must be idle before another stream fills it.
       HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
       const Status status = RunPass(l, pass, result);
       // The streams are synchronized even after an error, because `pass` must outlive the work.
@@ -193,7 +194,7 @@ class ExactRun {
   }
 
  private:
-  // One of the two buffers through which finished blocks of logits are copied.
+  // A buffer through which finished blocks of logits are copied; there are two.
   struct Staging {
     DeviceArray<float> logits;
     DeviceArray<int32_t> predicted;
@@ -206,8 +207,8 @@ class ExactRun {
     return pieces;
   }
 
-  // The device generates the structure, and the host reads its degrees. Features come once it is known where they
-  // belong.
+  // Generates an outline's structure on the device; the host reads only its degrees. Features follow once it is known
+  // where they must lie.
   Status Generate() {
     HONE_ASSIGN_OR_RETURN(request_, ParseSyntheticName(graph_.name()));
     HONE_RETURN_IF_ERROR(made_.GenerateStructure(request_));
@@ -221,7 +222,7 @@ class ExactRun {
   Status PlanMemory() {
     size_t free = 0, total = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
-    free += static_cast<size_t>(made_bytes_);  // part of the plan, so it counts as free
+    free += static_cast<size_t>(made_bytes_);  // the generated graph is part of the plan, so its memory counts as free
     int64_t available = static_cast<int64_t>(free) - std::min<int64_t>(int64_t{256} << 20, static_cast<int64_t>(free / 20));
     if (options_.device_bytes > 0) available = std::min(available, options_.device_bytes);
     product_rows_ = std::clamp<int64_t>(options_.product_rows, 1, RoundUp(csr_.num_nodes, 128));
@@ -240,12 +241,13 @@ class ExactRun {
     const ExactRoom room = form_->Room();
     const auto fixed = [&] {
       const int64_t a_row = room.a_block_row + 2 * (classes_ + 1) * 4;
-      // 512 bytes: the most by which an allocation may be rounded up; there are some twenty.
+      // An allocation may be rounded up by 512 bytes at most; there are some twenty allocations, and this allows for
+      // 32.
       return (csr_.num_nodes + 1) * 8 + num_edges_ * 4 + room.fixed + csr_.num_nodes * room.a_node + pass_bytes +
              block_ * a_row + MostPieces() * room.a_piece + 32 * 512;
     };
     block_ = RoundUp(std::clamp<int64_t>(options_.block_rows, 1, RoundUp(csr_.num_nodes, product_rows_)), product_rows_);
-    // A smaller block is only slower.
+    // Halves the block until the plan fits; smaller blocks are only slower.
     while (fixed() > available && block_ > product_rows_) block_ = RoundUp(block_ / 2, product_rows_);
     sizes.block_rows = block_;
     sizes.fixed_bytes = fixed();
@@ -255,7 +257,7 @@ class ExactRun {
     return CheckHostMemory(sizes);
   }
 
-  // Features that are in host memory already may stay where they are.
+  // Checks that the plan's host memory is available. Features that are in host memory already need no more.
   Status CheckHostMemory(const ExactSizes& sizes) const {
     const bool there = !IsOutline(graph_) && memory_.on_device[0] < csr_.num_nodes;
     const int64_t needed = memory_.host_bytes - (there ? csr_.num_nodes * sizes.row_bytes[0] : 0);
@@ -267,7 +269,7 @@ class ExactRun {
         graph_.name(), static_cast<double>(needed) * 1e-9, static_cast<double>(available) * 1e-9));
   }
 
-  // Decides which rows of partial tables the device holds.
+  // Decides which rows of tables that do not fit the device holds.
   Status RankRows() {
     if (!memory_.split) return Status::Ok();
     {
@@ -285,7 +287,8 @@ class ExactRun {
       HONE_RETURN_IF_ERROR(row_offsets_.Upload(csr_.row_offsets.data(), csr_.num_nodes + 1));
       HONE_RETURN_IF_ERROR(columns_.Upload(csr_.columns.data(), num_edges_));
     }
-    // Before the buffers, because counting readers and making host rows temporarily take device memory.
+    // Must precede the buffers' allocation, because counting readers and making host rows temporarily take device
+    // memory.
     HONE_RETURN_IF_ERROR(RankRows());
     HONE_RETURN_IF_ERROR(IsOutline(graph_) ? GenerateFeatures() : OpenFeatures());
     HONE_RETURN_IF_ERROR(form_->Allocate({.nodes = csr_.num_nodes,
@@ -329,7 +332,7 @@ class ExactRun {
     int64_t done = 0;
     int turn = 0;
     for (int64_t first = 0; first < pass.count; first += block_, turn = 1 - turn) {
-      // The block's staging buffer is free: the block before the previous one has been collected.
+      // This block's staging buffer is free, because the block that used it, two blocks ago, has been collected.
       HONE_RETURN_IF_ERROR(EnqueueBlock(l, pass, first, std::min(block_, pass.count - first), turn, input));
       HONE_RETURN_IF_ERROR(EnqueueLeaving(turn, last));
       if (first > 0) HONE_RETURN_IF_ERROR(Collect(l, 1 - turn, pass.count, &done, result));
@@ -372,7 +375,7 @@ class ExactRun {
     return Status::Ok();
   }
 
-  // Waits for a block, takes its logits, and reports progress.
+  // Waits for the block in staging buffer `turn`, takes its logits, and reports progress.
   Status Collect(size_t l, int turn, int64_t total, int64_t* done, ExactOnDevice& result) {
     const Staging& staging = staging_[static_cast<size_t>(turn)];
     HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(copied_[static_cast<size_t>(turn)].handle));
@@ -406,7 +409,7 @@ class ExactRun {
   }
 
   const Graph& graph_;
-  CsrView csr_;  // graph structure of an outline, without columns
+  CsrView csr_;  // structure of the graph; of an outline, without columns
   int64_t num_edges_ = 0;
   DeviceGraph made_;  // the generated graph of an outline, without its features
   SyntheticRequest request_;
@@ -420,12 +423,12 @@ class ExactRun {
   Element element_ = Element::kBFloat16;
   int64_t block_ = 0, product_rows_ = 0;
   ExactMemory memory_;
-  std::vector<int32_t> places_;  // used where a table is not completely on the device
+  std::vector<int32_t> places_;  // RankRows' order; empty if all tables are completely on the device
   DeviceArray<int32_t> ranks_;
   SplitTable::Order order_;
   std::vector<std::vector<NodeId>> rows_;
   LongRowList all_long_rows_;
-  std::vector<LongRowList> long_rows_;  // for the passes that do not compute all rows
+  std::vector<LongRowList> long_rows_;  // one for each pass that does not compute all rows
   DeviceArray<int64_t> row_offsets_;
   DeviceArray<int32_t> columns_;
   std::unique_ptr<SplitTable> input_ = std::make_unique<SplitTable>(), output_ = std::make_unique<SplitTable>();

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares exact inference on the GPU with the model in double over the whole graph, for every model, and tests that
-// every division into blocks and of memory gives the same bits. The graph has a node without neighbors, a self-loop,
-// parallel edges and a hub whose row is cut into three pieces.
+// Compares exact inference on the GPU with the model in double over the whole graph, for every model. Tests that
+// neither the division into blocks nor that of memory changes a bit. The graph has a node without neighbors, a
+// self-loop, parallel edges, and a hub whose row is cut into three pieces.
 #include "gnn/cuda/infer/exact_inference.h"
 
 #include <cuda_runtime_api.h>
@@ -33,7 +33,7 @@ constexpr int kNodes = 300;
 constexpr NodeId kHub = 7;
 constexpr int64_t kHubDegree = 2 * kPieceNeighbors + 77;
 
-// Feature values are ±1/2, ±1 and ±2, which fp16 holds exactly.
+// Makes the graph. Feature values are ±1/2, ±1 and ±2, which fp16 holds exactly.
 std::shared_ptr<const Graph> HubGraph(int64_t width, FeatureDtype dtype = FeatureDtype::kFloat32) {
   Rng rng(3);
   GraphParts parts;
@@ -105,8 +105,8 @@ ModelOptions OfFile(const char* toml) {
   shape.num_classes = 5;
   return shape;
 }
-// The features are read by an aggregation, by the rows of every hop, and beside both; what is read twice is an identity
-// in evaluation.
+// An aggregation and a linear read the features "x" through a dropout, which is an identity in evaluation; a
+// concatenation, and a collection over all hops, read them directly.
 constexpr const char* kFeaturesEverywhere = R"(name = "features-everywhere"
 values = [
   {name = "dx", op = "drop", of = "x", probability = 0.5},
@@ -132,7 +132,8 @@ class ExactOnGpu : public testing::TestWithParam<Case> {
     ModelOptions shape = GetParam().model;
     shape.in_width = GetParam().width;
     model_ = MakeModel(shape).value();
-    // Statistics, biases and eps look trained: at their initial values mistakes with them would not show.
+    // Statistics, biases and eps get values as after training, because at their initial values some mistakes would not
+    // show.
     Rng rng(11);
     for (Parameter<float>* p : model_->parameters()) {
       const bool variance = p->name.ends_with("running_var");
@@ -186,7 +187,8 @@ double Largest(const std::vector<double>& values) {
   return largest;
 }
 
-// Three layers of sums of at most 2,125 terms: 3 * sqrt(2125) * 2^-24 = 8e-6 of the largest, and as much for products.
+// The tolerance allows for three layers of sums of at most 2,125 terms, 3 * sqrt(2125) * 2^-24 = 8e-6 of the largest
+// value, and as much for products.
 TEST_P(ExactOnGpu, LogitsAreTheDoubleReferencesUpToRounding) {
   const std::vector<double> expected = Reference();
   const ExactOnDevice found = Infer();
@@ -255,7 +257,7 @@ TEST_P(ExactOnGpu, SomeNodesGetTheRowsTheyHaveAmongAll) {
   }
 }
 
-// bf16: 8 bits of mantissa through three layers.
+// The tolerance allows for the 8 bits of bf16's mantissa in three layers.
 TEST_P(ExactOnGpu, InBf16LogitsAreNear) {
   options_.fp32 = false;
   const std::vector<double> expected = Reference();
@@ -382,7 +384,7 @@ TEST_F(ExactInference, RefusesWhatDoesNotFit) {
   ASSERT_FALSE(memory.ok());
   EXPECT_EQ(memory.status().code(), StatusCode::kResourceExhausted);
   EXPECT_NE(memory.status().message().find("4096"), std::string::npos) << memory.status().message();
-  // With room for the fixed part and half of the features, a request for all of them is refused.
+  // The memory fits the fixed part and half of the features, so a request for all features on the device is refused.
   const std::string needs = memory.status().message();
   options_.device_bytes = std::stoll(needs.substr(needs.find("needs ") + 6)) + kNodes / 2 * graph_->features().stride_bytes;
   EXPECT_TRUE(InferExactly(*graph_, *model_, {}, options_).ok());
@@ -393,20 +395,20 @@ TEST_F(ExactInference, RefusesWhatDoesNotFit) {
 
 TEST(ExactMemoryPlan, NeighboringTablesShareWhatThereIs) {
   ExactSizes sizes{.nodes = 1000, .block_rows = 100, .row_bytes = {10, 20, 40}, .sums_row_bytes = 8, .fixed_bytes = 500};
-  // 60 bytes per node for the last two tables, 8 for the sums.
+  // The last two tables take 60 bytes per node, the sums 8.
   const ExactMemory roomy = PlanExactMemory(sizes, 500 + 68000).value();
   EXPECT_EQ(roomy.on_device, (std::vector<int64_t>{1000, 1000, 1000}));
   EXPECT_EQ(roomy.sums_on_device, 1000);
   EXPECT_EQ(roomy.device_bytes, 500 + 68000);
   EXPECT_EQ(roomy.host_bytes, 0);
-  // 30,000 bytes: each table may have 15,000; the first leaves 5,000 over for the second, which takes all 20,000 only
-  // if the third leaves its share: 15,000 stay for either.
+  // There are 30,000 bytes, so each table may take 15,000. The first table takes 10,000 and leaves 5,000 to the second.
+  // The second would need 20,000, for which the third would have to leave its share, so 15,000 stay for either.
   const ExactMemory tight = PlanExactMemory(sizes, 500 + 30000).value();
   EXPECT_EQ(tight.on_device, (std::vector<int64_t>{1000, 750, 375}));
   EXPECT_LE(tight.device_bytes, 500 + 30000);
   EXPECT_EQ(tight.host_bytes, (250 * 20 + 625 * 40) + (1000 - tight.sums_on_device) * 8);
   EXPECT_TRUE(tight.split);
-  // The order takes room too, but only then.
+  // The ranks take memory too, but only if a table does not fit.
   sizes.ranks_bytes = 4000;
   EXPECT_EQ(PlanExactMemory(sizes, 500 + 68000).value().on_device, roomy.on_device);
   EXPECT_FALSE(roomy.split);
@@ -433,7 +435,7 @@ TEST(ExactMemoryPlan, TheFirstTableHasTheRowsThatWereAskedForAndTheOthersTheRest
   EXPECT_NE(refused.message().find("20500 bytes"), std::string::npos) << refused.message();
 }
 
-// 13.8 GB of structure and 2 GB of working memory; 28 GB of features and 57 GB a layer in bf16.
+// papers100M has 13.8 GB of structure and 2 GB of working memory, 28 GB of features, and 57 GB per layer in bf16.
 TEST(ExactMemoryPlan, ThreeLayersOfPapers100MFitOnOneH200) {
   constexpr int64_t kPapers = 111059956;
   const ExactSizes sizes{
@@ -451,7 +453,7 @@ TEST(ExactRanks, WhoHasTheMostReadersComesFirst) {
   EXPECT_TRUE(FirstByRank(ranks, 0).empty());
 }
 
-// The graph 0 -> 1, 0 -> 2, 1 -> 2, 2 -> 2: readers and neighbors of a node differ.
+// The graph has the edges 0 -> 1, 0 -> 2, 1 -> 2 and 2 -> 2, so that a node's readers and neighbors differ.
 TEST(ExactRanks, ReadersOfADirectedGraphAreCountedOnTheDevice) {
   HONE_REQUIRE_DEVICE();
   const std::vector<int64_t> offsets = {0, 2, 3, 4};

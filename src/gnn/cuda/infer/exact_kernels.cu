@@ -12,14 +12,14 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int kBlock = 256;
-constexpr float kNoLogit = -3.0e38f;  // below every logit; its weight is exp(-huge) = 0
+constexpr float kNoLogit = -3.0e38f;  // below every logit, so that its weight exp(logit - largest) is 0
 
 __host__ unsigned Blocks(int64_t warps) { return static_cast<unsigned>((warps + kBlock / 32 - 1) / (kBlock / 32)); }
 
 __device__ int64_t WarpOfGrid() { return (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32; }
 
-// Returns where a node's row is: from 0 on in device memory, below 0 in host memory. Found once for all vectors of a
-// row.
+// Returns the place of a node's row: >= 0 in device memory, < 0 in host memory. The place is found once for all vectors
+// of a row.
 __device__ int32_t PlaceOf(const RowTable& table, int32_t v) {
   if (table.ranks == nullptr) return v;
   const int32_t rank = __ldg(table.ranks + v);
@@ -51,9 +51,12 @@ __device__ Float8 Filled8(float value) {
   return x;
 }
 
-// How the lanes of a warp share a row of `vectors` vectors.
+// Says how the lanes of a warp share a row of `vectors` vectors.
 struct Lanes {
-  int parts, side, sides, part;
+  int parts;  // lanes side by side along a row; a power of two
+  int side;   // this lane's row among those read at once
+  int sides;  // rows that the warp reads at once
+  int part;   // this lane's vector among `parts`
   __device__ explicit Lanes(int32_t vectors) {
     const int lane = static_cast<int>(threadIdx.x % 32);
     parts = 1;
@@ -64,10 +67,11 @@ struct Lanes {
   }
 };
 
-constexpr int kInFlight = 8;  // rows that a part of a warp loads before it adds the first
+constexpr int kInFlight = 8;  // rows that a lane loads before it adds the first
 
-// Sums column vector `vector` over slots begin … end - 1, with kScaled each row times its scale; the result is the same
-// in all lanes of one part. Whole warps call this.
+// Reduces column vector `vector` of the rows that slots begin … end - 1 name; with kScaled, each row is multiplied by
+// its scale. All lanes with the same `part` get the same result. Whole warps call this; lanes without a vector pass
+// reads = false.
 template <typename In, bool kScaled>
 __device__ Float8 ReduceSlots(Reduction reduction, const float* scales, const int32_t* columns, int64_t begin,
                               int64_t end, const RowTable& x, const Lanes& lanes, int32_t vector, bool reads) {
@@ -108,7 +112,7 @@ __device__ Float8 ReduceSlots(Reduction reduction, const float* scales, const in
   return sum;
 }
 
-// Writes a row from its reduced neighbors and the row itself.
+// Writes vector `vector` of an output row from the reduced neighbors `sum` and the node's own row `self`.
 template <typename In, typename Out>
 __device__ void PutAggregate(const FullAggregate& what, int64_t node, int64_t degree, Float8 sum, const In* self,
                              const Lanes& lanes, int32_t vector, int32_t vectors, Out* to) {
@@ -149,7 +153,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-// The slots of a piece.
+// The slots begin … end - 1 of a piece of a long row.
 struct Piece {
   int64_t node, begin, end;
 };
@@ -238,8 +242,8 @@ __device__ float Logit(const FullAttention& what, const float* scores, int64_t s
   return sum > 0.0f ? sum : what.negative_slope * sum;
 }
 
-// The largest logit and the sum of exp(logit - largest) over some of a node's slots, without slots that name the node
-// itself.
+// The largest logit and the sum of exp(logit - largest) over some of a node's slots. Slots that name the node itself
+// are left out.
 struct Softmax {
   float largest, sum;
 };
@@ -262,7 +266,7 @@ __device__ Softmax SoftmaxOf(const FullAttention& what, const int32_t* columns, 
   return result;
 }
 
-// Sums exp(logit - largest) times the source's row, over the same slots.
+// Returns vector `vector` of the sum, over the same slots, of exp(logit - largest) times the source's row.
 template <typename In>
 __device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* columns, int64_t begin, int64_t end,
                                 int64_t node, const float* scores, int head, float largest, const RowTable& x,
@@ -295,7 +299,8 @@ __device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* column
   return sum;
 }
 
-// Combines the neighbors' part and the node's own, each relative to the larger of the largest logits.
+// Combines the sum over the slots and the node's own row, each relative to the larger of the two largest logits, and
+// writes vector `vector` of the output row.
 template <typename In, typename Out>
 __device__ void PutAttention(const Softmax& of_slots, float own_logit, Float8 sum, const In* self, const Lanes& lanes,
                              int32_t vector, Out* to) {
@@ -332,7 +337,7 @@ __global__ void __launch_bounds__(kBlock) FullAttentionKernel(FullAttention what
   }
 }
 
-// partials: [pieces, heads, vectors * 8] sums, then [pieces, heads, 2] of Softmax.
+// partials: [pieces, heads, vectors * 8] sums, then [pieces, heads, 2], each a Softmax.
 template <typename In>
 __global__ void __launch_bounds__(kBlock)
     AttentionPiecesKernel(FullAttention what, BlockRows rows, LongRows long_rows, const float* scores, RowTable x,
@@ -423,7 +428,7 @@ __global__ void __launch_bounds__(kBlock)
   if (also != nullptr) Store8(also + at * 8, value);
 }
 
-// One warp per row.
+// Normalises one row per warp.
 template <typename T>
 __global__ void __launch_bounds__(kBlock)
     NormaliseRowsKernel(BlockRows rows, const T* x, int32_t columns, int32_t vectors, const float* weight,
@@ -462,7 +467,8 @@ __device__ inline float LoadOne(const float* p) { return __ldg(p); }
 __device__ inline float LoadOne(const __half* p) { return __half2float(*p); }
 __device__ inline float LoadOne(const __nv_bfloat16* p) { return __bfloat162float(*p); }
 
-// One thread for a vector of a row where all lie on boundaries of vectors, otherwise for an element.
+// Copies a vector per thread if rows and columns begin at vectors' boundaries (`by_vectors`), otherwise an element per
+// thread.
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kBlock)
     CopyColumnsKernel(BlockRows rows, RowsIn from, int32_t width, RowsOut to, int32_t fill, bool by_vectors) {
@@ -565,7 +571,7 @@ cudaError_t LaunchAttention(const FullAttention& what, const BlockRows& rows, co
   return cudaPeekAtLastError();
 }
 
-// Calls with<In, Out>() for the two dtypes.
+// Calls with<In, Out>() with the types of the two dtypes.
 template <typename With>
 cudaError_t ForElements(Element in, Element out, const With& with) {
   const bool wide = out == Element::kFloat32;

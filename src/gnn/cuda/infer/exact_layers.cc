@@ -17,7 +17,7 @@ class LayersForm final : public ExactForm {
  public:
   LayersForm(ExactModel model, Element element)
       : model_(std::move(model)), element_(element), size_(ElementBytes(element)) {
-    most_.out = model_.padded_classes * (4 / size_);  // fp32 logits in the same buffer
+    most_.out = model_.padded_classes * (4 / size_);  // fp32 logits use the same buffer as rows of `element`
     for (const ExactLayer& layer : model_.layers) {
       most_.gathered = std::max(most_.gathered, layer.gathered());
       for (const ExactStep& step : layer.steps) most_.out = std::max(most_.out, step.out);

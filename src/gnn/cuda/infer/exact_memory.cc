@@ -15,7 +15,8 @@ namespace hone::gnn::cuda {
 
 namespace {
 
-constexpr int64_t kIdsAtOnce = int64_t{1} << 20;  // ids of rows per piece when the device's part is filled
+constexpr int64_t kIdsAtOnce = int64_t{1} << 20;  // ids of rows that are copied at once when the device's part is
+                                                  // filled
 
 Result<ExactMemory> Divide(const ExactSizes& sizes, int64_t available) {
   const int64_t free = available - sizes.fixed_bytes;
@@ -34,7 +35,7 @@ Result<ExactMemory> Divide(const ExactSizes& sizes, int64_t available) {
         "the host's memory, where they are read",
         sizes.fixed_bytes + whole(0), available));
   }
-  // The first table has at most the requested rows.
+  // Returns the bytes that a table may take on the device: for the first table, those of the requested rows at most.
   const auto most_of = [&](size_t t) {
     return t == 0 && sizes.most_first_rows >= 0 ? std::min(sizes.nodes, sizes.most_first_rows) * sizes.row_bytes[0] : whole(t);
   };
@@ -129,7 +130,7 @@ Status SplitTable::Make(int64_t rows, int64_t row_bytes, int64_t on_device, cons
   return host_->Ready();
 }
 
-// Copies the device's part from the host.
+// Copies the rows that belong on the device from the host.
 Status SplitTable::FillDevice(const Order& order) {
   ranks_ = order.ranks;
   host_by_id_ = true;
@@ -141,7 +142,7 @@ Status SplitTable::FillDevice(const Order& order) {
     HONE_RETURN_IF_ERROR(ids.Upload(nodes.data() + first, count));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyRows(ids.get(), count, static_cast<int32_t>(row_bytes_ / 16), host_->device(),
                                               device_.get() + first * row_bytes_, nullptr));
-    HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());  // before other ids replace these
+    HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());  // before the next ids overwrite these
   }
   return Status::Ok();
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts PyTorch's tensors to the padded, stacked and folded tensors of exact_model.h. Whatever is folded is computed
-// in double and rounded once (exact_weights.h).
+// Converts PyTorch's tensors to the padded, stacked and folded tensors of exact_model.h. Folded tensors are computed in
+// double and rounded once (exact_weights.h).
 #include "gnn/cuda/infer/exact_model.h"
 
 #include <fmt/format.h>
@@ -109,7 +109,7 @@ class Planner {
       if (options_.norm != "none") step.norm = packer_.Normalisation(fmt::format("bns.{}.", l), "", hidden);
       layer.steps.push_back(step);
       layer.adds_own = true;
-      if (l == 0) {  // a product of [mean | self] whose left half is zero
+      if (l == 0) {  // the own row comes from a product of A = [mean | self] with a weight whose left half is zero
         layer.own_weight = packer_.ReserveWeights(step.out * layer.gathered());
         packer_.Put(packer_.Tensor("res_linears.0.weight", hidden * in), hidden, in, in, layer.own_weight + layer.in,
                     layer.gathered());
@@ -177,7 +177,8 @@ class Planner {
       plan_.packed.vectors[At(plan_.logits_bias + c)] = static_cast<float>(bias);
     }
   }
-  // Copies columns from … from + count - 1 of the head as a weight with rows `stride` wide, from column `at` on.
+  // Packs columns from … from + count - 1 of the head as a weight with rows of `stride` elements, from the weight's
+  // column `at` on, and returns the weight's place.
   int64_t Part(int64_t from, int64_t count, int64_t stride, int64_t at) {
     const int64_t place = packer_.ReserveWeights(plan_.padded_classes * stride);
     for (int64_t c = 0; c < plan_.classes && Fine(); ++c) {

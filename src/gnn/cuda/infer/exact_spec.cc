@@ -21,42 +21,44 @@ namespace {
 using Kind = SpecUnit::Kind;
 
 constexpr int kNoSlot = -1;
-constexpr int kLogitsSlot = -2;  // the rows that give the logits, in fp32
+constexpr int kLogitsSlot = -2;  // stands for the fp32 buffer of logits
 
-// A step's operation on slots. Offsets refer to the packed weights.
+// An operation of a pass on slots. Offsets refer to the packed weights.
 struct Step {
   enum class Kind : uint8_t { kTake, kAggregate, kAttention, kProduct, kFinish, kNormaliseRows, kPut, kCarry, kLogits };
   Kind kind = Kind::kTake;
-  // kTake: a value's rows of the block's own nodes, from column `table_at` of the table, to slot `to`.
-  // kAggregate, kAttention: from columns `table_at` on. kCarry: from there to column `out_at` of the next table.
-  int64_t table_at = 0, out_at = -1;  // columns; out_at of kFinish: where its rows go to the next table too, or -1
-  int from = kNoSlot, to = kNoSlot;
-  int64_t width = 0;    // of the rows that are made, padded
-  int64_t columns = 0;  // of these without padding
-  int64_t in = 0;       // padded columns of what is read
+  // kTake copies a value's rows, for the block's own nodes, from column `table_at` of the pass's table to slot `to`.
+  // kAggregate and kAttention gather from column `table_at` on. kCarry copies slot `from` or, without one, the own rows
+  // from column `table_at` on to column `out_at` of the next table. kFinish also writes its rows to column `out_at` of
+  // the next table, unless that is -1.
+  int64_t table_at = 0, out_at = -1;
+  int from = kNoSlot, to = kNoSlot;  // the slot read, and the slot written
+  int64_t width = 0;                 // padded columns of the rows that the step makes
+  int64_t columns = 0;               // the same without padding
+  int64_t in = 0;                    // padded columns of the rows that the step reads
   FullAggregate aggregate = {};
   bool symmetric = false;
   ExactAttention attention = {};
   int32_t heads = 1;
   float negative_slope = 0;
-  int64_t scores_at = 0;  // first score of a node, in floats
+  int64_t scores_at = 0;  // kAttention: its scores begin at float scores_at * num_nodes
   int64_t weight = kNowhere;
   ExactNorm norm = {};
   Activation activation = Activation::kIdentity;
-  int residual = kNoSlot;  // kFinish: added, times residual_factor
+  int residual = kNoSlot;  // kFinish: slot whose rows are added, times residual_factor
   float residual_factor = 1.0f;
-  int64_t first_column = 0;  // kPut: of the wider rows
-  bool fills = false;        // kPut: the last of a concatenation, which zeroes the padding behind it
+  int64_t first_column = 0;  // kPut: where the rows begin in the wider rows
+  bool fills = false;        // kPut: last operand of a concatenation, which also zeroes the padding behind it
 };
 
 struct PlannedSpec {
-  std::vector<std::vector<Step>> passes;
-  std::vector<int64_t> row_columns;  // of the table that each pass reads, for those after the first
-  std::vector<int64_t> slots;        // widths
+  std::vector<std::vector<Step>> passes;  // the steps of each pass
+  std::vector<int64_t> row_columns;       // columns of the table that each pass after the first reads
+  std::vector<int64_t> slots;             // width of each slot
   int64_t classes = 0, padded_classes = 0;
-  int64_t gathered = 0;  // most columns that attention gathers
-  int64_t scores = 0;    // floats of a node, of all attentions of a pass
-  int64_t partial = 0;   // floats of a piece
+  int64_t gathered = 0;  // the most columns that an attention gathers
+  int64_t scores = 0;    // floats per node for the scores of all attentions of a pass; the largest of all passes
+  int64_t partial = 0;   // floats of partial results per piece
   bool symmetric = false;
   bool begins_with_rows = false;  // the first pass gathers nothing
   ExactWeights packed;
@@ -88,10 +90,10 @@ class Planner {
   }
 
  private:
-  // A unit's rows within a pass.
+  // Where a unit's rows are while a pass is planned.
   struct Held {
     int slot = kNoSlot;
-    size_t readers = 0;  // reads to come
+    size_t readers = 0;  // how many steps have yet to read the slot
   };
 
   const OperationSpec& Operation(size_t value) const { return spec_.values[value - 1].operation; }
@@ -100,7 +102,7 @@ class Planner {
     return units_[u].kind == Kind::kAggregate || units_[u].kind == Kind::kDrawn || units_[u].kind == Kind::kAttention;
   }
   bool IsLast(size_t u) const { return u + 1 == units_.size(); }
-  // A run of which evaluation leaves nothing: its rows are its operand's.
+  // Returns whether evaluation leaves nothing of a run of elementwise operations, so that its rows are its operand's.
   bool IsIdentity(size_t u) const {
     const SpecUnit& unit = units_[u];
     return unit.kind == Kind::kBetween && unit.bias_of == 0 && unit.normalise == 0 && unit.activate == 0 &&
@@ -117,7 +119,8 @@ class Planner {
     return u == 0 ? -1 : shapes_.layers - 1 - units_[u].hop + (plan_.begins_with_rows ? 1 : 0);
   }
 
-  // The units made before `pass` that it or a later one reads. "x" is read by the first pass as the features are.
+  // Returns the units made before `pass` that `pass` or a later one reads. Pass 0's table is the features, which are
+  // unit 0 ("x").
   std::vector<size_t> CarriedTo(int pass) const {
     std::vector<size_t> carried;
     for (size_t u = 0; u < units_.size(); ++u) {
@@ -132,7 +135,7 @@ class Planner {
     }
     return carried;
   }
-  // The first column of a unit's rows in the table that `pass` reads; -1: it is not there.
+  // Returns the first column of a unit's rows in the table that `pass` reads; -1 if they are not in it.
   int64_t ColumnIn(int pass, size_t u) const {
     int64_t at = 0;
     for (const size_t other : carried_[static_cast<size_t>(pass)]) {
@@ -190,7 +193,7 @@ class Planner {
 
   void Put(Step step) { steps_.push_back(std::move(step)); }
 
-  // These functions hand out slots.
+  // Reserves a free slot, or a new one, for the rows of unit `u`, and returns it.
   int NewSlot(size_t u) {
     size_t slot = 0;
     while (slot < taken_.size() && taken_[slot]) ++slot;
@@ -206,13 +209,13 @@ class Planner {
     held_[u].slot = kNoSlot;
   }
   int SlotOf(size_t u) const { return held_[u].slot; }
-  // Releases the slots that no unit reads after `u`.
+  // Counts unit `u`'s reads as done, and releases the slots that no later unit reads.
   void DoneWith(size_t u) {
     for (const size_t operand : units_[u].operands) {
       if (--held_[operand].readers == 0) Release(operand);
     }
   }
-  // The block's own rows of a value made earlier.
+  // Copies the block's own rows of a value made earlier to a slot, unless they are in one already.
   void Take(size_t u) {
     if (held_[u].slot != kNoSlot) return;
     Put({.kind = Step::Kind::kTake, .table_at = ColumnIn(pass_, u), .to = NewSlot(u), .width = Padded(u)});
@@ -279,7 +282,7 @@ class Planner {
         break;
       }
       case Kind::kOwn:
-        break;  // refused before
+        break;  // a model with an operation of the caller's own has been refused
       case Kind::kLogits:
         Put({.kind = Step::Kind::kTake, .from = SlotOf(unit.operands[0]), .to = Target(u), .width = Padded(u)});
         break;
@@ -374,8 +377,9 @@ class Planner {
   std::vector<SpecUnit> units_;
   PlannedSpec plan_;
   ExactPacker packer_;
-  std::vector<std::vector<size_t>> carried_;  // by pass: the units whose rows its table has; last: nothing
-  // State of the pass that is being planned.
+  std::vector<std::vector<size_t>> carried_;  // [passes + 1] the units whose rows each pass's table has; the last is
+                                              // empty
+  // The state of the pass that is being planned.
   int pass_ = 0;
   std::vector<Step> steps_;
   std::vector<Held> held_;   // by unit
@@ -459,7 +463,7 @@ class SpecForm final : public ExactForm {
             .table = {},
             .block_stride_bytes = width * bytes};
   }
-  // Returns the columns of the next table, from `column` on.
+  // Returns where a block's rows go in the next table, from column `column` on.
   RowsOut Next(const ExactBlock& block, int64_t column) const {
     return {.block = block.first == nullptr ? nullptr : block.first + column * size_,
             .table = ColumnsFrom(block.out, column * size_),

@@ -21,7 +21,8 @@ __device__ int32_t DrawsOf(const GraphOnDevice& graph, int32_t node, int32_t fan
   return degree < fanout ? static_cast<int32_t>(degree) : fanout;
 }
 
-// Draws `row` by a warp: local ids from `at` on. Whole warps; rows at or past `rows` draw nothing.
+// Draws the neighbors of `row` by a whole warp and gives them the local ids from `at` on. If `active` is false, nothing
+// is drawn.
 __device__ void DrawRow(const GraphOnDevice& graph, const DrawKey& key, const HopOnDevice& out, int32_t row, bool active,
                         int32_t node, int32_t count, int32_t at, int32_t* nodes) {
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -44,8 +45,8 @@ __device__ void CountNodes(int32_t total, const HopOnDevice& out, int hop, Laten
   if (total > out.sources) wish->overflow = 1;
 }
 
-// One thread block, one warp per two seeds. The request is read once, by one instruction, because host memory is far
-// away.
+// Begins a request in one thread block, with one warp per two seeds. The request is read once, by one instruction,
+// because host memory is far away.
 __global__ void __launch_bounds__(kBeginBlock)
     BeginRequestKernel(const LatencyRequest* request, GraphOnDevice graph, HopOnDevice out, const RunState* state,
                        LatencyWish* wish, BatchHeader* header, int32_t* nodes) {
@@ -80,8 +81,8 @@ __global__ void __launch_bounds__(kBeginBlock)
   }
 }
 
-// Runs one warp per row. Every block computes where its rows' draws begin from the degrees before it: a few thousand
-// cached reads instead of another kernel.
+// Draws a hop with one warp per row. Every block computes where its rows' draws begin from the degrees of all rows
+// before them: a few thousand cached reads instead of another kernel.
 __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
                                                         const RunState* state, LatencyWish* wish,
                                                         BatchHeader* header, int32_t* nodes) {
@@ -111,12 +112,12 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
 
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
   DrawRow(graph, key, out, row, active, node, count, at, nodes);
-  // In the last block that has rows, `at` is its first draw.
+  // The last block that has rows knows where the hop's local ids end: its own draws have the ids from `at` on.
   if (first + kWarps >= known && threadIdx.x == 0) CountNodes(at + in_block, out, hop, wish, header);
 }
 
-// For fanouts above a warp's lanes: hops may then have hundreds of thousands of rows, too many for every block to count
-// those before it. A block counts the draws of kTile rows.
+// Counts the draws of kTile rows per block, for fanouts above a warp's lanes. Hops may then have hundreds of thousands
+// of rows, too many for every block to count the draws of all rows before its own.
 __global__ void __launch_bounds__(kBlock)
     CountDrawsKernel(GraphOnDevice graph, int hop, HopOnDevice out, const BatchHeader* header, const int32_t* nodes) {
   __shared__ int32_t sums[kWarps];
@@ -138,7 +139,7 @@ __global__ void __launch_bounds__(kBlock)
   out.tile_words[blockIdx.x] = static_cast<uint32_t>(sum);
 }
 
-// Draws after the counts; one warp per row.
+// Draws a hop after CountDrawsKernel, with one warp per row.
 __global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out, const RunState* state, LatencyWish* wish,
                                   BatchHeader* header, int32_t* nodes) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
@@ -195,7 +196,7 @@ __global__ void __launch_bounds__(kBlock)
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
-  __threadfence_system();  // covers the whole block, after the barrier
+  __threadfence_system();  // orders the whole block's writes, which the barrier has joined, before the count
   if (atomicAdd(finished, 1u) + 1 != gridDim.x) return;
   *finished = 0;
   reply->overflow = wish->overflow;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements latency_mode.h: what is prepared, and what a call does with it.
+// Implements latency_mode.h: prepares buffers and graphs for each size of request, and answers requests with them.
 #include "gnn/cuda/infer/latency_mode.h"
 
 #include <fmt/format.h>
@@ -89,7 +89,7 @@ class Lane {
     HONE_RETURN_IF_ERROR(program_->EnqueueOutermost(batch, stream));
     return program_->EnqueueForward(batch, logits_.get(), stream);
   }
-  // Returns the nodes after each hop of the latest sample.
+  // Returns the header of the latest sample, which has the number of nodes after each hop.
   Result<BatchHeader> Header() const {
     std::vector<BatchHeader> header;
     HONE_RETURN_IF_ERROR(header_.Download(header));
@@ -182,11 +182,11 @@ class Predictor final : public LatencyPredictor {
 
  private:
   struct Size {
-    // Either may be missing: `usual` if it would be no smaller than `worst`, `worst` if it would be too large.
+    // `usual` is null if it would be no smaller than `worst`, and `worst` if it would be too large.
     std::unique_ptr<Lane> usual, worst;
   };
 
-  // Appends the answer for `nodes`.
+  // Appends the classes, and the logits if wanted, of `nodes` to `answer`.
   Status Answer(std::span<const NodeId> nodes, bool logits, LatencyAnswer& answer) {
     const auto count = static_cast<int32_t>(nodes.size());
     Size& of = sizes_[static_cast<size_t>(std::lower_bound(kSizes.begin(), kSizes.end(), count) - kSizes.begin())];
@@ -213,8 +213,8 @@ class Predictor final : public LatencyPredictor {
     return Status::Ok();
   }
 
-  // Returns the nodes after each hop for `seeds` nodes with as many neighbors as the fanouts allow; and the most slots
-  // of a hop.
+  // Returns the number of nodes after each hop for `seeds` nodes with as many neighbors as the fanouts allow, and sets
+  // `slots` to the largest number of slots of a hop.
   std::vector<int32_t> WorstCase(int32_t seeds, int64_t* slots) const {
     std::vector<int32_t> known;
     int64_t nodes = seeds;
@@ -245,7 +245,8 @@ class Predictor final : public LatencyPredictor {
       if (s == 0) of_one_ = observed;
       usual = Usual(observed, 1, worst);
       HONE_RETURN_IF_ERROR(Capture(*size.worst));
-      // Products see buffers in multiples of 128 rows: if the two sizes are equal then, one lane serves both.
+      // Products use buffers in multiples of 128 rows. If both sizes round up to the same multiples, one lane serves
+      // both.
       bool differs = false;
       for (size_t h = 0; h < usual.size(); ++h) {
         differs = differs || RoundUp<int64_t>(usual[h], 128) < RoundUp<int64_t>(worst[h], 128);
@@ -255,7 +256,7 @@ class Predictor final : public LatencyPredictor {
       usual = Usual(of_one_, kSizes[s], {});
       for (size_t h = 0; h < usual.size(); ++h) {
         const int64_t most = std::min<int64_t>(4 * options_.most_slots, kNewRank);
-        if (int64_t{usual[h]} * hops_[h] >= most) return Status::Ok();  // always answered in halves
+        if (int64_t{usual[h]} * hops_[h] >= most) return Status::Ok();  // such requests are always split in halves
       }
     }
     size.usual = std::make_unique<Lane>();
@@ -272,13 +273,13 @@ class Predictor final : public LatencyPredictor {
   }
   const LatencyRequest* DeviceRequest() const { return const_cast<const LatencyRequest*>(request_.device()); }
 
-  // Mean and variance of the nodes after each hop, over requests of arbitrary nodes.
+  // The mean and the variance of the number of nodes after each hop, over requests of arbitrary nodes.
   struct Observed {
     std::vector<double> mean, variance;
   };
-  // Measures in a worst-case lane, which every request fits.
+  // Measures these in a worst-case lane, which fits every request.
   Result<Observed> Observe(const Lane& lane) {
-    // The size of one node also stands for larger sizes without a worst-case lane.
+    // Sizes without a worst-case lane use the measurement of one node, which therefore takes more requests.
     const uint32_t requests = lane.seeds() == 1 ? 128 : 32;
     const size_t hops = lane.known().size();
     Observed observed{std::vector<double>(hops, 0), std::vector<double>(hops, 0)};
@@ -307,8 +308,8 @@ class Predictor final : public LatencyPredictor {
     }
     return observed;
   }
-  // Returns the mean plus five standard deviations for `times` observed requests in one: what a request needs is a sum
-  // over its nodes, none of which can need more than its share of the worst case.
+  // Returns the mean plus five standard deviations of the nodes after each hop, for a request that is as large as
+  // `times` observed requests. The nodes of a request add up, and none can need more than its share of the worst case.
   std::vector<int32_t> Usual(const Observed& of, int32_t times, const std::vector<int32_t>& worst) const {
     std::vector<int32_t> known = {times * static_cast<int32_t>(std::lround(of.mean[0]))};
     if (!worst.empty()) known[0] = worst[0];
@@ -330,7 +331,8 @@ class Predictor final : public LatencyPredictor {
     return Status::Ok();
   }
 
-  // Runs once before the capture: lazy loading happens here, and errors appear where they arise.
+  // Runs the lane once and then captures it. The first run does the runtime's lazy loading, and shows errors where they
+  // arise.
   Status Capture(Lane& lane) {
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
     const std::vector<NodeId> first = {0};
@@ -350,13 +352,14 @@ class Predictor final : public LatencyPredictor {
     return Status::Ok();
   }
 
-  // Launches and waits; the reply is then in reply_ and host_logits_.
+  // Launches the lane's graph and waits. The reply is then in reply_ and host_logits_.
   Status Ask(Lane& lane, std::span<const NodeId> nodes, bool logits) {
     Write(nodes, logits);
     const uint32_t sequence = request_.host()->sequence;
     HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(lane.replay().handle, stream_.handle));
     if (options_.spin) {
-      // A failed device never writes, so the driver is asked now and then. A request takes at most some 10^5 turns.
+      // A failed device never writes its reply, so the driver is asked now and then. A request takes some 10^5 turns at
+      // most.
       constexpr int kTurns = 1 << 22, kTurnsAQuestion = 1 << 10;
       for (int turn = 1; turn < kTurns && reply_.host()->sequence != sequence; ++turn) {
         if (turn % kTurnsAQuestion != 0) continue;
@@ -370,7 +373,7 @@ class Predictor final : public LatencyPredictor {
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
       if (reply_.host()->sequence != sequence) return Status::Internal("the device finished a request without a reply");
     }
-    std::atomic_thread_fence(std::memory_order_acquire);  // keeps reads of the logits after the read of the sequence
+    std::atomic_thread_fence(std::memory_order_acquire);  // the logits must be read after the sequence
     return Status::Ok();
   }
 
@@ -392,7 +395,7 @@ class Predictor final : public LatencyPredictor {
   float* device_logits_ = nullptr;
   Stream stream_;
   std::array<Size, kSizes.size()> sizes_;
-  Observed of_one_;  // measured with requests of one node
+  Observed of_one_;  // measured by requests of one node
   std::mutex mutex_;
   std::atomic<int64_t> repeated_{0};
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares latency mode with the CPU path with the same draws, for every model and every request size; tests that
-// buffers that are too small lose nothing, and that threads may call at once.
+// Compares latency mode with the CPU path, with the same draws, for every model and every request size. Tests that
+// results do not change where buffers are too small, and that several threads may call at once.
 #include "gnn/cuda/infer/latency_mode.h"
 
 #include <cuda_runtime_api.h>
@@ -64,7 +64,7 @@ class LatencyMode : public testing::TestWithParam<Case> {
     EXPECT_TRUE(predictor.ok()) << predictor.status().message();
     return predictor.ok() ? std::move(predictor).value() : nullptr;
   }
-  // `nodes` must be distinct.
+  // Returns the CPU's logits of `nodes`, which must be distinct.
   std::vector<float> OnCpu(std::span<const NodeId> nodes) {
     auto sampler = MakeNeighborSampler(graph_->structure(), {options_.fanouts, FrontierRule::kAllSoFar}).value();
     NeighborSample sample;
@@ -80,7 +80,7 @@ class LatencyMode : public testing::TestWithParam<Case> {
                     {.nodes = sample.nodes, .graph = &csr});
     return logits;
   }
-  // Returns distinct nodes, all over the graph.
+  // Returns `count` distinct nodes, spread over the graph.
   static std::vector<NodeId> Nodes(int count, int from = 0) {
     std::vector<NodeId> nodes;
     for (int i = 0; i < count; ++i) nodes.push_back((from + 7 * i) % 180);
@@ -92,7 +92,7 @@ class LatencyMode : public testing::TestWithParam<Case> {
   LatencyOptions options_;
 };
 
-// Sums of a few dozen floats in another order, three times: as in engine_models_test.cc.
+// Allows for sums of a few dozen floats in another order, in three layers, as engine_models_test.cc does.
 void ExpectNear(const std::vector<float>& found, const std::vector<float>& expected) {
   float largest = 0;
   for (const float value : expected) largest = std::max(largest, std::abs(value));
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Models, LatencyMode,
                                          Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)}),
                          [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
-// Fanouts above a warp's lanes, for nodes that have more neighbors and for nodes that have fewer.
+// Uses fanouts above a warp's lanes, on a graph that has nodes with more neighbors and nodes with fewer.
 class LatencyModeOfMany : public LatencyMode {
  protected:
   void SetUp() override {
@@ -152,7 +152,7 @@ TEST_P(LatencyModeOfMany, EveryRequestIsTheCpusWithTheSameDraws) {
   for (const std::vector<int32_t>& fanouts : all) {
     SCOPED_TRACE(testing::PrintToString(fanouts));
     options_.fanouts = fanouts;
-    // The second time larger requests have no worst-case buffers, and some must be answered in halves.
+    // In the second round larger requests have no worst-case buffers, and some must be answered in halves.
     for (const int64_t most_slots : {options_.most_slots, int64_t{1}}) {
       options_.most_slots = most_slots;
       options_.envelope = most_slots == 1 ? 0.7 : 1;
