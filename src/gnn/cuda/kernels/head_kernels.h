@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spreads GAT's weight into one matrix for all heads, and collects its gradient.
+// Spreads GAT's per-head weights into one matrix for all heads, and collects the gradient of that weight.
 //
 //   concatenated  spread [out, heads * in]: row h * head_width + c has W_h's row c in column block h, zeros elsewhere
 //   averaged      spread [out, heads * in] = [W_0 | W_1 | …] / heads, out >= head_width

@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes batch normalisation of a product P = X W^T from the moments of X, instead of passes over P.
+// Computes batch normalisation of a product P = X W^T from the moments of X, which avoids passes over P.
 //
 // With s = sum of X's rows, C = (X - s / n)^T (X - s / n), and D = W C:
 //   mean of P's column j      w_j s / n
 //   variance of it            d_j w_j / n
-// and for a gradient Y of what follows the normalisation, Y's column sums y and M = Y^T X:
+// and, with Y the gradient of P's normalised values, y the column sums of Y, and M = Y^T X:
 //   sum of Y (P - mean)       (m_j - y_j s / n) w_j
 //   gradient of W             a M + b D + k s^T, where a, b and k are the ColumnCoefficients of norm_kernels.h, so that
 //                             the gradient of P itself is never written where X needs no gradient.
-// In a first layer X is narrow and P wide, so moments of X cost less than a pass over P. They are sums in fp32 and lose
-// digits where |mean| / deviation of X's columns is large, in its square; X in bf16 has lost more to its own rounding
-// long before.
+// In a first layer X is narrow and P wide, so moments of X cost less than a pass over P. The moments are sums in fp32.
+// They lose digits with the square of |mean| / deviation of X's columns, but X in bf16 has lost more to its own
+// rounding long before.
 //
-// All functions enqueue on `stream`. X is [padded_rows, inputs] of bf16, W [outputs, inputs] of bf16; both multiples of
-// 8. `rows` (norm_kernels.h) are X's; `rows.width` is ignored.
+// All functions enqueue on `stream`. X is [padded_rows, inputs] of bf16, W [outputs, inputs] of bf16; `inputs` and
+// `outputs` are multiples of 8. `rows` (norm_kernels.h) describes X's rows; `rows.width` is ignored.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,7 +26,8 @@
 
 namespace hone::gnn::cuda {
 
-// Writes X's column sums to sums [inputs]; zeroes rows at or past the batch's, so that products may run over all rows.
+// Writes X's column sums to sums [inputs], and zeroes X's rows at or past the batch's, so that products may run over
+// all rows.
 // `partials`: ColumnPartials(padded_rows, inputs) floats.
 cudaError_t EnqueueInputSums(const RowsOnDevice& rows, int32_t inputs, void* x, float* sums, float* partials,
                              cudaStream_t stream);
@@ -35,24 +36,27 @@ struct InputMoments {
   const float* sums = nullptr;  // [inputs]
   const float* gram = nullptr;  // [inputs, inputs] X^T X
 };
-// Does EnqueueColumnCoefficients for training, for the [outputs] columns of P; writes D to products [outputs, inputs].
+// Does the work of EnqueueColumnCoefficients for training, for the [outputs] columns of P, and writes D to products
+// [outputs, inputs].
 cudaError_t EnqueueInputCoefficients(const RowsOnDevice& rows, int32_t inputs, int32_t outputs,
                                      const InputMoments& moments, const void* weight, const NormOnDevice& norm,
                                      const ColumnCoefficients& coefficients, float* products, cudaStream_t stream);
 
-// Computes grad [rows, outputs] before the activation, from grad_y after dropout; may be in place. Rows at or past the
-// batch's become zero. `rows.width` is `outputs` here. The activation's inputs come from `marks` (row_marks.cuh), or if
-// that is null from x before the normalisation and `coefficients`.
-//   partials  [2, pieces of kLongPieceRows (column_sums.cuh), outputs]: sums over each piece of rows, of grad and then
+// Computes grad [rows, outputs], the gradient before the activation, from grad_y, the gradient after dropout; `grad`
+// may be `grad_y`. Rows at or past the batch's become zero. `rows.width` is `outputs` here. The signs of the
+// activation's inputs come from `marks` (row_marks.cuh). If `marks` is null, the inputs are computed from x, before the
+// normalisation, and `coefficients`.
+//   partials  [2, pieces of kLongPieceRows (column_sums.cuh), outputs]: sums over each piece of rows, first of grad,
+//   then
 //             of grad_y
 cudaError_t EnqueueGradientBefore(const RowsOnDevice& rows, const uint16_t* marks, const void* x,
                                   const ColumnCoefficients& coefficients, const Between& between, const void* grad_y,
                                   void* grad, float* partials, cudaStream_t stream);
 int64_t GradientPartials(int32_t padded_rows, int32_t outputs);  // floats
 
-// Finishes once weight_gradient [outputs, inputs] holds M: turns it into W's gradient, and overwrites the
-// normalisation's gradients. `residual_bias` [outputs] gets the column sums of grad_y; null: not written. `partials` as
-// EnqueueGradientBefore leaves them, or, with `most_pieces`, as MarkedProduct::partials.
+// Finishes the gradients once `weight` [outputs, inputs] holds M: turns M into W's gradient, and overwrites the
+// normalisation's gradients. `residual_bias` [outputs] gets the column sums of grad_y; null: not written. `partials`
+// are those of EnqueueGradientBefore or, with the limit `most_pieces`, those of MarkedProduct.
 struct InputGradients {
   float* weight = nullptr;
   float* norm_weight = nullptr;

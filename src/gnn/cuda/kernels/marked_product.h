@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Propagates gradients back through a Linear and the activation and dropout before it, in one kernel, where forward has
+// Propagates gradients back through a Linear and the activation and dropout before it, in one kernel. Forward must have
 // kept marks (row_marks.cuh):
 //
-//   before = (grad W) * slopes of the marks,    and its column sums
+//   before = (grad W) * slopes of the marks,    and the column sums of `before`
 //
-// The product stays in registers until it is final; the separate kernels write, read and write it again
-// (EnqueueGradientBefore), in a layer whose arrays are the largest of a step.
+// The product stays in registers until it is final. The separate kernels (EnqueueGradientBefore) write it, read it and
+// write it again, in a layer whose arrays are the largest of a step.
 //
 // Runs on devices of capability 9.0 and for the shapes of MarkedProductServes; elsewhere callers use the separate
 // kernels. The emulated runtime replaces this kernel by plain loops.
@@ -30,19 +30,20 @@ struct MarkedProductShape {
 // Returns whether the kernel supports this shape on the current device.
 bool MarkedProductServes(const MarkedProductShape& shape);
 
-// Arguments; matrices are bf16, `rows.width` is `outputs`. Sums are in fp32.
+// The arguments. Matrices are bf16, sums are in fp32, and `rows.width` is `outputs`.
 struct MarkedProduct {
   const void* grad = nullptr;    // [padded_rows, inner]; zero in rows at or past the batch's
   const void* weight = nullptr;  // [inner, outputs]
   Between between;
   const uint16_t* marks = nullptr;  // [padded_rows, outputs / 8]
   void* before = nullptr;           // [padded_rows, outputs], not in place; zero in rows at or past the batch's
-  // [MostPieces, outputs]: each a sum of some rows as they are stored. A batch of n rows writes the first
-  // min(MostPieces, ceil(n / 128)); the assignment of rows to pieces does not depend on the envelope.
+  // [MarkedProductMostPieces(), outputs]: each row is the sum of some rows of `before` as stored. A batch of n rows
+  // writes the first min(MarkedProductMostPieces(), ceil(n / 128)) pieces. Which rows a piece has does not depend on
+  // the envelope.
   float* partials = nullptr;
 };
 int32_t MarkedProductMostPieces(int32_t padded_rows, const MarkedProductShape& shape);
-// Enqueues on `stream`. kDevice with the driver's text if an operand's descriptor is refused.
+// Enqueues on `stream`. kDevice, with the driver's text, if the driver refuses the descriptor of an operand.
 Status EnqueueMarkedProduct(const RowsOnDevice& rows, const MarkedProductShape& shape, const MarkedProduct& product,
                             cudaStream_t stream);
 

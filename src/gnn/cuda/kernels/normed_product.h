@@ -6,7 +6,7 @@
 //
 //   y = dropout(f(norm(x W^T))) + r R^T + b
 //
-// The product stays in registers, where it is normalised, activated and dropped; the residual's product is added there,
+// The product stays in registers, where it is normalised, activated and dropped. The residual's product is added there,
 // and y is written once, with the marks that backward reads. The separate kernels write, read and write two products,
 // in a layer whose arrays are the largest of a step.
 //
@@ -32,8 +32,8 @@ struct NormedProductShape {
 // Returns whether the kernel supports this shape on the current device.
 bool NormedProductServes(const NormedProductShape& shape);
 
-// Arguments; matrices are bf16, the bias fp32; x and residual are [rows.padded_rows, …], `rows.width` is `outputs`.
-// Rows at or past the batch's are left unchanged. Sums are in fp32.
+// The arguments. Matrices are bf16, residual_bias is fp32, sums are in fp32, and `rows.width` is `outputs`. Rows of y
+// at or past the batch's are left unchanged.
 struct NormedProduct {
   const void* x = nullptr;       // [padded_rows, inputs]
   const void* weight = nullptr;  // [outputs, inputs]
@@ -48,7 +48,7 @@ struct NormedProduct {
   int64_t also_stride = 0;
   uint16_t* marks = nullptr;  // [padded_rows, outputs / 8]
 };
-// Enqueues on `stream`. kDevice with the driver's text if an operand's descriptor is refused.
+// Enqueues on `stream`. kDevice, with the driver's text, if the driver refuses the descriptor of an operand.
 Status EnqueueNormedProduct(const RowsOnDevice& rows, const NormedProductShape& shape, const NormedProduct& product,
                             cudaStream_t stream);
 

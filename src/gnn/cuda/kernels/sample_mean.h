@@ -13,9 +13,9 @@
 
 namespace hone::gnn::cuda {
 
-// Draws `fanout` neighbors of each of the header's nodes and writes
+// Draws `fanout` neighbors of each of the header's hop_nodes[hop] nodes, of which there are at most `rows`, and writes
 //   out [rows, 2 * 8 * feature_vectors] = [mean of their feature rows | the node's own row]
-// in `out_element`. The drawn ids are not kept. `hop` is its number in the key; rows = hop_nodes[hop].
+// in `out_element`. The drawn ids are not kept. `hop` is the hop's number in the draws' key.
 cudaError_t EnqueueSampleMean(const GraphOnDevice& graph, Element feature_element, int hop, int fanout, int32_t rows,
                               const RunState* state, const BatchHeader* header, const int32_t* nodes,
                               Element out_element, void* out, cudaStream_t stream);

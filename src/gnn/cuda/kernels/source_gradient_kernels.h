@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does EnqueueAggregateBackward (aggregate_kernels.h) for bf16 rows, and in the same pass over the first layer's many
-// rows makes what that layer needs of the gradient: column sums, and the gradient before the activation and dropout
-// that made the rows. Sums run in the same order.
+// Does the work of EnqueueAggregateBackward (aggregate_kernels.h) for bf16 rows. In the same pass over the first
+// layer's many rows it makes what that layer needs of the gradient: column sums, and the gradient before the activation
+// and dropout that made the rows. Sums run in EnqueueAggregateBackward's order.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,8 +21,8 @@ struct SourceGradient {
   void* before = nullptr;
   const uint16_t* marks = nullptr;  // [padded_sources, width / 8]
   Between between = {};
-  // Sums over each piece of kLongPieceRows (column_sums.cuh), [pieces, width]: first of `before` if it is written, then
-  // of grad_z.
+  // [pieces, width] sums over each piece of kLongPieceRows (column_sums.cuh): first those of `before`, if it is
+  // written, then those of grad_z.
   float* partials = nullptr;
 };
 cudaError_t EnqueueSourceGradient(const AggregateKind& kind, const HopOnDevice& hop, int number,
