@@ -27,8 +27,8 @@ __device__ void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// Each warp handles a strip of 32 vectors of a row; blockIdx.y selects the strip. All of the row's neighbors are copied
-// at once, each lane's part to where no other lane reads.
+// Aggregates with one warp per strip of 32 vectors of a row; blockIdx.y selects the strip. All of the row's neighbors
+// are copied to shared memory at once, each lane's part to a place that no other lane reads.
 template <typename T>
 __global__ void __launch_bounds__(kForwardBlock)
     AggregateKernel(AggregateKind kind, HopOnDevice hop, int number, AggregateInput input, int32_t vectors,
@@ -36,8 +36,8 @@ __global__ void __launch_bounds__(kForwardBlock)
   constexpr int kStride = 32 * static_cast<int>(sizeof(RawOf<T>) / sizeof(uint4));
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int32_t row = static_cast<int32_t>(blockIdx.x * (blockDim.x / 32)) + warp;
-  // Loads everything at once, so that one wait is enough; rows of the envelope have valid (perhaps old) columns and
-  // counts.
+  // All loads are started at once, so that one wait is enough. Rows past the batch's, up to the envelope, have valid
+  // columns and counts, perhaps of an earlier batch.
   const bool exists = row < hop.rows;
   const int32_t drawn = exists && lane < hop.fanout ? hop.columns[static_cast<int64_t>(row) * hop.fanout + lane] : 0;
   const int32_t count = exists ? hop.counts[row] : 0;
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(kBlock)
     const int32_t vector = first + lane;
     const bool mine = vector < vectors;
     Float8 sum = {};
-    for (int32_t from = begin; from < end; from += 32) {  // 32 slots at a time, one per lane, then broadcast
+    for (int32_t from = begin; from < end; from += 32) {  // 32 slots at a time: each lane loads one, then broadcasts it
       int32_t row = 0;
       float weight = 1;
       if (from + lane < end) {

@@ -3,12 +3,12 @@
 //
 // Implements attention_kernels.h.
 //
-// A group of 16 or 32 lanes holds a row of up to 256 columns, eight columns each, and handles one destination: it loads
-// up to six items at once, sums up their logits, and uses the rows again while they are in its registers. Whole warps
-// handle wider rows in column blocks, reading them once for the logits and again for the sums.
+// A group of 16 or 32 lanes handles one destination and holds rows of up to 256 columns, eight columns per lane. The
+// group loads up to six items at once, sums up their logits, and uses the rows again while they are in its registers.
+// Wider rows are handled by whole warps in column blocks, and are read once for the logits and again for the sums.
 //
-// Every sum has one order, whatever the envelope: items within a destination; and for `folded`, the destinations of a
-// group, the groups of a block, and the blocks, whose number is fixed.
+// Every sum has one order, whatever the envelope. Within a destination it is the order of items. For `folded` it is the
+// order of a group's destinations, of a block's groups, and of the blocks, whose number is fixed.
 #include "gnn/cuda/kernels/attention_kernels.h"
 
 #include <algorithm>
@@ -27,17 +27,18 @@ namespace {
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
 constexpr int kBlockColumns = 256;  // columns that a warp reads at once
-constexpr int kBitsBlocks = 132;     // blocks that make dropout's bits, whatever their number
+constexpr int kBitsBlocks = 132;    // number of blocks that make dropout's bits
 constexpr int kJoinLanes = 32;      // lanes that add up the partials of a column
 
-// Sources that a warp has in flight.
+// Returns how many sources a warp of SourceGradientKernel handles.
 template <typename T>
 constexpr int SourcesAWarp(bool one_head) {
   return !one_head ? 2 : sizeof(T) == 2 ? 4 : 2;
 }
 int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
 __host__ __device__ int GroupsABlock(int32_t width) { return kBlock / (width <= 128 ? 16 : 32); }
-// Most blocks that share the destinations of a backward pass: as many as 132 multiprocessors hold at once.
+// Returns the largest number of blocks that share the destinations of a backward pass: as many as 132 multiprocessors
+// hold at once.
 __host__ __device__ constexpr int GradientBlocks(int32_t width) { return width <= 128 ? 396 : 264; }
 
 __device__ float WarpSum(float x) {
@@ -52,7 +53,7 @@ __device__ float WarpMax(float x) {
 }
 __device__ float LeakyRelu(float slope, float x) { return x > 0.0f ? x : slope * x; }
 
-// One destination as its group of lanes sees it, with all look-ups done at once; a group past the batch's rows has no
+// A destination as its group of lanes sees it, with all look-ups done at once. A group past the batch's rows has no
 // items, but executes the same steps.
 template <typename Rows, typename Group, int kItems>
 struct GroupRow {
@@ -64,7 +65,8 @@ struct GroupRow {
     items = ItemsOf(slots, row, rows.Self(row));
     if (group.item > 0 && group.item < kItems && group.item <= slots.fanout) source = __ldg(items.sources + group.item - 1);
   }
-  // Returns the place of item first + the lane's own, and whether it is attended to.
+  // Returns the place of the lane's item, number first + group.item, and sets *counts to whether the destination
+  // attends to it.
   __device__ int32_t Place(const Rows& rows, const Group& group, int32_t first, bool* counts) const {
     const int32_t item = first + group.item;
     *counts = group.item < kItems && item < items.count;
@@ -73,7 +75,7 @@ struct GroupRow {
     *counts = item == 0 || of != items.self;
     return rows.Place(of);
   }
-  // Loads items first, first + 1, …, all in flight before the first is needed; zeros where there is none.
+  // Loads items first, first + 1, …, all in flight before the first is needed; items that do not exist are zeros.
   __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool mine, int32_t (&at)[kItems],
                        typename Rows::Made (&x)[kItems]) const {
     typename Rows::Fetched fetched[kItems];
@@ -87,29 +89,31 @@ struct GroupRow {
     for (int i = 0; i < kItems; ++i) x[i] = rows.Make(fetched[i]);
   }
 };
-// Whether a destination's rows are copied to shared memory while the previous one is processed. Done for scattered
-// rows: the graph's, of two bytes per element, all of a destination's at once.
+// Whether a destination's rows are copied to shared memory while the previous destination is processed. This is done
+// for scattered rows of two bytes per element, which are the graph's features, if all of a destination's rows fit at
+// once.
 template <typename Rows, bool kWhole>
 constexpr bool kCopied = Rows::kOfGraph && kWhole && sizeof(typename Rows::Made) == sizeof(uint4);
-// A lane's part of the copied rows, 16 bytes per item and 16 for the row's gradient; lanes lie 16 bytes apart.
+// The size of a warp's copy of one turn, in 16-byte words: 32 for each item and 32 for the row's gradient. A lane's
+// words of successive items are 32 apart.
 template <int kItems>
 constexpr int kCopyStride = (kItems + 1) * 32;
 template <int kItems>
 constexpr int kCopyBytes = kWarps * 2 * kCopyStride<kItems> * static_cast<int>(sizeof(uint4));
 
-// Walks over the destinations of a group, one per turn, and copies a turn's rows while the previous turn's are
-// processed; the look-ups of the next turn are then in flight.
+// Walks over the destinations of a group, one per turn. A turn's rows are copied while the previous turn's are
+// processed; meanwhile the look-ups of the next turn are in flight.
 template <typename Rows, typename Group, int kItems>
 struct CopiedTurns {
   const Rows& rows;
   const Slots& slots;
   const Group& group;
   int32_t all_rows, stride, vectors;
-  uint4* ring;
+  uint4* ring;  // this lane's words of two copies in shared memory
   int32_t row;  // row of the turn being copied
   GroupRow<Rows, Group, kItems> copied, later;
-  bool counts = false;  // for the turn being copied, by lane
-  int which = 0;        // half of the ring that it is copied to
+  bool counts = false;  // whether the destination attends to the lane's item, in the turn being copied
+  int which = 0;        // half of the ring to which the current turn is copied
 
   __device__ CopiedTurns(const Rows& of, const Slots& slots_of, const Group& by, int32_t first_row, int32_t end, int32_t step,
                          int32_t row_vectors, uint4* to)
@@ -117,7 +121,7 @@ struct CopiedTurns {
         copied(of, slots_of, by, first_row, first_row < end),
         later(of, slots_of, by, first_row + step, first_row + step < end) {}
   __device__ bool mine() const { return row < all_rows && group.part < vectors; }
-  // Loads `grad`, the row's gradient; null: there is none.
+  // Starts the copy of the turn's rows and of `grad`, the gradient of its row; null: without a gradient.
   __device__ void Start(const __nv_bfloat16* grad) {
     const int32_t place = copied.Place(rows, group, 0, &counts);
     uint4* to = ring + which * kCopyStride<kItems>;
@@ -129,14 +133,14 @@ struct CopiedTurns {
     if (mine() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
     CommitCopies();
   }
-  // Moves to the next turn, whose copy is to be started.
+  // Moves to the next turn, whose copy Start must then begin.
   __device__ void Advance() {
     row += stride;
     copied = later;
     later = {rows, slots, group, row + stride, row + stride < all_rows};
     which ^= 1;
   }
-  // Returns an item of the turn before the one being copied; zeros if there is no such item.
+  // Returns the lane's part of an item of the turn before the one being copied; zeros if `has` is false.
   __device__ typename Rows::Made Item(bool has, int i) const {
     typename Rows::Made x;
     if (has) x.words = ring[(which ^ 1) * kCopyStride<kItems> + i * 32];
@@ -147,7 +151,7 @@ struct CopiedTurns {
   }
 };
 
-// The sum over the one or two groups of a warp.
+// Returns the larger of the counts of a warp's groups, of which there are one or two.
 template <int kParts>
 __device__ int32_t MostOfWarp(int32_t count) {
   return kParts == 32 ? count : max(count, __shfl_xor_sync(kFullWarp, count, 16));
@@ -155,7 +159,7 @@ __device__ int32_t MostOfWarp(int32_t count) {
 constexpr int MostItems(int items) { return items <= 8 ? 8 : 16; }
 
 // Computes the softmax over a destination's items and their weighted sum in one pass: rows stay in registers while
-// their weights are found, kItems at a time. kWhole: these are all items.
+// their weights are found, kItems at a time. kWhole: no destination has more than kItems items.
 template <typename Rows, typename Out, int kParts, int kItems, bool kWhole>
 __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     AttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
@@ -176,7 +180,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     const float* as_source = folded + static_cast<int64_t>(h) * shape.width + group.part * 8;
     const Float8 by_source = mine ? Load8(as_source) : Float8{};
     const Float8 by_destination = mine ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
-    float own = 0, top = -INFINITY, total = 0;  // own: the destination's part of each of its logits
+    float own = 0, top = -INFINITY, total = 0;  // `own` is the score as a destination, a term of each of its logits
     Float8 sum = {};
     for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
       bool counts = false;
@@ -219,7 +223,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     if (!kWhole) {
       const float inverse = 1.0f / total;
       for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
-        float& value = kept.At(item, h);  // written by the lane that stored it
+        float& value = kept.At(item, h);  // this lane stored it above
         const float alpha = of.items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, value) - top) * inverse : 0.0f;
         value = value > 0.0f ? alpha : -alpha;
       }
@@ -230,7 +234,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
   }
 }
 
-// Does the same where rows are copied ahead: a group handles one destination after another.
+// Does AttentionKernel's work where rows are copied ahead: a group handles one destination after another.
 template <typename Rows, typename Out, int kParts, int kItems>
 __global__ void __launch_bounds__(kBlock, 3)
     CopiedAttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
@@ -242,7 +246,7 @@ __global__ void __launch_bounds__(kBlock, 3)
   const int32_t vectors = shape.width / 8;
   const int32_t first_row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kParts);
   const int32_t stride = static_cast<int32_t>(gridDim.x) * (kBlock / kParts);
-  int32_t warp_row = first_row - lane / kParts;  // equally many turns for all lanes of a warp
+  int32_t warp_row = first_row - lane / kParts;  // all lanes of a warp take equally many turns
   if (warp_row >= all_rows) return;
   CopiedTurns<Rows, Group, kItems> turns(rows, slots, group, first_row, all_rows, stride, vectors,
                                          DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane);
@@ -283,7 +287,8 @@ __global__ void __launch_bounds__(kBlock, 3)
   }
 }
 
-// Stores a block's share of `folded`'s gradient in column block `vectors_before`, from its warps' shares.
+// Stores a block's share of `folded`'s gradient, in the columns from `vectors_before` vectors on, from its warps'
+// shares.
 __device__ void StoreShare(float (&shares)[kWarps][kBlockColumns], const Float8& share, bool stores, int part, int32_t columns,
                            float* partial) {
   if (stores) Store8(&shares[threadIdx.x / 32][part * 8], share);
@@ -296,9 +301,9 @@ __device__ void StoreShare(float (&shares)[kWarps][kBlockColumns], const Float8&
   __syncthreads();
 }
 
-// Computes the gradients of the logits of every destination, and each block's share of `folded`'s. With d the products
-// of grad_out with the items, e their mean by weight, and s the slopes of leaky_relu, a logit's gradient is alpha (d -
-// e) s.
+// Computes the gradients of the logits of every destination, and each block's share of `folded`'s gradient. Let d be
+// the products of grad_out with the items, e their mean by weight, and s the slopes of leaky_relu. Then a logit's
+// gradient is alpha (d - e) s.
 template <typename Rows, typename Grad, int kParts, int kItems, bool kWhole>
 __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
     LogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
@@ -312,7 +317,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
   const Group group(lane);
   const int32_t vectors = shape.width / 8, heads = shape.heads;
   const int32_t first_row = static_cast<int32_t>(blockIdx.x * kGroups + threadIdx.x / kParts);
-  const int32_t warp_row = first_row - lane / kParts;  // equally many turns for all lanes of a warp
+  const int32_t warp_row = first_row - lane / kParts;  // all lanes of a warp take equally many turns
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
 
   for (int32_t h = 0; h < heads; ++h) {
@@ -330,8 +335,8 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
       const Float8 g =
           mine ? Load8(grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width + group.part * 8) : Float8{};
       float expected = 0, total = 0;
-      Float8 slopes = {};                // with several chunks: the items' sum by alpha s,
-      typename Rows::Made itself = {};  // and item 0
+      Float8 slopes = {};               // with several chunks of items: their sum by alpha s
+      typename Rows::Made itself = {};  // with several chunks: item 0
       for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
         bool counts = false;
         const int32_t place = of.Place(rows, group, first, &counts);
@@ -373,7 +378,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
         AddScaled8(-expected, slopes, by_source);
         for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
           const float alpha = alphas.At(item, h);
-          float& value = gradient.At(item, h);  // written by the lane that stored it
+          float& value = gradient.At(item, h);  // this lane stored it above
           value = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f) * (value - expected);
           total += value;
         }
@@ -394,7 +399,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
   }
 }
 
-// Does the same where rows are copied ahead.
+// Does LogitGradientKernel's work where rows are copied ahead.
 template <typename Rows, typename Grad, int kParts, int kItems>
 __global__ void __launch_bounds__(kBlock, 3)
     CopiedLogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
@@ -409,7 +414,7 @@ __global__ void __launch_bounds__(kBlock, 3)
   const Group group(lane);
   const int32_t vectors = shape.width / 8, heads = shape.heads;
   const int32_t first_row = static_cast<int32_t>(blockIdx.x * kGroups + threadIdx.x / kParts);
-  const int32_t warp_row = first_row - lane / kParts;  // equally many turns for all lanes of a warp
+  const int32_t warp_row = first_row - lane / kParts;  // all lanes of a warp take equally many turns
   const int32_t stride = GradientBlocks(shape.width) * kGroups;
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
   uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane;
@@ -425,7 +430,7 @@ __global__ void __launch_bounds__(kBlock, 3)
         turns.Start(nullptr);
       }
     };
-    const auto alpha_of = [&] {  // for the turn being copied
+    const auto alpha_of = [&] {  // the alpha of the lane's item in the turn being copied
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, turns.row, heads);
       return group.item < kItems && group.item < turns.copied.items.count ? alphas.At(group.item, h) : 0.0f;
     };
@@ -451,7 +456,7 @@ __global__ void __launch_bounds__(kBlock, 3)
       for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, Widened(turns.Item(mine && i < count, i)));
       const float dot = group.SumByItem(dots);
       const float expected = group.SumOfItems(fabsf(alpha) * dot);
-      AwaitCopies<1>();  // items are read again below, because registers are worth more
+      AwaitCopies<1>();  // the items are read again below, which saves registers
       const float value = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f) * (dot - expected);
       if (group.speaks() && group.item < kItems && group.item < count) gradient.At(group.item, h) = value;
       const float total = group.SumOfItems(value);
@@ -484,8 +489,8 @@ __device__ Float8 WideValue(const Rows& rows, int32_t place, int32_t vector) {
   return x;
 }
 
-// Computes values.At(item, h) = v . x_item for all items of the row, for rows wider than a warp; `columns_of(vector)`
-// returns eight columns of v.
+// Computes values.At(item, h) = v . x_item for all items of the row, where rows are wider than a warp.
+// `columns_of(vector)` returns eight columns of v.
 template <typename Rows, typename Columns>
 __device__ void DotItems(const Rows& rows, const Items& items, int32_t vectors, int lane, const ItemValues& values, int32_t h,
                          const Columns& columns_of) {
@@ -515,7 +520,7 @@ __global__ void __launch_bounds__(kBlock)
   for (int32_t h = 0; h < shape.heads; ++h) {
     const float* as_source = folded + static_cast<int64_t>(h) * shape.width;
     const float* as_destination = as_source + static_cast<int64_t>(shape.heads) * shape.width;
-    float own = 0;  // the destination's part of each of its logits
+    float own = 0;  // the score as a destination, a term of each of its logits
     const int32_t self_place = rows.Place(items.self);
     for (int32_t vector = lane; vector < vectors; vector += 32) {
       own += Dot8(Load8(as_destination + vector * 8), WideValue(rows, self_place, vector));
@@ -618,7 +623,8 @@ struct JoinedLayers {
   FoldedGradient layers[kMaxHopsOnDevice];
 };
 
-// Sets folded to the sum of the blocks' partials, in one order whatever the envelope; one row of blocks per layer.
+// Sets a layer's `folded` gradient to the sum of the blocks' partials, in one order whatever the envelope. blockIdx.y
+// selects the layer.
 __global__ void JoinPartialsKernel(JoinedLayers of, const BatchHeader* header) {
   __shared__ float sums[kJoinLanes][33];
   const FoldedGradient& layer = of.layers[blockIdx.y];
@@ -641,7 +647,8 @@ __global__ void JoinPartialsKernel(JoinedLayers of, const BatchHeader* header) {
   layer.folded[column] = sum;
 }
 
-// Stores eight columns of a gradient of z, with zeros in columns that did not pass.
+// Stores eight columns of a gradient of z. Columns whose bit is not set, which did not pass relu and dropout, become
+// zero.
 __device__ void StorePassing(float* p, uint32_t bits, Float8 x) {
   Keep8(bits, 1.0f, x);
   Store8(p, x);
@@ -656,9 +663,9 @@ __device__ void StorePassing(__nv_bfloat16* p, uint32_t bits, const Float8& x) {
   *reinterpret_cast<uint4*>(p) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Each warp handles kSources consecutive sources and sums what their slots, themselves and their logits pass on. Lane e
-// * kSources + s looks up slot e of source s; each source's first row of grad_out is in flight before any is summed up,
-// and most sources have no other.
+// Each warp handles kSources consecutive sources, and sums up what reaches a source through its slots, its own row and
+// its logits. Lane e * kSources + s looks up slot e of source s. The first row of grad_out of each source is in flight
+// before any is summed up, because most sources have no other.
 template <typename T, bool kOneHead>
 __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
     SourceGradientKernel(HopOnDevice hop, int number, AttentionShape shape, const float* folded, AttentionInput input,
@@ -784,8 +791,8 @@ struct MaskedLayers {
   MaskedLayer layers[kMaxHopsOnDevice];
 };
 
-// Eight lanes per row, four bytes each at a time. One block per multiprocessor: this arithmetic runs next to a kernel
-// that waits for memory, and must leave it room.
+// Makes dropout's bits with eight lanes per row, each of which makes four bytes at a time. There is one block per
+// multiprocessor, because this arithmetic must leave room for a concurrent kernel, which waits for memory.
 __global__ void __launch_bounds__(kBlock)
     DropoutBitsKernel(MaskedLayers of, int layers, const RunState* state, const BatchHeader* header, const int32_t* nodes) {
   const int32_t stride = static_cast<int32_t>(gridDim.x * blockDim.x / 8);
@@ -840,7 +847,8 @@ struct UnfoldedLayers {
   UnfoldedLayer layers[kMaxHopsOnDevice];
 };
 
-// A block computes 32 columns of one of a layer's 2 * heads vectors; its rows of threads share the columns of the head.
+// Folds with one block per 32 columns of one of a layer's 2 * heads vectors; the block's rows of threads share the sum
+// over the head's columns.
 __global__ void FoldKernel(FoldedLayers of) {
   __shared__ float sums[kJoinLanes][33];
   const FoldedLayer& layer = of.layers[blockIdx.z];
@@ -863,7 +871,7 @@ __global__ void FoldKernel(FoldedLayers of) {
   layer.folded[static_cast<int64_t>(vector) * width + column] = sum;
 }
 
-// Runs one warp per row of a layer's weight.
+// Computes the gradients of UnfoldedLayer with one warp per row of a layer's weight.
 __global__ void UnfoldKernel(UnfoldedLayers of) {
   const UnfoldedLayer& layer = of.layers[blockIdx.y];
   const FoldedLayer& forward = layer.forward;
@@ -890,7 +898,7 @@ __global__ void UnfoldKernel(UnfoldedLayers of) {
 }
 
 // Calls launch.template operator()<kParts, kItems, kWhole>() with the values that suit the rows' width, the fanout and
-// the row type: inner hops of two-byte rows deserve more registers, and more code.
+// the row type. Inner hops of two-byte rows get more registers, and more instances of the kernel.
 template <typename Rows, int kParts, typename With>
 cudaError_t WithItems(int32_t fanout, const With& with) {
   if constexpr (std::is_same_v<Rows, PlainRows>) {
@@ -906,7 +914,7 @@ cudaError_t WithGroups(int32_t width, int32_t fanout, const With& with) {
   return GroupsABlock(width) == kWarps ? WithItems<Rows, 32>(fanout, with) : WithItems<Rows, 16>(fanout, with);
 }
 
-// Launches with `shared` bytes of dynamic shared memory, also above the default limit.
+// Launches with `shared` bytes of dynamic shared memory, which may exceed the default limit.
 template <typename Kernel, typename... Arguments>
 cudaError_t LaunchShared(Kernel kernel, int blocks, int shared, cudaStream_t stream, Arguments&&... arguments) {
   if (shared > 0) {
@@ -985,7 +993,7 @@ cudaError_t WithRowsOf(const T*, const AttentionInput& input, const AttentionSha
   return with(HiddenRows<T>{z, shape.width / 8, input.activation, input.scale, kept});
 }
 
-// The layers as a kernel's argument, and their largest size.
+// Returns the layers as a kernel's argument, with their largest size.
 template <typename Argument, typename Layer>
 Argument Together(std::span<const Layer> layers) {
   Argument all;

@@ -3,11 +3,11 @@
 //
 // Defines what the attention kernels read, and how lanes share it.
 //
-// The items of a destination are what it attends to: item 0 is the node itself, item j + 1 its slot j. Registers keep
-// rows as loaded, two bytes per element where stored so, and each use widens them again: that takes fewer registers, so
-// that more rows are in flight at once. Relu and dropout are applied to two such elements at a time.
+// The items of a destination are the rows to which it attends: item 0 is the node itself, item j + 1 its slot j.
+// Registers keep rows as loaded, two bytes per element if stored so, and each use widens them again. That takes fewer
+// registers, so that more rows are in flight at once. Relu and dropout are applied to two such elements at a time.
 //
-// A byte of bits stands for eight columns: bit i for column 2i, bit 4 + i for column 2i + 1.
+// A byte of dropout's bits stands for eight columns: bit i for column 2i, bit 4 + i for column 2i + 1.
 #pragma once
 
 #include "gnn/cuda/base/device_math.cuh"
@@ -58,7 +58,7 @@ __device__ inline Float8 Widened(const Raw8<__nv_bfloat16>& x) {
   return out;
 }
 
-// Keeps the compiler from holding on to widened values: widening again is cheaper than registers.
+// Keeps the compiler from holding widened values in registers: widening them again is cheaper.
 template <typename T>
 __device__ void WidenAgain(Raw8<T>& x) {
 #if defined(__CUDA_ARCH__)
@@ -78,7 +78,7 @@ __device__ inline void AddScaled8(float factor, const Float8& x, Float8& to) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) to.v[i] += factor * x.v[i];
 }
-// Applies dropout to eight values, by the bits of the kept ones.
+// Applies dropout to eight values: `bits` says which are kept, and they are multiplied by `scale`.
 __device__ inline void Keep8(uint32_t bits, float scale, Float8& x) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) x.v[i] = (bits >> (i / 2 + i % 2 * 4) & 1u) != 0 ? x.v[i] * scale : 0.0f;
@@ -96,7 +96,7 @@ __device__ inline uint32_t PositiveBits(const Float8& x) {
   for (int i = 0; i < 8; ++i) bits |= x.v[i] > 0.0f ? 1u << (i / 2 + i % 2 * 4) : 0u;
   return bits;
 }
-// Does the same for values that are not below zero: a carry into the sign shows a value that is not zero.
+// Returns the same for values that are not below zero: a carry into the sign bit shows that a value is not zero.
 __device__ inline uint32_t PositiveBits(const Raw8<__nv_bfloat16>& x) {
   constexpr uint32_t kAllButSigns = 0x7fff7fffu;
   const uint32_t bits =
@@ -105,8 +105,8 @@ __device__ inline uint32_t PositiveBits(const Raw8<__nv_bfloat16>& x) {
   return (bits | bits >> 12) & 0xffu;
 }
 
-// The rows of an inner hop, by local id: dropout(f(z)). Fetch loads, Made is the form kept in registers, Widened(made)
-// * Scale() is x.
+// The rows of an inner hop, by local id: x = dropout(f(z)). Fetch loads a vector, Made is the form that is kept in
+// registers, and Widened(made) * Scale() is x.
 template <typename T>
 struct HiddenRows {
   const T* z;
@@ -134,15 +134,16 @@ struct HiddenRows {
     if (kept != nullptr) Keep8(from.bits, scale, x);
     return x;
   }
-  // Records what passes relu and dropout. Destinations with a common source write the same.
+  // Records which elements pass relu and dropout. Several destinations may read the same source; they write the same
+  // bits.
   __device__ void NotePassing(uint8_t* passes, int32_t place, int32_t vector, const Made& made) const {
     passes[static_cast<int64_t>(place) * vectors + vector] = static_cast<uint8_t>(PositiveBits(made));
   }
 };
 __device__ inline const Float8& Widened(const Float8& x) { return x; }
 
-// Does the same for two-byte elements with relu or without an activation: after activation and dropout they are
-// two-byte elements again.
+// The rows of an inner hop, as HiddenRows, for two-byte elements with relu or without an activation: such elements are
+// exact in two bytes again after activation and dropout, whose scale Scale() returns.
 struct PlainRows {
   const __nv_bfloat16* z;
   int32_t vectors;
@@ -209,7 +210,7 @@ struct Slots {
 struct Items {
   const int32_t* sources;
   int32_t self;
-  int32_t count;  // the node itself included
+  int32_t count;  // number of items, the node itself included
   __device__ int32_t operator[](int32_t item) const { return item == 0 ? self : __ldg(sources + item - 1); }
   __device__ bool Counts(int32_t item) const { return item == 0 || __ldg(sources + item - 1) != self; }
 };
@@ -231,8 +232,8 @@ __device__ inline ItemValues ValuesOf(float* slots, float* self, int32_t self_st
   return {slots + static_cast<int64_t>(row) * of.fanout * heads, self + static_cast<int64_t>(row) * self_stride, heads};
 }
 
-// kParts lanes handle a destination, each lane eight columns, and up to kMost items at a time, a power of two. A value
-// of an item is held by the item's lanes.
+// A group of kParts lanes that handles a destination. Each lane holds eight columns of rows, and the group works on up
+// to kMost items at a time, a power of two. Each item has kLanesAnItem lanes, which hold the item's values.
 template <int kParts, int kMost>
 struct LaneGroup {
   static_assert(kMost <= kParts);
@@ -242,7 +243,8 @@ struct LaneGroup {
   __device__ explicit LaneGroup(int lane) : part(lane % kParts), item(part / kLanesAnItem) {}
   __device__ bool speaks() const { return part % kLanesAnItem == 0; }  // whether the lane writes for its item
 
-  // Sums v[i] over the group, for the lanes of item i: fewer exchanges than one sum for each.
+  // Returns, in the lanes of item i, the sum of v[i] over the group. This takes fewer exchanges than one sum for each
+  // i.
   __device__ float SumByItem(float (&v)[kMost]) const {
     if constexpr (kMost == 16) Halve<8>(v);
     Halve<4>(v);
@@ -258,7 +260,7 @@ struct LaneGroup {
     for (int offset = kParts / 2; offset > 0; offset /= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
     return x;
   }
-  // Broadcasts from the lanes of item i to the whole group.
+  // Broadcasts x from the lanes of item i to the whole group.
   template <typename T>
   __device__ static T Of(int i, T x) {
     return __shfl_sync(kFullWarp, x, i * kLanesAnItem, kParts);
@@ -275,7 +277,8 @@ struct LaneGroup {
   }
 
  private:
-  // Half of the lanes keep the upper half of the values and send the lower one; the others do the reverse.
+  // Halves the number of values per lane: half of the lanes keep the upper half of the values and send the lower half
+  // to a partner, the others do the reverse; received values are added.
   template <int kHalf>
   __device__ void Halve(float (&v)[kMost]) const {
     constexpr int kOffset = kLanesAnItem * kHalf;

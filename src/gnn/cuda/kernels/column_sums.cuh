@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Device code of sums over the rows of a batch, column by column, in an order that neither timing nor the envelope
-// changes: pieces of kPieceRows or kLongPieceRows rows are each summed by a block of kSumBlock threads that has a strip
-// of kStrip columns, and then joined by blocks with kJoinColumns columns and kJoinLanes threads per column.
+// changes. Each piece of kPieceRows or kLongPieceRows rows is summed by a block of kSumBlock threads that has a strip
+// of kStrip columns. The pieces are then joined by blocks with kJoinColumns columns and kJoinLanes threads per column.
 #pragma once
 
 #include "gnn/cuda/base/device_math.cuh"
@@ -13,9 +13,9 @@ namespace hone::gnn::cuda {
 
 inline constexpr int kSumBlock = 256;
 inline constexpr int kSumWarps = kSumBlock / 32;
-inline constexpr int kStrip = 256;  // one vector of 8 per lane
-inline constexpr int kPieceRows = 64;
-inline constexpr int kLongPieceRows = 128;  // for the many rows of a first layer
+inline constexpr int kStrip = 256;          // columns of a strip: one vector of 8 per lane
+inline constexpr int kPieceRows = 64;       // rows of a piece
+inline constexpr int kLongPieceRows = 128;  // rows of a piece of a first layer, which has many rows
 inline constexpr int kJoinColumns = 8;      // 32 adjacent bytes of fp32
 inline constexpr int kJoinLanes = kSumBlock / kJoinColumns;
 
@@ -28,8 +28,8 @@ inline dim3 SumGrid(int32_t padded_rows, int32_t width, int piece_rows = kPieceR
 }
 inline int JoinBlocks(int32_t width) { return (width + kJoinColumns - 1) / kJoinColumns; }
 
-// Makes two sums for each column of a strip, from the warps' sums; thread t gets those of column t, in warp order.
-// Every thread of the block calls it; before a second call on the same memory the block needs a barrier.
+// Makes two sums for each column of a strip from the warps' sums, in warp order; thread t gets those of column t. Every
+// thread of the block must call it, with a barrier between two calls on the same memory.
 struct StripSums {
   float values[2][kSumWarps][kStrip];
 };
@@ -52,7 +52,8 @@ __device__ inline int32_t JoinColumn() {
   return static_cast<int32_t>(blockIdx.x * kJoinColumns + threadIdx.x % kJoinColumns);
 }
 __device__ inline int32_t JoinLane() { return static_cast<int32_t>(threadIdx.x / kJoinColumns); }
-// Sums over a column's lanes, in order; every thread of the block calls it. `shared` [kSumBlock].
+// Returns the sum over the lanes of a column, in order. Every thread of the block must call it; `shared` has kSumBlock
+// values.
 __device__ inline double JoinLanes(double value, double* shared) {
   shared[threadIdx.x] = value;
   __syncthreads();

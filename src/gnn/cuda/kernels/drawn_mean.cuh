@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gathering half of GraphSAGE's outermost hop: the mean of the drawn rows next to each node's own row.
+// Computes the gathering half of GraphSAGE's outermost hop: the mean of the drawn rows next to each node's own row.
 //
-// Two kernels use it: sample_mean.h draws in the same kernel, and staged_mean.h has the rows' places recorded before.
-// Sums run in the same order for both, so that both give the same bits.
+// Two kernels use this code: that of sample_mean.h draws too, and for that of staged_mean.h the rows' places were
+// recorded before. Sums run in the same order in both, so that both give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@
 
 namespace hone::gnn::cuda {
 
-// Each warp has the 32 / kLanes rows from `base` on, of `rows`, and gathers several of them side by side: each lane a
-// part of a row, with all of a row's neighbors in flight before the first is added.
-//   own, count, neighbor  of lane l: for row base + l / kLanes its place and how many neighbors it has, and the place of
-//                         neighbor l % kLanes, below count
-//   out                   [rows, 2 * 8 * vectors] = [mean | own row]
+// Gathers the 32 / kLanes rows from `base` on, of `rows` rows, by a whole warp. The warp gathers several rows side by
+// side, each lane a part of a row, with all of a row's neighbors in flight before the first is added.
+//   own       in lane l: the place of row base + l / kLanes
+//   count     in lane l: the number of neighbors of that row
+//   neighbor  in lane l: the place of that row's neighbor l % kLanes, if it is below count
+//   out       [rows, 2 * 8 * vectors] = [mean | own row]
 template <int kLanes, typename Rows, typename Own, typename Place, typename Out>
 __device__ inline void MeansOfDrawn(const Rows& features, int vectors, int fanout, int32_t base, int32_t rows, Own own,
                                     int32_t count, Place neighbor, Out* out) {
@@ -30,7 +31,7 @@ __device__ inline void MeansOfDrawn(const Rows& features, int vectors, int fanou
   int parts = 1;  // lanes per feature row
   while (parts < vectors && parts < 32) parts *= 2;
   const int sides = 32 / parts, side = lane / parts, part = lane % parts;
-  const int together = sides < kRows ? sides : kRows;  // rows side by side; the remaining sides share a row
+  const int together = sides < kRows ? sides : kRows;  // rows side by side; the other lane groups share a row
   const int shares = sides / together;
   const int share = side % shares;
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the outermost hop of hop_sums.h: a warp draws for one to four rows and gathers them, each lane a part of a
-// feature row; lanes that a row leaves idle share its neighbors. Features need no gradient.
+// Implements the outermost hop of hop_sums.h. A warp draws for one to four rows and gathers them, each lane a part of a
+// feature row; lane groups that would be idle share a row's neighbors. Features need no gradient, so there is no
+// backward pass.
 #include <algorithm>
 #include <type_traits>
 
@@ -19,17 +20,17 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// A thread block takes all registers of a multiprocessor and stays to the end, on a share of the multiprocessors: the
-// others are room for the concurrent chain of small kernels, as in outermost_kernels.cu.
+// A thread block takes all registers of a multiprocessor and stays to the end, on a share of the multiprocessors. The
+// others are left to the concurrent chain of small kernels, as in outermost_kernels.cu.
 constexpr int kBlock = 1024;
 template <typename In>
-constexpr int kAhead = sizeof(In) == 2 ? 5 : 3;  // rows in flight
+constexpr int kAhead = sizeof(In) == 2 ? 5 : 3;  // rows that a lane loads before it adds the first
 
 __device__ inline float DegreeOf(const GraphOnDevice& graph, int32_t node) {
   return static_cast<float>(__ldg(graph.row_offsets + node + 1) - __ldg(graph.row_offsets + node));
 }
 
-// The running sums of eight columns, or their running maximum.
+// The running sum, or the running maximum, of eight columns.
 struct Gathered8 {
   Float8 sum = {};
   bool any = false;
@@ -41,7 +42,7 @@ struct Gathered8 {
     }
     any = true;
   }
-  // Combines with what another lane group gathered; the whole warp calls this.
+  // Combines with the sum or maximum of the lane group `offset` lanes away; the whole warp calls this.
   __device__ void Join(bool maximum, int offset) {
     const bool theirs = __shfl_xor_sync(kFullWarp, static_cast<int>(any), offset) != 0;
 #pragma unroll
@@ -57,7 +58,7 @@ struct Gathered8 {
   }
 };
 
-// Writes the row of `out` from what was gathered over `count` neighbors.
+// Writes a vector of the output row from the sum over `count` neighbors and the node's own row.
 template <typename Rows, typename Place, typename Out>
 __device__ inline void Finish(HopSum kind, const Rows& features, Place own, float degree, int32_t count, int vector,
                               Float8 sum, Out* to) {
@@ -73,7 +74,7 @@ __device__ inline void Finish(HopSum kind, const Rows& features, Place own, floa
   Store8(to, sum);
 }
 
-// kLanes: at least the fanout.
+// Draws and sums up to kLanes neighbors per row.
 template <typename Rows, typename Out, int kLanes>
 __global__ void __launch_bounds__(kBlock, 1)
     DrawnSumKernel(HopSum kind, GraphOnDevice graph, Rows features, int hop, int fanout, const RunState* state,
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(kBlock, 1)
   int parts = 1;  // lanes per feature row
   while (parts < vectors && parts < 32) parts *= 2;
   const int sides = 32 / parts, side = lane / parts, part = lane % parts;
-  const int together = sides < kRows ? sides : kRows;  // rows side by side; the remaining sides share a row
+  const int together = sides < kRows ? sides : kRows;  // rows side by side; the other lane groups share a row
   const int shares = sides / together;
   const int share = side % shares;
   const auto warps = static_cast<int32_t>(gridDim.x * (kBlock / 32));

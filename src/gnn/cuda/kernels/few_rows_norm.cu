@@ -19,7 +19,8 @@ constexpr int kEach = kFewRows / kBlock;  // rows per thread: threadIdx.x, and e
 
 __device__ int32_t RowOf(int i) { return i * kBlock + static_cast<int32_t>(threadIdx.x); }
 
-// Sums kCount numbers over the block's threads, in warp order; thread i gets number i. All threads call this.
+// Sums kCount numbers over the block's threads, in warp order; thread i gets the sum of number i. All threads must call
+// it.
 template <int kCount>
 struct BlockSums {
   float of_warps[kWarps][kCount];
@@ -61,7 +62,8 @@ __global__ void __launch_bounds__(kBlock)
   __shared__ float means[8], scales[8], shifts[8];
   const int32_t count = RowsAfter(rows.header, rows.number);
   const auto vector = static_cast<int32_t>(blockIdx.x);
-  if (count == 0) {  // no batch, or a shard without seeds in the last step, which counts
+  if (count == 0) {  // no batch, or a shard without seeds in the last step
+    // That step counts as a batch all the same.
     if (rows.header->valid != 0 && vector == 0 && threadIdx.x == 0) *norm.batches += 1.0f;
     return;
   }

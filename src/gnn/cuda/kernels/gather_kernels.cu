@@ -16,11 +16,11 @@ namespace {
 
 constexpr int kBlock = 128;
 constexpr int kWarps = kBlock / 32;
-constexpr int kAhead = 5;  // rows that a warp has in flight
+constexpr int kAhead = 5;  // rows that a warp loads before it adds the first
 
 int Blocks(int64_t warps) { return static_cast<int>((warps + kWarps - 1) / kWarps); }
 
-// to += relu(x) where the bit of `kept` is set; returns which elements passed.
+// Adds relu(x) to `to` where the bit of `kept` is set, and returns which of these elements are above zero.
 __device__ uint32_t AddActivated(uint32_t kept, const Float8& x, Float8& to) {
   uint32_t passed = 0;
 #pragma unroll
@@ -32,7 +32,7 @@ __device__ uint32_t AddActivated(uint32_t kept, const Float8& x, Float8& to) {
   return passed;
 }
 
-// Each thread has kEach adjacent bytes.
+// Makes kEach adjacent bytes per thread.
 template <int kEach>
 __global__ void __launch_bounds__(kBlock)
     KeptBitsKernel(int number, int32_t vectors, DropoutOnLoad activation, const RunState* state,
@@ -69,7 +69,7 @@ __device__ void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// Gives `kShare` warps to a row: warp w sums slots w, w + kShare, …
+// Gathers with kShare warps per row: warp w sums slots w, w + kShare, …
 template <typename T, int kShare>
 __global__ void __launch_bounds__(kBlock, 8)
     GatherMeanKernel(HopOnDevice hop, int number, const T* z, int32_t vectors, float scale, const uint8_t* kept,
@@ -80,8 +80,8 @@ __global__ void __launch_bounds__(kBlock, 8)
   const int share = warp % kShare;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int slot = lane * kShare + share;
-  // Loads everything at once, so that one wait is enough; rows of the envelope have valid (perhaps old) columns and
-  // counts.
+  // All loads are started at once, so that one wait is enough. Rows past the batch's, up to the envelope, have valid
+  // columns and counts, perhaps of an earlier batch.
   const bool exists = row < hop.rows;
   const int32_t drawn = exists && slot < hop.fanout ? hop.columns[static_cast<int64_t>(row) * hop.fanout + slot] : -1;
   const int32_t count = exists ? hop.counts[row] : 0;
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kBlock, 8)
         const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
         if (!mine || j + a >= mine_of_row) continue;
         bits[a] = AddActivated(bits[a], Widen(raw[a]), sum);
-        // Every reader of a source writes the same.
+        // Every reader of a source writes the same bits.
         if (passed != nullptr) passed[static_cast<int64_t>(source) * vectors + vector] = static_cast<uint8_t>(bits[a]);
       }
     }
@@ -151,9 +151,9 @@ __global__ void __launch_bounds__(kBlock, 8)
   }
 }
 
-// Each warp handles `kEach` neighboring sources and looks up kLooked slots of each at once, of which it loads kEarly at
-// a time, for two sources side by side. Many rows draw the sources that were met first: the rest of their slots are
-// loaded kTogether rows at a time.
+// Each warp handles `kEach` neighboring sources. It looks up kLooked slots of each at once, and loads kEarly of them at
+// a time, for two sources side by side. The remaining slots are loaded kTogether rows at a time: sources with low ids,
+// which were drawn first, may have many.
 template <typename T, int kEach, int kLooked, int kEarly, int kTogether>
 __global__ void __launch_bounds__(kBlock)
     GatherMeanBackwardKernel(HopOnDevice hop, int number, const T* grad_out, const uint8_t* passed, int32_t vectors,
@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(kBlock)
         }
         const int32_t rest = __shfl_sync(kFullWarp, begin, (s + a) * kLooked) + kLooked;
         const int32_t stop = __shfl_sync(kFullWarp, end, (s + a) * kLooked);
-        for (int32_t from = rest; from < stop; from += 32) {  // 32 slots at a time, one per lane, then broadcast
+        for (int32_t from = rest; from < stop; from += 32) {  // 32 slots a turn: one per lane, then broadcast
           int32_t slot_row = 0;
           float slot_weight = 0;
           if (from + lane < stop) {
@@ -277,8 +277,9 @@ void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_
     Launch(kernel, Blocks((padded_sources + each - 1) / each), kBlock, 0, stream, hop, number, grad_out, passed,
            width / 8, padded_sources, scale, header, grad_z);
   };
-  // Where a source has several slots, the latency of each look-up dominates; where most have one slot, too few warps in
-  // flight matter as well: four slots at once need 80 registers, one 63. Both give the same bits.
+  // If a source has several slots, the latency of each look-up dominates. If most sources have one slot, too few warps
+  // in flight matter as well: kernels that load four slots at once need 80 registers, those that load one need 63. Both
+  // give the same bits.
   const bool several = 4 * int64_t{hop.rows} * hop.fanout > 5 * int64_t{padded_sources};
   if (padded_sources <= 32768) {
     launch(GatherMeanBackwardKernel<T, 2, 4, 2, 4>, 2);

@@ -16,9 +16,9 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int kBlocksEach = 3;  // per multiprocessor: limits registers for that
+constexpr int kBlocksEach = 3;  // blocks per multiprocessor, which limits the registers of a thread
 template <typename T>
-constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows in flight
+constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows that a lane loads before it uses the first
 
 int Blocks(int64_t rows) { return static_cast<int>((rows + kBlock / 32 - 1) / (kBlock / 32)); }
 
@@ -30,8 +30,8 @@ __global__ void DegreesKernel(GraphOnDevice graph, int number, const BatchHeader
   degrees[row] = static_cast<float>(__ldg(graph.row_offsets + node + 1) - __ldg(graph.row_offsets + node));
 }
 
-// Calls take(j, raw, bits) for `here` rows, at most 32, in the order of the lanes: this lane's vector of the row whose
-// index lane j holds, and its byte of `kept`.
+// Calls take(j, raw, bits) for rows j = 0 … here - 1, at most 32, in this order. Lane j holds row j's `index`; raw is
+// this lane's vector of the row, bits its byte of `kept`.
 template <typename T, typename Take>
 __device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vectors, int32_t vector, bool mine,
                                int32_t index, int32_t here, const Take& take) {
@@ -48,7 +48,7 @@ __device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vecto
     }
 #pragma unroll
     for (int a = 0; a < kAhead<T>; ++a) {
-      if (j + a < here) take(j + a, raw[a], bits[a]);  // the whole warp calls it, because it may shuffle
+      if (j + a < here) take(j + a, raw[a], bits[a]);  // the whole warp calls `take`, because it may shuffle
     }
   }
 }
@@ -62,8 +62,8 @@ __device__ inline void Multiply8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// How rows are read: unchanged, through a function of two slopes, or through elu, whose code takes registers that the
-// others need.
+// Says how rows are read: unchanged, through a function of two slopes, or through elu. Elu is a form of its own because
+// its code takes registers that the others need.
 enum class Form { kPlain, kTwoSlopes, kElu };
 
 __device__ inline float SlopeBelow(Activation activation) {
@@ -72,7 +72,7 @@ __device__ inline float SlopeBelow(Activation activation) {
                                                 : 1.0f;
 }
 
-// Reads vector `at` of the rows through the activation and dropout; `kept`: its byte.
+// Applies activation and dropout to x, vector `at` of the rows; `kept` is the vector's byte of dropout.
 template <Form kForm>
 __device__ inline void ReadThrough8(const HopRowsThrough& through, const Float8& bias, uint32_t kept, int64_t at,
                                     Float8& x) {
@@ -93,7 +93,8 @@ __device__ inline void ReadThrough8(const HopRowsThrough& through, const Float8&
     }
   }
 }
-// Computes the gradient of the values read by ReadThrough8; `mark`: what forward recorded of the vector.
+// Turns the gradient of what ReadThrough8 made into that of what it read; `mark` is what forward recorded of the
+// vector.
 template <typename T, Form kForm>
 __device__ inline void BackThrough8(const HopRowsThrough& through, RowMark mark, int64_t at, int32_t vector,
                                     Float8& grad) {
@@ -169,7 +170,8 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   }
 }
 
-// Each warp handles kEach sources, most of which at most one slot drew: what they need is loaded together.
+// The number of sources that a warp handles. At most one slot drew most sources, so the rows of all are loaded
+// together.
 template <typename T>
 constexpr int kEach = sizeof(T) == 2 ? 8 : 4;
 
@@ -183,7 +185,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int32_t vectors = call.width / 8;
   const bool symmetric = !kMaximum && call.kind == HopSum::kSymmetric;
-  // The slot at place `at` of the sorted slots: its row, the slot itself, and the factor of the row's gradient.
+  // Place `at` of the sorted slots: the destination row, its slot, and the factor of the row's gradient.
   struct Slot {
     int32_t row = 0, slot = 0;
     float weight = 0;
@@ -266,7 +268,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   }
 }
 
-// Calls `with` with two constants: whether this is a maximum, and how rows are read.
+// Calls `with` with two constants: whether the kind is the maximum, and how rows are read.
 template <typename With>
 cudaError_t WithForm(const HopSumCall& call, const With& with) {
   const auto with_form = [&](auto maximum) {

@@ -56,8 +56,8 @@ __global__ void __launch_bounds__(kSumBlock)
   if (column < inputs && JoinLane() == 0) sums[column] = static_cast<float>(sum);
 }
 
-// Each block has kWeightRows rows of W; kColumnLanes threads share the columns of D, and kShares threads have a part of
-// each sum, of which kDepth terms at a time lie in shared memory.
+// A block handles kWeightRows rows of W. kColumnLanes threads share the columns of D, kShares threads share the terms
+// of each sum, and kDepth terms at a time lie in shared memory.
 constexpr int kWeightRows = 8;
 constexpr int kColumnLanes = 128;
 constexpr int kShares = 4;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kProductBlock)
   __shared__ double totals[2][kWeightRows];
   const int32_t count = RowsAfter(rows.header, rows.number);
   const int32_t first = static_cast<int32_t>(blockIdx.x) * kWeightRows;
-  if (count == 0) {  // as JoinStatisticsKernel
+  if (count == 0) {  // as in JoinStatisticsKernel (norm_kernels.cu)
     if (rows.header->valid != 0 && first == 0 && threadIdx.x == 0) *norm.batches += 1.0f;
     return;
   }
@@ -154,7 +154,8 @@ __global__ void __launch_bounds__(kProductBlock)
   Blend(norm.running_variance[column], variance * n / (n - 1));
 }
 
-// kMarked: `marks` give the activation's inputs, otherwise x does.
+// Computes EnqueueGradientBefore. kMarked: `marks` give the signs of the activation's inputs; otherwise these come from
+// x.
 template <bool kMarked>
 __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
     GradientBeforeKernel(RowsOnDevice rows, const RowMark* marks, const Value* x, ColumnCoefficients coefficients,
@@ -221,7 +222,7 @@ __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
   out[gridDim.x * width] = total_direct;
 }
 
-// Each block has kJoinColumns columns of P, one warp per column once their sums are joined.
+// Finishes kJoinColumns columns of P per block; once their sums are joined, each column has a warp.
 __global__ void __launch_bounds__(kSumBlock)
     InputGradientsKernel(RowsOnDevice rows, int32_t inputs, int32_t outputs, InputMoments moments, const Value* weight,
                          const float* products, ColumnCoefficients c, const float* partials, int32_t most_pieces,

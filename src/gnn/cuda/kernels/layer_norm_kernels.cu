@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kBlock) LayerNormKernel(RowsOnDevice rows, Lay
   }
 }
 
-// partials [piece, 2, width]: sums of the gradient times the normalised row, and of the gradient.
+// Sums over pieces of rows: partials [pieces, 2, width] get the gradient times the normalised row, and the gradient.
 template <typename T>
 __global__ void __launch_bounds__(kBlock)
     ParameterSumsKernel(RowsOnDevice rows, LayerNormOnDevice norm, const T* x, const T* grad_y, float* partials) {
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(kBlock)
     return;
   }
   const float mean = norm.moments[2 * row], inverse = norm.moments[2 * row + 1];
-  // Sums over the gradient after the weight: plain, and along the normalised row. Padding has no weight.
+  // Sums over the columns of g = gradient * weight: plain, and times the normalised row. Padding has weight 0.
   float total = 0, along = 0;
   for (int32_t vector = lane; vector < vectors; vector += 32) {
     const Float8 v = Load8(x + at + vector * 8), g = Load8(grad_y + at + vector * 8),

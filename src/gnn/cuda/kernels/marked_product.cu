@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements marked_product.h for capability 9.0: blocks, warpgroups and accumulators are those of tile_products.cuh.
+// Implements marked_product.h for capability 9.0, with the blocks, warpgroups and accumulators of tile_products.cuh.
 //
 // The weight is read as stored, [inner, outputs]: its rows run along the summed dimension. A warp adds up the columns
-// of its 16 rows by halves, so that each lane ends with four columns, and keeps these sums over all of its tiles.
+// of its 16 rows by halving, so that each lane ends with four columns, and keeps these sums over all of its tiles.
 #include "gnn/cuda/kernels/marked_product.h"
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int kSums = 4;                                 // columns whose sums a thread holds
-constexpr int kSumRows = kTiles * kGroupThreads / 32;    // warps of a block with the same columns
+constexpr int kSumRows = kTiles * kGroupThreads / 32;    // warps of a block that sum the same columns
 constexpr int kSumBytes = kSumRows * kStripColumns * 4;
 constexpr int kBarrierBytes = (2 * kTiles * kMostStages + 1) * 8;
-constexpr int kBoxRows = 64;  // rows of the weight
+constexpr int kBoxRows = 64;  // rows of the weight per TMA box
 static_assert(kTiles * kTileRows == kLongPieceRows, "a block's two tiles are a piece");
 
 struct Operands {
@@ -40,7 +40,8 @@ int Stages(int inner) { return std::min((kMostShared - SharedBytes(inner, 0)) / 
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// Sends half of the values to the lane that differs in `bit`, and adds the received half to the values that stay.
+// Sends half of the values to the lane whose number differs in `bit`, and adds the received half to the values that
+// stay.
 template <int kCount>
 __device__ inline void AddHalves(float (&sums)[32], int bit) {
   const bool upper = (threadIdx.x & static_cast<unsigned>(bit)) != 0;
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(kThreads, 1)
                 barriers + static_cast<uint32_t>(which * kMostStages) * 8,
                 barriers + static_cast<uint32_t>((kTiles + which) * kMostStages) * 8, operands.stages};
   };
-  if (group == kConsumers) {  // loads what the other warpgroups multiply
+  if (group == kConsumers) {  // this warpgroup loads what the others multiply
     asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
     const int which = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
     if (threadIdx.x % 32 != 0 || which >= kTiles) return;
@@ -139,7 +140,8 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
       continue;
     }
-    // A thread has the marks of four vectors: the four groups of eight columns that it also writes for q == g.
+    // Thread q of a quad loads the marks of four groups of eight columns: those that the loop below handles when g ==
+    // q. The other threads of the quad get them by a shuffle.
     uint2 marks[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -173,7 +175,7 @@ __global__ void __launch_bounds__(kThreads, 1)
         }
       }
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {  // sums of the values as stored
+      for (int j = 0; j < 4; ++j) {  // sums of the values as rounded for storing
         sums[(4 * g + j) * 2] = __uint_as_float(words[0][j] << 16) + __uint_as_float(words[1][j] << 16);
         sums[(4 * g + j) * 2 + 1] =
             __uint_as_float(words[0][j] & 0xffff0000u) + __uint_as_float(words[1][j] & 0xffff0000u);
@@ -211,14 +213,14 @@ __global__ void __launch_bounds__(kThreads, 1)
                     column] = total;
 }
 
-#else  // other architectures of the same program never launch this
+#else  // other architectures never launch this kernel
 
 __global__ void MarkedProductKernel(const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap,
                                     RowsOnDevice, Operands) {}
 
 #endif
 
-// Returns the blocks side by side down the rows; 0 where the device cannot be queried.
+// Returns how many blocks work side by side down the rows; 0 if the device cannot be queried.
 int Groups(int outputs) {
   int device = 0, multiprocessors = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads cuBLASLt by dlopen, so that a program built with this file starts where the library is missing. cuBLASLt is
-// column-major, so it is asked for out^T = op(b)^T * op(a)^T, without a transposition anywhere.
+// Loads cuBLASLt by dlopen, so that a program with this file starts where the library is missing. cuBLASLt is
+// column-major, so it is asked for out^T = op(b)^T * op(a)^T, which needs no transposition.
 #include "gnn/cuda/kernels/matmul.h"
 
 #include <cublasLt.h>
@@ -96,7 +96,7 @@ class LtMatmul final : public Matmul {
       return LtStatus(f_.layout_create(to, TypeOf(element), static_cast<uint64_t>(rows), static_cast<uint64_t>(cols), rows),
                       "matrix layout");
     };
-    // A row-major [r, c] is a column-major [c, r].
+    // A row-major [r, c] matrix is a column-major [c, r] matrix.
     HONE_RETURN_IF_ERROR(shape.transpose_b ? layout(&first_, shape.in, shape.k, shape.n)
                                            : layout(&first_, shape.in, shape.n, shape.k));
     HONE_RETURN_IF_ERROR(shape.transpose_a ? layout(&second_, shape.in, shape.m, shape.k)

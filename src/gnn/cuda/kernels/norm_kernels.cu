@@ -65,7 +65,8 @@ __global__ void __launch_bounds__(kBlock)
   const int32_t count = RowsAfter(rows.header, rows.number);
   const int32_t column = JoinColumn();
   const int32_t lane = JoinLane();
-  if (count == 0) {  // no batch, or a shard without seeds in the last step, which counts
+  if (count == 0) {  // no batch, or a shard without seeds in the last step
+    // That step counts as a batch all the same.
     if (rows.header->valid != 0 && column == 0 && lane == 0) *norm.batches += 1.0f;
     return;
   }
@@ -116,7 +117,7 @@ __global__ void RunningCoefficientsKernel(int32_t width, NormOnDevice norm, Colu
   out.shift[column] = norm.bias[column];
 }
 
-// Coefficients of a lane's eight columns, kept while its warp walks down the rows.
+// The coefficients of a lane's eight columns, kept while its warp walks down the rows.
 struct NormalForm {
   Float8 mean, scale, shift;
 };
@@ -130,11 +131,11 @@ __device__ Float8 Normalised(const NormalForm& c, const Float8& x) {
   return y;
 }
 
-// For elementwise kernels that need coefficients: each warp has kWarpRows rows of a strip, interleaved with the other
-// warps', and loads them all before it uses the first.
+// The number of rows that a warp handles in elementwise kernels with coefficients. The warp's rows of a strip are
+// interleaved with the other warps', and all are loaded before the first is used.
 constexpr int kWarpRows = 2;
 constexpr int kBlockRows = kWarpRows * kSumWarps;
-constexpr int kBlocksEach = 4;  // per multiprocessor: limits registers for that
+constexpr int kBlocksEach = 4;  // blocks per multiprocessor, which limits the registers of a thread
 dim3 RowGrid(const RowsOnDevice& rows) {
   return dim3(static_cast<unsigned>((rows.padded_rows + kBlockRows - 1) / kBlockRows),
               static_cast<unsigned>((rows.width + kStrip - 1) / kStrip));
@@ -183,7 +184,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   }
 }
 
-// Converts the gradient after dropout to the gradient before the activation.
+// Turns the gradient after dropout into the gradient before the activation.
 __device__ void GradientBefore(const RowsOnDevice& rows, const NormalForm& form, const Between& between,
                                const DropoutKey& mask, int32_t row, int32_t vector, const Float8& x, Float8& grad) {
   Drop8(mask, static_cast<uint32_t>(rows.nodes[row]), static_cast<uint32_t>(vector), grad);

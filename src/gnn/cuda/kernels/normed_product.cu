@@ -4,7 +4,7 @@
 // Implements normed_product.h for capability 9.0, on tensor cores by wgmma and fed by TMA.
 //
 // Blocks, warpgroups and accumulators are those of tile_products.cuh; both weights lie in shared memory. A quad of
-// threads shares eight columns of a row, which is the unit of marks.
+// threads shares eight columns of a row, and such a group of columns has one mark.
 #include "gnn/cuda/kernels/normed_product.h"
 
 #include "gnn/cuda/base/cuda_support.h"
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kThreads, 1)
                 barriers + static_cast<uint32_t>(which * kMostStages) * 8,
                 barriers + static_cast<uint32_t>((kTiles + which) * kMostStages) * 8, operands.stages};
   };
-  if (group == kConsumers) {  // loads what the other warpgroups multiply
+  if (group == kConsumers) {  // this warpgroup loads what the others multiply
     asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
     const int which = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
     if (threadIdx.x % 32 != 0 || which >= kTiles) return;
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   for (int tile = first_tile + group / kHalves; tile < tiles; tile += tile_step) {
     const int32_t row0 = tile * kTileRows + static_cast<int32_t>(threadIdx.x) % kGroupThreads / 32 * 16 +
                          static_cast<int32_t>(threadIdx.x) % 32 / 4;
-    // The half's 16 groups of eight columns, one byte each.
+    // Dropout's bytes for the half's 16 groups of eight columns.
     uint32_t kept[2][4];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-#else  // other architectures of the same program never launch this
+#else  // other architectures never launch this kernel
 
 __global__ void NormedProductKernel(const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap,
                                     const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap,

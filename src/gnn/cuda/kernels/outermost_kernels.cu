@@ -3,12 +3,12 @@
 //
 // Implements outermost_kernels.h.
 //
-// The kernel reads scattered rows of a few hundred bytes, which reaches the memory's speed only if a few hundred of
-// them are in flight on every multiprocessor all the time. So a warp copies all that it has drawn into shared memory,
-// and meanwhile draws what it will copy next; a block has as many warps as shared memory holds, and stays on its
-// multiprocessor until the hop is done. A warp has a run of the batch's rows, 32 / kLanes of them per turn. A lane
-// reads only what it copied itself, so no barrier is needed. Measured against loads into registers in
-// docs/design/0020-gin-and-the-outermost-hop.md.
+// The kernel reads scattered rows of a few hundred bytes. That reaches the memory's speed only if a few hundred rows
+// are in flight on every multiprocessor all the time. So a warp copies all rows that it has drawn into shared memory,
+// and meanwhile draws the next ones. A block has as many warps as shared memory holds, and stays on its multiprocessor
+// until the hop is done. A warp has a run of the batch's rows, 32 / kLanes of them per turn. A lane reads only what it
+// copied itself, so no barrier is needed. docs/design/0020-gin-and-the-outermost-hop.md compares this with loads into
+// registers.
 #include "gnn/cuda/kernels/outermost_kernels.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr int kMostWarps = 32;
 
-// How a warp's lanes share its turn: `parts` lanes per row's vectors, `together` rows side by side, `shares` lane
+// Says how a warp's lanes share a turn: `parts` lanes for a row's vectors, `together` rows side by side, `shares` lane
 // groups per row. A row has `slots` places in a lane's ring: its share of the neighbors, and the node's own row.
 struct TurnShape {
   int parts, together, shares, slots;
@@ -54,9 +54,9 @@ struct Turn {
   uint32_t self;
 };
 
-// kLanes: at least the fanout. kMasks: whether anything is dropped. kHalves: half a warp covers a row's width, and both
-// halves sum one row; the compiler then knows the shape and needs fewer instructions, for which masks leave no
-// registers.
+// Computes the outermost hop for fanouts up to kLanes. kMasks: whether anything is dropped. kHalves: half a warp covers
+// a row's width, and both halves sum one row. With kHalves the compiler knows the shape, so the code needs fewer
+// instructions; with masks it would need more registers than there are.
 template <typename Rows, typename Out, int kLanes, bool kMasks, bool kHalves>
 __global__ void __launch_bounds__(kMostWarps * 32, 1)
     OutermostKernel(GraphOnDevice graph, Rows features, TurnShape given, int hop, int fanout, SampleAggregate aggregate,
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
   const AggregateKind kind = aggregate.kind;
   const int32_t rows = RowsAfter(header, hop);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  // A multiprocessor's warps are not adjacent in the batch, which evens out differences in work.
+  // Warps of one multiprocessor have runs that lie far apart in the batch, which evens out differences in work.
   const int64_t warps = static_cast<int64_t>(gridDim.x) * (blockDim.x / 32);
   const int64_t which_warp = static_cast<int64_t>(warp) * gridDim.x + blockIdx.x;
   const int64_t turns = (rows + kRows - 1) / kRows;
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
         const int first_from = which * kLanes + share;
 #pragma unroll 5
         for (int a = 0; a < shape.slots - 1; ++a, to += kSlotStride) {
-          const int from = first_from + a * shape.shares;  // modulo 32
+          const int from = first_from + a * shape.shares;  // the lane number; __shfl_sync takes it modulo 32
           const int32_t id = __shfl_sync(kFullWarp, turn.neighbor, from);
           const auto place = features.HandRound(id, neighbor_place, from);
           if (a < mine) StartVector(to, features.At(place) + vector * 8);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements source_gradient_kernels.h. Each block has a piece of rows and a strip of columns (column_sums.cuh), each
-// warp every eighth row. Where a row's slots lie, which rows its first two slots belong to and which node it is are
-// looked up for all rows of a warp at once, and what the first two slots pass on is copied for kAhead rows at once:
-// most sources have one slot, few more than two, and the time goes into look-ups that wait for one another.
+// warp every eighth row. Each lane looks up one of the warp's rows: where the row's slots lie, which rows its first two
+// slots belong to, and which node it is. The gradients of the first two slots are copied for kAhead rows at once. Most
+// sources have one slot and few more than two, and the time goes into look-ups that wait for one another.
 #include <algorithm>
 
 #include "gnn/cuda/base/async_copies.cuh"
@@ -21,18 +21,18 @@ using Value = __nv_bfloat16;
 
 constexpr int kWarpRows = kLongPieceRows / kSumWarps;
 static_assert(kWarpRows <= 32, "a lane looks up for one row");
-constexpr int kAhead = 4;  // rows that a warp has in flight
-// A block's shared memory: the copies in flight, and later the sums in their place.
+constexpr int kAhead = 4;  // rows that a warp copies at once
+// A block's shared memory has the copies in flight, and later, in their place, the sums.
 constexpr int kSharedBytes = std::max<int>(sizeof(StripSums), kSumWarps * kAhead * 3 * 32 * sizeof(uint4));
 
-// Rounds a value as storing and loading it again does.
+// Rounds x as storing it in the given type and loading it again does.
 __device__ void RoundTo(Value*, Float8& x) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) x.v[i] = __bfloat162float(__float2bfloat16_rn(x.v[i]));
 }
 
-// kBefore: also makes SourceGradient::before. kReadsZ: the input has an activation. kPlain: no masks, and no gradients
-// that bypass the aggregation.
+// kBefore: the kernel also makes SourceGradient::before. kReadsZ: the input has an activation. kPlain: there are no
+// masks, and no gradients that bypass the aggregation.
 template <bool kBefore, bool kReadsZ, bool kPlain>
 __global__ void __launch_bounds__(kSumBlock, 3)
     SourceGradientKernel(AggregateKind kind, HopOnDevice hop, int number, AggregateInput input, int32_t vectors,

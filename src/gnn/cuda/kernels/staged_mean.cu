@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBlock = 128;
 
-// Looks up the few rows without a recorded place in the map.
+// Returns the place of a drawn row: `place`, or for the few rows without a recorded place (~id) the map's.
 template <typename T>
 __device__ int32_t Resolve(const CachedRows<T>& features, int32_t place) {
   return place >= 0 ? place : features.Place(static_cast<uint32_t>(~place));

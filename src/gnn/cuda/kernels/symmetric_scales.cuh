@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes the factors of a graph convolution (gnn/ops/scaled_sum.h) from degrees d in the whole graph.
+// Computes the factors of a graph convolution (gnn/ops/scaled_sum.h) from nodes' degrees in the whole graph.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace hone::gnn::cuda {
 
-// Factor of what a node sends.
+// Returns the factor of the rows that a node of this degree sends.
 __device__ inline float SourceScale(float degree) { return 1.0f / sqrtf(degree + 1.0f); }
-// Factor of a node's own row.
+// Returns the factor of a node's own row.
 __device__ inline float OwnScale(float degree) { return 1.0f / (degree + 1.0f); }
-// Factor of the sum over `count` slots that a node receives.
+// Returns the factor of the sum over `count` slots that a node of this degree receives.
 __device__ inline float SumScale(HopSum kind, float degree, int32_t count) {
   if (count == 0) return 0.0f;
   if (kind == HopSum::kMean) return 1.0f / static_cast<float>(count);

@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared code of the kernels for capability 9.0 that multiply tall matrices by a small one on tensor cores (wgmma), fed
-// by TMA, and process the product before it is written: normed_product.cu and marked_product.cu. For nvcc only.
+// Code that the kernels normed_product.cu and marked_product.cu share. They multiply tall matrices by a small one on
+// tensor cores (wgmma) of capability 9.0, fed by TMA, and process the product before it is written. Only nvcc compiles
+// this file.
 //
 // A block keeps a strip of 256 columns of the weight in shared memory and walks down the rows, two tiles of 64 at a
-// time. Two warpgroups share a tile, 128 columns each: processing the products takes more time than computing them, and
-// needs the warps. A thread of a fifth warpgroup loads a tile's rows, 32 columns per stage. A block is alone on its
-// multiprocessor. One block per strip works on the same rows at the same time, so the rows come from memory once and
-// from L2 otherwise.
+// time. Two warpgroups share a tile, 128 columns each, because processing the products takes more time than computing
+// them, and needs the warps. A thread of a fifth warpgroup loads a tile's rows, 32 columns per stage. A block is alone
+// on its multiprocessor. The strips' blocks work on the same rows at the same time, so the rows come from memory once,
+// and otherwise from L2.
 //
-// Layout of a warpgroup's accumulators: thread t has rows 16 (t / 32) + t % 32 / 4 and 8 further down, and of every
-// eight columns the two from 2 (t % 4) on. Four neighboring threads (a quad) therefore share eight columns of a row,
-// and exchange their values before they are written.
+// Layout of a warpgroup's accumulators: thread t has rows r = 16 (t / 32) + t % 32 / 4 and r + 8, and in every eight
+// columns the two from 2 (t % 4) on. Four neighboring threads (a quad) therefore share eight columns of a row, and
+// exchange their values before these are written.
 #pragma once
 
 #include <cuda.h>
@@ -28,22 +29,22 @@ namespace hone::gnn::cuda {
 
 inline constexpr int kStripColumns = 256;
 inline constexpr int kTileRows = 64;
-inline constexpr int kStageColumns = 32;   // columns of the rows
-inline constexpr int kWeightColumns = 64;  // columns of a part of a weight
-inline constexpr int kTiles = 2;   // in flight in a block
-inline constexpr int kHalves = 2;  // halves of a strip
+inline constexpr int kStageColumns = 32;   // columns of the rows that one stage loads
+inline constexpr int kWeightColumns = 64;  // columns of the weight that one part has
+inline constexpr int kTiles = 2;           // tiles in flight in a block
+inline constexpr int kHalves = 2;          // halves of a strip, one per warpgroup of a tile
 inline constexpr int kHalfColumns = kStripColumns / kHalves;
 inline constexpr int kConsumers = kTiles * kHalves;
-inline constexpr int kValues = kTileRows * kHalfColumns / 128;  // values per thread
+inline constexpr int kValues = kTileRows * kHalfColumns / 128;  // accumulators per thread
 inline constexpr int kGroupThreads = 128;
 inline constexpr int kThreads = (kConsumers + 1) * kGroupThreads;
-// 65,536 registers are 96 for each of 640 threads; the fifth warpgroup gives up registers that the others take. A
-// warpgroup that asked for more than there are would wait forever.
+// A multiprocessor's 65,536 registers give each of 640 threads 96 (a multiple of 8). The fifth warpgroup gives up
+// registers that the others take. A warpgroup that asked for more registers than are free would wait forever.
 static_assert(96 * kThreads >= 112 * kConsumers * kGroupThreads + 32 * kGroupThreads, "registers are handed on, not made");
 inline constexpr int kMostStages = 16;
 inline constexpr int kStageBytes = kTileRows * kStageColumns * 2;
 inline constexpr int kPartBytes = kStripColumns * kWeightColumns * 2;
-inline constexpr int kMostShared = 232448;  // most bytes of shared memory that a block may have
+inline constexpr int kMostShared = 232448;  // the largest shared memory of a block, in bytes
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)  // elsewhere these instructions do not exist
 
@@ -66,7 +67,7 @@ __device__ inline void Await(uint32_t barrier, uint32_t parity) {
       "r"(parity)
       : "memory");
 }
-// Loads a box of the matrix from (column, row) on.
+// Starts the TMA load of a box of the matrix, from (column, row) on; `barrier` receives the bytes.
 __device__ inline void Bring(uint32_t to, const CUtensorMap* map, int column, int row, uint32_t barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
@@ -82,8 +83,8 @@ __device__ inline uint64_t Descriptor(uint32_t address) {
   return static_cast<uint64_t>((address & 0x3ffff) >> 4) | uint64_t{1} << 16 | kEightRows << 32 | kLayout << 62;
 }
 
-// Does the same for a part whose rows run along the summed dimension, [columns / 8][8 rows of 128 bytes]; the part of
-// the next 64 columns is `next_part` bytes further.
+// Returns the descriptor of a part whose rows run along the summed dimension, [columns / 8][8 rows of 128 bytes]. The
+// part of the next 64 columns is `next_part` bytes further.
 __device__ inline uint64_t DescriptorAlong(uint32_t address, uint32_t next_part) {
   return static_cast<uint64_t>((address & 0x3ffff) >> 4) | static_cast<uint64_t>(next_part >> 4) << 16 |
          uint64_t{1024 / 16} << 32 | uint64_t{1} << 62;
@@ -102,8 +103,8 @@ __device__ inline void AwaitProducts() {
 
 #define HONE_FOUR(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define HONE_SIXTEEN(d, i) HONE_FOUR(d, i), HONE_FOUR(d, i + 4), HONE_FOUR(d, i + 8), HONE_FOUR(d, i + 12)
-// d = [64 x 16] of a times [16 x 128] of b, plus d if `accumulates`. kAlong: a row of b's memory is one of its 16 rows,
-// not one of its 128 columns.
+// Computes d = [64 x 16] of a times [16 x 128] of b, plus d if `accumulates`. kAlong: a row of b's memory is one of its
+// 16 rows, not one of its 128 columns.
 template <bool kAlong>
 __device__ inline void Multiply(float (&d)[kValues], uint64_t a, uint64_t b, bool accumulates) {
   asm volatile(
@@ -120,7 +121,7 @@ __device__ inline void Multiply(float (&d)[kValues], uint64_t a, uint64_t b, boo
 #undef HONE_SIXTEEN
 #undef HONE_FOUR
 
-// A warpgroup's part of the ring of stages.
+// A warpgroup's part of the ring of stages, with addresses in shared memory.
 struct Ring {
   uint32_t memory, full, empty;  // addresses
   int stages;
@@ -138,8 +139,8 @@ struct Ring {
   }
 };
 
-// d (+)= the tile's rows times the weight. `weight_at`: the descriptor of the weight's part for stage c; kStep: its
-// increment for the next 16 columns of the rows.
+// Computes d (+)= the tile's rows times the weight. `weight_at(c)` returns the descriptor of the weight's part for
+// stage c; kStep is its increment for the next 16 columns of the rows.
 template <bool kAlong, uint64_t kStep, typename WeightAt>
 __device__ inline void MultiplyTile(float (&d)[kValues], Ring& ring, int columns, bool accumulates,
                                     const WeightAt& weight_at) {
@@ -167,8 +168,8 @@ __device__ inline uint32_t OrOfQuad(uint32_t word) {
   return word | __shfl_xor_sync(kFullWarp, word, 2);
 }
 
-// Transposes words in a quad: thread q has a word of each of four groups; afterwards it has the quad's four words of
-// group q.
+// Transposes words in a quad. Before, each thread has a word of each of four groups; afterwards, thread q has the
+// quad's four words of group q.
 __device__ inline uint4 WordsOfGroup(const uint32_t (&w)[4], int q) {
   const bool odd = (q & 1) != 0, high = (q & 2) != 0;
   const uint32_t kept0 = odd ? w[1] : w[0], kept1 = odd ? w[3] : w[2];
@@ -185,7 +186,7 @@ __device__ inline uint4 WordsOfGroup(const uint32_t (&w)[4], int q) {
 
 using Encode = decltype(&cuTensorMapEncodeTiled);
 
-// Finds the driver's function, with which the program is not linked; null on a driver without it.
+// Returns the driver's function, with which the program is not linked; null if the driver lacks it.
 inline Encode FindEncode() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
@@ -195,7 +196,7 @@ inline Encode FindEncode() {
   return reinterpret_cast<Encode>(function);
 }
 
-// Returns whether the current device has the instructions and the driver the function.
+// Returns whether the current device has these instructions, and its driver the function.
 inline bool TileProductsServe() {
   int device = 0, major = 0, minor = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||
@@ -207,7 +208,7 @@ inline bool TileProductsServe() {
   return major == 9 && minor == 0 && FindEncode() != nullptr;
 }
 
-// Describes a [rows, columns] bf16 matrix that is loaded in boxes with swizzled rows.
+// Makes the TMA descriptor of a [rows, columns] bf16 matrix that is loaded in boxes with swizzled rows.
 inline Status Describe(Encode encode, const void* matrix, int64_t rows, int columns, int box_rows, int box_columns,
                 CUtensorMap& map) {
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements value_rows.h: each thread has a vector of a row; unaligned columns go element by element.
+// Implements value_rows.h: each thread handles a vector of a row, and unaligned columns one by one.
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/row_loads.cuh"
 #include "gnn/cuda/base/row_math.cuh"

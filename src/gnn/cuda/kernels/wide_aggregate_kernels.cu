@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kBlock = 256;
 template <typename T>
-constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows in flight
+constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows that a lane loads before it uses the first
 
 int Blocks(int64_t rows) { return static_cast<int>((rows + kBlock / 32 - 1) / (kBlock / 32)); }
 
@@ -27,7 +27,7 @@ __device__ void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// The running maxima of eight columns, and their slots; the first among equals stays.
+// The running maxima of eight columns and the slots that have them. Among equals the first slot stays.
 struct Largest8 {
   Float8 value = {};
   int32_t slot[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -40,7 +40,7 @@ struct Largest8 {
       slot[i] = from;
     }
   }
-  // Combines two that have seen different slots, with the result of seeing all slots in order.
+  // Combines with the maxima over other slots; the result is that of one pass over all slots in order.
   __device__ void Join(const Float8& x, const int32_t (&from)[8]) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -53,7 +53,8 @@ struct Largest8 {
   }
 };
 
-// Equals AddActivated of gather_kernels.cu: to += relu(x) where kept; returns which elements passed.
+// Does the work of AddActivated (gather_kernels.cu): adds relu(x) to `to` where kept, and returns which elements
+// passed.
 __device__ uint32_t AddPassing(uint32_t kept, const Float8& x, Float8& to) {
   uint32_t passed = 0;
 #pragma unroll
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(kBlock)
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
     const bool mine = vector < vectors;
-    // Every reader of a source writes the same.
+    // Every reader of a source writes the same bits to `passed`.
     const auto add = [&](int32_t source, const RawOf<T>& raw, Float8& sum) {
       const int64_t at = static_cast<int64_t>(source) * vectors + vector;
       const uint32_t bits = AddPassing(kept != nullptr ? kept[at] : 0xffu, Widen(raw), sum);
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-// Runs one warp per source; 32 of its slots at a time, one per lane, then broadcast.
+// Handles one source per warp, 32 of its slots at a time: each lane loads one, then broadcasts it.
 template <typename T>
 __global__ void __launch_bounds__(kBlock)
     MaximumBackwardKernel(HopOnDevice hop, int number, AggregateInput input, int32_t vectors, int32_t padded_sources,
@@ -241,7 +242,8 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-// Each warp draws for a row and gathers it: each lane a part of a feature row, and 32 / parts neighbors side by side.
+// Draws for a row and gathers it, with one warp per row. Each lane has a part of a feature row, and 32 / parts
+// neighbors are read side by side.
 template <typename Rows, typename Out, bool kMaximum>
 __global__ void __launch_bounds__(kBlock)
     WideSampleAggregateKernel(GraphOnDevice graph, Rows features, int hop, int fanout, SampleAggregate aggregate,
@@ -273,7 +275,7 @@ __global__ void __launch_bounds__(kBlock)
     const bool reads = vector < vectors;
     Float8 sum = {};
     Largest8 largest;
-    int32_t next = lane < drawn.count ? drawn.Source(graph, lane) : 0;  // loaded ahead of its turn
+    int32_t next = lane < drawn.count ? drawn.Source(graph, lane) : 0;  // loaded before its turn
     for (int32_t from = 0; from < drawn.count; from += 32) {
       const int32_t neighbor = next;
       const auto neighbor_place = features.Place(neighbor);
