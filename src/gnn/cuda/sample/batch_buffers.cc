@@ -14,7 +14,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// No batch has the cleared entries' tag: tags stay below 2^32 - 1 (pass.cc).
+// Clears the table to tag 2^32 - 1, which no batch has (pass.cc).
 cudaError_t Clear(const DeviceArray<NodeTableEntry>& entries, cudaStream_t stream) {
   return cudaMemsetAsync(entries.get(), 0xff, static_cast<size_t>(entries.size()) * sizeof(NodeTableEntry), stream);
 }
@@ -153,7 +153,7 @@ Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch,
     HONE_CUDA_RETURN_IF_ERROR(EnqueueRelabel(table_, h, hop, batch.header(), structure));
     if (envelope.trains) HONE_CUDA_RETURN_IF_ERROR(EnqueueBySource(hop, structure));
   }
-  if (class_weights_ != nullptr) {  // nothing waits for the weight before the loss
+  if (class_weights_ != nullptr) {  // only the loss needs the weight
     HONE_RETURN_IF_ERROR(after_chain(structure));
     HONE_CUDA_RETURN_IF_ERROR(
         EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), structure));

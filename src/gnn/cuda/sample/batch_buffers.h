@@ -14,30 +14,31 @@
 
 namespace hone::gnn::cuda {
 
-// Buffers of one batch of an envelope: header, node ids, inner hops, and what the program keeps of the outermost hop.
+// The buffers of one batch: header, node ids, inner hops, and what the program keeps of the outermost hop. Their sizes
+// are those of an envelope.
 class BatchBuffers {
  public:
-  // Allocates. kInvalidArgument when a hop's slots cannot be numbered in 30 bits.
+  // Allocates the buffers. kInvalidArgument if a hop's slots cannot be numbered in 30 bits.
   Status Make(const Envelope& envelope, int64_t outer_bytes);
-  // Sets where the batch finds its rows; call before `view`. `set`: the staging set.
+  // Sets the graph from which the batch is drawn, and the staging set that holds its missing rows. Must precede `view`.
   void SetGraph(const DeviceGraph& graph, int set) {
     graph_ = &graph;
     set_ = set;
   }
-  // Makes room for the places of an outermost hop whose misses are staged; call before `view`.
+  // Allocates the places of an outermost hop whose misses are staged. Must precede `view`.
   Status MakeDrawn(const Envelope& envelope);
   const GraphOnDevice& graph() const { return graph_->view(set_); }
   BatchOnDevice view(const RunState* state) const {
     return {state, header_.get(), nodes_.get(), hop_views_.data(), outer_.get(), graph(), nodes_.get(), drawn()};
   }
   DrawnPlaces drawn() const { return {own_places_.get(), slot_places_.get()}; }
-  // Marks the batch invalid: work enqueued for it changes nothing.
+  // Marks the batch invalid, so that work enqueued for it changes nothing.
   Status Invalidate(cudaStream_t stream);
   BatchHeader* header() const { return header_.get(); }
   int32_t* nodes() const { return nodes_.get(); }
   const std::vector<HopOnDevice>& hops() const { return hop_views_; }
 
-  // Return what has been sampled, all hops but the outermost; call after a synchronisation.
+  // Copy to the host what has been sampled: all hops but the outermost. The caller must have synchronised.
   Result<BatchHeader> DownloadHeader() const;
   Result<NeighborSample> Download() const;
 
@@ -57,24 +58,24 @@ class BatchBuffers {
   int set_ = 0;
 };
 
-// How the seeds of a step are dealt to shards, and how their labels are weighted.
+// Says how the seeds of a step are dealt to shards, and how their labels are weighted.
 struct BatchRule {
   int32_t batch = 1024;  // seeds per shard
-  bool in_order = false;
-  int32_t shards = 1;  // per step; local_shards of them, from first_shard on, are sampled here
+  bool in_order = false;  // true: seeds in the given order; false: permuted in each epoch
+  int32_t shards = 1;     // shards of a step on all devices; this device samples local_shards, from first_shard on
   int32_t first_shard = 0, local_shards = 1;
-  const float* class_weights = nullptr;  // [classes] on the device, borrowed; null: all one
+  const float* class_weights = nullptr;  // [classes] on the device, borrowed; null: all weights are 1
 };
 
-// The streams on which a batch is sampled: draws and numbering run one after the other on `chain`; the structure of the
-// inner hops and the work after all draws run concurrently and are joined at the end.
+// The streams on which a batch is sampled. Draws and numbering run one after the other on `chain`. The structure of the
+// inner hops, and the work that needs only the draws, run concurrently on the other streams and are joined at the end.
 struct SampleStreams {
   cudaStream_t chain = nullptr;
   cudaStream_t structure = nullptr, outermost = nullptr;  // null: work runs on the chain
   cudaEvent_t fork = nullptr, join = nullptr;
 };
 
-// Makes batches: owns the seeds and the table that finds duplicates, and advances the state of the run.
+// Makes batches. Owns the seeds and the node table, and advances the state of the run.
 class BatchSource {
  public:
   // Makes the buffers. `most_nodes` is the largest number of nodes of any batch, outermost hop excluded.
@@ -83,7 +84,7 @@ class BatchSource {
   Status ClearTable(cudaStream_t stream) const;
   int64_t count() const { return seeds_.count; }
   const SeedsOnDevice& seeds() const { return seeds_; }
-  // Takes the state's next step and draws its inner hops; then calls `outermost`, which enqueues the work on the
+  // Samples the state's next batch: draws its inner hops, then calls `outermost`, which enqueues the work on the
   // outermost hop. `device_halt` is the device address of the host's halt flag.
   Status EnqueueSample(const Envelope& envelope, BatchBuffers& batch, RunState* state, volatile uint32_t* device_halt,
                        const SampleStreams& streams, const std::function<Status(cudaStream_t)>& outermost) const;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Separate from all_neighbors.cc, which is also linked into libraries that open no graphs.
+// This function is separate from all_neighbors.cc, which is also linked into libraries that open no graphs.
 #include "gnn/cuda/sample/all_neighbors.h"
 #include "gnn/graph/synthetic_shape.h"
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code of the hash table that finds the nodes which a batch has met before (NodeTable, base/batch_layout.h).
+// Device code of the hash table that recognizes nodes which the batch contains already (NodeTable,
+// base/batch_layout.h).
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace hone::gnn::cuda {
 
 inline constexpr uint32_t kNoEntry = 0xffffffffu;
 
-// Inserts `node` and lowers its rank to at most `rank`; returns its entry. Stale keys read from a cache are harmless:
-// the exchange fails.
+// Inserts `node`, lowers its rank to at most `rank`, and returns its entry's index. A stale key read from a cache is
+// harmless, because the exchange then fails.
 __device__ inline uint32_t Insert(const NodeTable& table, uint32_t tag, uint32_t node, uint32_t rank) {
   const unsigned long long key = static_cast<unsigned long long>(tag) << 32 | node;
   uint32_t at = (node * 0x9E3779B1u ^ node >> 15) * 0x85EBCA77u >> 3 & table.mask;

@@ -27,7 +27,8 @@ __host__ __device__ int Tiles(const HopOnDevice& hop) { return Blocks(static_cas
 
 __device__ int32_t RowsOf(const BatchHeader* header, int hop) { return header->valid != 0 ? header->hop_nodes[hop] : 0; }
 
-// Reads the state's next batch. Every block may call this: the state advances only after the batch's seeds are written.
+// Makes the header of the state's next batch. Every block may call this, because the state advances only after all
+// blocks have read it.
 __device__ void NextBatch(const SeedsOnDevice& seeds, const RunState* state, BatchHeader* next) {
   next->valid = state->halt == 0 && state->next_sample_step < state->steps ? 1 : 0;
   next->epoch = state->epoch;
@@ -64,7 +65,7 @@ __device__ int32_t SeedAt(const SeedsOnDevice& seeds, const IndexPermutation& or
   return seeds.nodes[seeds.in_order == 0 ? order(position) : position];
 }
 
-// One thread block writes the seeds alone. `alone`: this kernel advances the state.
+// Begins a batch in one thread block. `alone`: no other kernel of this batch advances the state, so this one does.
 __global__ void BeginBatchKernel(SeedsOnDevice seeds, bool alone, RunState* state, BatchHeader* header, int32_t* nodes) {
   __shared__ BatchHeader now;
   if (threadIdx.x == 0) {
@@ -79,8 +80,8 @@ __global__ void BeginBatchKernel(SeedsOnDevice seeds, bool alone, RunState* stat
   }
 }
 
-// kFirst: the batch begins here. Its seeds enter the table together with what they draw, because ranks do not depend on
-// arrival order.
+// Draws a hop of up to kLanes slots per row. kFirst: this is hop 0, where the batch begins. Its seeds enter the table
+// together with the nodes that they draw, which is possible because ranks do not depend on arrival order.
 template <int kLanes, bool kFirst>
 __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTable table, int hop, HopOnDevice out,
                                 const RunState* state, BatchHeader* header, int32_t* nodes) {
@@ -100,13 +101,13 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
   const int32_t groups = static_cast<int32_t>(gridDim.x * blockDim.x / kLanes);
   const int32_t mine = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kLanes);
   const int32_t warp_first = mine - static_cast<int32_t>(threadIdx.x % 32) / kLanes;
-  // Clears the words for the numbering, and the counts of RelabelKernel.
+  // Clears the tiles' words for NumberNewKernel, and the counts for RelabelKernel.
   const auto threads = static_cast<int32_t>(gridDim.x * blockDim.x);
   const auto thread = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (thread <= Tiles(out)) out.tile_words[thread] = 0;
   for (int32_t s = thread; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
   const IndexPermutation order(state->seed, kFirst ? now.epoch : 0, kFirst ? seeds.count : 0);
-  for (int32_t base = warp_first; base < rows; base += groups) {  // equally many turns for all lanes of a warp
+  for (int32_t base = warp_first; base < rows; base += groups) {  // all lanes of a warp take equally many turns
     const int32_t row = base + (mine - warp_first);
     const bool active = row < rows;
     uint32_t node = 0;
@@ -138,7 +139,7 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
   }
 }
 
-// Inserts what EnqueueWideDraw has written to `out`, with the result of SampleHopKernel. One thread per slot.
+// Inserts the nodes that EnqueueWideDraw has written to `out`, with the result of SampleHopKernel. One thread per slot.
 __global__ void InsertDrawnKernel(NodeTable table, int hop, HopOnDevice out, const BatchHeader* header,
                                   const int32_t* nodes) {
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -154,13 +155,14 @@ __global__ void InsertDrawnKernel(NodeTable table, int hop, HopOnDevice out, con
   if (hop == 0 && place % out.fanout == 0) Insert(table, header->tag, static_cast<uint32_t>(nodes[row]), row);
 }
 
-// Numbers, in order, the slots that own their node: no lower rank has met it. One thread block per tile.
+// Numbers, in order, the slots that own their node, which are those with the node's lowest rank. One thread block per
+// tile.
 __global__ void __launch_bounds__(kBlock)
     NumberNewKernel(NodeTable table, HopOnDevice hop, int number, int32_t local_shards, RunState* state,
                     volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes) {
   __shared__ uint32_t warp_counts[kBlock / 32];
   __shared__ uint32_t tile_of_block, before_tile;
-  const int32_t known = RowsOf(header, number);  // loaded while the tile is
+  const int32_t known = RowsOf(header, number);  // loaded while the tile is taken
   const int tile = TakeTile(hop.tile_words, &tile_of_block);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int64_t places = static_cast<int64_t>(known) * hop.fanout;
@@ -216,7 +218,8 @@ __global__ void __launch_bounds__(kBlock)
   __threadfence_system();
 }
 
-// Where there is a structure by source, also counts slots by source.
+// Writes the local ids of slots; if there is a structure by source, it also counts each source's slots. One thread per
+// slot.
 __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, const BatchHeader* header) {
   const int64_t places = static_cast<int64_t>(RowsOf(header, number)) * hop.fanout;
   const int64_t all = static_cast<int64_t>(hop.rows) * hop.fanout;
@@ -226,7 +229,7 @@ __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, cons
   const int32_t id = entry == kNoEntry ? -1 : static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&table.entries[entry].value)));
   hop.columns[place] = id;
   if (hop.first == nullptr) return;
-  if (place <= Blocks(hop.sources, kSourceTile)) hop.tile_words[place] = 0;  // for the structure by source
+  if (place <= Blocks(hop.sources, kSourceTile)) hop.tile_words[place] = 0;  // for EnqueueBySource
   if (id >= 0) hop.slot_ranks[place] = static_cast<uint32_t>(atomicAdd(&hop.first[id], 1));
 }
 

@@ -13,7 +13,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr uint32_t kLastTag = 0xfffffffeu;  // cleared entries have the tag above it
+constexpr uint32_t kLastTag = 0xfffffffeu;  // the largest tag; cleared entries have tag 0xffffffff
 
 Status CheckOptions(const SampledBlocksOptions& options) {
   const std::vector<int32_t>& fanouts = options.sampler.fanouts;
@@ -119,12 +119,12 @@ class Blocks final : public SampledBlocks {
   int64_t device_bytes() const override { return bytes_; }
 
  private:
-  // The compact rows of one BlockRowsOnDevice.
+  // The arrays of a BlockRowsOnDevice.
   struct Compact {
     DeviceArray<int32_t> row_offsets, columns;
     DeviceArray<int64_t> edge_ids;
   };
-  // One sample.
+  // A result: one sample, kept until another replaces it.
   struct Kept {
     DeviceArray<int32_t> nodes, hop_nodes;
     std::vector<Compact> compact;
@@ -140,8 +140,8 @@ class Blocks final : public SampledBlocks {
 
   Status MakeHops(const std::vector<int32_t>& fanouts) {
     const int64_t num_nodes = graph_.num_nodes;
-    int64_t known = std::min<int64_t>(batch_, num_nodes);  // most nodes known after the previous hop
-    int64_t fresh = known;                                 // most nodes that the previous hop found
+    int64_t known = std::min<int64_t>(batch_, num_nodes);  // largest number of nodes known after the previous hop
+    int64_t fresh = known;                                 // largest number of nodes that the previous hop found
     int64_t most_slots = 0, all_rows = 0, all_slots = 0;
     struct Room {
       int64_t rows, slots;

@@ -19,7 +19,7 @@ constexpr int kBlock = 256;
 
 int Tiles(int64_t items) { return static_cast<int>(items < 1 ? 1 : (items + kBlock - 1) / kBlock); }
 
-// The hop's rows are the nodes from First(…) to First(…) + Count(…) - 1.
+// Returns the local id of a hop's first row: the rows are the nodes from First(…) to First(…) + Count(…) - 1.
 __device__ int32_t First(const BlockHop& hop, const int32_t* hop_nodes) {
   return hop.new_only != 0 && hop.number > 0 ? hop_nodes[hop.number - 1] : 0;
 }
@@ -32,7 +32,7 @@ __global__ void InsertSeedsKernel(NodeTable table, uint32_t tag, const int32_t* 
   if (i < count) entries[i] = Insert(table, tag, static_cast<uint32_t>(seeds[i]), kNewRank + static_cast<uint32_t>(i));
 }
 
-// Handles fanouts up to kNarrowFanout, kLanes lanes per row.
+// Draws for fanouts up to kNarrowFanout, with kLanes lanes per row.
 template <int kLanes>
 __global__ void DrawKernel(BlocksBatch batch, BlockHop hop) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -55,7 +55,7 @@ __global__ void DrawKernel(BlocksBatch batch, BlockHop hop) {
   if (lane == 0) hop.counts[row] = count;
 }
 
-// Handles any fanout, one warp per row.
+// Draws for any fanout, with one warp per row.
 __global__ void WideDrawKernel(BlocksBatch batch, BlockHop hop) {
   const auto warp = static_cast<int32_t>(threadIdx.x / 32);
   const int32_t row = static_cast<int32_t>(blockIdx.x * (blockDim.x / 32)) + warp;
@@ -80,7 +80,7 @@ __global__ void WideDrawKernel(BlocksBatch batch, BlockHop hop) {
   if (threadIdx.x % 32 == 0) hop.counts[row] = drawn.count;
 }
 
-// Sums `own` over the threads of the block before this thread, and over the whole block.
+// The sum over the threads of the block before this thread, and over the whole block.
 struct BlockSums {
   uint32_t before, all;
 };
@@ -101,7 +101,8 @@ __device__ BlockSums SumOverBlock(uint32_t own, uint32_t* warp_sums) {
   return sums;
 }
 
-// Numbers the slots that own their node, in order, from `known` on. One thread per slot; `places` slots.
+// Numbers the slots that own their node, in order, with local ids from `known` on. One thread per slot; there are
+// `places` slots.
 __device__ void NumberNew(const BlocksBatch& batch, const uint32_t* entries, int64_t places, int32_t known, int32_t* now_known) {
   __shared__ uint32_t warp_sums[kBlock / 32], tile_of_block, before_tile;
   const int tile = TakeTile(batch.words, &tile_of_block);
@@ -138,7 +139,7 @@ __global__ void __launch_bounds__(kBlock) NumberHopKernel(BlocksBatch batch, Blo
             batch.hop_nodes + hop.number + 1);
 }
 
-// Computes row_offsets from the counts, continuing from the earlier hops where they share an array. One thread per row.
+// Computes row_offsets from the counts; hops that share an array continue from the earlier hops. One thread per row.
 __global__ void __launch_bounds__(kBlock) OffsetsKernel(BlocksBatch batch, BlockHop hop) {
   __shared__ uint32_t warp_sums[kBlock / 32], tile_of_block, before_tile;
   const int32_t first = First(hop, batch.hop_nodes), count = Count(hop, batch.hop_nodes);
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(kBlock) OffsetsKernel(BlocksBatch batch, Block
   }
 }
 
-// Runs one thread per slot.
+// Copies used slots to the compact rows. One thread per slot.
 __global__ void CompactKernel(BlocksBatch batch, BlockHop hop) {
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const auto row = static_cast<int32_t>(place / hop.fanout), slot = static_cast<int32_t>(place % hop.fanout);

@@ -13,33 +13,33 @@
 
 namespace hone::gnn::cuda {
 
-// Parameters that all hops of a batch share.
+// The parameters that all hops of a batch share.
 struct BlocksBatch {
   GraphOnDevice graph;
   NodeTable table;
-  DrawKey key;         // its hop is set by the kernels
+  DrawKey key;         // the kernels set its hop
   uint32_t tag;        // tag of the batch in the table
   int32_t* nodes;      // global id by local id
   int32_t* hop_nodes;  // [hops + 1]
-  uint32_t* words;     // scratch, BlockWords(the larger of most slots and most rows)
+  uint32_t* words;     // scratch: BlockWords of the largest number of slots or rows
 };
 
-// One hop. Its rows are the nodes known before it, or only the new ones among them; rows have fixed strides until they
-// are made compact.
+// A hop. Its rows are the nodes known before it, or only the new ones among them. Rows have a fixed stride of `fanout`
+// slots until they are made compact.
 struct BlockHop {
   int32_t number;        // 0 is next to the seeds
   int32_t fanout;        // slots per row, any number
   int32_t rows;          // largest number of rows
   int32_t new_only;      // 1: row_offsets, columns and edge_ids hold all hops, one after the other
   uint32_t* entries;     // [rows * fanout] scratch: table entry of each slot's node
-  int64_t* drawn;        // [rows * fanout] scratch: the slot's position in graph.columns; null where edge_ids is
+  int64_t* drawn;        // [rows * fanout] scratch: the slot's position in graph.columns; null if edge_ids is
   int32_t* counts;       // [rows] scratch: slots used
-  int32_t* row_offsets;  // row_offsets[0] is 0
-  int32_t* columns;
-  int64_t* edge_ids;     // null: not requested
+  int32_t* row_offsets;  // [rows + 1] where each row begins in `columns`; row_offsets[0] is 0
+  int32_t* columns;      // local ids
+  int64_t* edge_ids;     // positions in graph.columns; null: not requested
 };
 
-// Returns the words of scratch for `items` slots or rows.
+// Returns the number of words of scratch for `items` slots or rows.
 int64_t BlockWords(int64_t items);
 
 // Writes the seeds' local ids, without repeats, into hop_nodes[0] and nodes. `entries` [count] is scratch.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares batches as data on the GPU with the CPU's sampler, byte for byte.
+// Compares SampledBlocks on the GPU with the CPU's sampler, byte for byte.
 #include "gnn/cuda/sample/sampled_blocks.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ struct GraphThere {
   }
 };
 
-// Samples a few batches of each rule, some with repeated seeds, one with no seeds.
+// Samples a few batches with a frontier rule, some with repeated seeds, one without seeds, and expects the CPU's.
 void ExpectTheCpusBatches(const TestCsr& csr, const std::vector<int32_t>& fanouts, FrontierRule frontier) {
   SCOPED_TRACE(frontier == FrontierRule::kNewOnly ? "new" : "all");
   const GraphThere there(csr);

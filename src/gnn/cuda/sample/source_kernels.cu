@@ -12,9 +12,9 @@ namespace {
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
 constexpr int kSourcesAThread = kSourceTile / kBlock;
-constexpr int kChunks = 8;                   // of 32 slots: the most that one warp sorts
+constexpr int kChunks = 8;  // groups of 32 slots that one warp sorts at most
 constexpr int kWarpOrders = 32 * kChunks;
-constexpr int kBitmapWords = 8192;           // slots that a thread block covers at once, in bits
+constexpr int kBitmapWords = 8192;  // words of the bitmap in which a thread block marks slots
 constexpr int kBitmapSlots = 32 * kBitmapWords;
 
 int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kBlock) BeginningsKernel(HopOnDevice hop) {
   __shared__ uint32_t tile_of_block, before_tile;
   const int tile = TakeTile(hop.tile_words, &tile_of_block);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  // A warp reads whole cache lines: source i * 32 + lane of its stretch.
+  // A warp reads whole cache lines: its lane reads source base + 32 i for each i.
   const int64_t base = static_cast<int64_t>(tile) * kSourceTile + warp * (32 * kSourcesAThread) + lane;
   uint32_t count[kSourcesAThread], before[kSourcesAThread], in_warp = 0;
 #pragma unroll
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kBlock) PlaceKernel(HopOnDevice hop) {
   hop.sorted_slots[hop.first[source] + static_cast<int64_t>(hop.slot_ranks[place])] = static_cast<uint32_t>(place);
 }
 
-// Sorts by one warp: its lanes hold `count` different values, 32 at a time, and write them in order.
+// Sorts `count` different slots by one warp: lanes hold 32 of them at a time and write them in order.
 __device__ void OrderByWarp(uint32_t* slots, int count) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   uint32_t value[kChunks], rank[kChunks];
@@ -109,7 +109,8 @@ __device__ void OrderFewByWarp(uint32_t* slots, int count) {
   if (lane < count) slots[rank] = value;
 }
 
-// Sorts by one thread block: marks slots as bits in shared memory, one stretch of all slots at a time.
+// Sorts the slots of a source by one thread block: marks them as bits in shared memory, for one range of kBitmapSlots
+// slots after another.
 __device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end, uint32_t* bitmap, uint32_t* warp_sums) {
   constexpr int kWordsAThread = kBitmapWords / kBlock;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
@@ -126,7 +127,9 @@ __device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end,
     const int mine = static_cast<int>(threadIdx.x) * kWordsAThread;
     uint32_t count = 0;
     for (int w = 0; w < kWordsAThread; ++w) {
-      count += static_cast<uint32_t>(__popc(bitmap[mine + (w + lane) % kWordsAThread]));  // each lane uses another bank
+      count += static_cast<uint32_t>(__popc(bitmap[mine + (w + lane) % kWordsAThread]));  // lanes begin at different
+                                                                                          // words, to use different
+                                                                                          // banks
     }
     const uint32_t inclusive = WarpInclusive(count);
     if (lane == 31) warp_sums[warp] = inclusive;
@@ -147,7 +150,7 @@ __device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end,
   for (int32_t i = begin + static_cast<int32_t>(threadIdx.x); i < end; i += kBlock) hop.sorted_slots[i] = hop.ordering[i];
 }
 
-// Each warp handles 32 sources; long ones are left to the whole thread block.
+// Sorts 32 sources per warp; sources with more than kWarpOrders slots are left to the whole thread block.
 __global__ void __launch_bounds__(kBlock) OrderKernel(HopOnDevice hop) {
   __shared__ uint32_t bitmap[kBitmapWords];
   __shared__ uint32_t warp_sums[kWarps];

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Orders a sampled hop by source: the slots that drew a node, in ascending order, so that sums over them have one
-// order.
+// Orders a sampled hop by source: for each source, the slots that drew it are listed in ascending order, so that sums
+// over them have one order.
 //
-// Slots are counted by source, the counts are summed to offsets, and slots are written behind their source's offset in
-// arrival order; then each source's few slots are sorted. A radix sort of (source, slot), the first version, gives the
-// same in nine dependent kernels and copies instead of four.
+// Slots are counted by source (EnqueueRelabel does that), and the counts are summed to offsets. Slots are written
+// behind their source's offset in arrival order, and then each source's few slots are sorted. With the counting this
+// takes four dependent kernels. A radix sort of (source, slot), which the first version used, takes nine kernels and
+// copies for the same result.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,11 +16,12 @@
 
 namespace hone::gnn::cuda {
 
-// Sources that one thread block adds up. HopOnDevice::tile_words must have one word per such tile, and one more.
+// The number of sources whose counts one thread block sums (a tile). HopOnDevice::tile_words must have one word per
+// tile, and one more.
 inline constexpr int kSourceTile = 2048;
 
-// Fills sorted_slots, first and end. Reads columns, slot_ranks, the counts in `first` and the zeroed words, all left by
-// EnqueueRelabel. Enqueues on `stream`.
+// Fills hop.sorted_slots, hop.first and hop.end. EnqueueRelabel must have left hop.columns, hop.slot_ranks, the counts
+// in hop.first and zeroed tile_words. Enqueues on `stream`.
 cudaError_t EnqueueBySource(const HopOnDevice& hop, cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

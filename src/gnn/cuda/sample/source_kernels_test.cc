@@ -17,7 +17,7 @@ namespace {
 
 struct Structure {
   std::vector<int32_t> first, end;
-  std::vector<uint32_t> slots;  // of all sources, one after the other
+  std::vector<uint32_t> slots;  // all sources' slots, source after source
 };
 
 Structure Expected(const std::vector<int32_t>& columns, int32_t sources) {
@@ -35,7 +35,7 @@ Structure Expected(const std::vector<int32_t>& columns, int32_t sources) {
   return structure;
 }
 
-// Arranges a hop as EnqueueRelabel does, with threads reaching the counters in a random order.
+// Sorts a hop on the device. Arranges it first as EnqueueRelabel does if threads reach the counters in a random order.
 Structure OnDevice(const std::vector<int32_t>& columns, int32_t fanout, int32_t sources, uint32_t order) {
   const auto places = static_cast<int64_t>(columns.size());
   std::vector<size_t> met(columns.size());
@@ -95,8 +95,8 @@ TEST_F(SourceKernels, SlotsOfASourceAscendWhateverOrderTheyCameIn) {
   }
 }
 
-// Sources drawn by no slot, one, few per warp, many per warp (up to 256) and a block's worth of slots, over several
-// tiles.
+// Covers sources with no slot, one slot, few, up to 256 (which a warp sorts) and more (which a block sorts), over
+// several tiles.
 TEST_F(SourceKernels, RowsOfEveryLengthAreInOrder) {
   std::mt19937 draw(1);
   const int32_t sources = 2 * kSourceTile + 100;
@@ -117,7 +117,8 @@ TEST_F(SourceKernels, RowsOfEveryLengthAreInOrder) {
   ExpectEqual(OnDevice(columns, 10, sources, 2), Expected(columns, sources));
 }
 
-// More slots than a thread block covers at once, nearly all of one source; every hundredth has another.
+// The hop has more slots than a thread block covers at once, nearly all of one source; every hundredth slot has
+// another.
 TEST_F(SourceKernels, ALongRowMaySpanTheWholeHop) {
   std::vector<int32_t> columns(270000, 1);
   for (size_t slot = 0; slot < columns.size(); slot += 100) columns[slot] = slot % 200 == 0 ? 0 : -1;

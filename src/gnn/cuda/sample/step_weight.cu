@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBlock = 256;
 
-// Runs as one thread block, so that the sum has one order, the same on every rank.
+// Sums in one thread block, so that the sum has one order, the same on every rank.
 __global__ void StepWeightKernel(GraphOnDevice graph, SeedsOnDevice seeds, const RunState* state,
                                  const float* class_weights, BatchHeader* header) {
   __shared__ double sums[kBlock];

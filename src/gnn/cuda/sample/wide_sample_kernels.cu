@@ -11,7 +11,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// Runs one warp per row.
+// Draws for one row per warp.
 __global__ void WideDrawKernel(GraphOnDevice graph, int number, int fanout, int32_t* neighbors, int32_t* counts,
                                const RunState* state, const BatchHeader* header, const int32_t* nodes) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
