@@ -26,8 +26,8 @@ struct HoneCudaLoader {
 
 namespace {
 
-// Makes the device current while `work` runs and restores the previous one: the thread belongs to the caller, and all
-// copies of the runtime in a process share the current device.
+// Makes the device current while `work` runs and then restores the previous one, because the thread belongs to the
+// caller, and all copies of the runtime in a process share the current device.
 template <typename Work>
 int32_t OnDevice(int32_t device, char* error, Work work) {
   int before = device;

@@ -42,7 +42,8 @@ Result<std::unique_ptr<DeviceLoader>> DeviceLoader::Make(const DeviceLoaderOptio
 
 DeviceLoader::~DeviceLoader() { static_cast<void>(DropSampled()); }
 
-// Makes room for fewer batches if that for all of them is not there or takes too much; two are always tried.
+// Makes room for `ahead` batches, or for fewer, but at least two, if that takes more memory than there is or than the
+// limit.
 Status DeviceLoader::MakeBlocks() {
   GraphOnDevice graph{};
   graph.row_offsets = options_.row_offsets;
@@ -77,7 +78,7 @@ Status DeviceLoader::Allocate() {
     HONE_RETURN_IF_ERROR(place.told.Make());
     HONE_RETURN_IF_ERROR(place.written.Make());
   }
-  // New arrays are zeroed on the default stream, for which a framework's streams do not wait.
+  // New arrays are zeroed on the default stream, for which a framework's streams do not wait. So wait here.
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
   return Status::Ok();
 }
@@ -143,7 +144,8 @@ Status DeviceLoader::SampleThese(std::span<const int64_t> seeds, uint64_t seed, 
   return Enqueue({.seed = seed, .epoch = epoch, .step = step}, stream);
 }
 
-// The device reads and writes pinned memory asynchronously, so it must not be touched until the event.
+// Enqueues the sampling of a batch into place At(sampled_). The device reads and writes pinned memory asynchronously,
+// so the host must not touch it before the event `told`.
 Status DeviceLoader::Enqueue(const BatchKey& key, cudaStream_t stream) {
   Place& place = At(sampled_);
   const auto seeds = static_cast<size_t>(place.batch.seeds);

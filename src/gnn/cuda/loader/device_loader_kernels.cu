@@ -45,7 +45,7 @@ __global__ void EdgeIdsKernel(BatchIds batch) {
   }
 }
 
-// Runs one thread per unit of a row.
+// Copies one unit of a row per thread.
 template <typename Unit>
 __global__ void GatherRowsKernel(const unsigned char* rows, int64_t stride, int64_t units, const int64_t* ids,
                                  int64_t all, unsigned char* out) {

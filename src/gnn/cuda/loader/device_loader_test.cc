@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares a GPU's batches, through the C interface, with those of the host's threads, byte for byte.
+// Compares a GPU's batches, made through the C interface, with those of the host's threads, byte for byte.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -54,7 +54,7 @@ class DeviceLoaderTest : public testing::Test {
     ASSERT_TRUE(row_offsets_.Upload(edges_->row_offsets.data(), kNodes + 1).ok());
     ASSERT_TRUE(columns_.Upload(edges_->columns.data(), kEdges).ok());
     ASSERT_TRUE(edge_ids_.Upload(edges_->edge_ids.data(), kEdges).ok());
-    // Units of 16, 8, 4, 2 bytes and 1 byte; the last table of each kind begins at an odd address.
+    // The rows are copied in units of 16, 8, 4, 2 and 1 bytes; the last table of each kind begins at an odd address.
     for (const auto& [row, stride, first] :
          {std::array<int64_t, 3>{64, 64, 0}, {40, 48, 0}, {12, 12, 0}, {2, 6, 0}, {7, 9, 1}}) {
       node_tables_.push_back(std::make_unique<TableOnBoth>(kNodes, row, stride, first, rng));
@@ -147,7 +147,7 @@ class DeviceLoaderTest : public testing::Test {
       expect_rows(taken.edge_rows_at[i], expected.edge_rows[i], view.edges * edge_tables_[i]->row_bytes, i);
     }
   }
-  // Each batch is written and the next one sampled before the test reads it, as Python does.
+  // Writes each batch and samples the next one before it reads the batch, as Python does.
   void ExpectTheHostsEpoch(const std::vector<int32_t>& fanouts, const LoaderEpoch& epoch) {
     constexpr int64_t kBatch = 40;
     ASSERT_EQ(Make(fanouts, kBatch), HONE_OK) << error_;
@@ -186,8 +186,8 @@ TEST_F(DeviceLoaderTest, EpochsAreTheHosts) {
   ExpectTheHostsEpoch({2}, {.seeds = {}});
 }
 
-// Everything is enqueued before anything is read. On the emulated runtime in a drawn order, a sample that did not wait
-// for the batch in whose place it is put to be written would spoil it.
+// Enqueues everything before it reads anything. On the emulated runtime streams run in a random order, so a Sample that
+// did not wait for the Write of the batch whose place it reuses would spoil that batch.
 TEST_F(DeviceLoaderTest, BatchesAreSampledAheadOnAStreamOfTheirOwn) {
   constexpr int32_t kAhead = 3;
   constexpr int64_t kBatch = 12;

@@ -21,14 +21,14 @@ __device__ float WarpSum(float x) {
 __device__ void Put(float* p, float x) { *p = x; }
 __device__ void Put(__nv_bfloat16* p, float x) { *p = __float2bfloat16_rn(x); }
 
-// Runs one warp per row. Logits that fit in registers are loaded once, before it is known whether the row has a seed:
-// all rows of the envelope exist.
+// Computes the loss with one warp per row. Logits that fit in registers are loaded once, before the kernel knows
+// whether the row has a seed; this is possible because all rows of the envelope exist.
 template <typename T>
 __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* header, const int32_t* nodes,
                                   const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
                                   const float* class_weights, T* grad, float* row_loss, int32_t* row_correct,
                                   int32_t* predictions) {
-  constexpr int kHeld = 6;  // values that a lane holds in registers; further classes are read again each time
+  constexpr int kHeld = 6;  // values that a lane holds in registers; further logits are read each time
   const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= padded_rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -56,7 +56,7 @@ __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* head
         best = c;
       }
     }
-    for (int offset = 16; offset > 0; offset /= 2) {  // the lowest class among equals
+    for (int offset = 16; offset > 0; offset /= 2) {  // finds the largest logit; the lowest class among equals
       const float other = __shfl_xor_sync(kFullWarp, largest, offset);
       const int32_t other_best = __shfl_xor_sync(kFullWarp, best, offset);
       if (other > largest || (other == largest && other_best < best)) {
@@ -105,7 +105,7 @@ __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* head
   }
 }
 
-// Each block sums one slice.
+// Sums the squares of one slice of the gradient per block.
 __global__ void SquaresKernel(int64_t count, const float* gradient, double* partials) {
   __shared__ double sums[kBlock];
   const int64_t each = (count + kNormPartials - 1) / kNormPartials;
@@ -131,16 +131,15 @@ __global__ void ClipKernel(double most, const double* partials, RunState* state)
   state->gradient_scale = norm > most ? static_cast<float>(most / (norm + 1e-6)) : 1.0f;
 }
 
-// Inputs of a one-batch step's totals; row_loss null: another kernel does them.
+// The inputs of a one-batch step's totals. row_loss null: another kernel makes the totals.
 struct BooksOfStep {
   const float* row_loss = nullptr;
   const int32_t* row_correct = nullptr;
   volatile HostProgress* progress = nullptr;
 };
 
-// Processes four parameters at a time, so `count` and the tensors are multiples of 4. In large models a thread
-// repeatedly handles kTogether groups, all loaded before the first is updated. The last block to end finishes the
-// totals.
+// Updates four parameters at a time, so `count` and the tensors are multiples of 4. In large models a thread handles
+// kTogether such groups per turn, all loaded before the first is updated. The last block to end finishes the totals.
 template <typename T>
 __global__ void __launch_bounds__(kBlock, 4)
     AdamKernel(AdamConstants options, RunState* state, const BatchHeader* header, int64_t count, const float* gradient,
@@ -183,7 +182,7 @@ __global__ void __launch_bounds__(kBlock, 4)
   KeepBooks(sums, header->weight, true, state, books.progress);
 }
 
-// Runs as one thread block.
+// Finishes a step in one thread block.
 __global__ void FinishStepKernel(RunState* state, const BatchHeader* header, const float* row_loss,
                                  const int32_t* row_correct, bool trains, volatile HostProgress* progress) {
   __shared__ double losses[kBlock];

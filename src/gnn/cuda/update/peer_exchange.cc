@@ -41,7 +41,7 @@ class PeerExchange final : public GradientExchange, public PeerRooms {
     }
     HONE_RETURN_IF_ERROR(CheckPeers(ranks_));
     HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks_, "the exchange of the GPUs", stop_.Make()));
-    return MakeRoom(16, 1).status();  // reports any obstacle here, and not in the first step
+    return MakeRoom(16, 1).status();  // any obstacle is reported here, before the first step
   }
 
   int rank() const override { return ranks_.rank(); }
@@ -99,7 +99,7 @@ class PeerExchange final : public GradientExchange, public PeerRooms {
   Communicator& ranks_;
   MappedValue<uint32_t> stop_;
   std::atomic<bool> aborted_{false};
-  std::vector<std::unique_ptr<Room>> rooms_;  // captured graphs keep the room that they were captured with
+  std::vector<std::unique_ptr<Room>> rooms_;  // captured graphs go on using the room with which they were captured
   ExchangeOnDevice gathers_;                  // used by AllGather
 };
 

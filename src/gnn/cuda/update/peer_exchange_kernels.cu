@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kThreads)
 
   for (int64_t i = begin + threadIdx.x; i < end; i += kThreads) {
     const uint4 value = in[i];
-    for (int ahead = 1; ahead < exchange.ranks; ++ahead) {  // ranks begin with different peers
+    for (int ahead = 1; ahead < exchange.ranks; ++ahead) {  // each rank begins with another peer
       slot((exchange.rank + ahead) % exchange.ranks, exchange.rank)[i] = value;
     }
     out[exchange.rank * parts + i] = value;
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kThreads)
 
 cudaError_t EnqueueGatherFromPeers(const ExchangeOnDevice& exchange, const void* in, void* out, int64_t bytes,
                                    cudaStream_t stream) {
-  // Every turn of a room uses the same number of blocks, so that one block's view of the turn holds for all.
+  // Every turn of a room uses the same number of blocks, so each block can count the room's turns by itself.
   Launch(GatherFromPeersKernel, exchange.slices, kThreads, 0, stream, exchange, static_cast<const uint4*>(in),
          static_cast<uint4*>(out), bytes / 16);
   return cudaPeekAtLastError();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code of kernels that write into other GPUs' rooms and wait for the others' writes into their own
-// (peer_exchange_kernels.h). For .cu files.
+// Device code of kernels that write into other GPUs' rooms and wait for the others' writes into their own room
+// (peer_exchange_kernels.h). Only .cu files may include this file.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,10 @@
 
 namespace hone::gnn::cuda {
 
-inline constexpr uint32_t kLooksBeforeStop = 1024;  // reading the stop flag on the host takes a microsecond
+inline constexpr uint32_t kLooksBeforeStop = 1024;  // between looks at the stop flag, because reading it on the host
+                                                    // takes a microsecond
 
-#if defined(HONE_SIM)  // the other rank is a process of this machine, which may need this processor
+#if defined(HONE_SIM)  // the other rank is a process of this machine, and may need this processor
 __device__ inline void Raise(uint32_t* flag, uint32_t turn) { *static_cast<volatile uint32_t*>(flag) = turn; }
 __device__ inline uint32_t Look(const uint32_t* flag) {
   emulated::GiveWay();
@@ -35,7 +36,7 @@ __device__ inline uint32_t Look(const uint32_t* flag) {
 }
 #endif
 
-// Returns where rank `from` writes in the room of rank `room`.
+// Returns the slot of rank `from` in the room of rank `room`.
 __device__ inline unsigned char* Slot(const ExchangeOnDevice& exchange, int room, uint32_t turn, int from) {
   return exchange.rooms + room * exchange.room_stride +
          (static_cast<int64_t>(turn & 1) * exchange.ranks + from) * exchange.slot_bytes;
@@ -46,8 +47,9 @@ __device__ inline uint32_t* Flag(const ExchangeOnDevice& exchange, int room, int
          from * exchange.slices + slice;
 }
 
-// All threads of a block call both functions; a block has at least as many threads as there are ranks. What a block has
-// written is visible to a block that has awaited its slice.
+// RaiseForAll tells all other ranks that this block has written its slice; AwaitAll waits for the other ranks' slices.
+// All threads of a block call both functions, and a block has at least as many threads as there are ranks. What a block
+// has written is visible to a block that has awaited its slice.
 __device__ inline void RaiseForAll(const ExchangeOnDevice& exchange, uint32_t turn, unsigned slice) {
   __syncthreads();
   const int peer = static_cast<int>(threadIdx.x);

@@ -18,7 +18,7 @@ Status Snapshots::Make(const DeviceParameters& parameters, const RunState* state
 }
 
 Result<uint64_t> Snapshots::EnqueueTake(cudaStream_t main) {
-  // The previous copy has left its place on the device.
+  // Waits until the previous copy has left its place on the device.
   if (count_ > 0) HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(main, arrived_[count_ % kSlots].handle, 0));
   unsigned char* at = copy_.get();
   const auto take = [&](const void* from, size_t size) {

@@ -10,7 +10,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// Pushes a node on the stack; returns how often the two on top are to be added.
+// Pushes a node on the stack, and returns how many times the two nodes on top are to be added.
 size_t Push(int shards, ShardRange node, std::vector<ShardRange>& stack) {
   size_t merges = 0;
   while (!stack.empty() && AreSiblings(shards, stack.back(), node)) {

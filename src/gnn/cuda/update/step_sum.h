@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums over the virtual shards of a step, on one GPU or on several ranks' GPUs, with the same bits on any number of
-// them.
+// Sums over the virtual shards of a step. The shards are those of one GPU or of several ranks' GPUs, and the sum has
+// the same bits on any number of GPUs.
 //
-// Does on the device what ShardSum (dist/shard_sum.h) does on the host: a rank adds up whole branches of the tree over
-// the shards while its shards are computed; one all-gather brings every rank the branches of all ranks (gradients,
-// totals and running statistics in one piece); and every rank adds them up in the tree's order. Where GPUs write into
-// one another's memory (peer_exchange.h) and a rank has one branch, the kernel that ends the branch writes it to all
-// ranks, and the kernel that updates waits for it: no gather is launched in between. An all-reduce would move less
-// where there are many ranks, in NCCL's own order; docs/design/0019 gives the cost of a gather over four ranks.
+// The device does what ShardSum (dist/shard_sum.h) does on the host. A rank adds up whole branches of the tree over the
+// shards while its shards are computed. One all-gather brings every rank the branches of all ranks (gradients, totals
+// and running statistics in one piece), and every rank adds them up in the tree's order. If GPUs write into one
+// another's memory (peer_exchange.h) and a rank has one branch, no gather is launched: the kernel that ends the branch
+// writes it to all ranks, and the kernel that updates waits for it. An all-reduce would move fewer bytes between many
+// ranks, but would add in NCCL's own order; docs/design/0019 gives the cost of a gather over four ranks.
 #pragma once
 
 #include <vector>
@@ -28,17 +28,17 @@ class StepSum {
   // `parameters` and `ranks` are borrowed; `ranks` is null for one rank. `shards` is a multiple of the number of ranks.
   Status Make(const DeviceParameters& parameters, int shards, GradientExchange* ranks);
 
-  // Call per step: Begin, EndShard for each of this rank's shards in order, Finish.
+  // The calls of a step are Begin, EndShard for each of this rank's shards in order, and Finish.
   Status EnqueueBegin(cudaStream_t stream) const;
-  // Adds what the backward pass of local shard `shard` left in the parameters' gradients and running statistics.
+  // Adds the gradients and running statistics that the backward pass of local shard `shard` left in the parameters.
   Status EnqueueEndShard(int shard, const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
                          cudaStream_t stream) const;
-  // Leaves the sum in the parameters' gradients and the mean in their statistics, if the step is complete. Collective.
-  // `last`: see EnqueueJudgeStep.
+  // Leaves the sum in the parameters' gradients and the mean in their running statistics, if the step is complete.
+  // Collective. `last` is that of EnqueueJudgeStep.
   Status EnqueueFinish(const BatchHeader* last, RunState* state, volatile HostProgress* progress,
                        cudaStream_t stream) const;
-  // With several ranks and no clipping, replaces EnqueueFinish and all later work of the step: updates the parameters
-  // by the sum and adds to the totals. Collective.
+  // Replaces EnqueueFinish and all later work of the step, for several ranks and no clipping: updates the parameters by
+  // the sum and adds to the totals. Collective.
   Status EnqueueFinishAndUpdate(const AdamConstants& adam, const BatchHeader* last, RunState* state,
                                 volatile HostProgress* progress, cudaStream_t stream) const;
   const BatchHeader* step() const { return step_.get(); }  // valid after Finish
@@ -53,11 +53,11 @@ class StepSum {
   const DeviceParameters* parameters_ = nullptr;
   GradientExchange* ranks_ = nullptr;
   int shards_ = 1;
-  std::vector<size_t> merges_;  // by local shard: tree nodes added up when it is done
-  size_t sent_ = 1;             // tree nodes that each rank sends; a rank with fewer sends some without meaning
+  std::vector<size_t> merges_;  // [local shards] how many tree nodes are added up when the shard is done
+  size_t sent_ = 1;  // number of tree nodes that each rank sends; a rank with fewer pads with meaningless ones
   int64_t node_bytes_ = 0, double_offset_ = 0;
   DeviceArray<unsigned char> nodes_, parts_;
-  ExchangeOnDevice room_;  // room for each rank's only branch; without rooms where ranks have more branches
+  ExchangeOnDevice room_;  // holds each rank's only branch; without rooms if a rank has several branches
   bool perfect_ = false;
   DeviceArray<double> totals_;
   DeviceArray<float> before_;

@@ -19,7 +19,7 @@ int64_t Blocks(int64_t items) { return (items + kBlock - 1) / kBlock; }
 
 __device__ float4 operator+(const float4& a, const float4& b) { return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
 
-// The last block handles the totals and the statistics, the others four values per thread.
+// Adds a shard with four values per thread; the last block handles the totals and the statistics.
 __global__ void AddLeafKernel(LeafSum sum) {
   __shared__ double losses[kBlock];
   __shared__ int32_t right[kBlock], counted[kBlock];
@@ -74,8 +74,8 @@ __global__ void AddLeafKernel(LeafSum sum) {
   if (sum.room.rooms != nullptr) RaiseForAll(sum.room, turn, blockIdx.x);
 }
 
-// For a sum with a room: finds the nodes of this turn, which EnqueueAddLeaf has begun, and awaits slices of them with
-// all threads of a block. The last slice has the doubles.
+// Finds the nodes of this turn in a sum with a room, into which EnqueueAddLeaf has begun to write them, and awaits
+// slices of the nodes with all threads of a block. The last slice has the doubles. Without a room nothing is awaited.
 struct RoomOfTurn {
   uint32_t turn = 0;
   __device__ explicit RoomOfTurn(RankSum& sum) {
@@ -116,7 +116,7 @@ __global__ void AddRanksKernel(RankSum sum) {
   }
 }
 
-// Sums a perfect tree over kNodes contiguous nodes, all loaded at once; 0: uses AddUp.
+// Sums four values over a perfect tree of kNodes contiguous nodes, all loaded at once. kNodes 0: any tree, by AddUp.
 template <int kNodes>
 __device__ float4 AddFour(const RankSum& sum, int64_t i) {
   if constexpr (kNodes == 0) {
@@ -134,7 +134,7 @@ __device__ float4 AddFour(const RankSum& sum, int64_t i) {
   }
 }
 
-// The last block to end adds the step to the totals.
+// Sums, updates the parameters and ends the step; the last block to end adds the step to the totals.
 template <int kNodes, typename T>
 __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, RankUpdate update) {
   __shared__ bool last;
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, Ran
   room.AwaitDoubles(sum);
   const bool whole = AddUp<double>(sum, sum.double_offset, kTotalMissing) == 0;
   const bool valid = whole && update.last->step == state->trained_steps;
-  if (!valid || state->failure != kNoFailure) {  // no block changes what this is read from
+  if (!valid || state->failure != kNoFailure) {  // no block changes what this condition reads
     if (thread == 0) JudgeStep(whole, *update.last, state, update.step, update.progress);
     return;
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code of the end of a step: Adam, and the epoch's running totals. For .cu files.
+// Device code of the end of a step: Adam, and the epoch's running totals. Only .cu files may include this file.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -14,7 +14,7 @@ namespace hone::gnn::cuda {
 inline constexpr int kUpdateThreads = 256;
 inline constexpr int kUpdateBlocks = 4 * 132;  // enough to fill a GPU, few enough that the last wave is short
 
-// Applies PlateauStep of nn/optimizer.cc with its threshold, no cooldown and no smallest rate.
+// Applies PlateauStep of nn/optimizer.cc with its threshold, without a cooldown or a smallest rate.
 __device__ inline void FollowPlateau(RunState* state, double loss) {
   PlateauOnDevice& plateau = state->plateau;
   if (plateau.patience < 0) return;
@@ -30,8 +30,8 @@ __device__ inline void FollowPlateau(RunState* state, double loss) {
   if (state->learning_rate - lowered > 1e-8) state->learning_rate = lowered;
 }
 
-// Sums over the batch's rows in a fixed order; every thread of a block of kUpdateThreads calls this, and the first gets
-// the result.
+// The sums over the batch's rows, in a fixed order. Every thread of a block of kUpdateThreads must call this, and the
+// first thread gets the result.
 struct BatchSums {
   double loss;
   int32_t correct, counted;
@@ -61,7 +61,7 @@ __device__ inline BatchSums SumRows(const BatchHeader* header, const float* row_
   return {losses[0], right[0], counted[0]};
 }
 
-// Adds a step to the totals. `weight`: the sum of the labels' weights.
+// Adds a step to the totals. `weight` is the sum of the labels' weights.
 __device__ inline void KeepBooks(const BatchSums& sums, double weight, bool trains, RunState* state,
                           volatile HostProgress* progress) {
   const double mean = weight > 0 ? sums.loss / weight : 0.0;
@@ -104,7 +104,7 @@ __device__ inline float AdamStep(const AdamConstants& options, const AdamRates& 
   return weight - rates.rate * moment1 / (sqrtf(moment2) / rates.correction2 + options.epsilon);
 }
 
-// A thread's values of four parameters.
+// A thread's values of four adjacent parameters.
 struct FourParameters {
   float4 gradient, weight, moment1, moment2;
 };
@@ -120,7 +120,7 @@ __device__ void UpdateFour(const AdamConstants& options, const AdamRates& rates,
                            float* master, float* moment1, float* moment2, T* compute) {
   const float4 g = four.gradient;
   float4 w = four.weight, m = four.moment1, v = four.moment2;
-  if (!isfinite(g.x + g.y + g.z + g.w)) {  // or one of them is so large that the sum overflows
+  if (!isfinite(g.x + g.y + g.z + g.w)) {  // also if one of them is so large that the sum overflows
     for (const float one : {g.x, g.y, g.z, g.w}) {
       if (!isfinite(one)) atomicOr(&state->gradient_not_finite, isnan(one) ? 2u : 1u);
     }
@@ -135,8 +135,8 @@ __device__ void UpdateFour(const AdamConstants& options, const AdamRates& rates,
   Put4(compute, w);
 }
 
-// Returns whether the calling block is the last one to end; every thread of every block calls this once. The last block
-// sees what the others have written.
+// Returns whether the calling block is the last one to end. Every thread of every block must call this once. The last
+// block sees what the others have written.
 __device__ inline bool EndsLast(RunState* state, bool* shared) {
   __threadfence();
   __syncthreads();
@@ -145,7 +145,7 @@ __device__ inline bool EndsLast(RunState* state, bool* shared) {
   return *shared;
 }
 
-// Does EnqueueJudgeStep in one thread.
+// Does the work of EnqueueJudgeStep in one thread.
 __device__ inline void JudgeStep(bool whole, const BatchHeader& last, RunState* state, BatchHeader* step,
                                  volatile HostProgress* progress) {
   *step = last;
