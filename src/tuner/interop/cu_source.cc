@@ -85,14 +85,14 @@ constexpr string_view kHostHeaders[] = {"algorithm",
                                         "utility",
                                         "variant",
                                         "vector"};
-// These headers are often written in quotes, but belong to the toolkit.
+// Programs often include these headers in quotes, but they belong to the CUDA toolkit and not to the user.
 constexpr string_view kToolkitHeaders[] = {"cuda_fp16.h",          "cuda_bf16.h",     "cuda_fp8.h",
                                            "cuda_fp6.h",           "cuda_fp4.h",      "mma.h",
                                            "cooperative_groups.h", "cuda_pipeline.h", "math_constants.h"};
 
 enum class HeaderUse { kDevice, kHost, kOwn };
 
-// Classifies a header. `name` as in the #include: "<cuda_fp16.h>", "\"helpers.cuh\"".
+// Returns who can use a header. `name` has its brackets or quotes: "<cuda_fp16.h>", "\"helpers.cuh\"".
 HeaderUse UseOfHeader(string_view name) {
   if (name.size() < 3) return HeaderUse::kHost;
   const string_view header = name.substr(1, name.size() - 2);
@@ -136,8 +136,8 @@ class Reader {
     return first >= last ? "" : std::string(Span(s_.text, s_.tokens, first, last - 1));
   }
   int SkipAngles(int open) const {  // the token after the matching '>'
-    // The search is limited to the length of an argument list: in a text of nothing but "k<" each would otherwise scan
-    // all the others.
+    // The search ends after the length of a long argument list. Without a limit, a text of nothing but "k<" would take
+    // time quadratic in its length.
     constexpr int kMostTokens = 2048;
     int depth = 0;
     for (int i = open; i < std::min(count_, open + kMostTokens); ++i) {
@@ -153,7 +153,8 @@ class Reader {
     s_.items.push_back({kind, first, last, 0, 0, std::move(name)});
   }
 
-  // Limit on nested scopes, each of which needs a recursive call: a text may have a hundred thousand.
+  // The greatest nesting of namespaces and extern "C" blocks. Each level is a recursive call, and a hostile text may
+  // have a hundred thousand levels.
   static constexpr int kMostScopes = 64;
   int depth_ = 0;
 
@@ -212,7 +213,7 @@ class Reader {
     if (text.substr(at).starts_with("include")) {
       std::string name = Trim(text.substr(at + 7));
       const size_t close = name.empty() ? std::string::npos : name.find(name[0] == '<' ? '>' : '"', 1);
-      if (close != std::string::npos) name.resize(close + 1);  // a comment may follow
+      if (close != std::string::npos) name.resize(close + 1);  // drops a comment behind the header's name
       return Add(CuItemKind::kInclude, i, i, std::move(name));
     }
     if (!text.substr(at).starts_with("define")) return Add(CuItemKind::kOtherDirective, i, i, std::string(text));
@@ -261,7 +262,7 @@ class Reader {
       Add(CuItemKind::kKernel, first, last);
       return Kernel(first, last, scope);
     }
-    if (kernel) return Add(CuItemKind::kDevice, first, last);  // a declaration
+    if (kernel) return Add(CuItemKind::kDevice, first, last);  // a kernel that is only declared here
     if (is_type && !(host && !device)) return Add(CuItemKind::kType, first, last);
     if (device) return Add(CuItemKind::kDevice, first, last);
     if (constant && !host) {
@@ -313,7 +314,7 @@ class Reader {
     }
     return list;
   }
-  // Returns the ranges between commas of [first, last), brackets skipped.
+  // Returns the parts of [first, last) between commas that are not inside brackets, as ranges of tokens.
   std::vector<std::pair<int, int>> Split(int first, int last, bool angles = true) const {
     std::vector<std::pair<int, int>> parts;
     int begin = first, depth = 0;
@@ -408,17 +409,17 @@ class Reader {
     }
   }
 
-  // Collects the ifs around token `i`, outermost first.
+  // Collects the conditions of the ifs around token `i` into `launch`, outermost first.
   template <typename Call>
   void Conditions(const CuFunction& f, int i, Call& launch) {
     int inner = i;
-    // Handles a launch without braces: `if (c) k<<<...`, `else k<<<...`.
+    // Handles what directly precedes a statement or a block, at token `before`: the ) of `if (c)`, or `else`.
     const auto look = [&](int before) {
       if (Is(before, "else")) {
         int close = before - 1;
         int open = -1;
         if (Is(close, "}")) open = At(close).match;
-        if (open < 0) {  // if (c) statement; else …
+        if (open < 0) {  // the if branch has no braces: if (c) statement; else …
           int k = before - 2;
           while (k > f.body_open && !Is(k, ";") && !Is(k, "{") && !Is(k, "}"))
             k = At(k).match >= 0 && At(k).match < k ? At(k).match - 1 : k - 1;
@@ -435,7 +436,7 @@ class Reader {
         if (Is(open - 1, ")") && Is(At(open - 1).match - 1, "if")) {
           const int paren = At(open - 1).match;
           launch.conditions.insert(launch.conditions.begin(), "!(" + Text(paren + 1, open - 1) + ")");
-          // else if: the preceding chain applies as well.
+          // For `else if`, the conditions of the preceding ifs apply as well.
           if (Is(paren - 2, "else")) again_ = paren - 2;
         } else {
           launch.conditions_known = false;
@@ -450,7 +451,7 @@ class Reader {
           launch.conditions_known = false;
         }
       } else if (Is(before, "]")) {
-        launch.conditions_known = false;  // a lambda, as used by dispatch macros
+        launch.conditions_known = false;  // the body of a lambda, such as PyTorch's dispatch macros take
       }
     };
     const auto look_all = [&](int before) {
@@ -572,7 +573,7 @@ Result<std::unique_ptr<CuSource>> ReadCuSource(string_view text, string_view fil
 }
 
 std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out) {
-  // Macros are kept when the kept text uses them, directly or through one another.
+  // A macro is kept if the kept text uses it, directly or through another macro.
   std::set<std::string, std::less<>> used;
   const auto use = [&](string_view text) {
     for (const Token& t : LexCuda(text)) {
@@ -605,8 +606,7 @@ std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out)
     if (item.kind == CuItemKind::kInclude) {
       const HeaderUse use_of = UseOfHeader(item.name);
       keep = use_of == HeaderUse::kDevice;
-      // A launcher includes these headers to fill its inputs with random numbers. If no kernel draws any, nothing needs
-      // them.
+      // Test programs include cuRAND's headers to fill their inputs. They are kept only if device code uses cuRAND.
       if (item.name.find("curand") != std::string::npos) {
         keep = keep && std::any_of(used.begin(), used.end(), [](const std::string& name) { return name.starts_with("curand"); });
       }
@@ -629,7 +629,7 @@ std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out)
     }
     first = false;
   }
-  // Dropped items leave blank lines.
+  // Removes the runs of blank lines that dropped items leave behind.
   std::string tidy;
   int blank = 0;
   for (const char c : out) {

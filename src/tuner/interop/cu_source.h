@@ -19,70 +19,74 @@
 
 namespace hone {
 
+// The kinds of top-level items. kDevice: device functions and variables, and declarations of kernels; kScope: opens
+// a namespace or an extern "C" block, or closes it.
 enum class CuItemKind { kInclude, kDefine, kOtherDirective, kKernel, kDevice, kType, kConstant, kHost, kScope };
 
+// One top-level item of the file.
 struct CuItem {
   CuItemKind kind = CuItemKind::kHost;
   int first = 0, last = 0;    // tokens [first, last]
-  size_t begin = 0, end = 0;  // bytes; begin includes the comments in front
-  std::string name;           // macro, constant or function
+  size_t begin = 0, end = 0;  // bytes [begin, end) of the text, with the comments in front of the item
+  std::string name;           // of a macro, constant or host function; of an #include the header: "<cuda_fp16.h>"
 };
 
 struct CuTemplateParameter {
   std::string name;
-  bool is_type = false;
+  bool is_type = false;  // false: a value, such as `int kVec`
 };
 
 struct CuParameter {
   std::string name;
   std::string type;  // "float", "T": without const, * and __restrict__
   bool pointer = false;
-  bool to_const = false;
+  bool to_const = false;  // a pointer to const
 };
 
 struct CuKernel {
-  std::string name;       // as launched from the same scope
-  std::string qualified;  // with its namespaces, for a plan
+  std::string name;       // unqualified, as host code in the same namespace launches it
+  std::string qualified;  // with its namespaces, as a launch plan names it
   std::vector<CuTemplateParameter> template_parameters;
   std::vector<CuParameter> parameters;
-  int item = 0;
-  int body_open = 0, body_close = 0;  // tokens
+  int item = 0;                       // index into CuSource::items
+  int body_open = 0, body_close = 0;  // indices of the body's { and } in CuSource::tokens
 };
 
 struct CuFunction {
   std::string name;
   std::vector<CuParameter> parameters;
-  int body_open = 0, body_close = 0;          // tokens
+  int body_open = 0, body_close = 0;          // indices of the body's { and } in CuSource::tokens
   std::map<std::string, std::string> locals;  // name -> initializer; dim3 g(a, b) gives "dim3(a, b)"
-  std::vector<std::string> changed;           // locals assigned again
-  std::optional<std::string> returned;        // the expression of a body that is one return statement
+  std::vector<std::string> changed;           // locals that are assigned to after their declaration
+  std::optional<std::string> returned;        // the returned expression, if the body is one return statement
 };
 
 struct CuLaunch {
-  std::string kernel;  // name, no template arguments
+  std::string kernel;  // name without template arguments
   std::vector<std::string> template_args;
-  std::vector<std::string> configuration;  // grid, block, shared, stream
+  std::vector<std::string> configuration;  // what stands in <<<…>>>: grid, block, shared memory, stream
   std::vector<std::string> arguments;
   int function = -1;                    // index into functions
   std::vector<std::string> conditions;  // conditions of the enclosing ifs, outermost first; "!(c)" in an else branch
-  bool conditions_known = true;         // false: inside a loop, a switch or a lambda
+  bool conditions_known = true;         // false: the launch is inside a loop, a switch or a lambda
   int line = 0;
   int token = 0;
 };
 
-// A call in host code of the CUDA runtime or of a library: cudaMemsetAsync(bins, 0, bytes, stream), cub::DeviceScan,
-// cublasSgemm(…). PyTorch's bins.zero_() counts as cudaMemsetAsync(bins, 0).
+// A function of the CUDA runtime or of a library that host code calls: cudaMemsetAsync(bins, 0, bytes, stream),
+// cub::DeviceScan, cublasSgemm(…). PyTorch's bins.zero_() is recorded as cudaMemsetAsync(bins, 0).
 struct CuHostCall {
   std::string name;
   std::vector<std::string> arguments;
   int function = -1;                    // index into functions
-  std::vector<std::string> conditions;  // conditions, as for a launch
+  std::vector<std::string> conditions;  // as in CuLaunch
   bool conditions_known = true;
   int line = 0;
   int token = 0;
 };
 
-// Text that DeviceCode leaves out and that may be needed: an #include of a file that a candidate cannot include.
+// Text that DeviceCode leaves out although the kernels may need it: an #include of the user's own file, which a
+// candidate cannot include.
 struct CuLeftOut {
   int line = 0;
   std::string text;  // "#include \"helpers.cuh\""
@@ -96,10 +100,11 @@ struct CuSource {
   std::vector<CuFunction> functions;  // host functions
   std::vector<CuLaunch> launches;
   std::vector<CuHostCall> calls;                 // calls of CUDA's runtime and libraries, in order
-  std::map<std::string, std::string> constants;  // constexpr values and object-like macros
-  std::map<std::string, std::pair<std::vector<std::string>, std::string>> macros;  // F(a, b) -> parameters, text
+  std::map<std::string, std::string> constants;  // constexpr values and macros without parameters: name -> text
+  std::map<std::string, std::pair<std::vector<std::string>, std::string>> macros;  // name -> parameters, text
 
   const Token& token(int i) const { return tokens[static_cast<size_t>(i)]; }
+  // Returns the kernel of this name, with or without its namespaces; nullptr: none.
   const CuKernel* FindKernel(std::string_view name) const;
   // Returns whether token `i` exists and equals `word`.
   bool TokenIs(int i, std::string_view word) const {
@@ -110,9 +115,9 @@ struct CuSource {
 // Reads a file. kInvalidArgument when it has no __global__ function.
 Result<std::unique_ptr<CuSource>> ReadCuSource(std::string_view text, std::string_view file);
 
-// Returns the device part: everything but host functions and items that only they use, otherwise unchanged. The
-// toolkit's and unknown headers in angle brackets are kept, but not those of the host's standard library or of PyTorch.
-// `left_out` receives the #includes of the user's own files.
+// Returns the file's text without host functions and without what only host functions use; the rest is unchanged.
+// #includes of the CUDA toolkit's headers, and of unknown headers in angle brackets, are kept. #includes of the C++
+// standard library and of PyTorch are removed. `left_out` (may be null) receives the #includes of the user's own files.
 std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out);
 
 }  // namespace hone

@@ -5,10 +5,11 @@
 //
 //   cudaError_t hone::silu_and_mul(const __half* x, __half* out, int64_t tokens, int64_t d, cudaStream_t stream);
 //
-// The function executes a plan as the evaluator does: it takes the first entry of each step whose `when` holds,
-// evaluates grid, block, shared memory, workspaces and arguments, and enqueues. Every binding of tunables that the plan
-// can reach is compiled in a namespace of its own. For shapes at which the run did not show the winner to be faster,
-// the seed runs instead. docs/interop.md describes the header for users.
+// The function executes a launch plan as the evaluator does: in each step it takes the first entry whose `when` holds,
+// evaluates grid, block, shared memory, workspaces and arguments, and enqueues the launch. The device code stands in
+// the header once for each binding of tunables that the plan uses, each time in a namespace of its own. For shapes at
+// which the run did not show the winner to be faster, the seed runs instead. docs/interop.md describes the header for
+// users.
 #pragma once
 
 #include <string>
@@ -26,18 +27,18 @@ Result<std::string> CudaHeader(const KernelPackage& package);
 // …)". A plan with workspaces has two more functions, which the header describes.
 std::string FunctionDeclaration(const KernelPackage& package);
 
-// Returns "hone_silu_and_mul.cuh".
+// Returns the header's file name, "hone_silu_and_mul.cuh".
 std::string CudaHeaderName(const KernelPackage& package);
 
-// Names and types in the generated function; the PyTorch binding uses the same ones.
+// A parameter of the generated function. The PyTorch binding uses the same names and types.
 struct HeaderParameter {
-  std::string name;  // C++ name
-  std::string plan;  // the task's name for the parameter
+  std::string name;  // its name in C++
+  std::string plan;  // its name in the task and in launch plans
   std::string type;  // "const __half*", "int64_t", "float"
 };
 struct HeaderSignature {
   std::string function;                  // "silu_and_mul"
-  std::vector<HeaderParameter> tensors;  // without tensors that share another's storage
+  std::vector<HeaderParameter> tensors;  // without tensors whose storage another tensor owns
   std::vector<HeaderParameter> scalars;
   std::vector<HeaderParameter> dims;
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests generated headers by compiling and running them: with a fake CUDA runtime they make the evaluator's launches,
-// and the outputs are right. nvcc compiles and links them if it is installed.
+// Tests generated headers by compiling and running them with a fake CUDA runtime: they make the same launches as the
+// evaluator, and the outputs are right. nvcc compiles and links them if it is installed.
 #include "tuner/interop/cuda_header.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ constexpr char kProgram[] = R"cpp(
       for (long long i = 0; right && i < n; ++i) right = out[i] == 3.0f * (i % 17) + (i % d) % 5;
       printf("%lld %lld: error %d %d %s\n", rows, d, int(sized), int(error), right ? "right" : "wrong");
       for (const std::string& line : fake_launches()) printf("  %s\n", line.c_str());
-      // The same again in memory of the caller's.
+      // Does the same with a workspace that the caller allocates.
       if (real && sized == cudaSuccess) {
         void* workspace = aligned_alloc(256, (bytes + 511) / 256 * 256);
         for (long long i = 0; i < n; ++i) out[i] = -1;
@@ -82,7 +82,7 @@ constexpr char kSecondFile[] = R"cpp(
   }
 )cpp";
 
-// Returns the launches of the evaluator's resolver, in the form of the fake runtime.
+// Returns the launches that the evaluator's ResolvePlan makes, as the fake runtime prints them.
 std::string Expected(const KernelPackage& package, const Dims& dims, bool seed) {
   DeviceFacts facts;
   facts.sm_count = 4;
@@ -123,7 +123,7 @@ TEST(CudaHeader, LaunchesWhatTheEvaluatorWould) {
     expected += fmt::format("{} {}: error 0 0 right\n", rows, d);
     expected += Expected(package, {{"rows", rows}, {"d", d}}, rows * d <= 1024);
   }
-  // Sizes that no tensor can have are refused and do not wrap around.
+  // Sizes that no tensor can have are refused; their product does not wrap around.
   for (const char* text : {"-1", "5", "4611686018427387904", "4"}) argv.emplace_back(text);
   expected += "-1 5: error 1 1 wrong\n4611686018427387904 4: error 1 1 wrong\n";
   expected += "null 1\nmisaligned 716\nolder device: seed scale_add grid 1 1 1 block 128 1 1 shared 0\n";
@@ -132,7 +132,7 @@ TEST(CudaHeader, LaunchesWhatTheEvaluatorWould) {
   EXPECT_EQ(run.out, expected);
 }
 
-// A plan for some shapes is judged with the task's seed for the others, so the function must accept all of them.
+// The judge runs the task's seed for the shapes that a plan leaves out, and so must the generated function.
 TEST(CudaHeader, ShapesThatThePlanLeavesOutRunTheSeed) {
   KernelPackage package = ScaleAddPackage();
   std::string source = kScaleAddWinner;
@@ -170,7 +170,8 @@ TEST(CudaHeader, ShapesThatThePlanLeavesOutRunTheSeed) {
               AllOf(HasSubstr("refused with cudaErrorInvalidValue"), HasSubstr("the plan serves no such shape")));
 }
 
-// A run that starts from such a plan starts from both: every step is the plan's own, or every step the seed's.
+// A run that starts from a plan that leaves shapes out starts from a joined plan. For each shape, either every step is
+// the plan's own, or every step is the seed's.
 TEST(JoinSeed, PutsTheSeedBehindAPlanThatLeavesShapesOut) {
   KernelPackage package = ScaleAddPackage();
   package.task.seed_source = kScaleAddSeed;
@@ -193,7 +194,7 @@ TEST(JoinSeed, PutsTheSeedBehindAPlanThatLeavesShapesOut) {
   };
   EXPECT_THAT(kernels({{"rows", 3}, {"d", 8}}), ElementsAre("memset", "scale<4>", "inner::add_bias"));
   EXPECT_THAT(kernels({{"rows", 3}, {"d", 5}}), ElementsAre("hone_seed::scale_add"));
-  // The header is one file that compiles: both define WIDTH.
+  // The header of the joined candidate compiles, although both sources define the macro WIDTH.
   package.winner = candidate;
   package.winner_binding = DefaultBinding(candidate.plan);
   const TemporaryDirectory directory = MakeTemporaryDirectory().value();
@@ -252,7 +253,7 @@ TEST(HostExpression, ReplacesNamesAndNothingElse) {
   EXPECT_EQ(HostIdentifier("ok", {"ok", "ok_"}), "ok__");
 }
 
-// The generated arithmetic and the evaluator's have the same values and refusals.
+// The generated C++ gives the same values as the evaluator, and fails for the same expressions.
 TEST(HostExpression, MeansWhatTheEvaluatorMeans) {
   const std::vector<std::string> texts = {"a + b * 2 - 7",
                                           "a / b",
@@ -300,7 +301,7 @@ TEST(HostExpression, MeansWhatTheEvaluatorMeans) {
   }
 }
 
-// Only nvcc can check this: kernels in unnamed namespaces, launches, both architectures.
+// Only nvcc compiles kernels in unnamed namespaces, and the launches, for both architectures.
 TEST(CudaHeader, CompilesAndLinksWithNvcc) {
 #ifndef HONE_NVCC_PATH
   GTEST_SKIP() << "nvcc is not installed";
@@ -317,7 +318,8 @@ TEST(CudaHeader, CompilesAndLinksWithNvcc) {
   package.seed_shapes = {"tokens <= 16"};
   package.run = "r";
   Write(directory / "hone_fused_add_rmsnorm.cuh", CudaHeader(package).value());
-  // Integers of every type by value: the check that they fit must not compare an unsigned one with zero.
+  // A kernel takes integers of every type. The header's check that a value fits must not compare an unsigned type with
+  // zero, of which nvcc warns.
   package.task =
       ParseTask(
           "name = \"count\"\nsummary = \"count\"\nclass = \"other\"\n[dims]\nn = \"n\"\n[[tensor]]\nname = \"y\"\nrole "

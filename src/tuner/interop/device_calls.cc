@@ -51,7 +51,7 @@ std::optional<CallSite> EnclosingCall(const CuSource& source, int i, int begin) 
       site.explicit_template_arguments = true;
     }
     site.name = Identifier(source, name) ? std::string(source.token(name).text) : "";
-    // These parentheses or casts belong to the argument itself.
+    // A parenthesis without a name before it, or a cast's, is part of the argument: the call is further out.
     if (site.name.empty() || site.name.ends_with("_cast")) {
       site = {};
       continue;

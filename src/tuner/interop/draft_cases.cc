@@ -14,15 +14,17 @@
 namespace hone {
 namespace {
 
-// Largest tensor of a guessed case: 256 MB of float32, more than any cache.
+// The number of elements that the largest tensor of a guessed timed case may have at most (256 MiB of float32, which is
+// more than any cache) and should have at least.
 constexpr int64_t kLargestTimed = int64_t{1} << 26;
 constexpr int64_t kLeastTimed = int64_t{1} << 22;
-// Below so many elements a launch costs more than what it does.
+// Below this number of elements, launching a kernel takes longer than its work.
 constexpr int64_t kTooSmall = int64_t{1} << 16;
-// A simulated GPU runs the check cases, in seconds, not minutes.
+// The greatest numbers of elements of the largest tensor in check cases and hidden cases: a simulated GPU must run them
+// in seconds.
 constexpr int64_t kLargestChecked = 70000;
 constexpr int64_t kLargestHidden = 120000;
-// Dynamic shared memory of a block without opting in to more.
+// Bytes of dynamic shared memory that a block may use on every device without opting in to more.
 constexpr int64_t kShared = 48 << 10;
 
 }  // namespace
@@ -91,7 +93,8 @@ void TaskDrafter::FitSharedMemory(Dims& dims) const {
   }
 }
 
-// num_heads of a case gives group if num_heads = group * num_kv_heads.
+// A case may give a derived size instead of a dimension: with num_heads = group * num_kv_heads, num_heads=32 and
+// num_kv_heads=8 give group=4.
 Result<Dims> TaskDrafter::ReadCase(const Dims& one) const {
   Dims dims;
   const auto known = [&](const std::string& name) {
@@ -109,7 +112,8 @@ Result<Dims> TaskDrafter::ReadCase(const Dims& one) const {
       return Status::InvalidArgument(
           fmt::format("the case {}={}: the dimensions are {}", name, value, fmt::join(dim_order_, ", ")));
     }
-    // For a = fresh * b, the fresh dimension follows from the others.
+    // One dimension of the expression may be missing in the case (`fresh`). It is computed from the derived size's
+    // value.
     HONE_ASSIGN_OR_RETURN(const Expression text, Expression::Parse(let->second));
     std::string fresh;
     for (const std::string& n : text.Names()) {
@@ -158,13 +162,14 @@ std::map<std::string, std::string> TaskDrafter::LeastSizes() const {
   return least;
 }
 
-// Writes bytes if the sum over the tensors is not the required traffic: a gather reads, and a scatter writes, only
-// selected rows.
+// Returns the [work] table; empty: the task needs none. It has `bytes` where the sum over the tensors' sizes is not the
+// required traffic: a gather reads, and a scatter writes, only selected rows.
 std::string TaskDrafter::WorkText() {
   std::string bytes, unclear;
   const auto given = o_.work.find("bytes");
   const bool chosen = std::any_of(tensors_.begin(), tensors_.end(), [](const DraftTensor& t) {
-    const bool in_place = !t.workspace && t.role == TensorRole::kInOut;  // a task without bytes counts nothing for it
+    // Without `bytes`, in-place tensors would not be counted.
+    const bool in_place = !t.workspace && t.role == TensorRole::kInOut;
     return in_place || !t.bound.empty() ||
            std::any_of(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
   });
@@ -185,12 +190,12 @@ std::string TaskDrafter::WorkText() {
           unclear = t.name;
           break;
         }
-        // n draws from N rows select N (1 - exp(-n / N)) different ones, which is at least N n / (N + n).
+        // n random draws from N rows select about N (1 - exp(-n / N)) different rows, which is at least N n / (N + n).
         const std::string n = Elements(*chooser), rows = t.shape[0];
         moved = fmt::format("{0} * {1} / max(1, {2} + {1})", Wrapped(rows), n, rows);
         for (size_t i = 1; i < t.shape.size(); ++i) moved += " * " + Wrapped(t.shape[i]);
       }
-      // The rows come first: a product of a size and a number of bytes must not be divided earlier.
+      // The factor of rows, which divides, comes first: the integer division then precedes the other factors.
       bytes += fmt::format("{}{} * {}", bytes.empty() ? "" : " + ", moved, times * size);
     }
     if (!unclear.empty()) {
@@ -211,8 +216,8 @@ std::string TaskDrafter::WorkText() {
   return out;
 }
 
-// Returns a dimension that may be 0: then no kernel has a block to run, and every output is empty, cleared before or in
-// place. The former contents of any other output would not be an answer.
+// Returns a dimension that a check case may set to 0; nullopt: none. With size 0, no kernel may have a block to run,
+// and every output must be empty, cleared by a memset, or in place: any other output would keep its former contents.
 std::optional<std::string> TaskDrafter::EmptyDim(const std::vector<Dims>& checked) const {
   if (checked.empty() || entries_.empty()) return std::nullopt;
   for (const std::string& d : dim_order_) {
@@ -257,7 +262,8 @@ std::optional<std::string> TaskDrafter::EmptyDim(const std::vector<Dims>& checke
   return std::nullopt;
 }
 
-// Returns whether `dim` is how many of the best a top-k keeps: such a kernel serves a few, and no more than there are.
+// Returns whether `dim` is the k of a top-k kernel. Such a kernel handles only small k, and k is at most the number of
+// candidates.
 bool TaskDrafter::IsCountOfBest(const std::string& dim) const {
   if (dim == "topk" || dim == "top_k") return true;
   std::string names = o_.name;
@@ -274,7 +280,7 @@ std::string TaskDrafter::CasesText() {
     if (IsCountOfBest(d)) ratios_.insert(d);
   }
   const bool one = dim_order_.size() <= 1;
-  // Reduces guessed sizes until the largest tensor has the desired order of magnitude.
+  // Halves the largest guessed size until the largest tensor has at most `most` elements.
   const auto shrink = [&](Dims dims, int64_t most) {
     for (int tries = 0; tries < 64; ++tries) {
       const std::optional<int64_t> elements = LargestTensor(dims);
@@ -302,10 +308,10 @@ std::string TaskDrafter::CasesText() {
     }
     return false;
   };
-  for (int tries = 0; tries < 24 && !one; ++tries) {  // rows of one axis each: longer ones
+  for (int tries = 0; tries < 24 && !one; ++tries) {  // the tensors have few elements: doubles one size
     const std::optional<int64_t> elements = LargestTensor(guess);
     if (!elements || *elements == 0 || *elements >= kLeastTimed) break;
-    // The longest dimension that the launch depends on is taken: a histogram grows in data, not in bins.
+    // The largest dimension that the grid depends on is doubled: a histogram gets more data and not more bins.
     const bool any = std::any_of(guess.begin(), guess.end(), [&](const auto& d) { return in_grid(d.first); });
     auto largest = guess.end();
     for (auto d = guess.begin(); d != guess.end(); ++d) {
@@ -337,7 +343,8 @@ std::string TaskDrafter::CasesText() {
     }
   }
   if (checked.empty()) {
-    // The smallest sizes come first: below the width of a stencil, a tile or a vector, edges meet.
+    // The smallest sizes come first: they are smaller than a stencil, a tile or a vector, so that a kernel's edge cases
+    // coincide.
     constexpr int64_t kRatios[] = {1, 2, 2, 3, 1, 4};
     size_t number = 0;
     for (const auto& [first, rest] :
@@ -345,7 +352,7 @@ std::string TaskDrafter::CasesText() {
              : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {2, 2}, {4, 64}, {33, 257}, {1, 1000}, {7, 2072}}) {
       Dims dims = Sizes(first, rest);
       for (const std::string& d : ratios_) dims[d] = RoundUp(kRatios[number], Multiple(d));
-      // Sizes stay within the timed ones: a number of experts need not be a row's length.
+      // Sizes do not exceed those that the user gave for timed cases: a kernel for 128 experts need not handle 1000.
       for (auto& [d, size] : dims) {
         const std::vector<int64_t> sizes = GivenSizes(d, true, false);
         if (!sizes.empty()) size = std::min(size, *std::max_element(sizes.begin(), sizes.end()));
@@ -366,7 +373,8 @@ std::string TaskDrafter::CasesText() {
         const Result<Expression> e = Expression::Parse(least);
         if (given || !e.ok()) continue;
         const Result<int64_t> size = e->Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
-        // Check cases have twice as many: some must stay as they were, or their old contents would not matter.
+        // In check cases a scatter has twice as many places as it writes: the judge can then see whether the other
+        // places keep their contents.
         if (size.ok()) dims[d] = std::max(dims[d], RoundUp(*size * (list == &checked ? 2 : 1), Multiple(d)));
       }
     }
@@ -391,14 +399,15 @@ std::string TaskDrafter::HiddenText() const {
   for (size_t i = 0; i < dim_order_.size(); ++i) {
     const std::string& d = dim_order_[i];
     int64_t low = 1, high = one ? 50000 : i == 0 ? 100 : 1200;
-    // If another size is small and named, k = 8 of 128 experts, this one may have to be at least as large.
+    // If the user gave another dimension only small sizes (k = 8 of 128 experts), this dimension may have to be at
+    // least as large.
     for (const std::string& other : dim_order_) {
       const std::vector<int64_t> small = GivenSizes(other, true, true);
       if (i > 0 && other != d && !small.empty() && *std::max_element(small.begin(), small.end()) <= 8)
         low = std::max(low, *std::max_element(small.begin(), small.end()));
       if (i > 0 && other != d && small.empty() && IsCountOfBest(other)) low = std::max<int64_t>(low, 8);
     }
-    // Sizes that the user names limit the draws: top-k with k = 8 of 128 experts has no k of 1200.
+    // The sizes that the user gave limit the drawn sizes: a top-k with k = 8 of 128 experts does not handle k = 1200.
     const std::vector<int64_t> all = GivenSizes(d, true, true), checked = GivenSizes(d, false, true);
     if (ratios_.count(d) != 0) low = 1, high = 8;
     if (!all.empty()) high = std::min(high, *std::max_element(all.begin(), all.end()));
@@ -406,7 +415,7 @@ std::string TaskDrafter::HiddenText() const {
     low = std::max<int64_t>(1, std::min(low, high));
     ranges[d] = {low, high};
   }
-  // Sizes must be small enough for a simulated GPU, corners included.
+  // Even if every dimension draws its largest size, a simulated GPU must run the case in seconds.
   const auto corner = [&] {
     Dims dims;
     for (const auto& [d, range] : ranges) dims[d] = range.second;

@@ -4,7 +4,7 @@
 // Writes oracle.cu for `hone new`, from the user's own oracle or from the kernel in double precision.
 //
 // Integer outputs keep their type while the kernel runs, since atomics, packed stores and bit operations depend on it.
-// The kernel gets a workspace in their place, and a last step converts it to an oracle's doubles.
+// The kernel writes them to a workspace, and a last step converts the workspace to the doubles that an oracle returns.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 bool IsInteger(const DraftTensor& t) { return t.dtype && !IsFloating(*t.dtype); }
 
-// Returns the name of the workspace for an integer output.
+// Returns the name of the workspace that holds an integer output.
 std::string TypedName(const std::string& tensor) { return tensor + "_integers"; }
 
 std::string ElementwiseLaunch(int step, const std::string& kernel, const std::string& elements,
@@ -44,7 +44,7 @@ std::string ElementwiseKernel(const std::string& comment, const std::string& nam
       comment, name, parameters, statement);
 }
 
-// Returns the number whose bytes are all `byte`; NaN if there is none.
+// Returns the number of type `dtype` whose bytes are all `byte`; NaN: those bytes are no number.
 double NumberOfBytes(DType dtype, int byte) {
   const auto b = static_cast<uint64_t>(byte & 0xff);
   const uint64_t bits = b * 0x0101010101010101ULL;
@@ -85,7 +85,8 @@ Status TaskDrafter::GivenOracle() {
       if (p.pointer) pointers.insert(p.name);
     }
   }
-  // If it has one kernel, that kernel must use the task's names of tensors; otherwise its results are unknown.
+  // An oracle of one kernel must name its pointers as the task names its tensors; otherwise nothing says which result
+  // is which.
   if (read->kernels.size() == 1) {
     std::vector<std::string> known;
     for (const DraftTensor& t : tensors_) {
@@ -130,7 +131,8 @@ Status TaskDrafter::GivenOracle() {
   return Status::Ok();
 }
 
-// An oracle cannot set the bytes of a reference; a kernel writes the corresponding number instead.
+// Returns the oracle's entry for a memset `e` of the kernel's plan. A memset cannot set the bytes of a reference, which
+// are doubles: a kernel, added to `kernels`, writes the number that the bytes mean.
 std::string TaskDrafter::MemsetForOracle(const DraftEntry& e, int step, std::string* kernels) {
   const DraftTensor& t = *FindTensor(e.target);
   if (IsInteger(t) && t.role != TensorRole::kIn && !t.workspace) {
@@ -140,7 +142,8 @@ std::string TaskDrafter::MemsetForOracle(const DraftEntry& e, int step, std::str
   }
   if (t.workspace) {
     DraftEntry whole = e;
-    whole.bytes.clear();  // its elements are doubles here
+    whole.bytes.clear();  // the whole workspace: its elements are doubles in the oracle, so that the plan's number of
+                          // bytes does not apply
     return EntryText(whole, {}, step, "", false);
   }
   const DType dtype = t.dtype.value_or(DType::kFloat32);
@@ -158,14 +161,14 @@ std::string TaskDrafter::MemsetForOracle(const DraftEntry& e, int step, std::str
 
 Status TaskDrafter::Oracle() {
   if (o_.oracle) return GivenOracle();
-  // The last alternative of every step has no condition.
+  // Takes the last alternative of every step, which handles the shapes that the earlier ones leave out.
   std::vector<const DraftEntry*> chosen;
   for (const DraftEntry& e : entries_) {
     if (!chosen.empty() && chosen.back()->step == e.step) chosen.pop_back();
     chosen.push_back(&e);
   }
   std::vector<KernelToPromote> kernels;
-  std::map<std::string, DType> in_place;  // floats that are updated
+  std::map<std::string, DType> in_place;  // in-place tensors of floating types
   for (const DraftEntry* e : chosen) {
     if (e->memset) continue;
     KernelToPromote k;
@@ -217,12 +220,12 @@ Status TaskDrafter::Oracle() {
       for (const DraftTensor& t : tensors_) {
         if (a == t.name && !t.workspace && t.role != TensorRole::kIn) a = IsInteger(t) ? TypedName(a) : "ref:" + a;
       }
-      // Numbers are doubles here, like every float.
+      // The promoted kernels take their scalars as doubles.
       if (a.ends_with(":f32") || a.ends_with(":f16") || a.ends_with(":bf16")) a = a.substr(0, a.rfind(':')) + ":f64";
     }
     DraftEntry copy = *e;
     copy.template_args.clear();
-    // Shared memory holds doubles where it held floats.
+    // Shared memory is doubled, because it holds doubles where it held floats.
     steps += EntryText(copy, args, step++, e->shared.empty() ? "" : fmt::format("2 * {}", Wrapped(e->shared)), false);
   }
   for (const DraftTensor& t : tensors_) {

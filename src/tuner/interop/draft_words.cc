@@ -139,7 +139,7 @@ constexpr string_view kValuesForms =
 
 Result<GivenValues> ReadGivenValues(const std::string& text) {
   GivenValues values;
-  // Commas within a bound, as in min(a, b), are not separators.
+  // SplitCommas leaves a bound such as min(a, b) in one piece.
   for (const std::string& part : SplitCommas(text)) {
     if (values.distribution.empty()) {
       const size_t colon = part.find(':');

@@ -17,26 +17,26 @@ namespace hone {
 // Maps "float" to float32, "__half2" to float16, and "uint64_t" to int64, since tasks have no unsigned type wider than
 // uint32; nullopt for anything but an element type.
 std::optional<DType> ElementType(std::string_view type);
-// Returns "i32" or another suffix for an integer parameter's type; empty if it is not an integer.
+// Returns the suffix of a plan's argument for a kernel parameter of this C++ type: "i32" for int. Empty: not an integer
+// type.
 std::string IntegerSuffix(std::string_view type);
-// Return a TOML string, and an array of strings.
+// Return the text as a TOML string, and the items as a TOML array of strings.
 std::string Quoted(std::string_view text);
 std::string List(const std::vector<std::string>& items);
 // Returns the text in parentheses unless it is a single word.
 std::string Wrapped(const std::string& text);
-// Replaces every whole word that is a key of `by`.
+// Returns `text` with every whole word that is a key of `by` replaced by its value.
 std::string ReplaceNames(const std::string& text, const std::map<std::string, std::string>& by);
-// Returns the parts between commas outside brackets, trimmed, without empty ones.
+// Returns the parts between the commas that are not inside brackets: trimmed, without empty parts.
 std::vector<std::string> SplitCommas(const std::string& text);
-// Parses "1e-6f" as a number.
+// Returns the value of a C++ literal such as "1e-6f"; nullopt: `text` is no number.
 std::optional<double> Literal(std::string_view text);
 
-// Parts of `--values ids=index:vocabulary,padding=0.125` without the name: a distribution, and the options after the
-// colon.
+// The parts of the option `--values ids=index:vocabulary,padding=0.125` after the tensor's name.
 struct GivenValues {
-  std::string distribution;
-  std::string bound;    // bound of indices and offsets; empty: none
-  std::string padding;  // share of padding, as written; empty: none
+  std::string distribution;  // "index"
+  std::string bound;         // exclusive bound of indices and offsets, an expression; empty: none
+  std::string padding;       // share of elements that are padding, as written; empty: none
 };
 Result<GivenValues> ReadGivenValues(const std::string& text);
 

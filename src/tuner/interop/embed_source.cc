@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-// Splits "#  define  NAME(x)" into the directive's word and the rest.
+// Returns the word of a preprocessor directive, "define" of "#  define  NAME(x)"; `*rest` receives "NAME(x)".
 std::string_view DirectiveWord(std::string_view directive, std::string_view* rest) {
   size_t at = 1;
   while (at < directive.size() && (directive[at] == ' ' || directive[at] == '\t')) ++at;
@@ -50,7 +50,7 @@ EmbeddedSource EmbedSource(std::string_view source) {
       }
       continue;
     }
-    // With C linkage, two versions of a kernel would have the same name.
+    // With C linkage, the kernel would have the same name in every namespace.
     if (t.text == "extern" && i + 1 < tokens.size() && tokens[i + 1].text == "\"C\"") {
       const bool block = i + 2 < tokens.size() && tokens[i + 2].text == "{";
       edits.push_back({t.begin, tokens[i + 1].end, block ? "inline namespace c_linkage" : ""});

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prepares a candidate's device code for a namespace of another program's translation unit.
+// Prepares a candidate's device code so that it can stand inside a namespace of another program's source file.
 //
-// Includes cannot be inside a namespace, macros ignore namespaces, and a name with C linkage is the same in all of
-// them: includes are removed and listed, macros are listed, and C linkage is removed; nothing else changes.
+// An #include cannot stand inside a namespace, a macro ignores namespaces, and a name with C linkage is the same in
+// every namespace. Therefore #includes are removed and listed, macros are listed, and C linkage is removed; nothing
+// else changes.
 #pragma once
 
 #include <string>
@@ -14,9 +15,9 @@
 namespace hone {
 
 struct EmbeddedSource {
-  std::string text;                   // without #include and #pragma once, extern "C" taken off
+  std::string text;                   // without #include, #pragma once and extern "C"
   std::vector<std::string> includes;  // "<cuda_fp16.h>", "\"helpers.cuh\"", in order, each once
-  std::vector<std::string> macros;    // names that the text defines; undefine them after it
+  std::vector<std::string> macros;    // names that the text defines; the caller #undefs them after it
 };
 
 // Embeds `source`, a whole candidate. The launch plan stays, as a comment.

@@ -22,11 +22,11 @@ namespace {
 constexpr const char* kFile = "kernel.cu";
 constexpr const char* kEntry = "run";
 
-// What the definition hands over, in its order: names of tensors and scalars, and numbers that the kernel was judged
-// with.
+// The arguments that a caller of the definition passes, in the definition's order.
 struct Interface {
-  std::string definition;
-  std::vector<TorchModule::Input> inputs;
+  std::string definition;  // its name
+  std::vector<TorchModule::Input>
+      inputs;  // tensors and scalars of the task, and numbers that the kernel was judged with
   std::vector<std::string> outputs;
 };
 
@@ -54,7 +54,8 @@ Interface InterfaceOf(const Task& task) {
 
 using CppNames = std::map<std::string, std::string>;
 
-// Where a dimension's size stands in a shape, as C++ over tensors: `d`, `d + 1` or `d - 1`. Empty: nowhere.
+// Returns C++ text that computes a dimension's size from an extent `d`, `d + 1` or `d - 1` of a tensor, or the number
+// if all cases have the same size. Empty: neither is possible.
 std::string SizeOf(const Task& task, const CppNames& cpp, const std::string& dim) {
   for (const TensorSpec& tensor : task.tensors) {
     for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
@@ -66,7 +67,7 @@ std::string SizeOf(const Task& task, const CppNames& cpp, const std::string& dim
       if (tokens[1].text == "-") return fmt::format("{}.size({}) + {}", cpp.at(tensor.name), axis, tokens[2].text);
     }
   }
-  // A dimension that no case varies is a constant.
+  // A dimension with the same size in every case is taken for a constant.
   std::optional<int64_t> only;
   for (const Case& one : task.cases) {
     const int64_t size = one.dims.at(dim);
@@ -76,7 +77,8 @@ std::string SizeOf(const Task& task, const CppNames& cpp, const std::string& dim
   return only ? std::to_string(*only) : "";
 }
 
-// The binding's own functions take outputs first and no numbers; this one is what the definition's callers call.
+// Returns the function that callers of the definition call. It checks the numbers, reorders the arguments, and calls
+// the binding's own function, which takes outputs first and no numbers.
 Result<std::string> EntryText(const Task& task, const Interface& interface) {
   const HeaderSignature signature = SignatureOf(task);
   CppNames cpp;
@@ -108,7 +110,7 @@ Result<std::string> EntryText(const Task& task, const Interface& interface) {
             "{} is updated in place, and a definition's outputs are tensors of their own: use --as extension",
             tensor.name));
       }
-      // Booleans are bytes here.
+      // Tasks hold booleans as bytes.
       if (tensor.dtype == DType::kUInt8)
         body += fmt::format("  if ({0}.scalar_type() == torch::kBool) {0} = {0}.view(torch::kUInt8);\n", p.name);
       if (!outputs) body += fmt::format("  {0} = {0}.contiguous();\n", p.name);
@@ -160,7 +162,7 @@ Result<GeneratedFile> FlashInferSolution(const KernelPackage& package) {
   const size_t end = source.rfind("}  // namespace\n\nPYBIND11_MODULE");
   HONE_CHECK(end != std::string::npos, "the generated binding ends with its module");
   source.resize(end);
-  // PyTorch takes the conversions of half types away, by macros on the command line.
+  // PyTorch's build disables the conversions of half types by macros on the command line; this file undefines them.
   std::string text;
   for (const char* macro : {"HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS"})
     text += fmt::format("#undef __CUDA_NO_{}__\n", macro);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel as FlashInfer-Bench takes it: one Solution in JSON, with all its source.
+// Exports a kernel in FlashInfer-Bench's format: one Solution in JSON, which contains the whole source.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace hone {
 
-// Returns the text of "TASK_solution.json". The source is one CUDA file with a binding for PyTorch; its entry point
-// takes the definition's inputs in their order, then the outputs, which it fills. A task that was not made of a
-// definition is called by its own name. kInvalidArgument where a Solution cannot carry what the kernel needs: compiler
-// options, sizes that no tensor tells, in-place tensors.
+// Returns the file "TASK_solution.json". The source is one CUDA file with a binding for PyTorch. Its entry point takes
+// the inputs of FlashInfer-Bench's definition in their order, then the outputs, which it fills. If the task was not
+// made from a definition, the Solution names the task in its place. kInvalidArgument where the kernel needs what a
+// Solution cannot express: compiler options, sizes that no tensor has, in-place tensors.
 Result<GeneratedFile> FlashInferSolution(const KernelPackage& package);
 
-// Returns the name of the Solution of a candidate's file, here and in traces of its verdicts.
+// Returns the name of the Solution made from a candidate's file, which traces of its verdicts use too.
 std::string SolutionName(const Task& task, const std::string& file);
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Solutions against the documented fields of FlashInfer-Bench's schema.
+// Tests that Solutions have the fields that FlashInfer-Bench's schema documents.
 #include "tuner/interop/flashinfer_solution.h"
 
 #include <gmock/gmock.h>

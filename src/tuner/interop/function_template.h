@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads function templates of a .cu file: the names of their parameters, and the file's own instantiations.
+// Reads the function templates of a .cu file: their template parameters, and their explicit instantiations.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@
 
 namespace hone {
 
-// Returns the first token of the definition whose body begins at token `body_open`.
+// Returns the first token of the function definition whose body's { is token `body_open`.
 int DefinitionStart(const CuSource& source, int body_open);
 
-// Returns the names of its template parameters, in order; empty: not a template.
+// Returns the names of the template parameters of the function whose body's { is token `body_open`, in order; empty:
+// not a template.
 std::vector<std::string> TemplateNames(const CuSource& source, int body_open);
 
 // Returns the arguments of every `template void name<float, 256>(…);` in the file, in order and without repeats.

@@ -69,7 +69,7 @@ class PlanReader {
     return Status::Ok();
   }
 
-  // Notes the sizes of an expression, and puts tunables' first choices into it.
+  // Returns the expression with tunables replaced by `choices`, and records the names of sizes in it.
   Result<std::string> Text(const TomlNode& node, const std::string& field, const std::string& given,
                            const Binding& choices) {
     const std::string text = SubstituteTunables(given, choices);
@@ -97,7 +97,7 @@ class PlanReader {
                                                       : node->string;
     };
     if (const TomlNode* step = table.Find("step")) entry.step = static_cast<int>(step->integer);
-    // Arguments come first, since a launcher's sizes are named in their order.
+    // The arguments are read before the grid, so that the dimensions are named in the order of the arguments.
     const TomlNode* args = table.Find("args");
     for (const TomlNode& arg : args == nullptr ? std::vector<TomlNode>() : args->items) {
       if (arg.string.starts_with("struct:") || arg.string.starts_with("tensormap:"))

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the launch plan that a file given to `hone new` holds already, so that the plan is taken and not asked for
-// again.
+// Reads the launch plan that a .cu file already contains, so that `hone new` takes it over and asks no questions about
+// it.
 //
-// Only what tells about a task is read here: which kernel gets what, over which sizes. ParseCandidate judges the plan
-// as a whole, once there is a task to judge it against.
+// This reader extracts only what defines a task: which kernel gets which arguments, over which sizes. ParseCandidate
+// checks the whole plan later, once there is a task to check it against.
 #pragma once
 
 #include <cstddef>
@@ -19,31 +19,30 @@
 
 namespace hone {
 
-// A [[launch]] or a [[memset]], with the first choice of each tunable in place of its name.
+// A [[launch]] or a [[memset]] of the plan, in which each tunable's name is replaced by its first choice.
 struct GivenEntry {
   int line = 0;  // in the file
   int step = 0;
   std::string when;                      // empty: always
   std::string kernel;                    // as the plan names it: "norm<float, 4>"; empty: a memset
-  std::vector<std::string> grid, block;  // expressions
-  std::string shared;
+  std::vector<std::string> grid, block;  // one expression per axis
+  std::string shared;                    // bytes of dynamic shared memory, an expression; empty: none
   std::vector<std::string> args;  // "x", "n:i32"
-  std::string target, bytes;      // target and size of a memset
-  int value = 0;
+  std::string target, bytes;      // of a memset: the tensor, and an expression
+  int value = 0;                  // of a memset: the byte
 };
 
 struct GivenPlan {
-  size_t begin = 0, end = 0;  // bytes of the comment in the file
+  size_t begin = 0, end = 0;  // bytes [begin, end) of the file that are the plan's comment
   int line = 0;
-  Binding first_choices;            // first choices of the tunables
+  Binding first_choices;            // tunable -> first choice
   std::vector<GivenEntry> entries;  // in the file's order
-  std::vector<std::string>
-      sizes;  // names in integer arguments, grids, blocks, memory and conditions that are no tunables
+  std::vector<std::string> sizes;   // names in integer arguments, grids, blocks, memory and conditions; no tunables
 };
 
-// Returns nullopt when the file has no plan. kInvalidArgument, with file and line: the plan cannot be read, or holds
-// something from which no task can be drawn (a library's call, a workspace, a tensor map, a struct, an offset, machine
-// code).
+// Returns nullopt when the file has no plan. kInvalidArgument, with file and line: the plan cannot be read, or has
+// something from which no task can be derived (a library's call, a workspace, a tensor map, a struct, an offset,
+// machine code).
 Result<std::optional<GivenPlan>> ReadGivenPlan(std::string_view source, std::string_view file);
 
 }  // namespace hone

@@ -6,7 +6,7 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kSupport = R"cpp(
-  // A 64-bit integer that notices overflow and division by zero: `ok`, where it has one, becomes false.
+  // A 64-bit integer that detects overflow and division by zero: it then sets *ok to false, if it has an `ok`.
   struct Int {
     long long value = 0;
     bool* ok = nullptr;
@@ -96,7 +96,7 @@ constexpr std::string_view kSupport = R"cpp(
 
     bool Empty() const { return grid[0].value == 0 || grid[1].value == 0 || grid[2].value == 0; }
 
-    // Lets the kernel have its dynamic shared memory, where that is more than every kernel may have.
+    // Opts in to more than 48 KiB of dynamic shared memory and to clusters of more than 8 blocks, where they are needed.
     cudaError_t Prepare() const {
       if (shared.value > 48 * 1024) {
         const cudaError_t error =
@@ -108,7 +108,8 @@ constexpr std::string_view kSupport = R"cpp(
       }
       return cudaSuccess;
     }
-    // Blocks of this launch that fit on one multiprocessor; at least 1, so that a grid made of it is never empty.
+    // Returns the number of blocks of this launch that fit on one multiprocessor; at least 1, so that a grid computed
+    // from it is never empty.
     Int Occupancy() const {
       int blocks = 0;
       const long long threads = block[0].value * block[1].value * block[2].value;
@@ -164,7 +165,8 @@ constexpr std::string_view kSupport = R"cpp(
 )cpp";
 
 constexpr std::string_view kTensorMaps = R"cpp(
-  // The driver's encoder, found through the runtime: nothing has to be linked.
+  // The driver's function that encodes tensor maps. It is looked up through the runtime, so that the driver's library
+  // need not be linked.
   using EncodeTensorMap = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
                                        const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
                                        CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
@@ -213,9 +215,10 @@ constexpr std::string_view kTensorMaps = R"cpp(
 )cpp";
 
 constexpr std::string_view kLibraryCalls = R"cpp(
-  // Calls of libraries between the kernels. Who includes this header defines LibraryMatmul and LibraryConvolution in
-  // this namespace, to be enqueued on `stream`; the PyTorch binding does so. Everything is dense and row-major, and
-  // sums are taken in float32 or better (no TF32). Where a size but `k` is 0 there is nothing to do.
+  // The plan calls libraries between its kernels. A program that includes this header defines LibraryMatmul and
+  // LibraryConvolution in this namespace, which enqueue their work on `stream`; the PyTorch binding does so. Tensors
+  // are dense and row-major, and sums are computed in float32 or better (no TF32). If a size other than `k` is 0, there
+  // is nothing to do.
   enum class CallType { kFloat32, kFloat16, kBFloat16 };
   enum class CallEpilogue { kNone, kRelu, kGeluTanh };
   // out[batch, m, n] = epilogue(a[batch, m, k] * b[batch, k, n] + bias[n]); transposed factors are stored [k, m], [n,

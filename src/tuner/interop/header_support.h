@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Holds the text that all generated headers share: checked integers, device facts, one launch.
+// Provides the C++ text that all generated headers share: checked integers, queries of the device, one launch.
 #pragma once
 
 #include <string_view>
@@ -12,9 +12,9 @@ namespace hone {
 std::string_view HeaderSupport();
 // Returns more such text for plans with tensor maps; it needs <cuda.h>.
 std::string_view TensorMapSupport();
-// Returns text for plans with calls of libraries: what a call is, and the functions that a program that includes the header
-// defines. TorchCallFunctions is PyTorch's definition, for the binding. Both stand in a namespace with a name: nvcc takes
-// unnamed ones of two files for two.
+// Returns text for plans that call libraries: the calls' parameters, and declarations of two functions that the program
+// which includes the header must define. TorchCallFunctions returns their definitions by PyTorch, for the binding. Both
+// texts go into a named namespace, because nvcc keeps the unnamed namespaces of two files apart.
 std::string_view LibraryCallSupport();
 std::string_view TorchCallFunctions();
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kOwnFunctions{"ceil_div", "min", "max", "round_up", "log2"};
 
-// Names reserved by C++ or CUDA, any of which a dimension may have.
+// Words that C++ or CUDA reserves. A task may use them as names of dimensions.
 constexpr std::array<std::string_view, 76> kReserved{
     "alignas",  "alignof",  "and",      "asm",       "auto",     "bool",     "break",     "case",      "catch",
     "char",     "class",    "const",    "constexpr", "continue", "decltype", "default",   "delete",    "do",
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 76> kReserved{
 
 Result<std::string> HostExpression(std::string_view text, const HostNames& names) {
   const std::vector<Token> tokens = LexCuda(text);
-  // The product of two literals is an `int` in C++ and may overflow where an Int would not.
+  // In C++ the product of two large literals is an `int` and may overflow: literals get the suffix LL.
   bool wide = false;
   for (const Token& t : tokens) wide = wide || (t.kind == TokenKind::kNumber && t.text.size() > 4);
   std::string out;
@@ -55,7 +55,7 @@ Result<std::string> HostExpression(std::string_view text, const HostNames& names
       continue;
     }
     if (std::find(kOwnFunctions.begin(), kOwnFunctions.end(), t.text) != kOwnFunctions.end()) {
-      // C libraries have a log2 of their own.
+      // The header's function is called Log2, since C's math library has a log2.
       out += t.text == "log2" ? "Log2" : std::string(t.text);
       copied = t.end;
       continue;

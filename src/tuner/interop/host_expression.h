@@ -3,8 +3,8 @@
 //
 // Writes a plan's expressions as C++ text, for generated host code.
 //
-// The grammar of expressions is a subset of C's, with C's precedences, so the text stays as its author wrote it, except
-// for names and for calls that a generated program must compute itself. Values are of the generated header's class Int
+// The grammar of expressions is a subset of C's, with C's precedences, so the text is copied as it is, except for names
+// and for calls of the plan's own functions. Values are of the generated header's class Int
 // (header_support.h), whose arithmetic detects overflow and division by zero as the evaluator's does.
 #pragma once
 
@@ -21,11 +21,12 @@ namespace hone {
 
 struct HostNames {
   std::map<std::string, std::string> names;  // plan name -> C++ text; names not listed stay as they are
-  // returns C++ text for align(x), stride(x, i) and occupancy(k), or an error
+  // returns C++ text for a call of the plan's functions align(x), stride(x, i) or occupancy(k)
   std::function<Result<std::string>(std::string_view function, const std::vector<std::string>& arguments)> call;
 };
 
-// `text` must be an expression that Expression::Parse accepts, with tunables already replaced by their values.
+// Returns `text` as C++. It must be an expression that Expression::Parse accepts, with tunables already replaced by
+// their values. Fails only as `names.call` does.
 Result<std::string> HostExpression(std::string_view text, const HostNames& names);
 
 // Returns a C++ identifier for a task's name: keywords and names in `taken` get a trailing underscore.

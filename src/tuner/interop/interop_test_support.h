@@ -16,6 +16,7 @@
 
 namespace hone::testing {
 
+// Runs a program with a minimal environment and a limit of 120 seconds. `directory`: where it runs; empty: here.
 inline SubprocessResult RunProgram(std::vector<std::string> argv, const std::string& directory = {}) {
   SubprocessOptions options;
   options.argv = std::move(argv);
@@ -27,16 +28,18 @@ inline SubprocessResult RunProgram(std::vector<std::string> argv, const std::str
   return result.ok() ? *result : SubprocessResult{};
 }
 
-// This folder is separate from the fake CUDA: nvcc uses it with the real toolkit.
+// Returns the folder of the fake PyTorch. It is separate from the fake CUDA, since nvcc uses it with the real toolkit.
 inline std::string FakeTorchDirectory() { return std::string(HONE_SOURCE_DIR) + "/src/tuner/interop/fake_torch"; }
+// Returns the folder of the fake CUDA runtime.
 inline std::string FakeCudaDirectory() { return std::string(HONE_SOURCE_DIR) + "/src/tuner/interop/fake"; }
 
-// Compiles and links `sources` (in `directory`) with the host compiler; returns its messages, empty on success.
+// Compiles and links `sources`, files in `directory`, with the host compiler to the file `program`. Returns the
+// compiler's messages; empty: it succeeded.
 inline std::string CompileForHost(const std::string& directory, const std::vector<std::string>& sources,
                                   const std::string& program) {
   std::vector<std::string> argv = {HONE_HOST_COMPILER,          "-std=c++17", "-O0",  "-w", "-I" + FakeCudaDirectory(),
                                    "-I" + FakeTorchDirectory(), "-o",         program};
-  // The fake runtime compiles .cu files as C++.
+  // With the fake runtime, .cu files are C++.
   argv.insert(argv.end(), {"-x", "c++"});
   argv.insert(argv.end(), sources.begin(), sources.end());
   const SubprocessResult result = RunProgram(argv, directory);

@@ -130,7 +130,7 @@ extern "C" __global__ void scale_add(const float* x, const float* bias, float* o
 }
 )cu";
 
-// The winner is faster at 64 x 1024 and not at 2 x 8.
+// Returns the package: its winner is faster at rows = 64, d = 1024 and slower at rows = 2, d = 8, where the seed runs.
 inline KernelPackage ScaleAddPackage() {
   KernelPackage package;
   package.task = ParseTask(kScaleAddToml, "task.toml").value();

@@ -19,7 +19,8 @@
 namespace hone {
 namespace {
 
-// Returns the condition for a whole plan: each step without an unconditional alternative needs one that holds.
+// Returns the condition under which a plan handles a shape: in each step, an alternative's condition holds or an
+// alternative has none. Empty: the plan handles every shape.
 std::string WholePlanHolds(const LaunchPlan& plan) {
   std::map<int, std::string> steps;
   std::set<int> closed;
@@ -44,7 +45,7 @@ std::set<int> StepsOf(const LaunchPlan& plan) {
   return steps;
 }
 
-// Returns a step that does nothing.
+// Returns the text of a plan entry that does nothing: a memset of 0 bytes.
 std::string Nothing(int step, const std::string& output, const std::string& when) {
   return fmt::format("\n[[memset]]\nstep = {}\ntarget = {}\nbytes = \"0\"\n{}", step, Quote(output),
                      when.empty() ? "" : fmt::format("when = {}\n", Quote(when)));
@@ -70,13 +71,13 @@ std::string Obstacle(const Candidate& partial, const Candidate& seed) {
   return "";
 }
 
-// Returns the seed's text with each tunable replaced by its first choice.
+// Returns the text with the names of tunables, each behind `prefix`, replaced by their values in `binding`.
 std::string WithFirstChoices(std::string text, const Binding& binding, const std::string& prefix) {
   for (const auto& [name, value] : binding) text = ReplaceWord(text, prefix + name, fmt::format("{}", value));
   return text;
 }
 
-// Returns the plan entries of the seed, with kernels in the namespace hone_seed.
+// Returns the text of the seed's plan entries, with its kernels named in the namespace hone_seed.
 Result<std::string> SeedEntries(const Candidate& seed) {
   HONE_ASSIGN_OR_RETURN(const PlanOutline plan, FindPlan(seed.source));
   const Binding binding = DefaultBinding(seed.plan);
@@ -120,7 +121,7 @@ Result<std::string> JoinSeed(const Task& task, const std::string& source, const 
   const std::string holds = WholePlanHolds(partial.plan);
   std::string output;
   for (const TensorSpec& t : task.tensors) output = t.role != TensorRole::kIn && output.empty() ? t.name : output;
-  // If there are several steps, one of the two plans must execute all of them.
+  // With several steps, one of the two plans must execute all of its steps: steps of the two must not mix.
   std::vector<TextEdit> edits;
   if (own.size() > 1 || others.size() > 1) {
     for (size_t i = 0; i < partial.plan.entries.size(); ++i) {

@@ -17,7 +17,8 @@ std::string Named(const Dims& dims) {
   return text;
 }
 
-// Returns the evaluation that the shapes come from, and whether it is a pairing with the seed.
+// Returns the evaluation whose times decide between `node` and the seed. `*paired`: it timed the node and the seed in
+// turn.
 Result<const Evaluation*> Deciding(const RunView& view, int64_t node, bool* paired) {
   *paired = true;
   if (view.final_result && view.final_result->node == node) {
@@ -38,7 +39,7 @@ Result<const Evaluation*> Deciding(const RunView& view, int64_t node, bool* pair
   return &*n.evaluation;
 }
 
-// `where`: the place where the candidate's text can be found.
+// Returns an error for a candidate that is machine code or in host mode. `where` says how to get its text.
 Status DeviceCodeOnly(const Candidate& candidate, const std::string& where) {
   if (!candidate.plan.machine_code.empty()) {
     return Status::InvalidArgument(fmt::format(
@@ -57,7 +58,7 @@ Result<KernelPackage> MakeFilePackage(const Task& task, std::string_view source,
   package.file = file.substr(file.rfind('/') + 1);
   HONE_ASSIGN_OR_RETURN(package.winner, ParseCandidate(source, file, task));
   HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.winner, file));
-  // Nothing is compiled here, but what no compiler would take does not leave.
+  // The file is not compiled here, but one whose brackets do not match is refused.
   if (const StructureFault fault = CheckStructure(source, package.winner.plan); !fault.problem.empty()) {
     return Status::InvalidArgument(fmt::format("{}: {}: mend the file, and judge it with `hone eval` before it leaves", file, fault.detail));
   }
@@ -119,7 +120,8 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
       shape.speedup = *c.speedup;
       shape.wins = c.speedup->low > 1;
     } else {
-      // With two sittings, the intervals must not overlap.
+      // The two were timed in separate evaluations: the winner is faster only if the intervals of their times do not
+      // overlap.
       const CaseResult* other = nullptr;
       if (seed_evaluation) {
         for (const CaseResult& s : seed_evaluation->cases) {

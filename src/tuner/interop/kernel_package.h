@@ -22,8 +22,8 @@ namespace hone {
 struct PackagedShape {
   Dims dims;
   double winner_us = 0, seed_us = 0;
-  Interval speedup;   // seed / winner
-  bool wins = false;  // certainly faster: the lower end of the interval is above 1 (modelled times: the value itself)
+  Interval speedup;   // the seed's time / the winner's
+  bool wins = false;  // the lower end of `speedup` is above 1
 };
 
 struct KernelPackage {
@@ -32,24 +32,24 @@ struct KernelPackage {
   Binding winner_binding;                // the seed runs with its first choices
   std::vector<std::string> seed_shapes;  // expressions over the dimensions; if one holds, the seed runs
   std::vector<PackagedShape> shapes;
-  std::string run;  // empty: from a file
-  int64_t node = 0;
-  std::string file;  // the candidate's file; empty: from a run
+  std::string run;   // the run's id; empty: the package is made from a file
+  int64_t node = 0;  // the winner's node in the run
+  std::string file;  // name of the candidate's file; empty: the package is made from a run
   std::string device;
-  bool modelled = false;
-  bool paired = false;  // the times come from a pairing of the winner with the seed itself
+  bool modelled = false;  // the times are modelled, not measured
+  bool paired = false;    // the winner and the seed were timed in turn; false: each at another time
   std::string guarantee = "full";
 };
 
-// Makes a package from a candidate's file for `task`, named `file` in messages: it runs for every shape that its plan
-// handles, and the task's seed for the others, as when it is judged; there are no times. If the winner needs a newer
-// device than the present one, the seed runs too. kInvalidArgument when the file is not a candidate of the task or is
-// in host mode.
+// Makes a package from `source`, a candidate for `task` that messages call `file`. The candidate runs for every shape
+// that its plan handles; the task's seed runs for the others, as when the candidate is judged, and on devices that the
+// candidate's plan does not support. The package has no times. kInvalidArgument when the file is not a candidate of the
+// task or is in host mode.
 Result<KernelPackage> MakeFilePackage(const Task& task, std::string_view source, const std::string& file);
 
-// Makes a package from a run. `node` < 0: the run's best, which must have passed its final pairing with the seed.
-// Another node uses its times and the seed's, each from its own sitting. kInvalidArgument says what the run lacks, and
-// the remedy.
+// Makes a package from a run. `node` < 0: the run's best node, which must have passed its final check, timed in turn
+// with the seed. For another node the times are those of its own evaluation, and the seed's may be from another one.
+// kInvalidArgument says what the run lacks, and the remedy.
 Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, int64_t node = -1);
 
 }  // namespace hone

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the package of a run: its winner with the rule for the seed, and nothing that was not shown to be right.
+// Tests the package of a run: it has the winner and the rule for when the seed runs, and it is refused for a kernel
+// that was not judged right.
 #include "tuner/interop/kernel_package.h"
 
 #include <gmock/gmock.h>
@@ -77,7 +78,7 @@ TEST(KernelPackage, AnUnprovenBestIsRefusedUnlessItIsNamed) {
   ASSERT_NE(w.view.best, 0);
   const std::string message = MakeKernelPackage(*w.store, w.view).status().message();
   EXPECT_THAT(message, AllOf(HasSubstr("--resume " + run.id), HasSubstr("--node")));
-  int64_t later = 0;  // timed against another node than the seed
+  int64_t later = 0;  // a node that was timed against a node other than the seed
   for (const RunNode& n : w.view.nodes) {
     if (n.kept && n.incumbent != 0) later = n.id;
   }
@@ -118,7 +119,7 @@ TEST(KernelPackage, ACandidatesFileIsTakenAsItStands) {
                             Not(HasSubstr("of run")), Not(HasSubstr("paired"))));
   EXPECT_THAT(TorchExtension(package).value()[1].text, HasSubstr("from rmsnorm.tuned.cu"));
   EXPECT_THAT(MakeFilePackage(task, "__global__ void k() {}\n", "k.cu").status().message(), HasSubstr("k.cu"));
-  // The kernel is not compiled here; a bracket without a partner is noticed nevertheless.
+  // MakeFilePackage does not compile the kernel, but refuses a bracket without a partner.
   EXPECT_THAT(MakeFilePackage(task, task.seed_source + "}\n", "k.cu").status().message(), HasSubstr("this '}' has no partner: mend the file"));
 }
 

@@ -16,7 +16,7 @@ constexpr std::string_view kBegin = "// Launcher in ";
 std::string LauncherNote(const CuSource& source, const CuFunction& launcher, std::string_view file) {
   const int first = DefinitionStart(source, launcher.body_open);
   std::string text;
-  bool glued = true;  // the next word follows without a blank
+  bool glued = true;  // no blank before the next word
   for (int i = first; i < launcher.body_open; ++i) {
     const std::string_view word = source.token(i).text;
     const bool closes = word == "," || word == ")" || word == "*" || word == "&" || word == "(" || word == "::" ||

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records the launcher that a task was made from as a comment in its seed: `hone new` leaves host code out, and a user
-// who replaces the launcher by a faster kernel needs to compare both parameter lists.
+// Records the declaration of the launcher that a task was made from, as a comment in the seed. `hone new` leaves host
+// code out, and a user who replaces the launcher by a faster kernel must compare the two parameter lists.
 #pragma once
 
 #include <string>

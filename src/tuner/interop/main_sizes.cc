@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads, for `hone new`, the sizes with which a file's own main() runs the kernels: they are the timed case, where they
-// are constants.
+// Reads, for `hone new`, the sizes with which a file's own main() runs the kernels. Sizes that are constants become the
+// timed case.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 namespace hone {
 namespace {
 
-// Returns the number that `text` is in `function`; the error names what has no fixed value.
+// Returns the constant value of the expression `text` in the host function `function`; the error names the part that is
+// not constant.
 Result<int64_t> NumberIn(const CuSource& source, int function, const std::string& text) {
   const std::map<std::string, std::string> none;
   HONE_ASSIGN_OR_RETURN(const std::string value, PlanExpressions(source, function, none).Resolve(text));
@@ -22,9 +23,11 @@ Result<int64_t> NumberIn(const CuSource& source, int function, const std::string
   return expression.Evaluate(std::map<std::string, int64_t>{});
 }
 
+// A call of the launcher, or a launch of its kernel, in main().
 struct Call {
   int line = 0;
-  std::vector<std::pair<std::string, std::string>> passed;  // a size's name in the launcher, and main()'s text for it
+  std::vector<std::pair<std::string, std::string>>
+      passed;  // a size's name in the launcher, and the argument's text in main()
 };
 
 }  // namespace
@@ -37,7 +40,7 @@ void TaskDrafter::ReadMain() {
   const int index = static_cast<int>(main - s_.functions.begin());
   const auto is_size = [&](const std::string& name) { return dims_.count(name) != 0 || lets_.count(name) != 0; };
   std::vector<Call> calls;
-  // Calls of the launcher.
+  // Collects main()'s calls of the launcher.
   for (int i = main->body_open + 1; i < main->body_close; ++i) {
     if (s_.token(i).text != Host()->name) continue;
     int open = i + 1;
@@ -55,7 +58,7 @@ void TaskDrafter::ReadMain() {
     }
     if (!call.passed.empty()) calls.push_back(std::move(call));
   }
-  // Launches of the kernel beside the launcher's.
+  // Collects main()'s own launches of the launcher's kernels.
   for (const CuLaunch& beside : s_.launches) {
     if (beside.function != index) continue;
     for (const CuLaunch& ours : launches_) {
@@ -67,7 +70,7 @@ void TaskDrafter::ReadMain() {
       if (!call.passed.empty()) calls.push_back(std::move(call));
     }
   }
-  // The largest of several runs is taken: the others warm up, or check.
+  // The call with the largest sizes is taken: the others warm up or check.
   double largest = 0;
   for (const Call& call : calls) {
     Dims sizes;

@@ -146,8 +146,8 @@ void TaskDrafter::Let(const std::string& name, const std::string& given) {
 }
 
 void TaskDrafter::RelateDims() {
-  if (given_ != nullptr) return;  // its sizes are the plan's, as they stand
-  // Quotients of two names of the host code: from its own text, and from kernels that get both.
+  if (given_ != nullptr) return;  // the file's plan already names its sizes
+  // Collects quotients A / B of two sizes, in the host code and in kernels that get both sizes.
   std::vector<std::pair<std::pair<std::string, std::string>, std::string>> related;  // A, B and a name for A / B
   const auto look = [&](int first, int last, const std::map<std::string, std::string>& names) {
     for (int i = first; i + 2 <= last; ++i) {
@@ -211,7 +211,7 @@ Status TaskDrafter::ChooseLaunches() {
     if (s_.FindKernel(l.kernel) == nullptr) return false;
     return o_.kernels.empty() || std::find(o_.kernels.begin(), o_.kernels.end(), l.kernel) != o_.kernels.end();
   };
-  // A launcher is preferred to a test program's main.
+  // A launch in main() is taken only if no other function has one.
   for (const bool main_too : {false, true}) {
     for (const CuLaunch& l : s_.launches) {
       if (!wanted(l) || function_ >= 0) continue;
@@ -314,10 +314,11 @@ void TaskDrafter::FindDims() {
       const std::string suffix = IntegerSuffix(TypeOf(*kernel, l, p.type));
       if (p.pointer || suffix.empty() || suffix == "bool" || FixedNumber(p, l.arguments[i])) continue;
       const std::vector<Token> tokens = LexCuda(l.arguments[i]);
-      // The argument is a number where a size is expected: its relation to the dimension must be known.
+      // The launch passes a constant, which may be a size that the user means to vary.
       if (const std::optional<int64_t> number = Constant(l.arguments[i])) {
         const bool named = tokens.size() == 1 && tokens[0].kind == TokenKind::kIdentifier && !LocalText(l.arguments[i]);
-        // #define N (1 << 24) in a test program counts like a local of main; if kernels use it, it is not a size.
+        // A macro N in a test program, #define N (1 << 24), is taken for a size like a local of main(), unless kernels
+        // use it.
         if (named && Host()->name == "main" && !UsedByDeviceCode(s_, l.arguments[i])) {
           AddDim(l.arguments[i]);
           default_sizes_[dims_.at(l.arguments[i])] = *number;
@@ -431,14 +432,14 @@ void TaskDrafter::Follow(const std::string& text, int depth) {
 
 std::vector<std::string> TaskDrafter::TemplateArgs(const CuKernel& kernel, const CuLaunch& launch) const {
   std::vector<std::string> given = o_.template_args.empty() ? launch.template_args : SplitCommas(o_.template_args);
-  // --template fills in what the launch leaves open, if it has as many arguments as the launcher's own template.
+  // --template must give at least as many arguments as the launch has; otherwise the launch's own arguments are used.
   if (given.size() < launch.template_args.size()) given = launch.template_args;
   for (std::string& argument : given) {
     if (std::string known = Instantiated(argument); !known.empty()) argument = known;
   }
   for (size_t i = 0; i < given.size() && i < kernel.template_parameters.size(); ++i) {
     if (kernel.template_parameters[i].is_type) continue;
-    // A number local to the host function does not exist in device code.
+    // Device code does not know the host function's locals: a constant local is replaced by its value.
     if (LocalText(given[i])) {
       if (const std::optional<double> number = LocalNumber(given[i]))
         given[i] = fmt::format("{}", static_cast<int64_t>(*number));
@@ -522,7 +523,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
                              launch.template_args[i], entry.template_args[i], Host()->name));
     }
   }
-  // Grid, block, shared memory.
+  // Reads the launch's grid, block and shared memory.
   const auto extents = [&](size_t index, const std::vector<std::string>& given, const char* option) {
     std::vector<std::string> out;
     if (!given.empty()) return given;
@@ -564,7 +565,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     return std::any_of(words.begin(), words.end(), [](const Token& t) { return t.kind == TokenKind::kIdentifier; });
   });
   if (literal && o_.grid.empty() && !grid_follows) {
-    // The launch has numbers where the task has sizes: a grid with a fixed number would fit one shape only.
+    // The launch passes numbers where the task has sizes, so that its constant grid fits one shape only.
     Ask(fmt::format("the grid of kernel '{}': the launch says {}, which is for one size", kernel->name,
                     fmt::join(entry.grid, ", ")),
         fmt::format("--grid \"ceil_div({}, THREADS)\"", literal_sizes_.begin()->second));
@@ -583,7 +584,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
       entry.shared = kFillIn;
     }
   }
-  // The ifs around the launch.
+  // Makes the entry's `when` from the ifs around the launch.
   if (!launch.conditions_known)
     Inferred(fmt::format("the launch of '{}' in line {} stands in a loop, a switch or a lambda: that is not looked at",
                          kernel->name, launch.line));
@@ -599,7 +600,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
                            value.status().message()));
     }
   }
-  // Arguments.
+  // Reads the launch's arguments.
   if (launch.arguments.size() != kernel->parameters.size()) {
     return Bad(fmt::format("line {}: kernel '{}' takes {} arguments and is launched with {}", launch.line, kernel->name,
                            kernel->parameters.size(), launch.arguments.size()));
@@ -786,7 +787,7 @@ void TaskDrafter::Steps() {
     if (!(open && negated)) ++step;
     e.step = step;
     if (conditional && negated && e.when.starts_with("!")) {
-      // The last alternative handles every other shape; earlier ones are tried first.
+      // The last alternative of a step needs no condition: it is tried last and handles every remaining shape.
       const bool more = i + 1 < entries_.size() && entries_[i + 1].conditions.size() > e.conditions.size();
       if (!more && e.conditions.size() <= negations(e)) e.when.clear();
     }
@@ -802,7 +803,7 @@ Result<TaskDraft> DraftTask(string_view source, const NewTaskOptions& options) {
   HONE_ASSIGN_OR_RETURN(const std::optional<GivenPlan> given, ReadGivenPlan(cuda, options.file));
   std::string comment;
   if (given) {
-    // The plan's lines stay as empty lines, so that the lines of the code keep their numbers.
+    // The plan is replaced by as many empty lines, so that the code's lines keep their numbers.
     comment = cuda.substr(given->begin, given->end - given->begin);
     const auto lines = static_cast<size_t>(std::count(comment.begin(), comment.end(), '\n'));
     cuda.replace(given->begin, comment.size(), std::string(lines, '\n'));

@@ -23,17 +23,18 @@ namespace hone {
 
 struct NewTaskOptions {
   std::string name;
-  std::string file;                           // name of the .cu file, for messages
+  std::string file;                           // name of the .cu file in messages
   std::vector<std::string> kernels;           // kernels to use; empty: all that are launched (or the only one)
   std::vector<std::string> dims;              // dimensions in order; empty: inferred
   std::map<std::string, std::string> shapes;  // tensor -> "rows, d"
   std::map<std::string, std::string> dtypes;  // tensor -> "float16"
   std::map<std::string, std::string> roles;   // tensor -> in | out | inout
-  std::map<std::string, double> scalars;      // scalar -> value; of an integer parameter: passed as it is, no dimension
+  std::map<std::string, double>
+      scalars;  // scalar -> value; an integer parameter named here is always this number and no dimension
   std::map<std::string, std::string> values;  // tensor -> distribution ("index:rows", "uniform")
   std::map<std::string, std::string> lets;    // size in the code -> expression ("group * num_kv_heads")
   std::map<std::string, std::string> work;    // "bytes", "flops" -> expression
-  std::vector<std::string> no_stress;         // tensors drawn only from their own distribution
+  std::vector<std::string> no_stress;         // tensors that stress tests do not fill with extreme values
   struct HiddenRange {
     int64_t low = 0, high = 0, multiple = 1;
   };
@@ -41,14 +42,14 @@ struct NewTaskOptions {
   std::vector<Dims> time_cases;
   std::vector<Dims> check_cases;
   std::map<std::string, int64_t> multiples;  // dimension -> sizes are multiples of this
-  std::string workload;                      // class; empty: inferred
-  std::string slice;                         // empty: none
-  std::string summary;
-  std::vector<std::string> grid, block;  // empty: from the launch
+  std::string workload;                      // the task's class; empty: inferred
+  std::string slice;                         // the dimension along which outputs are independent; empty: none
+  std::string summary;                       // the task's summary, one line
+  std::vector<std::string> grid, block;      // expressions; empty: from the launch
   std::string shared;                    // empty: from the launch
   std::string template_args;             // template arguments of the kernel, if no launch gives them: "float, 256"
-  std::optional<std::string> oracle;  // text of a file to use: an oracle with its plan, or a kernel to derive one from
-  std::string oracle_file;            // its name
+  std::optional<std::string> oracle;     // text of the user's oracle: with a plan, or a kernel
+  std::string oracle_file;               // the oracle file's name, for messages
 };
 
 struct TaskQuestion {
@@ -58,11 +59,11 @@ struct TaskQuestion {
 
 struct TaskDraft {
   std::string task_toml, seed;
-  std::string oracle;                       // empty: could not be derived
-  std::vector<std::string> inferred;        // to be looked over: "x: in, float16 [rows, d]"
-  std::vector<std::string> guessed;         // of these, what was not read anywhere, each with the option that overrides it
-  std::vector<TaskQuestion> questions;      // to be answered before the task can be used
-  std::vector<std::string> oracle_reasons;  // why there is none
+  std::string oracle;                       // text of oracle.cu; empty: none could be derived
+  std::vector<std::string> inferred;        // facts for the user to check: "x: in, float16 [rows, d]"
+  std::vector<std::string> guessed;         // those that the file does not state, each with its option
+  std::vector<TaskQuestion> questions;      // the user must answer these before the task can be used
+  std::vector<std::string> oracle_reasons;  // why no oracle could be derived
   std::vector<std::string> left_out;        // "k.cu:7: #include \"helpers.cuh\": …": what the seed may miss
 };
 

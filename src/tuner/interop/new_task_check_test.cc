@@ -39,15 +39,16 @@ TEST_P(NewTaskChecks, Passes) {
       200;  // seconds; the host's processors run it, and may have much else to do
   evaluator.cache_directory = HONE_BINARY_DIR "/tests/cache";
   evaluator.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
-  // `hone new` makes the same check before it calls a task ready. The first four are also tried in other precisions.
+  // `hone new` makes the same check before it calls a task ready. The first four samples, which name no sizes, are also
+  // checked in other precisions.
   const bool all = GetParam().sizes.empty();
   const Result<LintOutcome> outcome = LintOnDevice(task, evaluator, {.precision = all, .hidden_draws = all ? 2 : 1});
   ASSERT_TRUE(outcome.ok()) << outcome.status().message();
   EXPECT_TRUE(outcome->valid) << outcome->text;
 }
 
-// 1 + tanh(u) keeps no digits near tanh(u) = -1. One element alone in that tail is no size to measure an error by:
-// without an `abs` one judgement of the honest kernel in fifty refused it.
+// 1 + tanh(u) loses all digits near tanh(u) = -1, so that errors there must be measured absolutely: without an `abs`,
+// one judgement in fifty refused the correct kernel.
 TEST(NewTask, ResultsThatCancelGetAnAbs) {
   NewTaskOptions options;
   options.name = "gelu";
@@ -86,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Sample{"rmsnorm", "", {}}, Sample{"silu_and_mul", "__half", {}}, Sample{"transpose", "", {}},
         Sample{"row_softmax", "", {}},
-        // Integers, atomics, memory that is cleared, indices, one number.
+        // These kernels have integers, atomics, memory that is cleared, indices, or one number as their result.
         Sample{"inclusive_scan", "", {{"rows", 64}, {"n", 512}}},
         Sample{"histogram", "", {{"n", 65536}, {"num_bins", 64}}},
         Sample{"topk_gating", "", {{"tokens", 512}, {"num_experts", 64}, {"k", 4}}},

@@ -30,7 +30,7 @@ Status TaskDrafter::ReadUses(DraftTensor& t, std::optional<std::vector<std::stri
   bool seen = false, taken = false;
   for (const DraftEntry& e : entries_) {
     if (e.memset) {
-      // Memory that is cleared first needs no input.
+      // A tensor that a memset writes first needs no input.
       if (e.target == t.name && !seen) seen = true, t.first_step = e.step, t.read_first = false, t.written = true;
       continue;
     }
@@ -87,7 +87,8 @@ Status TaskDrafter::ReadUses(DraftTensor& t, std::optional<std::vector<std::stri
 }
 
 Status TaskDrafter::GivenRole(DraftTensor& t) {
-  // Unwritten memory is not an input, even if the kernel reads its own results back.
+  // Memory from torch::empty is uninitialised and therefore no input, even if the kernel reads back what it has
+  // written.
   for (const auto& [host, tensor] : host_tensors_) {
     if (tensor == t.name && t.written && MadeBy(s_, function_, host).starts_with("empty")) t.role = TensorRole::kOut;
   }
@@ -121,8 +122,9 @@ Status TaskDrafter::GivenRole(DraftTensor& t) {
   return Status::Ok();
 }
 
-// Returns the first statement whose every extent is a size that the plan knows. New names are accepted only for axes
-// from which another tensor's elements select, as the kernels show: the code need not know their length.
+// Returns the first stated shape of which the plan knows every extent, in the plan's names. An unknown name is accepted
+// only for an axis from which another tensor's elements select, since code need not know the length of such an axis.
+// `where` receives the place of the statement.
 std::optional<std::vector<std::string>> TaskDrafter::Stated(const DraftTensor& t,
                                                             const std::optional<std::vector<std::string>>& indexed,
                                                             std::string* where) {
@@ -186,8 +188,8 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
     t.shape = *stated;
     t.shape_inferred = true;
   } else {
-    // The number of elements that host code allocates or clears says more than an index that an input holds (a
-    // histogram's bins).
+    // Where a tensor is indexed only by another tensor's elements (a histogram's bins), the size that host code
+    // allocates or clears is better evidence.
     const bool chosen_alone = indexed && indexed->size() == 1 && (*indexed)[0][0] == '@';
     std::vector<std::string> names = {t.name};
     for (const auto& [host, tensor] : host_tensors_) {
@@ -216,7 +218,7 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
       t.shape_inferred = true;
     }
   }
-  // If the indices name the selecting tensor of an axis, its elements are below that axis.
+  // An axis whose index is read from another tensor gives a bound: that tensor's elements are below the axis's extent.
   for (size_t i = 0; indexed && i < indexed->size() && indexed->size() == t.shape.size(); ++i) {
     if ((*indexed)[i][0] != '@' || t.shape[i][0] == '@') continue;
     DraftTensor* chooser = FindTensor((*indexed)[i].substr(1));
@@ -234,9 +236,9 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
   return Status::Ok();
 }
 
-// A size that a kernel is given, that no shape or launch names and that the kernel does no more with than compare, is how long
-// the axis is that an index chooses from: callers pass it for checks (cache_slots, vocabulary). Returns that size where there
-// is one such size and one such axis.
+// Returns the dimension that is probably the length of an axis from which an index selects; empty: not known. Callers
+// pass such a size for checks only (cache_slots, vocabulary): no shape or launch depends on it, and kernels only
+// compare with it. The answer is known if there is exactly one such dimension and one such axis.
 std::string TaskDrafter::SizeThatNothingNames() const {
   std::set<std::string> named, axes;
   const auto add = [&](const std::string& text) {
@@ -337,7 +339,8 @@ Status TaskDrafter::Tensors() {
     HONE_RETURN_IF_ERROR(ShapeOf(t, indexed));
   }
   ResolveChosenAxes();
-  // A table has as many rows as its index may name; if its own accesses were not understood, the index selects them.
+  // If the bound of an index equals the number of rows of an input whose accesses were not understood, the index
+  // selects its rows.
   for (DraftTensor& t : tensors_) {
     const bool told =
         std::any_of(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
@@ -350,7 +353,8 @@ Status TaskDrafter::Tensors() {
       t.chosen_by[0] = "@" + chooser.name;
     }
   }
-  // If two entries select one row, either may win, and an honest scatter may differ from the oracle. Sums do not.
+  // If two elements of an index select the same row to write, either may win, and a correct scatter may differ from the
+  // oracle. Therefore the indices are drawn distinct, unless the kernel adds to the rows.
   for (const DraftTensor& t : tensors_) {
     for (const std::string& c : t.chosen_by) {
       if (DraftTensor* chooser = c[0] == '@' && t.scattered && !t.updated ? FindTensor(c.substr(1)) : nullptr)
@@ -367,7 +371,7 @@ Status TaskDrafter::Tensors() {
   Inferred(
       "every tensor is aligned to 16 bytes: kernels may rely on it, and are checked with just that; align = N in "
       "task.toml for another");
-  // Outputs come last, like a function's results.
+  // Outputs come after inputs.
   std::stable_sort(tensors_.begin(), tensors_.end(), [](const DraftTensor& a, const DraftTensor& b) {
     return (a.role == TensorRole::kOut) < (b.role == TensorRole::kOut);
   });
@@ -453,15 +457,15 @@ void TaskDrafter::DropUnusedDims() {
     if (used.count(d) != 0) kept.push_back(d);
   }
   dim_order_ = kept;
-  // Dimensions follow the launcher's order, since the applied function takes its place; otherwise the results' order:
-  // rows before columns.
+  // Dimensions get the order of the launcher's parameters, since the function of `hone apply` replaces the launcher.
+  // Others follow in the order in which the outputs' shapes name them: rows before columns.
   if (o_.dims.empty()) {
     std::vector<std::string> order;
     if (Host() != nullptr) {
       for (const CuParameter& p : Host()->parameters) {
         const auto plan = dims_.find(p.name);
         if (p.pointer || plan == dims_.end()) continue;
-        // A size that is a product, group * num_kv_heads, adds its factors.
+        // For a derived size, group * num_kv_heads, its factors are added.
         for (const Token& t : LexCuda(plan->second)) {
           const std::string name(t.text);
           if (std::find(kept.begin(), kept.end(), name) != kept.end() &&
@@ -486,7 +490,6 @@ void TaskDrafter::DropUnusedDims() {
   if (dim_order_.empty()) Ask("the dimensions: none was found", "--dims n --shape x=n");
 }
 
-// Rewrites the parameter of a kernel "int* input" as "const int* input".
 void TaskDrafter::AddConsts() {
   std::set<std::pair<const CuKernel*, std::string>> done;
   for (const DraftEntry& e : entries_) {
@@ -495,7 +498,8 @@ void TaskDrafter::AddConsts() {
       if (!p.pointer || p.to_const || !done.insert({e.kernel, p.name}).second) continue;
       const DraftTensor* t = FindTensor(e.tensors.at(p.name));
       if (t == nullptr || t->workspace || t->role != TensorRole::kIn) continue;
-      // A pointer that is passed on, or stored in another, must be const there too: such code is left to its author.
+      // A pointer that the kernel passes on, or copies to another pointer, would have to be const there too. Such code
+      // is left to its author.
       bool alone = true;
       for (int i = e.kernel->body_open; i < e.kernel->body_close; ++i) {
         if (s_.token(i).text == p.name && s_.token(i - 1).text != "." && s_.token(i + 1).text != "[") alone = false;

@@ -36,7 +36,7 @@ NewTaskOptions Options(const std::string& name) {
   options.file = name + ".cu";
   return options;
 }
-// Parses the task as `hone tasks check` would.
+// Parses the draft's files as `hone tasks check` does; they must be valid.
 Task Parsed(const TaskDraft& draft) {
   Result<Task> task = ParseTask(draft.task_toml, "task.toml");
   EXPECT_TRUE(task.ok()) << task.status().message() << "\n" << draft.task_toml;
@@ -67,7 +67,7 @@ TEST(NewTask, ALauncherWithATestProgram) {
   ASSERT_EQ(task.scalars.size(), 1u);
   EXPECT_EQ(task.scalars[0].name, "eps");
   EXPECT_EQ(task.workload, WorkloadClass::kReduction);
-  // Host code is gone; text that device code uses has stayed.
+  // The seed has no host code, but what device code uses.
   EXPECT_THAT(draft.seed,
               AllOf(HasSubstr("#define WARP 32"), HasSubstr("constexpr int kThreads"), HasSubstr("WarpSum")));
   EXPECT_THAT(draft.seed, AllOf(Not(HasSubstr("main")), Not(HasSubstr("cudaMalloc")), Not(HasSubstr("#define CHECK")),
@@ -122,7 +122,8 @@ TEST(NewTask, BranchesBecomeAlternatives) {
   EXPECT_FALSE(seed.plan.entries[1].when);
   EXPECT_EQ(seed.plan.entries[1].step, seed.plan.entries[0].step);
   EXPECT_EQ(seed.plan.entries[1].shared->text(), "256 * 4");
-  // The oracle uses the general alternative, with twice the shared memory; a variable called `half` keeps its name.
+  // The oracle uses the alternative without a condition, with twice the shared memory. A variable called `half` keeps
+  // its name.
   EXPECT_THAT(draft.oracle, AllOf(HasSubstr("2 * (256 * 4)"), HasSubstr("int half = blockDim.x / 2"),
                                   Not(HasSubstr("softmax_short"))));
 }
@@ -302,7 +303,7 @@ TEST(NewTask, WhatHostCodeClearsBecomesAMemset) {
   const TaskDraft draft = DraftTask(TestKernel("histogram"), Options("histogram")).value();
   EXPECT_THAT(draft.questions, IsEmpty());
   const Task task = Parsed(draft);
-  // Cleared first: memory that atomics add to is not an input.
+  // Memory that host code clears before atomics add to it is not an input.
   EXPECT_EQ(Shape(task, "bins"), "out uint32 | num_bins");
   EXPECT_EQ(Shape(task, "data"), "in uint8 | n");
   const Candidate seed = ParseCandidate(draft.seed, "seed.cu", task).value();
@@ -313,7 +314,8 @@ TEST(NewTask, WhatHostCodeClearsBecomesAMemset) {
   // The oracle counts in integers, and returns doubles.
   EXPECT_THAT(draft.oracle, AllOf(HasSubstr("target = \"bins_integers\""), HasSubstr("unsigned int* bins"),
                                   HasSubstr("\"ref:bins\"")));
-  // One number, summed by atomics: an oracle cannot set a reference's bytes.
+  // Host code clears one number to which atomics add. The oracle clears it by a kernel, since a memset cannot set a
+  // reference's bytes.
   const TaskDraft loss = DraftTask(TestKernel("cross_entropy"), Options("cross_entropy")).value();
   const Task loss_task = Parsed(loss);
   EXPECT_EQ(Shape(loss_task, "loss"), "out float32 | 1");
@@ -369,14 +371,14 @@ TEST(NewTask, ShapesComeFromSizesFactoriesAndComments) {
   EXPECT_THAT(gate.questions, IsEmpty());
   const Task task = Parsed(gate);
   EXPECT_EQ(Shape(task, "scores"), "in float32 | tokens | num_experts");
-  // Memory from torch::empty is not an input, though the kernel reads back what it wrote.
+  // Memory from torch::empty is not an input, although the kernel reads back what it wrote.
   EXPECT_EQ(Shape(task, "experts"), "out int32 | tokens | k");
   EXPECT_EQ(Shape(task, "weights"), "out float32 | tokens | k");
-  // A comment may give a size that no code knows: the axis from which an index selects.
+  // A comment may name a size that no code has, if it is the axis from which an index selects.
   const Task gather = Parsed(DraftTask(TestKernel("embedding_gather"), Options("embedding_gather")).value());
   EXPECT_EQ(Shape(gather, "table"), "in float16 | vocabulary | width");
   EXPECT_EQ(gather.FindTensor("ids")->values.index_bound->text(), "vocabulary");
-  // Elsewhere a comment's own names are not accepted.
+  // For other axes, a size that only a comment names is not accepted.
   std::string source = TestKernel("embedding_gather");
   source.replace(source.find("ids: [tokens]"), 13, "out: [batch, time, width]");
   const Task again = Parsed(DraftTask(source, Options("embedding_gather")).value());
@@ -411,7 +413,7 @@ TEST(NewTask, AnIndexWithoutAKnownBoundGetsADimensionOfItsOwn) {
   const Task task = Parsed(draft);
   EXPECT_EQ(Shape(task, "table"), "in float16 | table_rows | width");
   EXPECT_EQ(task.FindTensor("ids")->values.index_bound->text(), "table_rows");
-  // Bytes count the selected rows, not the whole table.
+  // The bytes of work are those of the selected rows, not of the whole table.
   const double bytes = CompulsoryBytes(task, {{"table_rows", 1000000}, {"width", 64}, {"tokens", 1000}}).value();
   EXPECT_GT(bytes, 2.0 * 1000 * 64 * 2);
   EXPECT_LT(bytes, 2.1 * 1000 * 64 * 2);
@@ -421,7 +423,7 @@ TEST(NewTask, AScatterUpdatesInPlaceAndNamesMayBeTaken) {
   const TaskDraft draft = DraftTask(TestKernel("kv_cache_write"), Options("kv_cache_write")).value();
   EXPECT_THAT(draft.questions, IsEmpty());
   const Task task = Parsed(draft);
-  // Slots that are not written keep their contents.
+  // Slots that are not written keep their contents, so that the cache is in place.
   EXPECT_EQ(Shape(task, "cache"), "inout bfloat16 | slots | stride_size");
   EXPECT_EQ(Shape(task, "key"), "in bfloat16 | tokens | stride_size");
   EXPECT_EQ(task.FindTensor("slot_mapping")->values.index_bound->text(), "slots");
@@ -429,7 +431,7 @@ TEST(NewTask, AScatterUpdatesInPlaceAndNamesMayBeTaken) {
 }
 
 TEST(NewTask, WhatATaskSaysOfScattersRoundingAndOneNumber) {
-  // No slot twice, more slots than tokens, and bytes though the cache is in place.
+  // The task has more slots than tokens, draws no slot twice, and states its bytes although the cache is in place.
   const Task scatter = Parsed(DraftTask(TestKernel("kv_cache_write"), Options("kv_cache_write")).value());
   for (const Case& c : scatter.cases) EXPECT_GE(c.dims.at("slots"), c.dims.at("tokens"));
   for (uint64_t seed = 0; seed < 10; ++seed) {
@@ -456,7 +458,7 @@ TEST(NewTask, RelatedSizesAreDrawnTogether) {
   EXPECT_EQ(Shape(task, "k"), "inout float16 | tokens | num_kv_heads | head_dim");
   EXPECT_EQ(Shape(task, "cos_table"), "in float32 | max_position | head_dim / 2");
   EXPECT_EQ(task.cases[0].dims.at("group"), 4);
-  // dim3 block(32, 8) and block.y.
+  // The launch divides by block.y of dim3 block(32, 8).
   EXPECT_THAT(draft.seed, AllOf(HasSubstr("ceil_div(group * num_kv_heads, 8)"), HasSubstr("block  = [\"32\", \"8\"]")));
   options.time_cases[0]["num_heads"] = 30;
   EXPECT_THAT(DraftTask(TestKernel("rope_inplace"), options).status().message(),
@@ -572,7 +574,7 @@ TEST(NewTask, MacrosOfATestProgramAreDimensionsAndWhatIsNeverWrittenIsAnInput) {
   EXPECT_THAT(draft.seed, AllOf(HasSubstr("ceil_div(N, 512)"), HasSubstr("NUM_BINS * 4"),
                                 HasSubstr("count(const int* values, int* bins"), HasSubstr("[[memset]]")));
   EXPECT_THAT(draft.inferred, Contains(AllOf(HasSubstr("never writes through it"), HasSubstr("`const int*`"))));
-  // An empty input does not give an empty answer: bins are still cleared.
+  // N = 0 is checked: the kernel has nothing to do, but the bins are still cleared.
   EXPECT_THAT(task.cases, Contains(Field(&Case::dims, Contains(std::pair<const std::string, int64_t>{"N", 0}))));
   // The remaining questions are answered by options, --role included.
   options.roles = {{"values", "in"}};
@@ -639,7 +641,7 @@ TEST(NewTask, AQuotientOfTheIndexChoosesTheRows) {
   Task task = Parsed(DraftTask(source, options).value());
   EXPECT_EQ(Shape(task, "ids"), "in int32 | num_ids");
   EXPECT_EQ(Shape(task, "table"), "in float32 | table_rows | dim");
-  // The kernel tests whether an index is negative: some must be.
+  // The kernel tests whether an index is negative, so that some drawn indices are.
   EXPECT_EQ(task.FindTensor("ids")->values.padding, 0.125);
   options.values = {{"ids", "index:vocabulary,padding=0.25"}};
   task = Parsed(DraftTask(source, options).value());
@@ -666,7 +668,7 @@ TEST(NewTask, AFiltersWidthIsAConstant) {
   const Task task = Parsed(draft);
   EXPECT_EQ(Shape(task, "weight"), "in float32 | dim | 4");
   EXPECT_EQ(Shape(task, "taps"), "in float32 | 3 | dim");
-  // Sequences shorter than the filter are checked, and the empty one.
+  // Sequences shorter than the filter, and the empty sequence, are among the check cases.
   std::set<int64_t> lengths;
   for (const Case& c : task.cases) lengths.insert(c.dims.at("seqlen"));
   EXPECT_THAT(lengths, AllOf(Contains(0), Contains(1), Contains(2)));
@@ -811,7 +813,8 @@ TEST(NewTask, WhatAHelperWritesIsWritten) {
   options.shapes = {{"q", "rows,d"}, {"c", "d"}};
   const TaskDraft draft = DraftTask(source, options).value();
   EXPECT_THAT(draft.task_toml, HasSubstr("role = \"inout\""));
-  // A pointer into an input stays float* while the helper becomes double: refused with the reason, not written.
+  // A pointer into an input stays float* while the helper's parameter becomes double*: no oracle is written, and the
+  // reason is given.
   EXPECT_EQ(draft.oracle, "");
   EXPECT_THAT(draft.oracle_reasons, Contains(AllOf(HasSubstr("'turn' is given 'c'"), HasSubstr("pass values"))));
 }
@@ -893,7 +896,7 @@ TEST(CuSource, ReadsLaunchesAndTheirConditions) {
   EXPECT_EQ(source->kernels[0].parameters[2].type, "long long");
 }
 
-// --- what was guessed, and what is refused early ---
+// --- what is listed as guessed, and what is refused before a task is written ---
 
 constexpr const char* kDropout = R"cuda(#include <curand_kernel.h>
 #include <stdint.h>
@@ -957,7 +960,7 @@ TEST(NewTask, WrongNamesAreRefusedBeforeAnythingIsWritten) {
   EXPECT_THAT(DraftTask(kDropout, options).status().message(), AllOf(HasSubstr("'gauss' is no distribution"), HasSubstr("index:BOUND")));
 }
 
-// A file that is a candidate already: device code under a plan.
+// A file that is already a candidate: device code behind a launch plan.
 constexpr const char* kWithPlan = R"(// Scales rows.
 /*hone
 [tune]
@@ -984,7 +987,7 @@ TEST(NewTask, APlanInTheFileIsTakenAsItStands) {
   EXPECT_EQ(Shape(task, "result"), "out float32 | rows | width");
   ASSERT_EQ(task.scalars.size(), 1u);
   EXPECT_EQ(task.scalars[0].name, "factor");
-  // The plan and its tunables are in seed.cu once, and oracle.cu has one choice of each.
+  // seed.cu contains the plan with its tunables once; oracle.cu has one choice of each tunable.
   EXPECT_THAT(draft.seed, HasSubstr("BLOCK = [128, 256]"));
   EXPECT_EQ(draft.seed.find("/*hone"), draft.seed.rfind("/*hone"));
   EXPECT_THAT(draft.seed, HasSubstr("// Scales rows."));
@@ -1031,7 +1034,7 @@ int main(int argc, char** argv) {
   const Task task = Parsed(draft);
   EXPECT_EQ(task.cases[0].role, CaseRole::kTime);
   EXPECT_EQ(task.cases[0].dims.at("n"), 3 << 20);
-  // What is read from the command line is no constant, and that is said.
+  // A size that main() reads from the command line is not a constant; the draft says so.
   std::string asked = source;
   asked.replace(asked.find("3 << 20"), 7, "atoi(argv[1])");
   asked.erase(asked.find("  launch_add(a, c, 1000);\n"), 26);

@@ -59,7 +59,7 @@ std::string TaskDrafter::Elements(const DraftTensor& t) {
 
 namespace {
 
-// Adds const to the types of the parameters that `consts` names by kernel and parameter.
+// Returns the code with const added to the parameters in `consts`, pairs of a kernel's and a parameter's name.
 std::string WithConsts(const std::string& code, const std::set<std::pair<std::string, std::string>>& consts) {
   if (consts.empty()) return code;
   const Result<std::unique_ptr<CuSource>> read = ReadCuSource(code, "seed.cu");
@@ -84,7 +84,7 @@ std::string WithConsts(const std::string& code, const std::set<std::pair<std::st
   return ApplyEdits(code, std::move(edits));
 }
 
-// Rewrites kernels' bool* parameters as pointers to bytes, a type that tasks have.
+// Returns the code with the kernels' bool* parameters as pointers to bytes: tasks have no type bool.
 std::string WithBytes(const std::string& code) {
   const Result<std::unique_ptr<CuSource>> read = ReadCuSource(code, "seed.cu");
   if (!read.ok()) return code;
@@ -121,11 +121,12 @@ std::string TaskDrafter::SeedText() {
     for (const DraftEntry& e : entries_) plan += EntryText(e, e.args, e.step, e.shared, true);
     plan += "*/\n";
   } else {
-    // The plan's lines are replaced by empty lines.
+    // DraftTask has replaced the plan by empty lines, which are removed here.
     for (size_t at = 0; (at = device_code_.find("\n\n\n", at)) != std::string::npos;) device_code_.erase(at, 1);
     device_code_.erase(0, device_code_.find_first_not_of('\n'));
   }
-  // A launcher with pointers and sizes is noted; for PyTorch's, users compare another function.
+  // The seed notes a launcher that takes pointers, for comparison with the generated function. One that takes PyTorch
+  // tensors is not noted.
   const bool pointers = Host() != nullptr && std::any_of(Host()->parameters.begin(), Host()->parameters.end(),
                                                          [](const CuParameter& p) { return p.pointer; });
   if (pointers && Host()->name != "main") plan += LauncherNote(s_, *Host(), o_.file);
@@ -197,7 +198,7 @@ std::string TaskDrafter::Toml() {
       case DType::kFloat64:
         c_max = 1e-9, c_rms = 1e-11;
         break;
-      case DType::kFloat8E4M3:  // correctly rounded values are 2^-4 off at most, and 0.026 in the mean square
+      case DType::kFloat8E4M3:  // correct rounding errs by at most 2^-4, rms 0.026
         c_max = 0.07, c_rms = 0.04;
         break;
       case DType::kFloat8E5M2:
@@ -209,12 +210,13 @@ std::string TaskDrafter::Toml() {
         c_max = c_rms = 0;
         break;
     }
-    // Quantizing rounds, and a tie may round either way. Wider integers are counts and positions, which are exact.
+    // An output of narrow integers computed from floats is quantized: a tie may round either way. Wider integers are
+    // counts and positions, which are exact.
     const bool floats = std::any_of(tensors_.begin(), tensors_.end(), [](const DraftTensor& in) {
       return in.role == TensorRole::kIn && in.dtype && IsFloating(*in.dtype);
     });
     const bool rounds = floats && (t.dtype == DType::kInt8 || t.dtype == DType::kUInt8 || t.dtype == DType::kInt16);
-    // The judge tolerates a few elements that are off by `abs`; a kernel that is off everywhere exceeds the rms limit.
+    // A few elements that are off by `abs` stay within this rms limit; a kernel that is off everywhere exceeds it.
     if (rounds) c_rms = 1e-3;
     out += fmt::format(
         "\n# A start for {}; `hone tasks check` measures honest kernels and proposes c_rms.\n[tolerance.{}]\nc_max = "
@@ -235,7 +237,7 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
   if (t.role == TensorRole::kOut) return out;
   if (std::find(o_.no_stress.begin(), o_.no_stress.end(), t.name) != o_.no_stress.end()) out += "stress = false\n";
   const auto index = [&](const char* distribution, const std::string& bound, const char* comment) {
-    // A kernel that tests for negative indices must get some.
+    // If the kernel tests whether an index is negative, some drawn indices must be.
     std::string padding =
         t.padded && !t.offsets && t.dtype != DType::kUInt32 && t.dtype != DType::kUInt8 ? "0.125" : "";
     if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
@@ -256,7 +258,8 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
     return out + fmt::format("values = {{ distribution = {} }}\n", Quoted(values.distribution));
   }
   if (!t.dtype || IsFloating(*t.dtype)) {
-    // One number computed from many elements is nearly the same for every draw: a kernel could return a constant.
+    // One number computed from many elements is nearly the same for every draw, so that a kernel could pass by
+    // returning a constant. `vary` gives every set of inputs another scale.
     if (t.dtype && OneNumber())
       out += "values = { distribution = \"normal\", vary = 4.0 }  # inferred: the answer is one number\n";
     return out;
@@ -275,7 +278,8 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
     return out + index("index", "2", "  # a guess: --values");
   }
   if (!t.index) {
-    // Numbers that nothing is chosen by: any will do that the dtype holds and sums do not overflow.
+    // No element selects anything, so that any numbers will do for which the dtype is wide enough and sums do not
+    // overflow.
     Guessed(fmt::format("{}: whole numbers from 0 to 99: a guess; --values {}=index:BOUND", t.name, t.name));
     return out + index("index", "100", "  # a guess: --values");
   }

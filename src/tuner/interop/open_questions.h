@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the places in a task's files that still need an answer: FILL_IN, as written by `hone new`.
+// Finds the places in a task's files that the user must still fill in, where `hone new` wrote FILL_IN.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ inline constexpr char kFillIn[] = "FILL_IN";
 
 struct OpenQuestion {
   std::string where;  // "tasks/x/task.toml:12"
-  std::string line;   // text of the line
+  std::string line;   // the line's text
 };
 
-// Returns the open questions of one file's text, in order. `where` names the file as `file`.
+// Returns the open questions in the text of the file `file`, in order.
 std::vector<OpenQuestion> FindOpenQuestions(std::string_view text, const std::string& file);
 
-// Returns OK when task.toml, seed.cu and oracle.cu in `directory`, as far as they exist, have no open questions;
-// otherwise kInvalidArgument with every place. Reads the files.
+// Reads task.toml, seed.cu and oracle.cu in `directory`, as far as they exist. Returns OK when they have no open
+// questions; otherwise kInvalidArgument with every place.
 Status CheckNothingOpen(const std::string& directory);
 
 }  // namespace hone

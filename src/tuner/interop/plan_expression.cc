@@ -84,7 +84,7 @@ bool Simple(string_view text) {
 
 std::string Operand(const std::string& text) { return Simple(text) ? text : "(" + text + ")"; }
 
-// Returns whether a word binds less than a shift, or closes the surrounding brackets.
+// Returns whether a word ends the operand of a shift: an operator that binds no tighter, or a bracket that closes.
 bool EndsShiftOperand(string_view word) {
   return word == ")" || word == "," || word == "<" || word == ">" || word == "<=" || word == ">=" || word == "==" ||
          word == "!=" || word == "&&" || word == "||" || word == "?" || word == ":" || word == "<<";
@@ -105,7 +105,7 @@ size_t LeftOfShift(const std::string& out) {
   return begin;
 }
 
-// Replaces an expression of numbers alone by one number.
+// Returns the value of an expression that consists of numbers, as text; other text unchanged.
 std::string Folded(const std::string& text) {
   const std::vector<Token> tokens = LexCuda(text);
   if (tokens.size() < 2) return text;
@@ -282,7 +282,7 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
         i = close;
         continue;
       }
-      // A helper of one expression is replaced by its text, with the arguments' values.
+      // A macro or a one-line helper function is replaced by its body, with the arguments' values in it.
       std::vector<std::string> parameters;
       std::string body;
       if (const auto macro = source_.macros.find(std::string(t.text)); macro != source_.macros.end()) {
@@ -334,7 +334,7 @@ std::string TidyExpression(std::string text) {
       const auto span = [&](size_t a, size_t b) {
         return text.substr(tokens[a].begin, tokens[b].end - tokens[a].begin);
       };
-      // Parentheses around one word, a whole argument, or everything.
+      // Removes parentheses around one word, a whole argument, or the whole text.
       const bool alone = i > 0 && close + 1 < tokens.size() &&
                          (tokens[i - 1].text == "(" || tokens[i - 1].text == ",") &&
                          (tokens[close + 1].text == ")" || tokens[close + 1].text == ",");
@@ -343,7 +343,7 @@ std::string TidyExpression(std::string text) {
         again = true;
         break;
       }
-      // (a + k - 1) / k, (a + (k - 1)) / k and, for numbers, (a + 255) / 256.
+      // Recognises (a + k - 1) / k, (a + (k - 1)) / k and, for numbers, (a + 255) / 256 as ceil_div.
       if (call || close + 2 >= tokens.size() || tokens[close + 1].text != "/") continue;
       if (i > 0 && (tokens[i - 1].text == "*" || tokens[i - 1].text == "/" || tokens[i - 1].text == "%")) continue;
       size_t last = close + 2;
@@ -365,7 +365,7 @@ std::string TidyExpression(std::string text) {
       std::string want;
       for (size_t k = close + 2; k <= last; ++k) want += tokens[k].text;
       bool matches = added == want + "-1" || added == "(" + want + "-1)";
-      // (n + 256 * 4 - 1) / (256 * 4)
+      // The divisor may be in parentheses: (n + 256 * 4 - 1) / (256 * 4).
       matches =
           matches || (tokens[close + 2].text == "(" && "(" + added + ")" == want.substr(0, want.size() - 1) + "-1)");
       if (!matches) {

@@ -20,12 +20,12 @@ namespace hone {
 
 class PlanExpressions {
  public:
-  // `function` contains the text; -1: none does. `dims` maps names of the host code to names of the plan, which are
-  // mostly the same. All arguments are borrowed.
+  // `function`: index into source.functions of the host function that contains the texts; -1: none. `dims`: dimensions,
+  // name in the host code -> name in the plan. Both references must stay valid.
   PlanExpressions(const CuSource& source, int function, const std::map<std::string, std::string>& dims)
       : source_(source), function_(function), dims_(dims) {}
 
-  // kInvalidArgument names the part that could not be resolved.
+  // Returns `text` as a plan expression. kInvalidArgument names the part that could not be converted.
   Result<std::string> Resolve(std::string_view text) const { return Resolve(text, 0); }
 
  private:
@@ -39,7 +39,7 @@ class PlanExpressions {
   const std::map<std::string, std::string>& dims_;
 };
 
-// Rewrites (a + k - 1) / k as ceil_div(a, k), and removes parentheses around single words.
+// Returns the expression with (a + k - 1) / k written as ceil_div(a, k), and without needless parentheses.
 std::string TidyExpression(std::string text);
 
 }  // namespace hone

@@ -152,7 +152,7 @@ Result<std::string> PlanWriter::Methods() {
 bool PlanWriter::LeavesShapesOut() const { return !ServedWhen(plan_).empty(); }
 
 Result<std::string> PlanWriter::Serves() {
-  std::map<int, std::string> steps;  // step -> its conditions; "true" once an alternative has none
+  std::map<int, std::string> steps;  // step -> its entries' conditions joined by ||; "true": some entry has none
   for (const PlanEntry& entry : plan_.entries) {
     std::string& step = steps[entry.step];
     if (!entry.when) {
@@ -453,7 +453,7 @@ Result<std::string> PlanWriter::LaunchText(const PlanEntry& entry, const Binding
     }
     return text;
   };
-  // Block and shared memory come first: occupancy() in the grid depends on them.
+  // Block and shared memory are written before the grid, since occupancy() in the grid depends on them.
   HONE_ASSIGN_OR_RETURN(const std::string block, extents("block", entry.block, ""));
   HONE_ASSIGN_OR_RETURN(const std::string grid, extents("grid", entry.grid, "launch.Occupancy()"));
   HONE_ASSIGN_OR_RETURN(const std::string cluster, extents("cluster", entry.cluster, ""));
@@ -466,7 +466,7 @@ Result<std::string> PlanWriter::LaunchText(const PlanEntry& entry, const Binding
     out += "      launch.cluster[0] = launch.cluster[1] = launch.cluster[2] = 1;\n" + cluster;
   if (entry.cooperative) out += "      launch.cooperative = true;\n";
   if (entry.programmatic_dependent_launch) out += "      launch.dependent = launched;\n";
-  // An empty grid means that there is nothing to do; the plan's other values may then be invalid.
+  // If the grid is empty, there is nothing to do, and the plan's other values may be invalid.
   out += "      const bool shape_is_sound = ok;\n" + grid;
   out +=
       "      if (launch.Empty()) ok = shape_is_sound;\n      if (!ok) return cudaErrorInvalidValue;\n"

@@ -15,7 +15,7 @@ bool IsIdentifierAt(const CuSource& source, int i) {
   return i >= 0 && i < static_cast<int>(source.tokens.size()) && source.token(i).kind == TokenKind::kIdentifier;
 }
 
-// Returns the ; or , that ends the value beginning at `i`; at most `limit`.
+// Returns the position of the ; or , that ends the expression beginning at `i`, or `limit` if it is further.
 int EndOfValue(const CuSource& source, int i, int limit) {
   for (; i < limit; ++i) {
     if (source.token(i).match > i) {
@@ -27,15 +27,16 @@ int EndOfValue(const CuSource& source, int i, int limit) {
   return std::min(i, limit);
 }
 
-// Returns whether the * at token `i` follows a type: `float* p`, `Pack<4>* p`, `float *a = x, *b = y`.
+// Returns whether the * at token `i` is part of a declaration and not a product: `float* p`, `Pack<4>* p`, `float *a =
+// x, *b = y`.
 bool BehindAType(const CuSource& source, int i) {
   if (Is(source, i - 1, ">") || Is(source, i - 1, "*") || Is(source, i - 1, ",")) return true;
   return IsIdentifierAt(source, i - 1) && !Is(source, i - 1, "else") && !Is(source, i - 1, "return") &&
          !Is(source, i - 1, "do");
 }
 
-// Returns the first token of an `auto`'s value that makes it a pointer: x + i, &x[i], reinterpret_cast<T*>(x), but not
-// x[i] or f(x).
+// Returns the token in the value of an `auto` that makes it a pointer, x in x + i, &x[i] or reinterpret_cast<T*>(x);
+// -1: it is none, as in x[i] or f(x).
 int PointerOfAuto(const CuSource& source, int value, int end, const std::function<bool(int)>& is_pointer) {
   for (int k = value; k < end; ++k) {
     const bool cast = Is(source, k, "(") && Is(source, k - 1, ">");
@@ -91,7 +92,7 @@ std::optional<PointerMove> PointerMoveAt(const CuSource& source, int i, int limi
     return std::nullopt;
   } else if (Is(source, i - 1, "++") || Is(source, i - 1, "--")) {
     move.end = i + 1;
-    if (Is(source, i + 1, "[")) return std::nullopt;  // ++x[i]
+    if (Is(source, i + 1, "[")) return std::nullopt;  // ++x[i] changes an element
   }
   move.statement = first && Is(source, move.end, ";");
   return move;

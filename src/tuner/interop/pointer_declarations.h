@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds pointers that a kernel's body derives from others, and their movements: `const float* row = x + r * d`, `auto
-// row = x + r * d`, `x += r * d`. Positions are tokens of the file.
+// Finds the pointers that a kernel's body derives from other pointers, `const float* row = x + r * d` or `auto row = x
+// + r * d`, and the statements that move a pointer, `x += r * d`. All positions are indices of tokens.
 #pragma once
 
 #include <functional>
@@ -14,24 +14,25 @@ namespace hone {
 
 struct PointerDeclaration {
   int name = 0;
-  int value = 0, end = 0;  // range of the initializer; `end` is the ; or , after it
+  int value = 0, end = 0;  // the initializer is [value, end); `end` is the ; or , after it
   int base = 0;            // the pointer that the initializer names first
 };
 
-// Returns the declaration in which token `i` is the * or auto. `is_pointer` says whether a token names a pointer being
-// followed. nullopt: there is no such declaration, as in `*out = 2 * in[0]`, or its value is not such a pointer.
+// Returns the declaration in which token `i` is the * or the `auto`, looking no further than token `limit`.
+// `is_pointer` says whether a token names a pointer that the caller follows. nullopt: token `i` belongs to no
+// declaration, as in `*out = 2 * in[0]`, or the declared value does not come from such a pointer.
 std::optional<PointerDeclaration> PointerDeclarationAt(const CuSource& source, int i, int limit,
                                                        const std::function<bool(int)>& is_pointer);
 
 struct PointerMove {
-  int first = 0, end = 0;  // range of the statement, including the ; or , after it
-  // The distance added is in [value, end); `value` 0: one step, as by ++, or a subtraction.
+  int first = 0, end = 0;  // the statement is [first, end]; `end` is the ; or , after it
+  // The expression that is added stands in [value, end). `value` 0: the pointer moves by one, as by ++, or backwards.
   int value = 0;
-  bool statement = false;  // true: a statement between ; { and }, executed once each time its block runs
+  bool statement = false;  // a statement of its own, which runs once each time its block runs
 };
 
-// Returns how the pointer named at token `i` is moved: p += e, p = p + e, p++. nullopt: it is not, or *p is changed
-// instead.
+// Returns how the statement at token `i`, which names a pointer p, moves it: p += e, p = p + e, p++. nullopt: p is not
+// moved, or *p is changed instead.
 std::optional<PointerMove> PointerMoveAt(const CuSource& source, int i, int limit);
 
 }  // namespace hone

@@ -18,7 +18,7 @@ namespace {
 
 using std::string_view;
 
-// Maps float functions to double ones. Names with a leading double underscore are the fast intrinsics.
+// Maps functions of float to those of double. Names with a leading double underscore are CUDA's intrinsics.
 const std::map<string_view, string_view>& Functions() {
   static const std::map<string_view, string_view> kMap = {{"expf", "exp"},
                                                           {"__expf", "exp"},
@@ -132,7 +132,7 @@ class Promoter {
     for (const CuItem& item : s_.items) {
       if (item.kind == CuItemKind::kKernel) {
         const KernelToPromote* chosen = Chosen(item);
-        if (chosen == nullptr) {  // an alternative that the oracle does not launch
+        if (chosen == nullptr) {  // the oracle does not launch this kernel
           edits_.push_back({s_.token(item.first).begin, item.end, ""});
           continue;
         }
@@ -175,14 +175,14 @@ class Promoter {
   }
 
   void Item(const CuItem& item, const KernelToPromote* kernel) {
-    std::map<string_view, std::string> substituted;  // template parameters of a kernel
+    std::map<string_view, std::string> substituted;  // template parameter -> argument
     int first = item.first;
     if (kernel != nullptr) {
       const auto& parameters = kernel->kernel->template_parameters;
       for (size_t i = 0; i < parameters.size() && i < kernel->template_args.size(); ++i) {
         substituted[parameters[i].name] = kernel->template_args[i];
       }
-      if (!parameters.empty()) {  // an ordinary kernel, with its arguments written in
+      if (!parameters.empty()) {  // removes template<…>: the arguments replace the parameters
         int end = item.first + 1, depth = 0;
         for (;; ++end) {
           if (Is(end, "<")) ++depth;
@@ -193,7 +193,7 @@ class Promoter {
       }
     }
     FindPointers(item, kernel);
-    // `half` may also be the name of a variable.
+    // Collects the names of variables, since a variable may be called `half`.
     std::set<string_view> variables;
     for (int i = first; i < item.last; ++i) {
       if (Identifier(i) && Identifier(i + 1) && !Is(i, "const") && !Is(i, "typename") && !Is(i, "return") &&
@@ -210,7 +210,7 @@ class Promoter {
     for (int i = first; i <= item.last; ++i) {
       const Token& t = At(i);
       if (t.kind == TokenKind::kNumber) {
-        // 1.0f -> 1.0; a hexadecimal number may end in f as well.
+        // 1.0f becomes 1.0. The f of a hexadecimal number is a digit and stays.
         const bool hex = t.text.size() > 1 && (t.text[1] == 'x' || t.text[1] == 'X');
         if (!hex && (t.text.back() == 'f' || t.text.back() == 'F')) Replace(i, t.text.substr(0, t.text.size() - 1));
         continue;
@@ -236,7 +236,7 @@ class Promoter {
       if (IsVector(word) && (word != "float4" && word != "float2" && word != "float3"))
         Reason(i, "packed values: " + std::string(word));
       if (word == "reinterpret_cast") {
-        // Reading inputs in packs of floats is sound; other casts expose bytes.
+        // A cast that reads an input as float2 or float4 is sound; other casts depend on the bytes of floats.
         const bool reads = Is(i + 1, "<") && Is(i + 2, "const") && (Is(i + 3, "float4") || Is(i + 3, "float2"));
         int open = i + 1;
         while (open < item.last && !Is(open, "(")) ++open;
@@ -267,7 +267,7 @@ class Promoter {
       }
       const bool reads_input = kernel != nullptr && i > body && MeaningOf(i).input;
       if (reads_input && !Is(i + 1, "[")) GivenToHelper(i, body);
-      // Finds an element of an input that is only read.
+      // Wraps the element of an input in HONE_ORACLE_IN where it is read.
       if (reads_input && Is(i + 1, "[") && At(i + 1).match > 0 && !Is(i - 1, "&") && !Is(i - 1, ".") && !Skipped(i)) {
         const auto parameter = kernel->parameters.find(std::string(t.text));
         const DType dtype = parameter != kernel->parameters.end() ? parameter->second.dtype : Base(kernel);
@@ -287,16 +287,16 @@ class Promoter {
 
   bool reads_pack(int i) const { return Is(i - 1, "const"); }
 
-  // The tensor behind a pointer; if none of the three is true, the token is not a pointer into a tensor.
+  // What kind of tensor a pointer points into. If none of the three is true, the name is not a pointer into a tensor.
   struct Meaning {
     bool input = false, output = false, integer = false;
   };
   struct Pointer {
-    int from = 0, to = 0;  // tokens
+    int from = 0, to = 0;  // the name has this meaning at tokens [from, to]
     Meaning meaning;
   };
-  // Pointers derived from inputs keep their type, those from outputs become double, and those to integers keep the
-  // meaning of their bytes. One name may mean two pointers in two blocks.
+  // Finds the pointers in the kernel's body. Those derived from inputs and from integer tensors keep their type; those
+  // derived from outputs become pointers to double. The same name may be another pointer in another block.
   void FindPointers(const CuItem& item, const KernelToPromote* kernel) {
     pointers_.clear();
     if (kernel == nullptr) return;
@@ -309,7 +309,7 @@ class Promoter {
       const Meaning m = MeaningOf(k);
       return m.input || m.output || m.integer;
     };
-    std::vector<int> blocks = {kernel->kernel->body_close};  // ends of the blocks around a token
+    std::vector<int> blocks = {kernel->kernel->body_close};  // ends of the blocks around token `i`, innermost last
     for (int i = kernel->kernel->body_open + 1; i < kernel->kernel->body_close; ++i) {
       while (blocks.size() > 1 && i > blocks.back()) blocks.pop_back();
       if (Is(i, "{") && At(i).match > i) blocks.push_back(At(i).match);
@@ -318,7 +318,7 @@ class Promoter {
       Pointer pointer{declared->name, blocks.back(), {}};
       for (int k = declared->value; k < declared->end; ++k) {
         const Meaning m = Identifier(k) ? MeaningOf(k) : Meaning{};
-        // The number of a row, x + ids[i], is not a pointer.
+        // In x + ids[i], `ids` is only read and is not what the pointer points into.
         if (k != declared->base && Is(k + 1, "[")) continue;
         pointer.meaning.input = pointer.meaning.input || m.input;
         pointer.meaning.output = pointer.meaning.output || m.output;
@@ -336,8 +336,8 @@ class Promoter {
     return {};
   }
 
-  // A pointer into an input keeps its type, while a helper's parameters become pointers to double: only a type that the
-  // helper deduces from this one argument fits both.
+  // Refuses a pointer into an input as the argument of a helper function whose parameter would become a pointer to
+  // double. It is sound only if the helper deduces the parameter's type from this one argument.
   void GivenToHelper(int i, int body) {
     const std::optional<CallSite> call = EnclosingCall(s_, i, body);
     const std::optional<DeviceFunction> helper = call ? FindDeviceFunction(s_, call->name) : std::nullopt;
@@ -348,7 +348,7 @@ class Promoter {
     bool deduced = !call->explicit_template_arguments && std::find(names.begin(), names.end(), p.type) != names.end();
     for (const CuParameter& other : helper->parameters)
       deduced = deduced && (other.name == p.name || other.type != p.type);
-    // int keeps its meaning; types that are not numbers are ignored.
+    // Pointers to int, and to types that are not numbers, stay as they are.
     if (deduced ||
         (p.type != "float" && !IsHalf(p.type) && std::find(names.begin(), names.end(), p.type) == names.end()))
       return;
@@ -359,7 +359,8 @@ class Promoter {
                call->name, At(i).text, p.type, p.name));
   }
 
-  // Returns the dtype behind a pointer derived from an input: that of the only floating input, else float32.
+  // Returns the dtype taken for a pointer that is derived from an input: that of the kernel's floating input. With
+  // several, the last by name.
   DType Base(const KernelToPromote* kernel) const {
     DType dtype = DType::kInt32;
     for (const auto& [name, p] : kernel->parameters) {
@@ -368,7 +369,8 @@ class Promoter {
     return dtype;
   }
 
-  // Handles `float`, `__half` or a template type that is one of them.
+  // Rewrites the type at token `i` (`float`, a half type, or a template parameter that stands for one; `word` is the
+  // type itself) as double, unless it is the type of a pointer into an input.
   void Type(int i, string_view word, const KernelToPromote* kernel,
             const std::map<string_view, std::string>& substituted) {
     int star = i + 1;
@@ -412,7 +414,7 @@ PromotedCode PromoteToDouble(const std::string& device_code, int lines_before,
     result.reasons.push_back(source.status().message());
     return result;
   }
-  // The kernels are located in the device code.
+  // `given` has the kernels of the user's file. They are looked up again in the device code.
   std::vector<KernelToPromote> kernels = given;
   for (KernelToPromote& k : kernels) {
     const CuKernel* own = (*source)->FindKernel(k.kernel->qualified);

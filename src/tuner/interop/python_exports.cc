@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// Returns a Python string literal of `text`, word for word.
+// Returns a Python string literal whose value is exactly `text`.
 std::string RawString(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -75,7 +75,7 @@ std::string DimsText(const Task& task, const std::string& indent, const Dims& si
   return direct + divided;
 }
 
-// Helpers of expressions that Python does not have.
+// Python definitions of the plan's functions.
 constexpr std::string_view kExportHelpers =
     "def ceil_div(a, b):\n    return (a + b - 1) // b\n\n\n"
     "def round_up(a, b):\n    return (a + b - 1) // b * b\n";
@@ -93,7 +93,8 @@ Result<std::string> ShapeText(const TensorSpec& tensor) {
   return "(" + shape + ")";
 }
 
-// Arguments of the extension's function, in its order: in and inout tensors, scalars, sizes that no tensor has.
+// The arguments of the extension's function, in its order: tensors of role in and inout, scalars, sizes that no tensor
+// has.
 struct ExportedCall {
   std::vector<std::string> tensors, scalars, sizes;
 };
@@ -238,7 +239,8 @@ Result<GeneratedFile> GpuModeSubmission(const KernelPackage& package) {
     const std::string one = module.outputs.size() == 1 ? "made" : fmt::format("made[{}]", i);
     made.push_back(one + (IsBoolean(module, module.outputs[i]) ? ".view(torch.bool)" : ""));
   }
-  // What the reference fills is what it returns, in the same order; a caller may look into either.
+  // If the reference fills tensors that the caller passes, it also returns them, in the same order. The results are
+  // copied into them and they are returned, since a caller may use either.
   std::string filled;
   if (board.filled.size() == module.outputs.size()) {
     for (size_t i = 0; i < board.filled.size(); ++i) {
@@ -322,8 +324,8 @@ Result<GeneratedFile> TorchOperator(const KernelPackage& package) {
       in_place.empty() ? "" : Joined(in_place) + ",", Joined(parameters), type, outputs.empty() ? "" : "return ",
       outputs.empty() ? "" : DimsText(task, "    ", {}), made);
   if (!in_place.empty()) {
-    // An operator that changes its arguments has no backward formula: autograd itself refuses arguments that require a
-    // gradient.
+    // An operator that changes its arguments gets no backward function: autograd itself refuses arguments that require
+    // a gradient.
     const size_t at = text.find("\n\ndef _no_backward");
     text.resize(at);
     text += "\n";

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exports a kernel to Python: as a ModelNew in one file for KernelBench's harness, and as an operator of torch.library
-// that works with torch.compile and torch.export. Both build the generated header on first use.
+// Exports a kernel to Python: as a class ModelNew for KernelBench's harness, as a submission to GPU MODE's
+// leaderboards, and as an operator of torch.library that works with torch.compile and torch.export.
 #pragma once
 
 #include <string>
@@ -13,21 +13,24 @@
 
 namespace hone {
 
-// Returns "TASK_model_new.py": the module of the task's reference.py, word for word, and a class ModelNew derived from
-// it, whose forward launches the kernel on the module's own parameters and buffers. `__init__` is the original's, so
-// the same seed gives the same weights. kInvalidArgument: the task's answer is not a PyTorch module.
+// Returns the file "TASK_model_new.py", which builds the kernel on first use. It contains the module of the task's
+// reference.py, unchanged, and a class ModelNew derived from it, whose forward() launches the kernel on the module's
+// own parameters and buffers. `__init__` is the original's, so that the same random seed gives the same weights.
+// kInvalidArgument: the task's reference is not a PyTorch module.
 Result<GeneratedFile> KernelBenchFile(const KernelPackage& package);
 
-// Returns "submission.py", as GPU MODE's leaderboards take it: custom_kernel takes the inputs apart as the problem gives them, and returns
-// results as its reference does. kInvalidArgument: the task was not made of a problem in that format, or its kernel needs what a
-// submission lacks.
+// Returns the file "submission.py" for a GPU MODE leaderboard: its custom_kernel() takes the problem's inputs and
+// returns results as the problem's reference does. kInvalidArgument: the task was not made from a problem in that
+// format, or its kernel needs what a submission lacks.
 Result<GeneratedFile> GpuModeSubmission(const KernelPackage& package);
 
-// Returns "hone_TASK_op.py", to be placed beside the files of TorchExtension and CudaHeader: torch.ops.hone.TASK with a
-// fake kernel, on the current stream and device. It has no backward pass: using one raises an error.
+// Returns the file "hone_TASK_op.py", which needs the files of TorchExtension and CudaHeader in the same folder and
+// builds them on first use. It registers torch.ops.hone.TASK, which runs on the current stream and device, with a fake
+// kernel for tracing. The operator has no backward pass; autograd raises an error.
 Result<GeneratedFile> TorchOperator(const KernelPackage& package);
 
-// The extension's source with the header's text in the place of its #include: one file that builds alone.
+// Returns the extension's source with the generated header's text in place of its #include, as one file that can be
+// built alone.
 Result<std::string> StandAloneBinding(const KernelPackage& package);
 
 }  // namespace hone

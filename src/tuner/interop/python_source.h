@@ -11,12 +11,12 @@
 
 namespace hone {
 
-// Returns whether `text`, named `file`, is Python rather than CUDA.
+// Returns whether `text`, the content of `file`, is Python rather than CUDA.
 bool LooksLikePython(std::string_view text, std::string_view file);
 
-// Returns the string literals that contain kernels or launches, each at its line of the file and without other text, so
-// that line numbers stay. kInvalidArgument, with the line and a remedy, if there is none or if Python would first
-// change the text (f-strings, .format, %).
+// Returns the values of the string literals that contain kernels or launches. Each begins at its line of the file, with
+// empty lines in place of the other text, so that line numbers stay. kInvalidArgument, with the line and a remedy, if
+// there is no such literal or if the program changes it first (f-strings, .format, %).
 Result<std::string> CudaFromPython(std::string_view text, std::string_view file);
 
 }  // namespace hone

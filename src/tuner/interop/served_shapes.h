@@ -13,16 +13,16 @@
 
 namespace hone {
 
-// Returns the plan's conditions on shapes, one text for each step whose every alternative has a condition, such as "d %
-// 8 == 0 or d <= 64"; empty: the plan handles every shape.
+// Returns the conditions under which the plan handles a shape, such as "d % 8 == 0 or d <= 64": one text for each step
+// whose entries all have a condition. All of them must hold. Empty: the plan handles every shape.
 std::vector<std::string> ServedWhen(const LaunchPlan& plan);
 
-// Returns the conditions outside which the package's function refuses a shape, because neither plan handles it:
-// ServedWhen of the seed's plan, or empty if no shape is refused.
+// Returns the conditions on shapes that the winner's plan does not handle: the package's function refuses such a shape
+// unless they hold, because the seed's plan does not handle it either. Empty: no shape is refused.
 std::vector<std::string> RefusedUnless(const KernelPackage& package);
 
-// Returns one sentence without an end of line on the shapes that the winner's plan leaves out: the seed handles them,
-// or they are refused. Empty if the plan handles every shape.
+// Returns a sentence on the shapes that the winner's plan does not handle, and on what happens to them: the seed runs,
+// or they are refused. It ends without a newline. Empty if the plan handles every shape.
 std::string DescribeServedShapes(const KernelPackage& package);
 
 }  // namespace hone

@@ -12,20 +12,21 @@
 namespace hone {
 namespace {
 
-// An operator of sgl-kernel that a task of Hone does. `call` and `signature` are Python over the operator's own names.
+// An operator of sgl-kernel whose work a task of Hone describes. All texts but the first are Python or PyTorch's schema
+// language; they use the names of sgl-kernel's arguments.
 struct ServingForm {
-  const char* task;
-  std::vector<const char*> tensors;  // the task's, in its order: a task of another interface is no such operator
-  const char* schema;                // as sgl-kernel registers it, from the bracket on
-  const char* name;                  // of the operator and of sgl-kernel's Python function
-  const char* arguments;             // of the schema, as Python takes them
-  const char* kernel;                // the extension's function
-  const char* call;                  // its arguments
-  const char* signature;             // of sgl-kernel's Python function
-  const char* prepare;               // what that does before the operator, indented
-  const char* pass;                  // its arguments to the operator
-  const char* result;                // what it returns
-  const char* watched;               // the argument whose dtype decides
+  const char* task;                  // name of the task
+  std::vector<const char*> tensors;  // names of the task's tensors, in order; another task of this name does not match
+  const char* schema;                // the operator's schema without its name
+  const char* name;                  // name of the operator, and of sgl-kernel's Python function
+  const char* arguments;             // names of the schema's arguments
+  const char* kernel;                // name of the extension's function
+  const char* call;                  // arguments to the extension's function
+  const char* signature;             // parameters of sgl-kernel's Python function
+  const char* prepare;               // statements of that function before it calls the operator, indented
+  const char* pass;                  // arguments that it passes to the operator
+  const char* result;                // expression that it returns
+  const char* watched;               // parameter whose dtype must be the kernel's, else sgl-kernel's own function runs
 };
 
 const std::vector<ServingForm>& Forms() {
@@ -70,7 +71,7 @@ const std::vector<ServingForm>& Forms() {
   return forms;
 }
 
-// Turns the signature "input, out=None" into a call's arguments, "input, out".
+// Returns the arguments of a call, "input, out", for the parameters "input, out=None".
 std::string PassedOn(std::string_view signature) {
   std::string out;
   for (bool value = false; const char c : signature) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exports a kernel of one of the three serving tasks with the schema of a serving engine's own operator (sgl-kernel's),
-// so that the engine can use it without a change.
+// Exports a kernel with the schema of the corresponding operator of sgl-kernel, a serving engine's library, so that the
+// engine can use it unchanged. There are such operators for three tasks.
 #pragma once
 
 #include "hone/base/status.h"
@@ -12,9 +12,10 @@
 
 namespace hone {
 
-// Returns "hone_TASK_sgl.py", to be placed beside the files of TorchExtension and CudaHeader:
-// torch.ops.hone_sgl_kernel.NAME with sgl-kernel's schema, a function with the signature of sgl-kernel's, and
-// install(), which puts it in that one's place. kInvalidArgument: the task does what no such operator does.
+// Returns the file "hone_TASK_sgl.py", which needs the files of TorchExtension and CudaHeader in the same folder. It
+// has torch.ops.hone_sgl_kernel.NAME with sgl-kernel's schema, a Python function with the signature of sgl_kernel.NAME,
+// and install(), which replaces sgl_kernel.NAME by that function. kInvalidArgument: sgl-kernel has no operator for the
+// task.
 Result<GeneratedFile> ServingOperator(const KernelPackage& package);
 
 }  // namespace hone

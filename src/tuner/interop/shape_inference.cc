@@ -27,7 +27,7 @@ std::string Join(const Words& words) {
   return text;
 }
 
-// One summand: factors that are sizes or numbers, and the other factors.
+// A summand of an index, split into its factors: those that are sizes or numbers, and the others.
 struct Term {
   Words sizes;
   Words others;  // each a word or a parenthesised expression
@@ -47,7 +47,8 @@ class BodyReader {
     for (const CuParameter& p : k_.parameters) {
       if (p.pointer) uses[p.name] = {};
     }
-    // Pointers derived from parameters: const float* row = x + r * d; one name may mean two in two blocks.
+    // Finds pointers that are derived from parameters: const float* row = x + r * d. The same name may be another
+    // pointer in another block.
     for (const auto& [name, use] : uses) derived_[name] = {{k_.body_open, k_.body_close, name, {}}};
     const auto followed = [&](int k) { return Pointer(Word(k), k) != nullptr; };
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
@@ -59,7 +60,7 @@ class BodyReader {
       const std::string parameter = Pointer(base, i)->parameter;
       Words offset = Pointer(base, i)->offset;
       bool vector = false, understood = true;
-      // base + e, &base[e], reinterpret_cast<T*>(base + e)
+      // Reads the offset e from base + e, &base[e] or reinterpret_cast<T*>(base + e).
       int k = name + 2;
       Words after;
       bool seen = false;
@@ -109,7 +110,7 @@ class BodyReader {
         bool in_definition = false;
         for (const auto& [a, b] : skip_) in_definition = in_definition || (i > a && i < b);
         if (in_definition) continue;
-        // Passed to a function, or reinterpret_cast<T*>(x)[i].
+        // The pointer is passed to a function, dereferenced by *, or cast and then indexed: reinterpret_cast<T*>(x)[i].
         int k = i;
         while (k < k_.body_close && !Is(k, ")")) ++k;
         const bool steps = Is(i + 1, "++") || Is(i + 1, "--");  // *out++ = …
@@ -119,7 +120,7 @@ class BodyReader {
           use.vector_access = true;
           index = {"?"};
         } else {
-          // Atomics both read and write; functions of the file have the effects of their body.
+          // Atomics both read and write. A call of a function of the file has the effects of that function's body.
           const bool product = Identifier(i - 2) || Is(i - 2, ")") || Is(i - 2, "]");
           if (IsAtomic(i)) {
             use.read = use.written = true;
@@ -165,8 +166,8 @@ class BodyReader {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) ? std::string(At(i).text) : "";
   }
 
-  // Records what an access at token `i` implies for the shape behind a pointer. `stays`: the pointer has not been
-  // moved.
+  // Records what the access `index` at token `i` implies for the shape behind a pointer. `stays`: the access does not
+  // move the pointer, as *out++ does.
   void Reached(const Words& index, bool stays, int i, PointerUse& use, std::map<std::string, PointerUse>& uses) {
     const bool first = stays && index == Words{"0"};
     use.first = use.first || first;
@@ -182,13 +183,13 @@ class BodyReader {
     if (index.size() >= 2 && index.back() == "1" && index[index.size() - 2] == "+") use.offsets = true;
   }
 
-  // Records in += row * d: the pointer has another value from here to the end of its block. If it is moved in a loop or
-  // conditionally, its position is unknown.
+  // Records that the pointer at token `i` is moved, in += row * d: it has another offset from here to the end of its
+  // block. If it is moved in a loop or conditionally, its offset is unknown.
   void Moved(int i) {
     const std::optional<PointerMove> move = PointerMoveAt(s_, i, k_.body_close);
     if (!move) return;
     const DerivedPointer meaning = *Pointer(Word(i), i);
-    // *out++ is also an access.
+    // The statement is not an access, unless it is *out++.
     if (!Is(i - 1, "*")) skip_.insert({move->first - 1, move->end});
     std::vector<DerivedPointer>& all = derived_.at(Word(i));
     if (move->statement && move->value > 0 && BlockEnd(i) == meaning.to) {
@@ -202,14 +203,15 @@ class BodyReader {
       }
     }
   }
-  // Returns whether there is an assignment at token `i`.
+  // Returns whether token `i` is an assignment operator.
   bool Stored(int i) const {
     const std::string next = Word(i);
     return next == "=" ||
            (next.size() == 2 && next[1] == '=' && std::string("+-*/|&^").find(next[0]) != std::string::npos);
   }
 
-  // A pointer's name with the range in which it is valid: [from, to] in tokens.
+  // What a pointer's name means at tokens [from, to]: the kernel's parameter plus an offset in elements. The offset
+  // {"?"} is unknown.
   struct DerivedPointer {
     int from = 0, to = 0;
     std::string parameter;
@@ -237,14 +239,14 @@ class BodyReader {
   template <typename Meaning>
   static const Meaning* MeaningAt(const std::vector<Meaning>& all, int i) {
     auto next = std::upper_bound(all.begin(), all.end(), i, [](int at, const Meaning& m) { return at < m.from; });
-    // Few adjacent blocks declare the same name again; the limit protects against hostile texts.
+    // In ordinary code few adjacent blocks declare the same name; the limit protects against hostile texts.
     for (int tries = 0; next != all.begin() && tries < 64; ++tries) {
       --next;
       if (i <= next->to) return &*next;
     }
     return !all.empty() && all.front().from <= i && i <= all.front().to ? &all.front() : nullptr;
   }
-  // Returns the pointer from which `name` is derived at token `i`; nullptr: it does not point into a parameter.
+  // Returns what the pointer `name` means at token `i`; nullptr: it is not derived from a parameter.
   const DerivedPointer* Pointer(const std::string& name, int i) const {
     const auto found = derived_.find(name);
     if (found == derived_.end()) return nullptr;
@@ -278,7 +280,7 @@ class BodyReader {
     }
     return Word(k).starts_with("atomic") && Is(k + 1, "(");
   }
-  // Records what follows an access: a store, an update, or neither.
+  // Records whether an access writes, updates or reads its element. `after`: the first token behind the access.
   void Effect(int after, PointerUse& use) const {
     const std::string next = Word(after);
     if (next == "=") {
@@ -290,7 +292,7 @@ class BodyReader {
       use.read = true;
     }
   }
-  // Handles a pointer passed as an argument at token `i`: the effects of a function of the file apply to its tensor.
+  // Records the effects of a call to which the pointer at token `i` is passed.
   void Passed(int i, PointerUse& use) const {
     PointerUse inner;
     const std::optional<CallSite> call = EnclosingCall(s_, i, k_.body_open);
@@ -318,13 +320,13 @@ class BodyReader {
       } else {
         const std::optional<CallSite> on = EnclosingCall(s_, k, f->body_open);
         if (depth > 4 || !on || !InFunction(*on, depth + 1, use))
-          use.read = use.written = true;  // not followed further
+          use.read = use.written = true;  // the calls are nested too deeply to be followed
       }
     }
     return true;
   }
 
-  // Finds id < 0, id >= 0, id == -1 with id = ids[t]: elements below zero then mean nothing.
+  // Finds id < 0, id >= 0 or id == -1 with id = ids[t], which show that the kernel expects negative elements.
   void Padding(std::map<std::string, PointerUse>& uses) {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       const bool zero = (Is(i, "<") || Is(i, ">=")) && Is(i + 1, "0");
@@ -336,7 +338,7 @@ class BodyReader {
       Words words;
       for (int k = begin; k < i; ++k) words.push_back(Word(k));
       position_ = i;
-      // The comparison must be with the element itself, not with a sum.
+      // Only a comparison of the element itself is evidence, not one of a sum.
       if (words.size() == 1) {
         const Words* value = DefinitionOf(words[0]);
         if (value == nullptr) continue;
@@ -358,7 +360,7 @@ class BodyReader {
       for (const std::string& pointer : Loads(index, 0)) uses[pointer].index = true;
     }
   }
-  // Returns the parameters whose elements a value is computed from.
+  // Returns the pointer parameters from whose elements a value is computed.
   std::set<std::string> Loads(const Words& words, int depth) const {
     std::set<std::string> pointers;
     if (depth > 4) return pointers;
@@ -372,7 +374,7 @@ class BodyReader {
     return pointers;
   }
 
-  // Collects int row = blockIdx.x; every definition of an integer, with its block.
+  // Collects every definition of an integer, int row = blockIdx.x, with the block in which it is valid.
   void Definitions() {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!Identifier(i) || !Is(i + 1, "=") || !(Identifier(i - 1) || Is(i - 1, ","))) continue;
@@ -390,11 +392,11 @@ class BodyReader {
     }
   }
 
-  // Collects `row < rows`, `row >= rows`: the first comparison of a name with sizes alone.
+  // Collects comparisons of an expression with a size: `row < rows`, `row >= rows`.
   void Limits() {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!(Is(i + 1, "<") || Is(i + 1, ">=")) || !(Identifier(i) || Is(i, ")"))) continue;
-      // Finds the compared expression: back to the start of the condition.
+      // Goes back to where the compared expression begins.
       int begin = i;
       while (begin - 1 > k_.body_open) {
         const std::string before = Word(begin - 1);
@@ -419,20 +421,21 @@ class BodyReader {
       }
       position_ = i;
       if (std::optional<std::string> size = SizeText(limit)) limits_[Join(compared)].emplace_back(i, *size);
-      // In for (int j = 0; j < 4; ++j), a counter's bound may be a plain number.
+      // A plain number is accepted as the bound of a loop's counter: for (int j = 0; j < 4; ++j).
       if (compared.size() == 1 && limit.size() == 1 && At(i + 2).kind == TokenKind::kNumber) {
         const Words* from = DefinitionOf(compared[0]);
         if (from != nullptr && *from == Words{"0"}) limits_[compared[0]].emplace_back(i, limit[0]);
       }
     }
-    // dim > name
+    // Collects the reversed form, rows > row.
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (Identifier(i) && bounds_.dims.count(Word(i)) != 0 && Is(i + 1, ">") && Identifier(i + 2))
         limits_[Word(i + 2)].emplace_back(i, Word(i));
     }
   }
 
-  // Returns a text of sizes and numbers alone; constants and locals computed from sizes are replaced by their values.
+  // Returns the expression if it consists of sizes and numbers only, with constants and locals replaced by their
+  // values; nullopt: it does not.
   std::optional<std::string> SizeText(const Words& words, int depth = 0) const {
     if (words.empty() || depth > kMaxDepth) return std::nullopt;
     Words out;
@@ -545,7 +548,7 @@ class BodyReader {
     return term;
   }
 
-  // Divides "rows * d" by "d" to get "rows". Only if the factors cancel.
+  // Returns "rows" for "rows * d" divided by "d"; nullopt: the factors do not cancel.
   static std::optional<std::string> Quotient(const std::string& all, const std::string& part) {
     const auto factors = [](const std::string& text) {
       std::vector<std::string> parts(1);
@@ -583,14 +586,14 @@ class BodyReader {
   std::optional<std::string> Reach(const Words& given, int depth) const {
     if (depth > kMaxDepth) return std::nullopt;
     const Words words = Unwrapped(given);
-    // a % d
+    // The bound of a % d is d.
     int level = 0;
     for (size_t i = 0; i < words.size(); ++i) {
       if (words[i] == "(") ++level;
       if (words[i] == ")") --level;
       if (words[i] == "%" && level == 0) return SizeText(Words(words.begin() + static_cast<long>(i) + 1, words.end()));
     }
-    // min(e, size - 1) is clamped; an element of a pointer has the bound of that pointer's elements.
+    // The bound of min(e, size - 1) is size. The bound of an element ids[t] is "@ids": that of the pointer's elements.
     if (words.size() > 3 && words[0] == "min" && words[1] == "(" && words.back() == ")") {
       int open = 0;
       size_t begin = 2;
@@ -611,7 +614,7 @@ class BodyReader {
       const bool whole = std::count(words.begin(), words.end(), "[") == 1;
       if (pointer != nullptr && whole) return "@" + pointer->parameter;
     }
-    // i / d with i < rows * d: below rows.
+    // The bound of i / d is rows if that of i is rows * d.
     level = 0;
     for (size_t i = words.size(); i-- > 0;) {
       if (words[i] == ")") ++level;
@@ -624,7 +627,8 @@ class BodyReader {
       if (std::optional<std::string> quotient = Quotient(*all, *part)) return quotient;
       break;
     }
-    // The last comparison before the access counts, else the first one after it: names may be used twice.
+    // A name may be used for several variables: the last comparison before the access is taken, else the first one
+    // after it.
     if (const auto limit = limits_.find(Join(words)); limit != limits_.end()) {
       const std::string* size = &limit->second.front().second;
       for (const auto& [where, below] : limit->second) {
@@ -657,11 +661,13 @@ class BodyReader {
     for (const Words& part : Summands(index)) {
       std::optional<Term> term = Factors(part);
       if (!term) return std::nullopt;
-      if (term->others.empty()) continue;  // a whole offset: x[row * 2 * d + d + i]
+      if (term->others.empty())
+        continue;  // an offset made of sizes only, d in x[row * 2 * d + d + i], does not change the shape
       bool has_size = std::any_of(term->sizes.begin(), term->sizes.end(), [&](const std::string& s) {
         return std::isdigit(static_cast<unsigned char>(s[0])) == 0;
       });
-      // weight[c * 4 + w] with w < 4 is a row of four. Without the bound, 2 * i may be any even position.
+      // In weight[c * 4 + w], w < 4 shows that rows have 4 elements. Without such a bound, 2 * i may be any even
+      // position.
       if (!has_size && term->sizes.size() == 1) {
         for (const Words& other : Summands(index)) {
           const Words inner = Unwrapped(other);
@@ -685,7 +691,7 @@ class BodyReader {
       if (std::optional<std::string> reach = Reach(plain[0], depth + 1)) return Words{*reach};
       return std::nullopt;
     }
-    for (const Words& part : plain) {  // x[row * d + label]
+    for (const Words& part : plain) {  // label in x[row * d + label], with label = labels[i], is below d
       const std::optional<std::string> reach = Reach(part, depth + 1);
       if (!reach || (*reach)[0] != '@') continue;
       const auto& inner = std::min_element(strided.begin(), strided.end(), [](const Term& a, const Term& b) {
@@ -698,7 +704,7 @@ class BodyReader {
     std::sort(strided.begin(), strided.end(),
               [](const Term& a, const Term& b) { return a.sizes.size() > b.sizes.size(); });
     const Words outer = Split(strided[0].others[0]);
-    // (b * H + h) * D + i: the outer part is a flattened index of its own.
+    // In (b * H + h) * D + i, the outer part b * H + h is itself a flattened index.
     Words shape;
     if (std::optional<std::string> reach = Reach(outer, depth + 1)) {
       shape = {*reach};
@@ -728,7 +734,7 @@ class BodyReader {
   const CuKernel& k_;
   const KernelBounds& bounds_;
   std::map<std::string, std::vector<Definition>> definitions_;
-  std::map<std::string, std::vector<std::pair<int, std::string>>> limits_;  // expression -> position, bound
+  std::map<std::string, std::vector<std::pair<int, std::string>>> limits_;  // expression -> token, exclusive bound
   std::map<std::string, std::vector<DerivedPointer>> derived_;              // a pointer's name -> its meanings
   mutable std::vector<std::pair<std::string, std::string>> below_;          // selecting pointer -> size, for the
                                                                             // current access

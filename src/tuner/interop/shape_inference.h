@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Infers facts about the tensors behind a kernel's pointers from its body: which are read, which are written, and how
-// far indices reach. This is a guess, not a proof: the caller shows it to the user.
+// large indices can be. The facts are guesses, not proofs: the caller shows them to the user.
 #pragma once
 
 #include <map>
@@ -15,20 +15,21 @@
 
 namespace hone {
 
+// How a kernel uses one of its pointers.
 struct PointerUse {
   bool read = false, written = false;
-  // Shapes suggested by accesses, in the kernel's own names; outermost first. An extent "@ids" is an axis whose places
-  // are selected by elements of the pointer `ids`.
+  // Shapes that accesses suggest, in the kernel's own names; outermost axis first. The extent "@ids" means that
+  // elements of the pointer `ids` are the indices of this axis.
   std::vector<std::vector<std::string>> shapes;
-  bool vector_access = false;  // through float4 and the like
-  bool first = false;          // its first element is read or written by name: *p, p[0], atomicAdd(p, v)
-  bool elsewhere = false;      // other elements are accessed too, or this is not known
-  bool scattered = false;      // written at places that another pointer's elements select
-  // Facts about a pointer whose elements select places.
-  bool index = false;              // its elements stand in an index whose bound is not known
-  bool offsets = false;            // p[i] and p[i + 1] are read: starts of rows
-  bool padded = false;             // its elements are compared with numbers below zero: some mean nothing
-  std::vector<std::string> below;  // sizes that its elements must stay below
+  bool vector_access = false;  // accessed through float4 or another vector type
+  bool first = false;          // the first element is accessed as such: *p, p[0], atomicAdd(p, v)
+  bool elsewhere = false;      // other elements are accessed, or may be
+  bool scattered = false;      // elements of another pointer select where it is written
+  // Facts about a pointer to integers that serve as indices:
+  bool index = false;              // its elements are used as an index of unknown bound
+  bool offsets = false;            // p[i] and p[i + 1] are read: its elements are where rows begin
+  bool padded = false;             // the kernel tests for negative elements, which select nothing
+  std::vector<std::string> below;  // exclusive bounds of its elements
 };
 
 struct KernelBounds {
@@ -36,11 +37,11 @@ struct KernelBounds {
   std::vector<std::string> grid;  // extents of the launch in the kernel's names, as far as known; may be empty
 };
 
-// Returns one entry per pointer parameter, by name.
+// Returns how `kernel` uses its pointers: one entry for each pointer parameter, by name.
 std::map<std::string, PointerUse> ReadPointerUses(const CuSource& source, const CuKernel& kernel,
                                                   const KernelBounds& bounds);
 
-// Returns the shape with the most axes; nullopt when none was inferred.
+// Returns the suggested shape with the most axes; nullopt when no access suggests one.
 std::optional<std::vector<std::string>> LikelyShape(const PointerUse& use);
 
 }  // namespace hone

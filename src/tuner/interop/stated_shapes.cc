@@ -22,10 +22,11 @@ std::string TextOf(string_view text, const std::vector<Token>& tokens, size_t fi
   return first >= last ? "" : std::string(text.substr(tokens[first].begin, tokens[last - 1].end - tokens[first].begin));
 }
 
-// Parses "x.size(1) / 2" with `name` x: axis 1 and, as the axis is twice the local, "2".
+// The size of a tensor's axis as host code reads it. "x.size(1) / 2" gives axis 1 and factor "2": the axis has twice
+// the value of the local.
 struct SizeCall {
   int axis = -1;  // -1: numel()
-  std::string factor;
+  std::string factor;  // empty: 1
 };
 std::optional<SizeCall> ReadSizeCall(const std::string& text, const std::string& name) {
   const std::vector<Token> tokens = LexCuda(text);
@@ -42,7 +43,7 @@ std::optional<SizeCall> ReadSizeCall(const std::string& text, const std::string&
     } else {
       return std::nullopt;
     }
-    // Only casts, or a division by a number, may surround it.
+    // Only casts and a division by a number may stand around the call.
     while (end < tokens.size() && tokens[end].text == ")") ++end;
     if (end == tokens.size()) return call;
     if (end + 2 == tokens.size() && tokens[end].text == "/" && tokens[end + 1].kind == TokenKind::kNumber) {
@@ -54,7 +55,8 @@ std::optional<SizeCall> ReadSizeCall(const std::string& text, const std::string&
   return std::nullopt;
 }
 
-// Returns the factory that makes `name`: "empty", "zeros", "empty_like" and the text in its parentheses.
+// Returns the PyTorch function that makes the local `name` ("empty", "zeros", "empty_like"), and the text of its
+// arguments.
 std::optional<std::pair<std::string, std::string>> Factory(const CuFunction& f, const std::string& name) {
   const auto local = f.locals.find(name);
   if (local == f.locals.end()) return std::nullopt;
@@ -93,7 +95,8 @@ std::vector<Comment> Comments(const CuSource& source) {
   return lines;
 }
 
-// Returns the identifiers directly before `at` in `line`, "q, k: " -> {q, k}.
+// Returns the names that a comment's shape at position `at` of `line` belongs to: {q, k} for "q, k: [". `parenthesis`:
+// the shape is in round brackets, which are taken for a shape only behind a colon, "=", "is" or "shape".
 std::set<std::string> Subjects(string_view line, size_t at, bool parenthesis) {
   std::vector<Token> before = LexCuda(line.substr(0, at));
   bool said = false;  // a colon, an equals sign or "shape"
@@ -159,13 +162,13 @@ std::vector<StatedShape> ShapesFromComments(const CuSource& source, const std::s
       if (open != '[' && open != '(') continue;
       const size_t close = line.find(open == '[' ? ']' : ')', at);
       if (close == string_view::npos) break;
-      // The comment's marker is not one of its words.
+      // Skips the comment's // or /*.
       const size_t words = line.find_first_not_of(" \t/*");
       std::set<std::string> subjects;
       if (words < at) {
         subjects = Subjects(line.substr(words), at - words, open == '(');
       } else if (words == at) {
-        // After a parameter: the last name before the comment is meant.
+        // A comment behind a parameter speaks of the last name before it.
         for (size_t i = source.tokens.size(); i-- > 0;) {
           const Token& t = source.tokens[i];
           if (t.end > c.begin || t.kind != TokenKind::kIdentifier) continue;
@@ -194,7 +197,7 @@ std::optional<StatedShape> ElementsFromHost(const CuSource& source, int function
     if (pointer != name) continue;
     if (call.name.starts_with("cudaMalloc") && call.arguments.size() > 1) bytes = call.arguments[1];
     if (call.name.starts_with("cudaMemset") && call.arguments.size() > 2) bytes = call.arguments[2];
-    // For n * sizeof(float), the rest of the product is the number of elements.
+    // The number of elements is what remains of the product n * sizeof(float).
     const std::vector<Token> tokens = LexCuda(bytes);
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
       if (tokens[i].text != "sizeof" || tokens[i + 1].match < 0) continue;

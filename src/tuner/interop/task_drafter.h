@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a task from a .cu file: the steps of DraftTask, in five files. Internal to `hone new`.
+// Makes a task from a .cu file: the class behind DraftTask, implemented in new_task*.cc, draft_*.cc, given_plan.cc and
+// main_sizes.cc. Only these files include this header.
 #pragma once
 
 #include <map>
@@ -17,6 +18,7 @@
 
 namespace hone {
 
+// A tensor of the task in the making, with what the kernels and host code say about it.
 struct DraftTensor {
   std::string name;
   TensorRole role = TensorRole::kIn;
@@ -24,42 +26,44 @@ struct DraftTensor {
   std::string type;                // element type declared by the first kernel that uses it
   std::vector<std::string> shape;  // empty: not known, so the user is asked
   bool role_inferred = false, shape_inferred = false, workspace = false;
-  std::string shape_from;              // source of a stated shape
-  std::vector<std::string> chosen_by;  // per axis as the kernels index it; "@ids" if elements of `ids` select it
-  int first_step = 0;
+  std::string shape_from;              // where the file states the shape, for messages
+  std::vector<std::string> chosen_by;  // per axis: its bound in the kernels; "@ids": elements of `ids` are its indices
+  int first_step = 0;                  // the first step that uses it
+  // Whether the first kernel that uses it may read it or leave parts of it as they were; whether a kernel writes it.
   bool read_first = false, written = false;
-  bool scattered = false;  // written only at places that another tensor's elements select
-  bool updated = false;    // its new values depend on the old
-  bool first = false, elsewhere = false;  // kernels access its first element by name; and others
-  // Facts about a tensor of integers that index others:
-  bool index = false, offsets = false;
-  std::string bound;  // exclusive bound of its elements; empty: not known
-  bool distinct = false;  // selects places to write, none of them twice
-  bool padded = false;    // kernels test whether its elements are negative
-  bool constant = false;  // every kernel has it as a pointer to const
+  bool scattered = false;                 // written where another tensor's elements select
+  bool updated = false;                   // kernels read it, so that new values may depend on old ones
+  bool first = false, elsewhere = false;  // kernels access its first element as *p or p[0]; other elements
+  // Facts about a tensor of integers that are indices:
+  bool index = false, offsets = false;  // its elements are indices; they are where rows begin
+  std::string bound;                    // exclusive bound of its elements; empty: not known
+  bool distinct = false;                // its elements select places to write and must differ
+  bool padded = false;                  // kernels test whether its elements are negative
+  bool constant = false;                // every kernel takes it as a pointer to const
 };
-// A launch, or a memset.
+// A launch or a memset of the plan in the making. Texts are in the plan's names.
 struct DraftEntry {
   int step = 0;
-  int token = 0;  // token of the file, for the order
-  std::vector<std::string> conditions;
+  int token = 0;                        // where it stands in the file, for the order
+  std::vector<std::string> conditions;  // of the ifs around it, as host code writes them
   bool memset = false;
-  std::string target, bytes;  // for a memset; no bytes: the whole tensor
-  int value = 0;
+  std::string target, bytes;         // of a memset; `bytes` empty: the whole tensor
+  int value = 0;                     // of a memset: the byte
   const CuKernel* kernel = nullptr;  // null: a memset
   std::vector<std::string> template_args;
   std::vector<std::string> grid, block, args;
   std::string shared, when;
-  std::map<std::string, std::string> tensors;  // parameter -> tensor
+  std::map<std::string, std::string> tensors;  // the kernel's pointer parameter -> tensor
 };
 struct DraftScalar {
   std::string name;
   DType dtype = DType::kFloat32;
   double value = 0;
-  bool known = false;
+  bool known = false;  // false: the file does not say the value
 };
 
-// Drafts one task: construct, then Run. Borrows the source, and the plan that the file holds already (null: none).
+// Drafts one task: construct, then call Run once. `source`, and the plan that the file already contains (`given`; null:
+// none), must stay valid.
 class TaskDrafter {
  public:
   TaskDrafter(const CuSource& source, const NewTaskOptions& options, const GivenPlan* given = nullptr, std::string given_text = {})
@@ -77,35 +81,40 @@ class TaskDrafter {
     draft_.guessed.push_back(text);
     Inferred(text);
   }
+  // Adds a question to the draft; `answer`: the option that answers it.
   void Ask(std::string what, std::string answer);
-  // Adds a dimension, `name` in the host code; the plan may need another name.
+  // Adds a dimension that host code calls `name`; the plan calls it PlanName().
   void AddDim(const std::string& name);
   // Defines a size of the host code as an expression over dimensions: num_heads = group * num_kv_heads.
   void Let(const std::string& name, const std::string& text);
-  // Returns a name that has no other meaning in plans.
+  // Returns `name`, or the name with the suffix `what` if plans reserve it.
   std::string PlanName(const std::string& name, const char* what);
-  // Renames in options, which use the host code's names, those that have other names in plans.
+  // Renames what options name by the host code's names to the plan's names.
   void RenameInOptions();
-  // Renames dimensions in an option's expression; `device`: names of device facts (sm_count) keep that meaning.
+  // Returns an option's expression in the plan's names; `device`: sm_count and other names of device facts stay.
   std::string RenamedSizes(const std::string& text, bool device);
   std::string At(int line) const { return o_.file + ":" + std::to_string(line); }
+  // Returns the host function with the launches; nullptr: none.
   const CuFunction* Host() const { return function_ < 0 ? nullptr : &s_.functions[static_cast<size_t>(function_)]; }
+  // Returns the initializer of a local of that function.
   std::optional<std::string> LocalText(const std::string& name) const;
 
-  // Launches and their context in host code: new_task.cc.
+  // The following functions read the launches and their context in host code (new_task.cc).
   Status ChooseLaunches();
-  // Names tensors: with one kernel, or several with the same pointers, by the kernel's names; with several kernels in a
-  // row, by those of the host code.
+  // Decides how tensors are named: by the kernel's parameters if there is one kernel, or several with the same
+  // pointers; otherwise by the host code's names.
   void NameTensors();
   // Maps "x.data_ptr<float>()" and "reinterpret_cast<const float4*>(x)" to x.
   std::string BaseOf(const std::string& text) const;
-  // Finds the dimensions among the host code's names: integer parameters of the launcher, and locals whose value cannot
-  // be resolved (x.size(0)) or is a plain number that is passed on (int n = 1 << 20 in a test program).
+  // Finds the dimensions among the host code's names: integer parameters of the launcher, and locals that are passed to
+  // kernels and whose value is not known (x.size(0)) or is a plain number (int n = 1 << 20 in a test program).
   void FindDims();
+  // Returns the value of a constant local of the host function.
   std::optional<double> LocalNumber(const std::string& name) const;
+  // Adds the dimensions on which a text of the host code depends, through locals too.
   void Follow(const std::string& text, int depth);
-  // Relates dimensions divided in the code (num_heads / num_kv_heads): one is a multiple of the other, also in drawn
-  // sizes.
+  // Relates two dimensions of which the code divides one by the other (num_heads / num_kv_heads): the first becomes a
+  // multiple of the second, and so do drawn sizes.
   void RelateDims();
   // Reads memory that host code clears, and calls that no plan can make.
   Status HostMemory();
@@ -116,55 +125,57 @@ class TaskDrafter {
   // Returns the template arguments with which the file instantiates the launcher or the kernel, for a question.
   std::string OfferedTemplates(const CuKernel& kernel) const;
   bool IsTemplateParameter(const CuKernel& kernel, const std::string& type) const;
-  // Returns whether a number passed by host code is a size that the user, or a test program, means to vary.
+  // Returns whether the user's options name the parameter as a size, although host code passes a constant.
   bool MeantAsSize(const CuParameter& parameter) const;
   std::optional<int64_t> Constant(const std::string& text) const;
-  // The number that an integer parameter is always given: --scalar's, or one for a parameter that is called a seed, whose value
-  // is no size. nullopt: it is a dimension or follows from some.
+  // Returns the number that is always passed for an integer parameter: that of --scalar, or some number if the
+  // parameter's name says that it is a random seed. nullopt: the parameter is a dimension or depends on dimensions.
   std::optional<int64_t> FixedNumber(const CuParameter& parameter, const std::string& actual) const;
-  // Dimensions that the user has not named although --dims names some are said.
+  // Lists as guesses the dimensions that --dims does not name, if it names any.
   void NameAddedDims();
-  // Returns whether the kernels take a byte for a yes or a no.
+  // Returns whether the kernels use the tensor's elements, which are bytes, only as booleans.
   bool IsYesOrNo(const DraftTensor& t) const;
-  // A template parameter's type, where it is known.
+  // Returns the type that a launch passes for a template parameter, or `type` itself.
   std::string TypeOf(const CuKernel& kernel, const CuLaunch& launch, const std::string& type) const;
+  // Converts an expression of host code to the plan's language.
   Result<std::string> Plan(const std::string& text) const;
   Status MakeEntry(const CuLaunch& launch);
-  // Make launches and entries of the plan that the file holds.
+  // Make the launches and the entries from the plan that the file already contains.
   Status TakeGivenLaunches();
   Status MakeGivenEntry(const GivenEntry& given);
-  // Notes that a kernel's pointer is given a tensor, which is new or known.
+  // Records that the entry passes the tensor `name` for the pointer `parameter`. Adds the tensor if it is new.
   void AddTensor(DraftEntry& entry, const std::string& parameter, const std::string& name, const std::string& type);
   void AddScalar(const std::string& name, const std::string& actual, DType dtype);
-  // Makes steps: launches in branches of one `if` are alternatives; the others run in turn.
+  // Groups entries into steps: launches in the branches of one `if` are alternatives of a step; the others run in turn.
   void Steps();
 
-  // Determines the tensors, their roles and shapes (new_task_tensors.cc).
+  // Determines the tensors, their dtypes, roles and shapes (new_task_tensors.cc).
   Status Tensors();
   Status ReadUses(DraftTensor& t, std::optional<std::vector<std::string>>& shape);
   Status GivenRole(DraftTensor& t);
-  // Determines the shape: from --shape, from host code and comments, from the kernels' indices.
+  // Determines the shape: from --shape, else from host code and comments, else from the kernels' indices (`indexed`).
   Status ShapeOf(DraftTensor& t, const std::optional<std::vector<std::string>>& indexed);
   std::optional<std::vector<std::string>> Stated(const DraftTensor& t,
                                                  const std::optional<std::vector<std::string>>& indexed,
                                                  std::string* where);
-  // Names axes of unknown size from which another tensor's elements select.
   std::string SizeThatNothingNames() const;
   bool IsCountOfBest(const std::string& dim) const;
+  // Names axes of unknown size from which another tensor's elements select.
   void ResolveChosenAxes();
   DraftTensor* FindTensor(const std::string& name);
   Status KnownTensor(const char* option, const std::string& name) const;
   Status CheckNames();
   void DropUnusedDims();
 
-  // Adds `const` to pointer parameters that are inputs of the task and not const in the kernel.
+  // Adds `const` to the kernels' pointer parameters that are inputs of the task and that the kernel does not declare
+  // const.
   void AddConsts();
 
   // These functions write the files' text (new_task_text.cc).
   static std::string KernelName(const DraftEntry& e);
   std::string EntryText(const DraftEntry& e, const std::vector<std::string>& args, int step, const std::string& shared,
                         bool with_when) const;
-  // Writes the workspaces. `element_bytes` 0 means the size of the tensor's dtype.
+  // Returns the [[workspace]] tables. `element_bytes` 0: the size of each tensor's dtype.
   std::string Workspaces(int64_t element_bytes) const;
   static std::string Elements(const DraftTensor& t);
   std::string SeedText();
@@ -179,14 +190,14 @@ class TaskDrafter {
   Status GivenOracle();
   std::string MemsetForOracle(const DraftEntry& e, int step, std::string* kernels);
 
-  // Work, cases and hidden ranges: draft_cases.cc.
+  // These functions write work, cases and hidden ranges (draft_cases.cc).
   std::string WorkText();
   std::string CasesText();
   std::optional<std::string> EmptyDim(const std::vector<Dims>& checked) const;
   std::string CaseText(const char* role, const Dims& dims) const;
   std::string HiddenText() const;
   int64_t Multiple(const std::string& dim) const;
-  // Returns the sizes of `dim` that the user gave, in timed cases and in check cases.
+  // Returns the sizes of `dim` that the user gave: `timed`, in timed cases; `checked`, in check cases.
   std::vector<int64_t> GivenSizes(const std::string& dim, bool timed, bool checked) const;
   // Returns sizes of all dimensions: `first` for the first one, `rest` for the others, rounded up to multiples.
   Dims Sizes(int64_t first, int64_t rest) const;
@@ -195,38 +206,40 @@ class TaskDrafter {
   // Returns the number of elements of the largest tensor; nullopt if a shape is not known.
   std::optional<int64_t> LargestTensor(const Dims& dims) const;
   Status ReadCases();
-  // Reads one case, in the host code's names of sizes, as sizes of the task's dimensions.
+  // Returns the sizes of the task's dimensions for a case that the user gave in the host code's names.
   Result<Dims> ReadCase(const Dims& one) const;
-  // Takes the sizes with which the file's own main() runs the kernels as the timed case: main_sizes.cc.
+  // Takes the sizes with which the file's own main() runs the kernels as the timed case (main_sizes.cc).
   void ReadMain();
-  // Returns lower bounds for sizes with as many places as are written: slots >= tokens.
+  // Returns lower bounds of dimensions, as expressions: a scatter needs at least as many places as it writes (slots >=
+  // tokens).
   std::map<std::string, std::string> LeastSizes() const;
+  // Returns whether all outputs are single numbers.
   bool OneNumber() const;
 
   const CuSource& s_;
   NewTaskOptions o_;
   const GivenPlan* given_;
-  std::string given_text_;  // its comment, as written
+  std::string given_text_;  // the given plan's comment, as written
   TaskDraft draft_;
-  int function_ = -1;
-  std::vector<CuLaunch> launches_;
-  bool own_names_ = true;
+  int function_ = -1;                                // the host function with the launches; -1: none
+  std::vector<CuLaunch> launches_;                   // the launches that the plan is made from
+  bool own_names_ = true;                            // tensors are named by the kernels' parameters
   std::map<std::string, std::string> dims_;          // name in the host code -> name in the plan
   std::vector<std::string> dim_order_;               // names in the plan
   std::map<std::string, std::string> host_tensors_;  // name in the host code -> tensor
   std::map<std::string, std::string> lets_;          // size in the host code -> expression over dimensions
-  std::set<std::string> ratios_;                     // dimensions that are a quotient of two sizes
-  std::vector<Dims> timed_, checked_;                // as given, over dim_order_
-  std::map<std::string, int64_t> default_sizes_;     // sizes that the file itself runs
-  std::string main_unread_;                          // why main()'s sizes are not among them; empty: nothing to say
-  std::set<std::string> fixed_;  // integer parameters that are given a number by --scalar
-  std::map<std::pair<const CuKernel*, std::string>, std::string> literal_sizes_;  // parameter -> the dimension it is
-  bool template_asked_ = false;
-  std::set<std::pair<std::string, std::string>> consts_;  // kernel, parameter: gets a const
+  std::set<std::string> ratios_;                     // dimensions that are a quotient of two sizes, or the k of a top-k
+  std::vector<Dims> timed_, checked_;                // cases that the user gave, over dim_order_
+  std::map<std::string, int64_t> default_sizes_;     // dimension -> size with which the file itself runs
+  std::string main_unread_;      // why main()'s sizes could not be read; empty: they could, or there is no main()
+  std::set<std::string> fixed_;  // integer parameters that are always given one number
+  std::map<std::pair<const CuKernel*, std::string>, std::string> literal_sizes_;  // parameter given a number -> size
+  bool template_asked_ = false;                           // the user is asked for template arguments
+  std::set<std::pair<std::string, std::string>> consts_;  // kernel, parameter: those that AddConsts makes const
   std::vector<DraftEntry> entries_;
   std::vector<DraftTensor> tensors_;
   std::vector<DraftScalar> scalars_;
-  std::map<std::pair<const CuKernel*, std::string>, std::string> integers_;
+  std::map<std::pair<const CuKernel*, std::string>, std::string> integers_;  // integer parameter -> plan expression
   std::string device_code_;
   int plan_lines_ = 0;  // lines of seed.cu before the device code
 };

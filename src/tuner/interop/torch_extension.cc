@@ -55,7 +55,8 @@ std::string_view TorchDType(DType dtype) {
   return "torch::kFloat32";
 }
 
-// Returns 1 for "d", 2 for "2 * d" and "d * 2", 0 for neither.
+// Returns the number by which `extent` multiplies `dim`: 1 for "d", 2 for "2 * d" or "d * 2"; 0: it is another
+// expression.
 int64_t MultipleOf(const std::string& extent, const std::string& dim) {
   const std::vector<Token> tokens = LexCuda(extent);
   if (tokens.size() == 1 && tokens[0].text == dim) return 1;
@@ -181,7 +182,7 @@ class BindingWriter {
         "  const cudaError_t error = hone::{}({}at::cuda::getCurrentCUDAStream().stream());\n"
         "  TORCH_CHECK(error == cudaSuccess, \"{}: \", cudaGetErrorString(error));\n",
         signature_.function, call, task_.name);
-    // This function takes outputs from the caller: for reused memory, and for CUDA graphs.
+    // A second function, NAME_out, writes to outputs that the caller allocates: for reused memory, and for CUDA graphs.
     out += fmt::format("void {}_out({}{}{}{}) {{\n  bool ok = true;\n{}{}{}{}}}\n\n", task_.name, outputs, inputs,
                        scalars, extra, find, device, checks, launch);
     if (!returned.empty()) {
@@ -298,7 +299,7 @@ class BindingWriter {
     for (const HeaderParameter& p : signature_.tensors) {
       if (task_.FindTensor(p.plan)->role != TensorRole::kOut) add(p.plan);
     }
-    // Parameters have no defaults if one without a default follows.
+    // Scalars get no default values if a parameter without one follows.
     const bool extra = std::any_of(dims_.begin(), dims_.end(), [](const DimSource& d) { return d.tensor.empty(); });
     for (const HeaderParameter& p : signature_.scalars) {
       add(p.plan, extra ? "" : fmt::format(" = {}", task_.FindScalar(p.plan)->value));
@@ -314,7 +315,8 @@ class BindingWriter {
   std::string CutlassInclude() const {
     return UsesCutlass() ? ", _cutlass_include()" : "";
   }
-  // Searches where `hone` does (docs/cute.md), and among this Python's own packages.
+  // Returns Python code that searches CUTLASS where `hone` does (docs/cute.md), and among the packages of the Python
+  // that runs it.
   std::string CutlassSearch() const {
     if (!UsesCutlass()) return "";
     return R"py(
@@ -332,10 +334,10 @@ def _cutlass_include():
 
 )py";
   }
-  // Returns the scripts' imports, and their search for CUTLASS.
+  // Returns the import lines of the two scripts.
   std::string PythonImports() const { return UsesCutlass() ? "import os\nimport sys\n" : "import os\n"; }
-  // There is no -std= option: torch adds the one that its headers need (C++17 up to 2.14, C++20 from 2.15), but only if
-  // none is given.
+  // Returns the options for nvcc as Python strings. None is -std=: torch adds the one that its headers need (C++17 up
+  // to 2.14, C++20 from 2.15), but only if none is given.
   std::string NvccOptions() const {
     std::string out = "\"-O3\"";
     if (UsesCutlass()) out += ", \"--expt-relaxed-constexpr\"";
@@ -371,7 +373,7 @@ std::vector<DimSource> FindDimensions(const Task& task) {
     }
     sources.push_back(best);
   }
-  // group * heads gives group, once another tensor gives heads.
+  // An extent group * heads gives group, once another tensor has given heads.
   for (DimSource& source : sources) {
     for (const TensorSpec& t : task.tensors) {
       for (size_t axis = 0; axis < t.shape.size() && source.tensor.empty() && t.role != TensorRole::kOut; ++axis) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the winner of a run as a PyTorch extension around the generated header: a binding that checks its arguments,
-// and the two usual ways to build it.
+// Writes the winner of a run as a PyTorch extension around the generated header (cuda_header.h): a binding that checks
+// its arguments, and a setup.py and a load.py that build it.
 #pragma once
 
 #include <string>
@@ -16,24 +16,24 @@ namespace hone {
 struct GeneratedFile {
   std::string name;
   std::string text;
-  std::string what;  // a few words for people
+  std::string what;  // what the file is, for a list of files that people read
 };
 
-// The way a dimension is computed from the tensors that a caller passes.
+// Where a dimension's size comes from: an extent of a tensor that the caller passes.
 struct DimSource {
   std::string dim;
-  std::string tensor;  // empty: no tensor has it; the caller passes it
+  std::string tensor;  // empty: no tensor has the dimension; the caller passes the size
   int axis = 0;
-  int64_t divisor = 1;  // extent / divisor
-  std::string other;    // not empty: extent / this dimension, which another tensor has
+  int64_t divisor = 1;  // the size is extent / divisor
+  std::string other;    // not empty: the size is the extent / the size of this dimension, which another tensor has
 };
-// Finds dimensions, in the task's order, from inputs and in-place tensors. An extent equal to a dimension is preferred
-// to a multiple of it, and a multiple to a product with another dimension.
+// Returns where the size of each dimension comes from, in the task's order. Only inputs and in-place tensors count. An
+// extent equal to the dimension is preferred to a multiple of it, and a multiple to a product with another dimension.
 std::vector<DimSource> FindDimensions(const Task& task);
 
-// Writes hone_TASK_torch.cu, setup.py, load.py. Tensors must have the task's dtypes and shapes, be contiguous (or have
-// the task's strides) and be on one device; outputs are allocated; in-place tensors are updated; the current stream is
-// used.
+// Returns hone_TASK_torch.cu, setup.py and load.py. The generated function requires that tensors have the task's dtypes
+// and shapes, are contiguous (or have the task's strides) and are on one device. It allocates outputs, updates in-place
+// tensors and runs on the current stream.
 Result<std::vector<GeneratedFile>> TorchExtension(const KernelPackage& package);
 
 }  // namespace hone

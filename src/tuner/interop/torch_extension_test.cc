@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests generated PyTorch bindings: compiles and runs them with a fake PyTorch, and checks their text.
+// Tests generated PyTorch bindings: they compile and run with a fake PyTorch, and their text is as expected.
 #include "tuner/interop/torch_extension.h"
 
 #include <fmt/format.h>
@@ -83,8 +83,8 @@ TEST(TorchExtension, ChecksWhatItIsGivenAndComputes) {
       << run.err;
 }
 
-// Uses the standard that PyTorch needs from 2.15 on; the header's own test uses that of earlier versions. nvcc names
-// unnamed namespaces after the file: those opened by the binding must not make the header's ambiguous.
+// Compiles with C++20, which PyTorch needs from 2.15 on; the header's own test uses C++17. nvcc names unnamed
+// namespaces after the file, so that the binding's own must not make names in the header's ambiguous.
 TEST(TorchExtension, CompilesWithNvcc) {
 #ifndef HONE_NVCC_PATH
   GTEST_SKIP() << "nvcc is not installed";
@@ -149,7 +149,7 @@ std::string ProductSource(const std::string& more) {
          "__global__ void halve(const float* h, float* y, long long n) { for (long long i = 0; i < n; ++i) y[i] = 0.5f * h[i]; }\n";
 }
 
-// What a library does in a plan is done by PyTorch's own functions in a binding.
+// The library calls of a plan become calls of PyTorch's functions in the binding.
 TEST(TorchExtension, CallsOfLibrariesBecomePyTorchs) {
   const Task task = ParseTask(kProductTask, "task.toml").value();
   const struct {
@@ -206,7 +206,7 @@ TEST(TorchExtension, BuildFilesNameTheSourceAndTheOptions) {
   // PyTorch's headers need C++17 or C++20, depending on the version, and its build adds the option only if no standard
   // is given.
   for (size_t i = 1; i < 3; ++i) EXPECT_THAT(files[i].text, Not(HasSubstr("-std=")));
-  // Python would refuse unbalanced brackets.
+  // The scripts' brackets are balanced, as Python requires.
   for (size_t i = 1; i < 3; ++i) {
     const std::string& text = files[i].text;
     for (const auto& [open, close] : {std::pair{'(', ')'}, {'[', ']'}, {'{', '}'}})
@@ -225,7 +225,7 @@ TEST(TorchExtension, LooksForCutlassWhereHoneDoes) {
 
   const Result<std::string> python = FindExecutable("python3", {"/usr/bin", "/usr/local/bin"});
   if (!python.ok()) GTEST_SKIP() << "needs python3: " << python.status().message();
-  // The search is run alone, without torch.
+  // The search for CUTLASS is cut out of load.py and run without torch.
   const size_t from = load.find("def _cutlass_include"), to = load.find("\n_here", from);
   ASSERT_NE(from, std::string::npos);
   ASSERT_NE(to, std::string::npos);

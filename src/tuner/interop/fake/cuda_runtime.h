@@ -75,7 +75,7 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs;
 };
 
-// State of the fake device, and a record of its work.
+// The fake device's attributes by cudaDeviceAttr, and the list of its launches.
 inline long long fake_attributes[] = {4, 9, 0, 1 << 20, 200 * 1024};
 inline std::vector<std::string>& fake_launches() {
   static std::vector<std::string> list;
@@ -105,7 +105,7 @@ inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int valu
   fake_launches().push_back("attribute " + std::to_string(value));
   return cudaSuccess;
 }
-// Computes the simulator's upper bound, by threads alone.
+// Returns the same upper bound as the simulated GPU: only threads limit the number of blocks.
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads, size_t) {
   *blocks = 2048 / threads;
   return cudaSuccess;

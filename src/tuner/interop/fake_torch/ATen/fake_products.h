@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file is part of the fake PyTorch; see torch/extension.h. It has the functions with which generated bindings do
-// what a plan's calls of libraries do: matrix products in float32, computed on the host, and the name of a convolution.
+// This file is part of the fake PyTorch (torch/extension.h). It has the functions that generated bindings call in place
+// of a plan's library calls: matrix products in float32, computed on the host, and a convolution that computes nothing.
 #pragma once
 
 #include <torch/extension.h>
@@ -31,7 +31,7 @@ class Tensor {
   Tensor(float* data, std::vector<int64_t> shape) : data_(data), shape_(std::move(shape)), strides_(shape_.size(), 1) {
     for (size_t i = shape_.size(); i-- > 1;) strides_[i - 1] = strides_[i] * shape_[i];
   }
-  Tensor transpose(int, int) const {  // of the last two axes
+  Tensor transpose(int, int) const {  // swaps the last two axes
     Tensor turned = *this;
     std::swap(turned.shape_[shape_.size() - 1], turned.shape_[shape_.size() - 2]);
     std::swap(turned.strides_[shape_.size() - 1], turned.strides_[shape_.size() - 2]);

@@ -83,7 +83,7 @@ class Tensor {
   TensorOptions options() const { return options_; }
   void* data_ptr() const { return storage_.get(); }
 
-  bool contiguous = true;  // tests may set it to false
+  bool contiguous = true;  // a test may set it to false
 
  private:
   std::vector<int64_t> shape_, strides_;

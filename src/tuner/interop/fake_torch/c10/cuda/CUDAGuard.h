@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file is part of the fake PyTorch; see torch/extension.h.
+// This file is part of the fake PyTorch (torch/extension.h): the guard that selects a device.
 #pragma once
 
 #include <torch/extension.h>
