@@ -20,7 +20,7 @@ fs::path FolderOf(const std::string& path) {
   std::error_code ignored;
   const fs::path given = fs::absolute(path, ignored).lexically_normal();
   if (given.filename() == "task.yml") return given.parent_path();
-  return given.filename().empty() ? given.parent_path() : given;  // "problem/" ends in an empty name
+  return given.filename().empty() ? given.parent_path() : given;  // the path "problem/" has an empty file name
 }
 
 std::string FirstLine(const std::string& text) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds a problem in GPU MODE's format on disk: a folder with task.yml, and the licence of its files. What the files say is for
-// describe.py (gpumode.py) to read.
+// Finds a problem in GPU MODE's format on disk: its folder, which has a task.yml, and the licence of its files. The
+// files themselves are read by describe.py (gpumode.py).
 #pragma once
 
 #include <string>
@@ -12,21 +12,22 @@
 
 namespace hone {
 
-// How the licence that governs a problem's files is called in a task's folder, where a copy of it goes.
+// The file name, in a task's folder, of the copy of the licence that governs the problem's files.
 inline constexpr const char* kBoardLicenceFile = "LICENSE.problem";
 
 struct BoardFiles {
-  std::string name;          // of the folder
-  std::string folder;        // its path
-  std::string licence;       // its first line that says something; empty: no licence file lies in the folder or above it
-  std::string licence_text;
+  std::string name;          // the folder's name
+  std::string folder;        // the folder's path
+  std::string licence;       // the licence's first line of words; empty: no licence file was found
+  std::string licence_text;  // the whole licence; empty: none
 };
 
 // Returns whether `path` is a folder with a task.yml, or names a task.yml.
 bool IsBoardFolder(const std::string& path);
 
-// Finds the folder, or the folder of the task.yml, that `path` names. The licence is the nearest LICENSE, LICENSE.md, LICENSE.txt or
-// COPYING of the folder and those above it. kInvalidArgument names a licence that cannot be read, and the remedy.
+// Returns what belongs to the problem whose folder, or task.yml, `path` names. The licence is the nearest LICENSE,
+// LICENSE.md, LICENSE.txt or COPYING in the folder or in one of the five above it. kInvalidArgument names a licence
+// that cannot be read, and the remedy.
 Result<BoardFiles> FindBoardFiles(const std::string& path);
 
 }  // namespace hone

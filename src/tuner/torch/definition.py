@@ -1,21 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a PyTorch problem of a benchmark's definition. Follows problem.py in one text.
+"""Makes a PyTorch problem of a benchmark's definition. Stands behind problem.py in one script.
 
 A definition is a JSON file of FlashInfer-Bench or SOL-ExecBench: axes, inputs and outputs whose shapes are names of axes, and a
 reference `run` in Python. Its workloads are lines of JSON with a size for every axis that varies. The problem that is made of
-both has `Model` around `run`, `get_inputs()` and two functions that other problems lack, so that nothing need be found by trying:
+both has a class `Model` that calls `run`, `get_inputs()`, and two functions that other problems lack. They state what must
+otherwise be found out by running the problem at many sizes:
 
-* `get_shapes()`: ([(dtype, shape) of an input, None of a number], [(dtype, shape) of an output]); fails where a constraint does;
-* `get_values()`: how inputs are drawn, by name, in the words of a task's `values`.
+* `get_shapes()` returns ([(dtype, shape) for each input, None for a number], [(dtype, shape) for each output]), and fails if a
+  constraint of the definition does not hold;
+* `get_values()` returns how each input is drawn, by name, in the form of a task's `values`.
 """
 import os
 import struct
 
-MOST_TIMED = 8  # workloads that become timed cases
+MOST_TIMED = 8  # at most so many workloads become timed cases
 HELD = ("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int64", "int32", "int16", "int8", "bool")
 INTEGERS = ("int64", "int32", "int16", "int8")
-RANDOM_BOUND = 1024  # FlashInfer-Bench draws integers below it where nothing says what they mean
+RANDOM_BOUND = 1024  # FlashInfer-Bench draws integers below this if nothing says what they mean
 STORED = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn",
           "F8_E5M2": "float8_e5m2", "I64": "int64", "I32": "int32", "I16": "int16", "I8": "int8", "U8": "uint8", "BOOL": "bool"}
 
@@ -42,7 +44,7 @@ def names_in(expression):
 
 
 class Definition:
-    """The file's fields, checked. `axes`: {name: number, None where it varies, or the text of an expression}."""
+    """A definition's fields, checked. `axes`: {name: its size, None if it varies, or the text of an expression}."""
 
     def __init__(self, text, file):
         self.file = file
@@ -103,7 +105,7 @@ class Definition:
         return ast.unparse(tree)
 
     def tensor(self, name, one):
-        """(dtype, [axes] or None of a number)."""
+        """Returns (dtype, names of axes, or None for a number) of an input or output."""
         identifier(name, "tensor", self.file)
         dtype, shape = (one.get("dtype"), one.get("shape")) if isinstance(one, dict) else (None, None)
         if dtype not in HELD:
@@ -117,7 +119,7 @@ class Definition:
         return dtype, list(shape)
 
     def constrain(self, text):
-        """Takes a constraint: an axis that follows from others, offsets into an axis, a condition on sizes, or one on values."""
+        """Records a constraint: an axis that follows from others, offsets into an axis, a condition on sizes, or one on values (unsaid)."""
         text = self.expression(text, "a constraint")
         tree = ast.parse(text, mode="eval").body
         if isinstance(tree, ast.Compare) and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq):
@@ -138,7 +140,7 @@ class Definition:
             self.unsaid.append(text)
 
     def reaches(self, names, axis):
-        """Whether an axis among `names` is `axis` or follows from it."""
+        """Returns whether an axis among `names` is `axis` or follows from it."""
         for name in names:
             if name == axis:
                 return True
@@ -147,7 +149,7 @@ class Definition:
         return False
 
     def last_of(self, node):
-        """The input of whose last element `node` speaks: indptr[-1], indptr[-1].item(), int(indptr[-1])."""
+        """Returns the input whose last element the expression is (indptr[-1], indptr[-1].item(), int(indptr[-1])); None: it is another."""
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
                 return self.last_of(node.func.value)
@@ -160,7 +162,7 @@ class Definition:
         return None
 
     def sizes(self, var):
-        """All axes' sizes where the varying ones have `var`."""
+        """Returns all axes' sizes, given those of the axes that vary (`var`)."""
         known = {name: size for name, size in self.axes.items() if isinstance(size, int)}
         known.update(var)
         for _ in self.axes:
@@ -177,11 +179,12 @@ class Definition:
 
 
 class Workload:
-    """One line: sizes of the axes that vary, {input: ("random",) or ("scalar", value) or ("safetensors", path, key)}."""
+    """A line of the workloads' file. `var`: sizes of the axes that vary. `inputs`: {name: ("random",), ("scalar", value) or
+    ("safetensors", path, key)}."""
 
     def __init__(self, line, definition, file):
         fields = read_json(line, file, "lines of JSON, each a workload")
-        if isinstance(fields.get("workload"), dict):  # a line of FlashInfer-Bench's is a trace without a verdict
+        if isinstance(fields.get("workload"), dict):  # in FlashInfer-Bench a line is a trace that has the workload in it
             if fields.get("definition") not in (None, definition.name):
                 raise Refused(f"{file} is about {fields['definition']}, and {definition.file} is {definition.name}: give the workloads of this definition")
             fields = fields["workload"]
@@ -220,7 +223,7 @@ class Workload:
 
 
 def stored_tensor(files, path, key, file):
-    """A tensor of a safetensors file. `files`: {path as workloads say it: where it lies, empty where nowhere}."""
+    """Returns a tensor of a safetensors file. `files`: {path in the workloads: path on disk, empty if there is no such file}."""
     import torch
     where = files.get(path, "")
     if not where:
@@ -254,7 +257,7 @@ def stored_tensor(files, path, key, file):
 
 
 def integer_values(tensor, name, sizes, shape, notes):
-    """How integers that a file holds are drawn: as offsets, else below the axis that bounds them most closely."""
+    """Returns how the judge draws integers like those in `tensor`: as offsets, or as indices below the least axis that bounds them."""
     flat = tensor.flatten().long()
     if flat.numel() == 0:
         return {"distribution": "index", "bound": "1"}
@@ -278,7 +281,7 @@ def integer_values(tensor, name, sizes, shape, notes):
 
 
 class ProblemText:
-    """The problem file's parts for one definition and one workload, whose sizes it is written at."""
+    """Writes the problem file for a definition, at the sizes of one workload."""
 
     def __init__(self, definition, workload, files, file, notes):
         self.definition, self.workload, self.notes = definition, workload, notes
@@ -321,7 +324,7 @@ class ProblemText:
             return f"_offsets({shape[0]}, {spec['bound']}, torch.{held})"
         if spec["distribution"] == "index":
             return f"torch.randint(0, max(1, {spec['bound']}), {extents}, dtype=torch.{held})"
-        if held.startswith("float8"):  # PyTorch draws none of them itself
+        if held.startswith("float8"):  # PyTorch cannot draw float8
             made = "torch.rand" if spec["distribution"] == "uniform" else "torch.randn"
             scale, offset = ((spec["high"] - spec["low"], spec["low"]) if spec["distribution"] == "uniform"
                              else (spec.get("scale", 1.0), spec.get("offset", 0.0)))
@@ -358,7 +361,7 @@ class ProblemText:
         masks = "".join(f"        {name} = {name}.to(torch.bool)\n" for name, (dtype, shape) in definition.inputs.items()
                         if dtype == "bool" and shape is not None)
         handed = ", ".join(f"{name}={name}" if definition.by_name else name for name in definition.inputs)
-        # Offsets end at their bound, which takes a row.
+        # Offsets begin at 0 and end at their bound, which takes two elements.
         needed = definition.conditions + [f"{definition.inputs[name][1][0]} >= 2" for name, spec in self.values.items() if spec["distribution"] == "offsets"]
         conditions = "".join(f"    assert {one}, {json.dumps(one + ' does not hold')}\n" for one in dict.fromkeys(needed))
         drawn = ",\n            ".join(self.drawn(name, *one) for name, one in definition.inputs.items())
@@ -427,7 +430,7 @@ def get_values():
 
 
 def problem_of(job, notes):
-    """A definition and its workloads as a problem: its text, and what a task is told beside."""
+    """Returns a definition and its workloads as a problem: the problem's text, and what else describe.py needs to know."""
     definition = Definition(job["definition"], job["file"])
     file = job.get("workload_file") or "--case"
     numbered = [(number, line) for number, line in enumerate(job.get("workloads", "").splitlines(), 1) if line.strip()]

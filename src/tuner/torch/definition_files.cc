@@ -32,8 +32,8 @@ std::string UsualWorkloads(const fs::path& definition) {
   return fs::is_regular_file(there, ignored) ? there.string() : "";
 }
 
-// Where `name`, relative to a data set's root, lies; empty: nowhere above `from`. A name that leads out of the root is
-// nowhere.
+// Returns the path of the file `name`, which is relative to the root of a data set, by trying `from` and the folders
+// above it as the root. Empty: there is no such file, or the name is absolute or has "..".
 std::string Locate(const fs::path& from, const fs::path& name) {
   if (name.is_absolute()) return "";
   for (const fs::path& part : name) {
@@ -72,7 +72,7 @@ Result<DefinitionFiles> ReadDefinitionFiles(const std::string& path, const std::
   const fs::path folder = fs::absolute(workloads, ignored).parent_path();
   std::istringstream lines(found.workloads);
   for (std::string line; std::getline(lines, line);) {
-    // Lines that make no sense are describe.py's to refuse.
+    // Lines that are not valid are skipped here; describe.py refuses them with a message.
     const Result<json> one = ParseJson(line, found.workload_file);
     if (!one.ok() || !one->is_object()) continue;
     const json& workload = one->contains("workload") && (*one)["workload"].is_object() ? (*one)["workload"] : *one;

@@ -1,18 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A device plan: what lift.py has captured, in a sealed file without a name, for player.py. And the symbols of a cubin.
+"""Writes and reads a device plan, which holds what lift.py has captured for player.py, and reads the symbols of a cubin.
 
-The file: 8 bytes of magic, the header's length, the header (JSON), then blobs at multiples of 4 KiB. The header:
-  "base", "bytes": the reservation that all of the module's memory lies in
-  "chunks": [[address, bytes]] that are mapped there; "foreign": [[address, bytes]] that something else had allocated
-  "blocks": [[address, bytes]] of each tensor or workspace that was there or came during the capture: what lies between is a guard
-  "kept": [[address, bytes, blob]] what held a value before the capture; "inputs", "outputs": [[address, bytes]]
+A plan is a sealed file without a name: 8 bytes of magic, the header's length, the header (JSON), then blobs at multiples of 4 KiB.
+The header:
+  "base", "bytes": the range of addresses in which all memory that PyTorch allocated lies
+  "chunks": [[address, bytes]] that are mapped there; "foreign": [[address, bytes]] that something other than PyTorch allocated
+  "blocks": [[address, bytes]] of each tensor or workspace that existed before the capture or came during it; gaps are guards
+  "kept": [[address, bytes, blob]] contents of memory before the capture; "inputs", "outputs": [[address, bytes]]
   "modules": [{"cubin": blob, "globals": [[name, bytes, blob]]}]
   "functions": [{"module", "name", "attributes": {number: value}}]
   "nodes": [{"kind": "kernel", "function", "grid", "block", "shared", "parameters": [hex], "attributes": {number: hex}}
             | {"kind": "memset", …} | {"kind": "copy", …} | {"kind": "empty"}]
   "edges": [[from, to, hex of the edge's data]]
-Whoever wrote it is not believed: whatever it says, only the GPU's code runs, in a process that holds nothing else.
+The reader does not trust the plan's writer. Whatever a plan says, player.py runs only its code for the GPU.
 """
 import fcntl
 import mmap
@@ -21,23 +22,23 @@ import struct
 
 MAGIC = b"HONELIFT"
 ADD_SEALS, GET_SEALS = 1033, 1034
-SEALS = 0x2 | 0x4 | 0x8  # no shrinking, growing, writing
+SEALS = 0x2 | 0x4 | 0x8  # F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE
 PAGE = 4096
 
 
 class BadPlan(Exception):
-    """A sentence: why this is no plan."""
+    """The file is not a valid plan; the message says why, in a sentence."""
 
 
 class PlanWriter:
-    """Blobs are appended as they come; the header is known last, so it has a file of its own first."""
+    """Writes a plan. Blobs are collected in a file of their own, since the header, which is known last, comes first in the plan."""
 
     def __init__(self):
         self.blobs = os.memfd_create("hone-lifted-blobs")
         self.count, self.table = 0, []
 
     def blob(self, pieces, size):
-        """The number of a blob whose bytes `pieces` yields."""
+        """Adds a blob of `size` bytes, which `pieces` yields in parts, and returns its number."""
         at = os.lseek(self.blobs, (os.lseek(self.blobs, 0, os.SEEK_END) + PAGE - 1) // PAGE * PAGE, os.SEEK_SET)
         written = 0
         for piece in pieces:
@@ -51,7 +52,7 @@ class PlanWriter:
         return len(self.table) - 1
 
     def finish(self, header):
-        """The descriptor of the sealed file."""
+        """Writes the plan with this header to a sealed file, and returns the file's descriptor."""
         text = json.dumps({**header, "blobs": self.table}).encode()
         begin = (16 + len(text) + PAGE - 1) // PAGE * PAGE
         whole = os.memfd_create("hone-lifted", os.MFD_ALLOW_SEALING)
@@ -69,7 +70,7 @@ class PlanWriter:
 
 
 class PlanFile:
-    """A plan that was received. Bounds are checked here; what the numbers mean is checked where they are used."""
+    """Reads a plan. Checks that the blobs lie in the file; what the header's numbers mean is checked where they are used."""
 
     MOST_HEADER = 256 << 20
 
@@ -90,13 +91,14 @@ class PlanFile:
                 raise BadPlan("the plan is cut off")
 
     def blob(self, number):
-        """(its bytes as a ctypes array without a copy, their count)."""
+        """Returns (a blob's bytes as a ctypes array, not copied; their number)."""
         at, size = self.header["blobs"][number]
         return (ctypes.c_char * size).from_buffer(self.memory, self.begin + at), size
 
 
 class Cubin:
-    """The kernels and variables of a cubin: an ELF file of 64 bits."""
+    """Reads the kernels and variables of a cubin, an ELF file of 64 bits. `kernels`: {name: code}; `registers`: {name: per thread};
+    `variables`: [(name, bytes)]."""
 
     def __init__(self, data):
         self.kernels, self.variables, self.registers = {}, [], {}
@@ -109,7 +111,7 @@ class Cubin:
                 self.kernels[name[6:]] = data[section[4]:section[4] + section[5]]
                 self.registers[name[6:]] = section[7] >> 24
         for section in sections:
-            if section[1] != 2:  # a symbol table
+            if section[1] != 2:  # 2: a symbol table (SHT_SYMTAB)
                 continue
             for at in range(section[4], section[4] + section[5], 24):
                 name, info, _, index, _, size = struct.unpack_from("<IBBHQQ", data, at)
@@ -118,7 +120,7 @@ class Cubin:
 
     @staticmethod
     def sections(data):
-        """[(name, type, flags, address, offset, size, link, info)]."""
+        """Returns the section headers: [(name, type, flags, address, offset, size, link, info)]."""
         offset, = struct.unpack_from("<Q", data, 0x28)
         entry, count = struct.unpack_from("<HH", data, 0x3a)
         return [struct.unpack_from("<IIQQQQII", data, offset + i * entry) for i in range(count)]
@@ -130,7 +132,7 @@ class Cubin:
 
     @staticmethod
     def length(head):
-        """Bytes of a cubin in memory: head(offset, count) reads some of it."""
+        """Returns the size in bytes of a cubin in memory. head(offset, count) returns some of its bytes."""
         offset, = struct.unpack("<Q", head(0x28, 8))
         entry, count = struct.unpack("<HH", head(0x3a, 4))
         programs, = struct.unpack("<Q", head(0x20, 8))
@@ -138,6 +140,6 @@ class Cubin:
         end = max(offset + entry * count, programs + program * programs_count)
         for i in range(count):
             _, kind, _, _, begin, size, _, _ = struct.unpack("<IIQQQQII", head(offset + i * entry, 48))
-            if kind != 8:  # without bytes in the file
+            if kind != 8:  # 8: a section without bytes in the file (SHT_NOBITS)
                 end = max(end, begin + size)
         return end

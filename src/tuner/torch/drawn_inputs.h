@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a case's inputs are drawn, as JSON for a Python process that draws them with PyTorch.
+// Describes in JSON how a case's inputs are drawn, for a Python process that draws them with PyTorch.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,8 +11,8 @@
 
 namespace hone {
 
-// Returns {tensor: {"shape", "dtype", "distribution", "low", "high", "scale", "offset", "order", "padding", "bound" of
-// indices}} for each in and inout tensor.
+// Returns {tensor: {"shape", "dtype", "distribution", "low", "high", "scale", "offset", "order", "padding", and for
+// indices "bound"}} for each tensor of role in or inout, at the sizes `dims`.
 Result<nlohmann::json> DrawnInputsJson(const Task& task, const Dims& dims);
 
 }  // namespace hone

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA's driver by ctypes, as far as lift.py and player.py call it: signatures, structures, errors."""
+"""Calls CUDA's driver by ctypes: the functions that lift.py and player.py need, with their signatures, structures and errors."""
 import ctypes
 
 # p: a pointer or a handle; L: 64 bits (sizes, device addresses, memory handles); I: unsigned, i: int. Each call returns its error code.
@@ -74,7 +74,7 @@ class DriverError(Exception):
 
 
 class Driver:
-    """driver("cuInit", 0) calls it and raises DriverError; attempt() returns the code instead."""
+    """The driver's functions: driver("cuInit", 0) calls one and raises DriverError if it fails; attempt() returns its error code."""
 
     KINDS = {"p": ctypes.c_void_p, "L": ctypes.c_uint64, "I": ctypes.c_uint, "i": ctypes.c_int, "B": ctypes.c_ubyte, "s": ctypes.c_char_p,
              "h": IpcHandle}
@@ -99,20 +99,20 @@ class Driver:
             raise DriverError(name, code, (text.value or b"an unknown error").decode())
 
     def made(self, name, *arguments):
-        """The handle that a call writes through its first argument."""
+        """Calls a function and returns the handle that it writes through its first argument."""
         handle = ctypes.c_void_p()
         self(name, ctypes.byref(handle), *arguments)
         return handle
 
     def word(self, name, *arguments):
-        """The 64 bits that a call writes through its first argument."""
+        """Calls a function and returns the 64-bit number that it writes through its first argument."""
         value = ctypes.c_uint64()
         self(name, ctypes.byref(value), *arguments)
         return value.value
 
 
 class Mapper:
-    """Memory of one GPU at addresses of the caller's choice."""
+    """Maps memory of one GPU at addresses that the caller chooses."""
 
     GRANULE = 2 << 20
 
@@ -122,7 +122,7 @@ class Mapper:
         self.access = MemAccess(MemLocation(1, ordinal), 3)
 
     def reserve(self, address, size):
-        """True where the driver gave these very addresses."""
+        """Reserves `size` bytes of addresses from `address` on. Returns whether the driver gave these addresses and not others."""
         got = ctypes.c_uint64()
         if self.driver.attempt("cuMemAddressReserve", ctypes.byref(got), size, 0, address, 0) != 0:
             return False
@@ -132,7 +132,7 @@ class Mapper:
         return True
 
     def map(self, address, size):
-        """Maps new memory into a reservation, and returns its handle."""
+        """Allocates memory, maps it into a reservation, and returns its handle."""
         handle = self.driver.word("cuMemCreate", size, ctypes.byref(self.properties), 0)
         try:
             self.driver("cuMemMap", address, size, 0, handle, 0)

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for a Python with PyTorch, for tests on machines that have none: what PYTHONPATH names is what it does.
+// A program that stands in for a Python with PyTorch, in tests on machines that have none. PYTHONPATH selects what it
+// does.
 #include <unistd.h>
 
 #include <cstdio>

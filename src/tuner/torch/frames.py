@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of JSON over a stream socket (src/base/frames.h), for the scripts of this room. """
+"""Sends and receives frames of JSON over a stream socket, as src/base/frames.h does. """
 import json
 import os
 import select
@@ -17,7 +17,7 @@ class Gone(Exception):
 
 
 class Frames:
-    """One end of a socket. What comes from a process with a stranger's code in it is bounded and never trusted."""
+    """One end of a socket. The peer may run a stranger's code: a frame's size is bounded, and its contents are not trusted."""
 
     MOST_BYTES = 64 << 20
 
@@ -40,7 +40,8 @@ class Frames:
         return b"".join(parts)
 
     def receive(self, seconds=None):
-        """The next frame's JSON. Raises Late after `seconds`, Gone where the peer has gone, ValueError for what is no frame."""
+        """Returns the next frame's JSON. Raises Late after `seconds` (None: never), Gone if the peer has closed its end, ValueError
+        for bytes that are not a frame."""
         deadline = None if seconds is None else time.monotonic() + seconds
         magic, size, blobs, descriptors = struct.unpack("<4sIII", self._read(16, deadline))
         if magic != b"HNF1" or blobs != 0 or descriptors != 0 or size > self.MOST_BYTES:

@@ -1,21 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a PyTorch problem of a folder in GPU MODE's format. Follows problem.py and definition.py in one text.
+"""Makes a PyTorch problem of a folder in GPU MODE's format. Stands behind problem.py and definition.py in one script.
 
 The folder holds task.yml, which lists files, tests and benchmarks, and reference.py with `generate_input(**case)`,
-`check_implementation(data, output)` and, where the check is a comparison, the function it compares with. The problem that is
-made of them holds these files word for word, `Model` around that function, and `get_inputs()` around `generate_input`; the
-whole numbers of a case are its sizes. Nothing is run here but the user's own files.
+`check_implementation(data, output)` and, if the check is a comparison, the function whose result it compares with. The problem
+that is made of them contains these files word for word, a class `Model` that calls that function, and a `get_inputs()` that
+calls `generate_input`. The whole numbers of a case become its sizes.
 """
 REFERENCE = "reference.py"
 NOT_NEEDED = ("submission.py", "eval.py")
-MOST_MULTIPLE = 128  # how much of what all cases' sizes have in common a kernel may rely on, if that must be
-USUAL_MULTIPLE = 16  # and else, so that hidden cases differ from the listed ones
-MOST_BOARD_BYTES = 1 << 20  # of one file
+# A size is a multiple of the greatest power of two that all cases have in common, but of no more than the first if it is needed,
+# and of no more than the second otherwise, so that hidden cases may differ from the listed ones.
+MOST_MULTIPLE = 128
+USUAL_MULTIPLE = 16
+MOST_BOARD_BYTES = 1 << 20  # limit for one file of the problem
 
 
 def read_yaml(path):
-    """What a YAML file holds, as a mapping."""
+    """Returns the contents of a YAML file, which must be a mapping."""
     try:
         import yaml
     except ImportError as error:
@@ -34,7 +36,7 @@ def read_yaml(path):
 
 
 def read_of_board(path):
-    """The text of a file of the problem; None: it is not there, or lies where this process may not read."""
+    """Returns the text of a file of the problem; None: it does not exist, or is where this process may not read."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(MOST_BOARD_BYTES + 1)
@@ -46,7 +48,8 @@ def read_of_board(path):
 
 
 class Board:
-    """What task.yml says, checked: cases of whole numbers and texts, and the files that reference.py may import."""
+    """The contents of task.yml, checked: the cases, whose values are whole numbers and texts, and the files that reference.py may
+    import."""
 
     def __init__(self, job):
         given = job["board"]
@@ -59,7 +62,7 @@ class Board:
         if told.get("multi_gpu"):
             raise Refused(f"{self.file} is a problem over several GPUs, and tasks are of one: take another")
         self.name = given["name"]
-        self.summary = f"the problem {self.name} in GPU MODE's format"  # its own words are under its licence
+        self.summary = f"the problem {self.name} in GPU MODE's format"  # the description in task.yml is not used: the problem's licence covers it
         self.files = {}
         for one in told.get("files") or []:
             if not isinstance(one, dict) or not isinstance(one.get("name"), str) or not isinstance(one.get("source"), str):
@@ -100,7 +103,8 @@ class Board:
                 check = one.value
         if "generate_input" not in functions or check is None:
             raise Refused(f"{where} lacks generate_input or check_implementation: GPU MODE's form has both")
-        # The function that the check compares with: it is handed to a comparison by its name, or called and named after its purpose.
+        # Finds the function that the check compares with: the check passes it to another function, or calls it and it has "ref" in
+        # its name.
         handed = {given.id for one in ast.walk(check) if isinstance(one, ast.Call)
                   for given in one.args + [keyword.value for keyword in one.keywords] if isinstance(given, ast.Name)}
         named = [name for name in sorted(names_in(check) & set(functions) - {"generate_input", "check_implementation"})
@@ -117,7 +121,7 @@ class Board:
             missing = [one for one in self.arguments if one not in case and one != "seed" and one not in defaults]
             if missing:
                 raise Refused(f"{self.file}: the case {case} has no {missing[0]}, which generate_input takes: give it one")
-        # Names of the inputs, where the function takes its one argument apart: a, b = data.
+        # Takes the names of the inputs from where the function unpacks its one argument: a, b = data.
         function = functions[self.compared]
         self.data = function.args.args[0].arg
         self.parts = []
@@ -126,7 +130,7 @@ class Board:
                     and all(isinstance(name, ast.Name) for name in one.targets[0].elts)):
                 self.parts = [name.id for name in one.targets[0].elts]
                 break
-        # The bounds of the comparison, where they stand as numbers.
+        # Takes the comparison's tolerances if the check states them as numbers.
         self.tolerance = {}
         for one in ast.walk(check):
             if isinstance(one, ast.keyword) and one.arg in ("rtol", "atol") and isinstance(one.value, ast.Constant) and isinstance(one.value.value, (int, float)):
@@ -135,18 +139,18 @@ class Board:
             self.tolerance = {}
 
     def varying(self):
-        """Arguments that are whole numbers in every case: what may be a size."""
+        """Returns the arguments that are positive whole numbers in every case, which may be sizes."""
         cases = self.timed + self.tests
         return [name for name in cases[0] if all(type(case.get(name)) is int and case[name] > 0 for case in cases)]
 
     def common(self, name):
-        """The power of two that divides this argument in every case, up to what a kernel may rely on."""
+        """Returns the greatest power of two, up to MOST_MULTIPLE, that divides this argument in every case."""
         shared = math.gcd(*(case[name] for case in self.timed + self.tests))
         return min(shared & -shared, MOST_MULTIPLE)
 
 
-# What stands before a board's files in reference.py. The files ask for CUDA and draw from generators of it; the judge says
-# where tensors are, in which precision the answer is computed, and draws the inputs itself.
+# Python code that runs a problem's files in reference.py. The files place tensors on CUDA devices and draw from CUDA's generators.
+# The judge instead decides where tensors are and in which precision the answer is computed, and draws the inputs itself.
 BOARD_HEAD = '''
 
 class _Files(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -254,7 +258,7 @@ def leaves_of(data):
 
 
 def names_of(board, data, count):
-    """A name for each leaf of the inputs: those by which the reference takes them apart, keys, or numbered ones."""
+    """Returns a name for each leaf of the inputs: the reference's names for them, a dict's keys, or numbered names."""
     import keyword
     if isinstance(data, dict) and len(data) == count:
         names = [str(name) for name in data]
@@ -274,8 +278,8 @@ def names_of(board, data, count):
 
 
 def board_text(board, case, names, tensors, buffers):
-    """The problem file at the sizes of `case`. `tensors`, `buffers`: leaves that are inputs, and those that the reference fills; the others are
-    numbers, which generate_input gives at each size anew."""
+    """Returns the problem file at the sizes of `case`. `tensors`: indices of the leaves that are inputs; `buffers`: of those that the
+    reference fills. The other leaves are numbers, which generate_input gives again at each size."""
     sizes = [name for name in board.varying()]
     head = (f"# The problem {board.name} in GPU MODE's format as a PyTorch problem, written by `hone new` from {board.folder}.\n"
             "# _FILES holds that folder's files word for word: their authors' licence governs them, and this file with them.\n"
@@ -348,7 +352,7 @@ def accepts(inputs, outputs):
 
 
 def board_problem(job, notes):
-    """A folder in GPU MODE's format as a problem: its text, and what a task is told beside, as problem_of does for a definition."""
+    """Returns a folder in GPU MODE's format as a problem: the problem's text and what else describe.py needs, as problem_of does."""
     import torch
     board = Board(job)
     asked = job.get("sizes", {})
@@ -360,7 +364,7 @@ def board_problem(job, notes):
     small = min(board.tests, key=product)
     timed = [{**board.timed[0], **asked}] if asked else sorted(board.timed, key=product, reverse=True)
     settings = {name: value for name, value in timed[0].items() if name not in board.varying()}
-    # One small evaluation shows of what the inputs are made, and which of them the reference fills.
+    # Runs the reference once at small sizes, to see which parts the inputs have and which of them the reference fills.
     probe = {**{name: value for name, value in small.items() if name in board.varying()}, **settings}
     names = {"torch": torch, "__name__": "hone_board"}
     try:

@@ -28,16 +28,17 @@ namespace {
 
 using nlohmann::json;
 
-// Between two frames of the referee: loading a submission may compile for minutes, and a case is timed in one go.
+// The longest time between two frames from the referee: loading a submission may compile for minutes, and nothing is
+// sent while a case is timed.
 constexpr double kSilenceSeconds = 900;
 constexpr int64_t kMostRefereeBytes = 16 << 20;
 constexpr int64_t kMostSubmissionBytes = 4 << 20;
-constexpr double kStable = 0.05;  // an interval within this share of its median
+constexpr double kStable = 0.05;  // the time is "stable" if its interval is at most this share of the median wide
 
-// A process of the user's Python, with its folder, its socket and what it printed.
+// A process of the user's Python: the referee, a stage or a player.
 struct Player {
-  TemporaryDirectory scratch;
-  UniqueFd told;
+  TemporaryDirectory scratch;  // its working directory
+  UniqueFd told;               // memory file with what it printed
   std::optional<ChildProcess> child;
   SandboxReport sandbox;
 };
@@ -66,7 +67,7 @@ Result<Player> StartPlayer(const Python& python, const std::string& script, cons
   return player;
 }
 
-// The last `bytes` of what it printed.
+// Returns the last `bytes` of what the process printed.
 std::string Told(const Player& player, size_t bytes) {
   std::string said(bytes, '\0');
   const off_t size = lseek(player.told.get(), 0, SEEK_END);
@@ -262,7 +263,8 @@ struct Court {
 
 Result<Court> Assemble(const Python& python, const HostedOptions& options, size_t baselines, bool lift) {
   Court court;
-  // Descriptors of the referee: 3 to this process, then one for each stage, then one for each player.
+  // The referee's descriptors are 3, the socket to this process, then one socket for each stage, then one for each
+  // player.
   HONE_ASSIGN_OR_RETURN(court.ours, MakeSocketPair());
   std::vector<std::pair<int, int>> ends = {{court.ours.theirs.get(), 3}};
   std::vector<SocketPair> pairs;
@@ -271,7 +273,7 @@ Result<Court> Assemble(const Python& python, const HostedOptions& options, size_
       HONE_ASSIGN_OR_RETURN(SocketPair pair, MakeSocketPair());
       HONE_ASSIGN_OR_RETURN(Player one, StartPlayer(python, player ? PlayerScript() : StageScript(), options, !player,
                                                     {{pair.theirs.get(), 3}}));
-      pair.theirs.Reset();  // so that its end is seen
+      pair.theirs.Reset();  // only the child holds this end, so that its exit closes it
       ends.emplace_back(pair.ours.get(), static_cast<int>(3 + ends.size()));
       pairs.push_back(std::move(pair));
       (player ? court.players : court.stages).push_back(std::move(one));
@@ -283,7 +285,8 @@ Result<Court> Assemble(const Python& python, const HostedOptions& options, size_
   return court;
 }
 
-// One attempt: fills in the evaluation. A sentence says why nothing was lifted, and then nothing else is known.
+// Makes one attempt at a verdict and fills in `evaluation`. Returns an empty text, or why the submission could not be
+// lifted; then there is no verdict.
 Result<std::string> Attempt(const Python& python, const HostedOptions& options, const json& job,
                             const std::vector<Dims>& cases, const EvaluationProgress& progress,
                             Evaluation* evaluation) {
@@ -365,7 +368,7 @@ Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& as
   std::string why_hosted;
   if (options.gpu >= 0 && options.lift) {
     job["lift"] = true;
-    // What fails where it is lifted fails there alone: the hosted judge says whether the environment is at fault.
+    // Any failure while lifting leads to the hosted judge, which finds out whether the environment is at fault.
     const Result<std::string> lifted = Attempt(python, options, job, cases, progress, &evaluation);
     why_hosted = lifted.ok() ? *lifted : lifted.status().message();
   }

@@ -1,20 +1,24 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judges what models write for KernelBench: a Python file with a class ModelNew, against a task with a PyTorch module.
+// Judges what models write for KernelBench, a Python file with a class ModelNew, by a task that has a PyTorch module.
 //
-// A module's code runs on the host and launches what it likes. On a GPU it is lifted where that is possible: what its
-// forward does to the GPU is captured, and that alone is judged, in a process without the submission's code. Otherwise
-// it is judged hosted, which guarantees less (docs/torch.md, "What a verdict guarantees"). Kinds of process, each
-// confined: the referee draws inputs, computes what is right and keeps the time; a stage runs the submission; on a GPU
-// another stage runs the module itself as the baseline, so that both are timed alike; lifted, a player for each stage
-// runs what was captured there. Without a GPU everything runs on the CPU and no time is taken.
+// A submission's code runs on the host and may launch anything. On a GPU it is judged "lifted" where that is possible:
+// the work that its forward() gives the GPU is captured, and only this work is judged, in a process without the
+// submission's code. Otherwise it is judged "hosted", which guarantees less (docs/torch.md, "What a verdict
+// guarantees"). There are three kinds of process, each in a sandbox:
+// * the referee draws inputs, computes the right results and measures time;
+// * a stage runs a module: the submission, or on a GPU the task's own module as the baseline, so that both are timed
+//   alike;
+// * a player, one for each stage and only when lifted, runs the work that was captured in the stage.
+// Without a GPU everything runs on the CPU, and nothing is timed.
 //
-// This process starts them and sends the referee one frame: {"text", "file", "class", "training", "threads", "inputs",
-// "outputs", "device", "cases": [{"sizes", "tensors", "outputs"}], "trials", "seed", "submission", "baselines",
-// "l2_bytes", "launch_seconds", "time_seconds", "lift"}. It answers with any number of {"doing"}, then {"verdict",
-// "detail", "mismatch", "cases", "torch", "lifted"}, {"not_lifted": sentence} or {"failed": sentence}. referee.py is
-// the other side.
+// The calling process starts them and sends the referee one frame (base/frames.h) with the job: {"text", "file",
+// "class", "training", "threads", "inputs", "outputs", "device", "cases": [{"sizes", "tensors", "outputs"}], "trials", "seed",
+// "submission", "baselines", "l2_bytes", "launch_seconds", "time_seconds", "lift"}. The referee answers with any number
+// of {"doing"}, then with {"verdict", "detail", "mismatch", "cases", "torch", "lifted", "seconds"}, {"not_lifted":
+// sentence} or {"failed": sentence}. When lifted, it may ask that all stages be ended, by {"end_stages"}, which is
+// answered by {}. referee.py is the other side.
 #pragma once
 
 #include <string>
@@ -28,27 +32,29 @@
 namespace hone {
 
 struct HostedOptions {
-  std::vector<std::string> environment;  // "NAME=value": PATH, HONE_PYTHON, and what else Python looks at
-  std::string cuda_home;                 // whose compilers a submission may run; empty: /usr/local/cuda
-  int gpu = -1;                          // ordinal; -1: on the CPU, without times
-  std::string gpu_name;                  // for the evaluation
-  int64_t l2_bytes = 0;
+  std::vector<std::string> environment;  // "NAME=value": PATH, HONE_PYTHON, and other variables that Python reads
+  std::string cuda_home;                 // the CUDA toolkit that a submission may run; empty: /usr/local/cuda
+  int gpu = -1;                          // ordinal of the GPU; -1: on the CPU, without times
+  std::string gpu_name;                  // name of the GPU in the evaluation
+  int64_t l2_bytes = 0;                  // size of the GPU's L2 cache
   int threads = 0;                   // threads of PyTorch on the CPU; 0: one per core
-  bool compiled = false;             // time against torch.compile of the module too
-  bool lift = true;                  // on a GPU: lift what can be; false: judge hosted
-  double launch_limit_seconds = 30;  // limit of one call of forward
-  double time_seconds = 10;          // limit for timing each case and baseline, beyond the first quads
+  bool compiled = false;             // time against the module compiled by torch.compile, too
+  bool lift = true;                  // on a GPU: try to judge lifted; false: judge hosted
+  double launch_limit_seconds = 30;  // limit for one call of forward()
+  double time_seconds = 10;          // after the least number of quads, limit for timing one case against one baseline
 };
 
-// Evaluation::guarantee
+// Values of Evaluation::guarantee.
 inline constexpr const char* kHostedGuarantee = "weaker: hosted";
 inline constexpr const char* kLiftedGuarantee = "lifted";
 
-// Returns whether this file is a submission: Python, not CUDA.
+// Returns whether the file is a submission: its name ends in .py.
 bool IsSubmission(const std::string& file);
 
-// `request`: source, name, seed, time, correctness_trials and only_time_cases count. A Status says that the environment
-// failed: no Python, no PyTorch; kInvalidArgument: the task has no PyTorch module.
+// Judges a submission at the sizes of the task's timed cases. Of `request`, the fields source, name, seed, time,
+// correctness_trials and only_time_cases are used. `progress` is called from the calling thread. Errors:
+// kInvalidArgument when the task has no PyTorch module or the source is too large; otherwise the environment failed,
+// for example without Python or PyTorch.
 Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& request, const HostedOptions& options,
                                    const EvaluationProgress& progress = {});
 

@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A first candidate for convolutions and operators on elements of tensors of any shape. Goes behind seed.py in one text.
+"""Writes a first candidate for convolutions and elementwise operators on tensors of any shape. Stands behind seed.py in one script.
 
-forward's operators are recorded while it runs. Convolutions become [[call]] entries of a launch plan, and what stands between
-them kernels of one thread an element, with tensors spread along axes as PyTorch spreads them; where forward calls anything else,
-there is no seed. Places in its text are those of seed.py.
+forward's operators are recorded while it runs. Convolutions become [[call]] entries of a launch plan. The elementwise operators
+between them become kernels with one thread per element, which broadcast tensors as PyTorch does. If forward calls any other
+operator, there is no seed. The text has the same placeholders as seed.py's.
 """
 
 
 class Element:
-    """A tensor of the trace. `texts`: its extents as expressions over the file's sizes; `place`: where its elements lie, once they do."""
+    """A tensor of the trace. `texts`: its extents as expressions over the file's sizes; `place`: the name of the plan's tensor that
+    holds its elements; None: they have not been written."""
 
     def __init__(self, op, arguments, texts, place=None, extra=None):
         self.op, self.arguments, self.texts, self.place, self.extra = op, arguments, list(texts), place, extra
@@ -19,7 +20,7 @@ class Element:
 
 
 def shifted(text, by):
-    """`text` with a number added, which is put together with one that stands at its end."""
+    """Returns the expression `text` plus a number, which is merged with a number at the end of the text."""
     found = re.fullmatch(r"(\w+) ([+-]) (\d+)", text)
     if found:
         text, by = found[1], by + int(found[2] + found[3])
@@ -27,7 +28,7 @@ def shifted(text, by):
 
 
 def convolved(input, weight, arguments):
-    """(extents of the result, the fields of its [[call]]); `arguments` as aten's operator takes them."""
+    """Returns (extents of the result, fields of its [[call]], whether it is transposed); `arguments` as aten's operator takes them."""
     import torch
     _, _, bias, stride, padding, dilation, transposed, output_padding, groups = arguments
     axes = len(input.texts) - 2
@@ -39,7 +40,7 @@ def convolved(input, weight, arguments):
     outs = weight.texts[0] if not transposed else bias.texts[0] if bias is not None else product(weight.texts[1], *([str(groups)] if groups != 1 else []))
     made = [input.texts[0], outs]
     for size, kernel, step, pad, spread, more in zip(input.texts[2:], weight.texts[2:], *every):
-        # Of a kernel of k elements that are `spread` apart the first and the last are spread * (k - 1) apart.
+        # The distance between the first and the last element of a kernel of k elements with dilation `spread`: spread * (k - 1).
         apart = str(spread * (int(kernel) - 1)) if kernel.isdigit() else f"{spread} * ({kernel} - 1)" if spread != 1 else f"({kernel} - 1)"
         if transposed:
             size = f"({shifted(size, -1)}) * {step}" if step != 1 else shifted(size, -1)
@@ -59,7 +60,7 @@ def convolved(input, weight, arguments):
 
 
 class ImageTrace:
-    """What forward does, as Elements."""
+    """Records forward's operators as Elements."""
 
     def __init__(self, leaves):
         self.known, self.keep, self.order = {}, [], []
@@ -114,13 +115,13 @@ class ImageTrace:
 
 
 class ImageWriter:
-    """The seed's text."""
+    """Writes the seed's text."""
 
     def __init__(self):
         self.plan, self.code, self.step = "", "", 0
 
     def elements(self, root, out):
-        """A kernel for the elements of `root`."""
+        """Writes a kernel that computes all elements of `root` and stores them in `out`."""
         pointers, sizes, lines, names = [], [], [], {}
 
         def size(text):
@@ -129,7 +130,7 @@ class ImageWriter:
             return f"e{sizes.index(text)}"
 
         def index(element, of, at):
-            """The place in `element` of the element `at` of a tensor with the extents `of`."""
+            """Returns C++ for the index into `element` that broadcasting gives for index `at` into a tensor with the extents `of`."""
             texts = ["1"] * (len(of) - len(element.texts)) + element.texts
             if texts == of:
                 return at
@@ -185,7 +186,7 @@ class ImageWriter:
 
 
 def image_seed_of(trial, expressions, inputs_named, state_named):
-    """(text, "") or ("", why there is none), as seed_of."""
+    """Returns (text, "") or ("", why there is no seed), as seed_of does."""
     try:
         traced, made = traced_forward(trial, lambda leaves: ImageTrace([(one, Element("leaf", [], texts, place)) for one, texts, place in leaves]),
                                       expressions, inputs_named, state_named)
@@ -211,5 +212,5 @@ def image_seed_of(trial, expressions, inputs_named, state_named):
                 + (scratch + writer.plan).lstrip("\n").replace("\n\n\n", "\n\n") + "*/\n" + writer.code.lstrip("\n")), ""
     except NoSeed as reason:
         return "", str(reason)
-    except Exception as error:  # a form of an operator that nobody thought of; the task is as good without a seed
+    except Exception as error:  # an unforeseen form of an operator: the task is usable without a seed
         return "", f"{type(error).__name__}: {first_line(error)}"

@@ -1,35 +1,37 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lifts a module's forward into work for the GPU alone: a plan for player.py. Follows device_plan.py and driver.py, in a stage.
+"""Captures the work that a module's forward gives the GPU, as a plan for player.py. Stands behind device_plan.py and driver.py in a
+stage's script.
 
-Three things are in place before PyTorch touches the GPU: its allocations come from a reservation whose addresses the player has
-reserved too; every module of device code that is loaded is copied; and code that nvcc compiles launches on the thread's own
-default stream instead of the legacy one, which cannot be captured. Then forward is run a few times on that stream, so that what is
-compiled or set up lazily is there, and once more while the stream is captured into a graph, in which nothing runs. The graph's nodes,
-the modules, and what lay in memory before are the plan.
+Three things are prepared before PyTorch uses the GPU: PyTorch allocates from a range of addresses that the player reserves too;
+every module of device code that is loaded is copied; and code that nvcc compiles launches on the thread's own default stream
+instead of the legacy one, which cannot be captured. Then forward is run a few times on that stream, so that everything that is
+compiled or set up lazily exists. Then it is run once more while the stream is captured into a graph, in which nothing executes. The
+graph's nodes, the modules, and the contents of memory before the capture make the plan.
 
-All this happens in a process that runs the submission's code, so that nothing here counts by itself: a plan is what it does.
+All this happens in a process that runs the submission's code and is not trusted: a plan is judged by what it computes in the player.
 """
 import bisect
 import copy
 import gc
 
-PER_THREAD_STREAM = 2  # cudaStreamPerThread, which is a handle of that number
+PER_THREAD_STREAM = 2  # cudaStreamPerThread, a handle with this value
 WARM_UPS = 3
-MOST_KEPT = 3 << 30  # the sandbox bounds a file to 4 GiB
+MOST_KEPT = 3 << 30  # bytes of memory's contents in a plan; the sandbox limits a file to 4 GiB
 NODE_KINDS = {3: "a call on the host", 4: "a graph within the graph", 6: "a wait for an event", 7: "an event", 8: "a signal to outside",
               9: "a wait for outside", 10: "an allocation of the driver's", 11: "a deallocation of the driver's", 12: "operations on words",
               13: "a condition"}
 
 
 class NotLifted(Exception):
-    """A sentence: why forward is no work for the GPU alone."""
+    """forward cannot be captured as work for the GPU alone; the message says why, in a sentence."""
 
 
 class Allocator:
-    """PyTorch's allocations, in one reservation: first fit by size among what the same stream has freed, else from the end.
+    """Serves PyTorch's allocations from one reservation: by the smallest block that the same stream has freed and that is not much
+    too large, else by new memory at the end.
 
-    Between any two blocks lie GUARD bytes at least that nobody is given.
+    Between two blocks are at least GUARD bytes that belong to neither.
     """
 
     GUARD, ALIGN, CHUNK = 512, 512, 64 << 20
@@ -39,14 +41,14 @@ class Allocator:
         if not self.mapper.reserve(base, span):
             raise NotLifted(f"the addresses from {base:#x} on are taken in this process")
         self.base, self.end, self.next, self.ready = base, base + span, base, base
-        self.blocks = {}   # address: [bytes, room, stream] of what is in use
-        self.free = {}     # stream: [(room, address)], ordered
-        self.chunks = []   # [address, bytes]
-        self.born = None   # {address: bytes} of what was given since a capture began
+        self.blocks = {}   # blocks in use, address: [bytes asked for, bytes taken, stream]
+        self.free = {}     # freed blocks, stream: [(bytes, address)], sorted
+        self.chunks = []   # memory that is mapped: [address, bytes]
+        self.born = None   # {address: bytes} of blocks given since the capture began; None: no capture
         self.fault = None
         make, end = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p), \
             ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p)
-        self.callbacks = (make(self.give), end(self.take))  # kept: PyTorch calls them
+        self.callbacks = (make(self.give), end(self.take))  # must live as long as PyTorch may call them
 
     def install(self):
         import torch
@@ -85,7 +87,7 @@ class Allocator:
         return address
 
     def around(self, blocks):
-        """[[address, bytes]] of whole granules that hold these blocks ({address: bytes}) with their guards, in order."""
+        """Returns the ranges of whole granules, [[address, bytes]] in order, that contain these blocks ({address: bytes}) and their guards."""
         ranges = []
         for address, size in sorted(blocks.items()):
             begin = address // Mapper.GRANULE * Mapper.GRANULE
@@ -116,14 +118,14 @@ class LoadedModule(ctypes.Structure):
 
 
 class Modules:
-    """Copies of all device code that is loaded into this process, by CUPTI's callbacks."""
+    """Copies all device code that is loaded into this process, in callbacks of CUPTI."""
 
     RESOURCE, MODULE_LOADED, DRIVER, EXIT = 3, 6, 1, 1
     LOADS = {18: "file", 19: "image", 20: "image", 21: "image"}  # cuModuleLoad, cuModuleLoadData, …Ex, cuModuleLoadFatBinary
 
     def __init__(self):
-        self.cubins = []     # in the order in which they came
-        self.by_handle = {}  # of modules that were loaded by a call whose cubin is known
+        self.cubins = []     # in the order in which they were loaded
+        self.by_handle = {}  # module's handle: its cubin, None if the loaded image was no cubin
         self.index, self.indexed = {}, 0
         self.fault = None
         library = self.cupti()
@@ -138,7 +140,7 @@ class Modules:
 
     @staticmethod
     def cupti():
-        """CUPTI: PyTorch has mostly loaded it, for its profiler. Else it lies beside PyTorch's other libraries, or in the toolkit."""
+        """Returns CUPTI's library: mostly PyTorch has loaded it for its profiler; else it is beside PyTorch's libraries, or in the toolkit."""
         import glob
         import torch
         packages = os.path.dirname(os.path.dirname(torch.__file__))
@@ -162,12 +164,12 @@ class Modules:
                     handle = ctypes.c_void_p.from_address(call.parameters[0]).value
                     image = self.image(call.parameters[1], self.LOADS[number])
                     self.by_handle[handle] = image if image else None
-        except Exception as error:  # none can pass through the driver
+        except Exception as error:  # an exception cannot pass through the driver
             self.fault = f"{type(error).__name__}: {error}"
 
     @staticmethod
     def image(address, kind):
-        """The cubin that was loaded, or None where it is of another form."""
+        """Returns the cubin that a call has loaded from memory or from a file; None: the image has another form, such as PTX."""
         if kind == "file":
             with open(ctypes.string_at(address), "rb") as file:
                 data = file.read()
@@ -177,7 +179,7 @@ class Modules:
         return ctypes.string_at(address, Cubin.length(lambda at, count: ctypes.string_at(address + at, count)))
 
     def find(self, driver, function, name):
-        """The cubin that a function is of."""
+        """Returns the cubin that contains a kernel."""
         module = driver.made("cuFuncGetModule", function).value
         if self.by_handle.get(module):
             return self.by_handle[module]
@@ -205,7 +207,8 @@ def attribute(driver, function, number):
 
 
 class Constants:
-    """A mode under which tensors that come from the host are made once, and copied on the GPU when forward is captured."""
+    """Makes a mode that records the tensors which forward copies from the host to the GPU. With `replay`, they are copied on the GPU
+    instead, which can be captured."""
 
     @staticmethod
     def make():
@@ -241,8 +244,8 @@ class Constants:
 
 
 class Lifter:
-    KEPT_ATTRIBUTES = (2, 4, 5, 8, 9, 10, 11, 14)  # of launches: cooperative, clusters, priority, memory domains, shared memory
-    FUNCTION_ATTRIBUTES = (8, 9, 14)               # dynamic shared memory, how much of the cache it is, large clusters
+    KEPT_ATTRIBUTES = (2, 4, 5, 8, 9, 10, 11, 14)  # CUlaunchAttributeID: cooperative, clusters, priority, memory domains, shared memory
+    FUNCTION_ATTRIBUTES = (8, 9, 14)               # CUfunction_attribute: dynamic shared memory, its share of the L1 cache, large clusters
 
     def __init__(self, ordinal, base, span):
         self.driver, self.ordinal = Driver(), ordinal
@@ -254,7 +257,7 @@ class Lifter:
         self.piece = ctypes.create_string_buffer(16 << 20)
 
     def capture(self, forward, inputs):
-        """(graph, results, {address: bytes} of what was there before): forward of inputs that lie in the reservation."""
+        """Captures forward on inputs in the reservation, and returns (graph, results, {address: bytes} of the blocks before the capture)."""
         import torch
         stream = torch.cuda.ExternalStream(PER_THREAD_STREAM, device=torch.device("cuda", self.ordinal))
         with torch.no_grad(), torch.cuda.stream(stream):
@@ -264,7 +267,7 @@ class Lifter:
             try:
                 return self.capture_once(forward, inputs)
             except NotLifted:
-                # Constants that forward copies to the GPU each time cannot be captured: they are copied before, then taken from there.
+                # forward may copy constants from the host to the GPU, which cannot be captured: it is run once to keep them on the GPU.
                 constants = Constants.make()
                 with constants:
                     forward(*inputs)
@@ -289,7 +292,7 @@ class Lifter:
         graph = ctypes.c_void_p()
         code = self.driver.attempt("cuStreamEndCapture", PER_THREAD_STREAM, ctypes.byref(graph))
         gc.enable()
-        if isinstance(error, SystemError):  # one that was raised while memory was given back, which Python's callbacks lose
+        if isinstance(error, SystemError):  # an exception in the allocator's callbacks, whose own message is lost
             raise NotLifted("forward cannot be captured: it waits for the GPU, or copies from or to the host")
         if error is not None:
             raise NotLifted(f"forward cannot be captured: {told(error)}"[:1500])
@@ -300,7 +303,7 @@ class Lifter:
         return graph, made, before
 
     def export(self, graph, before, inputs, outputs):
-        """The descriptor of a plan, and a summary of it."""
+        """Writes the plan of a captured graph. Returns its file's descriptor, and a summary of it."""
         self.writer, self.header = PlanWriter(), {"modules": [], "functions": []}
         self.module_numbers, self.function_numbers, self.foreign = {}, {}, {}
         nodes, edges = self.nodes(graph)
@@ -324,7 +327,7 @@ class Lifter:
         return self.writer.finish(header), summary
 
     def launch(self, graph):
-        """Runs a captured graph once, and lets go of it."""
+        """Runs a captured graph once and destroys it."""
         executable = self.driver.made("cuGraphInstantiateWithFlags", graph, 0)
         self.driver("cuGraphLaunch", executable, PER_THREAD_STREAM)
         self.driver("cuCtxSynchronize")
@@ -343,7 +346,7 @@ class Lifter:
         count = ctypes.c_size_t()
         self.driver("cuGraphGetNodes", graph, None, ctypes.byref(count))
         handles = (ctypes.c_void_p * max(1, count.value))()
-        if count.value:  # the driver refuses to list nothing
+        if count.value:  # the driver refuses an empty list
             self.driver("cuGraphGetNodes", graph, handles, ctypes.byref(count))
         handles = list(handles)[:count.value]
         nodes = []
@@ -383,7 +386,7 @@ class Lifter:
         if node.parameters:
             parameters = [ctypes.string_at(node.parameters[i], size) for i, (_, size) in enumerate(places)]
         elif node.extra:
-            buffer = node.extra[1]  # {1: the buffer, its address, 2: its size, the size's address, 0}
+            buffer = node.extra[1]  # extra: [1 (a buffer follows), its address, 2 (its size follows), the size's address, 0]
             parameters = [ctypes.string_at(buffer + offset, size) for offset, size in places]
         else:
             parameters = []
@@ -397,7 +400,7 @@ class Lifter:
             if self.driver.attempt("cuGraphKernelNodeGetAttribute", handle, number, value) == 0 and any(value.raw):
                 attributes[number] = value.raw.hex()
         if attributes.get(4, "").startswith("01000000" * 3) and attribute(self.driver, function, 10) == 0:
-            del attributes[4]  # clusters of one block are none, unless the kernel must have them
+            del attributes[4]  # a cluster of one block is the same as no cluster, unless the kernel requires clusters
         return {"kind": "kernel", "function": self.function(function), "grid": list(node.grid), "block": list(node.block),
                 "shared": node.shared, "parameters": [one.hex() for one in parameters], "attributes": attributes}
 
@@ -433,7 +436,7 @@ class Lifter:
         return {"kind": "copy", **{name: getattr(node, name) or 0 for name, _ in CopyNode._fields_}}
 
     def of_device(self, address):
-        """(begin, bytes) of the allocation of device memory that an address lies in, or None."""
+        """Returns (begin, bytes) of the allocation of device memory that contains an address; None: there is none."""
         kind, begin, size = ctypes.c_uint(), ctypes.c_uint64(), ctypes.c_size_t()
         if self.driver.attempt("cuPointerGetAttribute", ctypes.byref(kind), 2, address) != 0 or kind.value != 2:
             return None
@@ -443,7 +446,7 @@ class Lifter:
         return begin.value, size.value
 
     def look_at(self, data):
-        """Finds memory that something else than PyTorch has allocated, among the words that a node is given."""
+        """Records the device memory, not allocated by PyTorch, that the 64-bit words in a node's arguments point to."""
         for at in range(0, len(data) - 7, 8):
             word = int.from_bytes(data[at:at + 8], "little")
             if word < 1 << 32 or word >= 1 << 57 or self.memory.base <= word < self.memory.end:

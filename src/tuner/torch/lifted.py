@@ -1,27 +1,27 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Judges what a stage has lifted: the referee's part. Comes before referee.py, whose names it uses when it runs.
+"""Judges what stages have captured: the referee's part. Stands before referee.py in one script, and uses its names at run time.
 
-For each side (the submission, each baseline) a stage captures (lift.py), and a player of the referee's own (player.py) runs what was
-captured. The stage sees the inputs of the capture alone; those that are checked and timed come later, and go to the player. Where
-anything of this fails, nothing is said about the submission: it is judged hosted instead.
+For each side (the submission, each baseline) a stage captures forward (lift.py), and a player of the referee's own (player.py) runs
+what was captured. A stage sees only the inputs of the capture; the inputs with which results are checked and timed are drawn later
+and go to the player. If any of this fails, there is no verdict: the submission is judged hosted instead.
 """
 import math
 import os
 import socket
 import time
 
-LIFT_SECONDS = 420      # several warm-ups, which may compile
-PLAY_SECONDS = 120      # of the player's own work beside the launches
-SPAN = 1 << 39          # addresses for a side's memory
-LOWEST, HIGHEST, BLOCK = 1 << 43, 1 << 45, 32 << 20  # plans lie in [2^43, 2^45), what is a player's own above, below 2^46
-HANDOVER_US = 10e3      # of launches in a player's turn
+LIFT_SECONDS = 420      # limit for a capture, with several warm-ups that may compile
+PLAY_SECONDS = 120      # limit for a player's work in addition to its launches
+SPAN = 1 << 39          # bytes of addresses for a side's memory
+LOWEST, HIGHEST, BLOCK = 1 << 43, 1 << 45, 32 << 20  # plans are at [2^43, 2^45), the players' own memory at [2^45, 2^46)
+HANDOVER_US = 10e3      # microseconds of launches in one request to a player
 LEAST_CALLS, MOST_CALLS_LIFTED = 3, 50
-WAITED_FOR = 1 << 30    # bytes of an ended stage's that are waited for
+WAITED_FOR = 1 << 30    # if an ended stage had more bytes of GPU memory than this, the referee waits until they are free
 
 
 class NoLift(Exception):
-    """A sentence: why it is judged hosted."""
+    """The submission cannot be judged lifted; the message says why, in a sentence."""
 
 
 def bytes_of(one):
@@ -30,7 +30,7 @@ def bytes_of(one):
 
 
 def carrier_kinds():
-    """The two sorts of Side, which referee.py defines later in the same text."""
+    """Returns the subclasses of Side for stages and for players. Side is defined in referee.py, later in the same script."""
 
     class Capturer(Side):
         def fail(self, verdict, sentence):
@@ -60,18 +60,18 @@ def carrier_kinds():
 
 
 class Carrier:
-    """A side: the stage that captures, and the player that runs."""
+    """The submission or a baseline: the stage that captures it, and the player that runs what was captured."""
 
     def __init__(self, name, stage, player, is_submission):
         capturer, player_side = carrier_kinds()
         self.name, self.is_submission = name, is_submission
         self.stage, self.player = capturer(name, stage, is_submission), player_side(name, player, False)
         self.summary = {}
-        self.plans = []  # descriptors of the plans that are timed, one a case
+        self.plans = []  # descriptors of the plans that are timed, one for each case
 
 
 class Spent:
-    """Seconds by what they were spent on: `with spent("capture"): ...`. What is measured within another phase counts there alone."""
+    """Measures seconds by phase: `with spent("capture"): ...`. Seconds of a phase within another are not counted for the outer one."""
 
     def __init__(self):
         self.seconds, self.open = {}, []
@@ -92,7 +92,7 @@ class Spent:
 
 
 class LiftedRun:
-    """Made, and begun, before PyTorch is loaded here: importing it takes as long as all that the others do meanwhile."""
+    """Judges lifted. It is constructed, and begin() called, before the referee imports PyTorch: stages and players load meanwhile."""
 
     def __init__(self, job, secret):
         self.referee, self.job, self.secret, self.spent = None, job, secret, Spent()
@@ -101,7 +101,7 @@ class LiftedRun:
         self.unfit = {}
 
     def begin(self):
-        """Players take their addresses and stages load, all beside one another; open() waits for them."""
+        """Asks all players to reserve their addresses and all stages to load, at the same time. open() waits for them."""
         for side in self.sides:
             side.base, own = (half + self.secret.randrange((HIGHEST - LOWEST) // BLOCK) * BLOCK for half in (LOWEST, HIGHEST))
             side.player.ask({"op": "open", "ordinal": int(self.job["device"].rpartition(":")[2]), "base": side.base, "span": SPAN, "own": own,
@@ -114,7 +114,7 @@ class LiftedRun:
             self.guarded(side, lambda: side.stage.answer(LOAD_SECONDS, "load"))
 
     def guarded(self, side, action):
-        """What fails for a baseline beside the first is that baseline's fault alone."""
+        """Calls `action`. A NoLift of the submission or the first baseline passes through; that of another baseline rules out only it."""
         if side.name in self.unfit:
             return
         try:
@@ -129,7 +129,8 @@ class LiftedRun:
         side.player.give(layout, self.referee.device)
 
     def lift(self, side, case, seed, layout):
-        """A new capture under these weights, which must give the same results in the player. The plan's descriptor, to be closed."""
+        """Captures a side with weights from `seed`, and checks that the player computes the same results from the plan as the stage.
+        Returns the plan's descriptor, which the caller must close."""
         referee, stage, player = self.referee, side.stage, side.player
         stage.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, BUILD_SECONDS)
         referee.fill(case, layout)
@@ -202,7 +203,7 @@ class LiftedRun:
         return {"max_scaled_error": worst, "rms_error": precision, **referee.told_of(case), "plan": side.summary}
 
     def lift_all(self, case):
-        """What is timed of a case: a plan of each side, under the same weights."""
+        """Captures the plans that are timed for a case: one of each side, with the same weights."""
         self.referee.tell(f"capture {sizes_text(case)} for timing")
         case["seed"] = self.referee.secret.getrandbits(31)
         layout = self.referee.room(case, 1)
@@ -215,7 +216,7 @@ class LiftedRun:
             self.guarded(side, lambda: lift(side))
 
     def end_last_stage(self, side):
-        """Nothing will be captured again: what the stage holds of the GPU's memory is for the reference, which needs as much."""
+        """Ends the stages after the last capture, and waits until the stage's GPU memory is free: the reference needs as much."""
         import torch
         held = side.summary.get("mapped_bytes", 0)
         wait = self.referee.device.type == "cuda" and isinstance(held, int) and held > WAITED_FOR
@@ -224,15 +225,16 @@ class LiftedRun:
         side.stage.memory.close()
         begin = time.monotonic()
         while wait and time.monotonic() - begin < 5 and torch.cuda.mem_get_info(self.referee.device)[0] < free + held // 2:
-            time.sleep(0.05)  # the driver frees what an ended process had only after its end
+            time.sleep(0.05)  # the driver frees an ended process's memory only some time after its end
 
     def end_stages(self):
-        """No code of a submission runs on the host or on the GPU from here on: what is timed has the GPU for itself."""
+        """Has all stages ended, so that no code of a submission runs on the host, and nothing else runs on the GPU while it is timed."""
         self.referee.frames.send({"end_stages": True})
         self.referee.frames.receive(ASK_SECONDS)
 
     def time_against(self, number, case, baseline, what):
-        """Interleaved quads of cold launches, by events on the GPU; each quad has new inputs, and its last results are compared."""
+        """Times the submission and a baseline in interleaved quads of cold launches, by events on the GPU. Each quad has new inputs, and
+        the results of its last launches are compared."""
         referee, mine = self.referee, self.sides[0]
         referee.tell(f"time {what} against {baseline.name}")
         seed = case["seed"]

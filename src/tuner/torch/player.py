@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a device plan for the referee. Follows frames.py, driver.py and device_plan.py; needs no PyTorch.
+"""Runs a device plan for the referee. Stands behind frames.py, driver.py and device_plan.py in one script; needs no PyTorch.
 
-Descriptor 3 is the socket to referee.py. No code of a submission runs in this process but on the GPU, where it sees the memory that the
-plan names and the copies of inputs and results that the referee shares. Before each launch all of that memory is put back: first
-poison everywhere, then what was there when the module was captured, then the inputs that the referee has drawn.
+Descriptor 3 is the socket to referee.py. A submission's code runs here only on the GPU, where it can access the memory that the
+plan names and the inputs and results that the referee shares. Before each launch the plan's memory is restored: first it is filled
+with poison, then with its contents at the time of the capture, then with the inputs that the referee has drawn.
 """
 import ctypes
 import os
 import socket
 import struct
 
-# Reads a range of zeros, so that nothing else is left in the cache. What it would write if there were anything else keeps the loads.
+# A kernel in PTX that reads a range of zeros, so that the L2 cache contains nothing else. Its store, which zeros never reach, keeps
+# the compiler from removing the loads.
 TOUCH = b""".version 7.0
 .target sm_80
 .address_size 64
@@ -49,15 +50,15 @@ done:
   ret;
 }
 \0"""
-POISONS = (0xffffffff, 0x7f7f7f7f)  # not a number; a number as large as there are
-GUARD_BYTES = 4096                  # that are looked at behind each block, at most
+POISONS = (0xffffffff, 0x7f7f7f7f)  # 32-bit patterns: a float's NaN, and a float near the largest
+GUARD_BYTES = 4096                  # the most bytes behind a block that are checked
 FOREIGN_GRANULE = 2 << 20
-DYNAMIC_SHARED = "8"                # the attribute of a function that bounds its dynamic shared memory
-NEEDED_ATTRIBUTES = (2, 4)          # cooperative launches, clusters: without them a kernel does something else
+DYNAMIC_SHARED = "8"                # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+NEEDED_ATTRIBUTES = (2, 4)          # launch attributes that must be set: cooperative, clusters; a kernel's results depend on them
 
 
 class Broken(Exception):
-    """A sentence: the plan cannot be run."""
+    """The plan cannot be run; the message says why, in a sentence."""
 
 
 class Player:
@@ -67,10 +68,11 @@ class Player:
         self.poison = 0
 
     def open(self, request):
-        """Takes the GPU, the addresses that the plan will need, and others for itself: {"ordinal", "base", "span", "own", "flush_bytes"}.
+        """Opens the GPU and reserves the plan's addresses and others for the player's own memory. The request has {"ordinal", "base",
+        "span", "own", "flush_bytes"}.
 
-        Nothing here is where the driver would put it: that is where memory may lie which something else than PyTorch allocated in
-        the stage, and which must be mapped at the same address.
+        The player allocates nothing where the driver would place it, because the plan may need these addresses: memory that something
+        other than PyTorch allocated in the stage must be mapped at the same address.
         """
         driver = self.driver
         driver("cuInit", 0)
@@ -99,13 +101,13 @@ class Player:
         self.gate_address = driver.word("cuMemHostGetDevicePointer_v2", self.gate_word, 0)
 
     def allocate(self, size):
-        """(address, what unmap() takes) of memory of the player's own."""
+        """Allocates memory of the player's own and returns (address, the arguments for unmap())."""
         size = max(1, (size + Mapper.GRANULE - 1) // Mapper.GRANULE) * Mapper.GRANULE
         address, self.own_next = self.own_next, self.own_next + size
         return address, (address, size, self.mapper.map(address, size))
 
     def memory(self, request):
-        """Maps the memory that inputs come in and results go to: {"handle", "bytes", "inputs", "outputs": [[offset, bytes]]}."""
+        """Maps the referee's memory for inputs and results. The request has {"handle", "bytes", "inputs", "outputs": [[offset, bytes]]}."""
         handle = IpcHandle.from_buffer_copy(bytes.fromhex(request["handle"]))
         self.shared = self.driver.word("cuIpcOpenMemHandle_v2", handle, 1)
         self.inputs, self.outputs = request["inputs"], request["outputs"]
@@ -117,7 +119,7 @@ class Player:
             self.shared = None
 
     def drop(self):
-        """Lets go of the plan."""
+        """Frees everything that belongs to the plan."""
         if self.plan is None:
             return
         driver = self.driver
@@ -133,7 +135,7 @@ class Player:
         self.plan = None
 
     def load(self, request):
-        """The plan, whose file's descriptor comes alongside."""
+        """Loads a plan, whose file's descriptor comes with the request. Returns the number of granules that could not be mapped."""
         with socket.socket(fileno=os.dup(self.frames.descriptor)) as peer:
             _, descriptors, _, _ = socket.recv_fds(peer, 1, 1)
         self.drop()
@@ -154,7 +156,7 @@ class Player:
             for at in range(begin, end, FOREIGN_GRANULE):
                 if any(a <= at < a + s for a, s in self.chunks):
                     continue
-                # A word may look like an address and be none. If it was one, the results are others than the capture's.
+                # The word may be no address. If it is one, the plan gives other results than in the stage, which the referee notices.
                 if not self.mapper.reserve(at, FOREIGN_GRANULE):
                     left_out += 1
                     continue
@@ -176,7 +178,8 @@ class Player:
         self.chunks.append((address, size))
 
     def keep(self, file):
-        """What lay in memory before, and in the modules' variables: in one range here, whose address nobody is told."""
+        """Copies the contents of memory, and of the modules' variables, at the time of the capture to the player's own memory, whose
+        address the plan does not know."""
         places = [(address, size, number) for address, size, number in file.header["kept"]
                   if any(begin <= address and address + size <= begin + length for begin, length in self.chunks)] + self.variables
         total = sum((size + 15) // 16 * 16 for _, size, _ in places)
@@ -206,13 +209,13 @@ class Player:
                     raise Broken(f"variable {name} has another size in the plan")
                 self.variables.append((address.value, size, number))
         self.functions = []
-        shared = {}  # the most that any launch of a function takes
+        shared = {}  # function's number: the most dynamic shared memory of its launches
         for node in file.header["nodes"]:
             if node["kind"] == "kernel":
                 shared[node["function"]] = max(node["shared"], shared.get(node["function"], 0))
         for place, one in enumerate(file.header["functions"]):
             function = driver.made("cuModuleGetFunction", self.modules[one["module"]], one["name"].encode())
-            if shared.get(place, 0) > one["attributes"].get(DYNAMIC_SHARED, 0):  # the limit is a kernel's, and the function's own may not say it
+            if shared.get(place, 0) > one["attributes"].get(DYNAMIC_SHARED, 0):  # the function's own limit may be lower than a launch needs
                 one["attributes"][DYNAMIC_SHARED] = shared[place]
             for number, value in one["attributes"].items():
                 if value > 0:
@@ -220,7 +223,7 @@ class Player:
             self.functions.append(function)
 
     def build(self, header):
-        """The graph again, node by node."""
+        """Builds the graph from the plan, node by node."""
         driver = self.driver
         self.graph = driver.made("cuGraphCreate", 0)
         context = driver.made("cuDevicePrimaryCtxRetain", self.ordinal)
@@ -261,7 +264,7 @@ class Player:
         driver("cuStreamSynchronize", self.stream)
 
     def restore(self):
-        """Enqueues: poison everywhere, what was there before, the inputs."""
+        """Enqueues the restoring of memory: poison everywhere, then the contents at the time of the capture, then the inputs."""
         driver, stream = self.driver, self.stream
         self.poison = (self.poison + 1) % len(POISONS)
         for address, size in self.chunks:
@@ -291,7 +294,7 @@ class Player:
         return None
 
     def results(self):
-        """Inputs as they are now, and results, into the shared memory."""
+        """Copies the inputs, as they are after the launch, and the results into the shared memory."""
         for side, mine in ((0, self.inputs), (1, self.outputs)):
             for (offset, size), (address, _) in zip(mine, self.places[side]):
                 if size:
@@ -299,7 +302,7 @@ class Player:
         self.driver("cuStreamSynchronize", self.stream)
 
     def run(self, request):
-        """One launch: results go to the shared memory, "guards" says what was written where nothing belongs."""
+        """Restores memory and launches once. Results go to the shared memory. "guards" in the answer: what was written outside of blocks."""
         self.restore()
         self.driver("cuStreamSynchronize", self.stream)
         self.driver("cuGraphLaunch", self.executable, self.stream)
@@ -309,12 +312,12 @@ class Player:
         return {"guards": guards}
 
     def time(self, request):
-        """{"calls"}: times in microseconds, each of one launch on memory put back, with nothing in the cache."""
+        """Launches "calls" times, each time with memory restored and the L2 cache flushed. Returns the launches' times in microseconds."""
         driver, times = self.driver, []
         for _ in range(request["calls"]):
             self.restore()
             self.gate.value = 0
-            driver("cuStreamWaitValue32_v2", self.stream, self.gate_address, 1, 0)  # until it is at least 1
+            driver("cuStreamWaitValue32_v2", self.stream, self.gate_address, 1, 0)  # waits until the gate is at least 1
             driver("cuLaunchKernel", self.touch, 1024, 1, 1, 512, 1, 1, 0, self.stream, self.touch_parameters, None)
             driver("cuEventRecord", self.events[0], self.stream)
             driver("cuGraphLaunch", self.executable, self.stream)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A PyTorch problem, built at sizes of one's choice: what describe.py and serve.py share.
+"""Builds a PyTorch problem at given sizes. All scripts of this folder that run a problem begin with this file.
 
 A problem is a Python file with a class (`Model`), `get_inputs()` and `get_init_inputs()`; its sizes are module-level names
-with whole numbers. A size is changed in the file's syntax tree before the file is run, so that names which follow from it
-(`hidden = 4 * width`) follow.
+with whole numbers. A size is changed in the file's syntax tree before the file is run, so that names which depend on it
+(`hidden = 4 * width`) change too.
 """
 import ast
 import copy
@@ -15,7 +15,7 @@ import types
 
 
 class Refused(Exception):
-    """One sentence for the user: what is wrong, and the remedy."""
+    """The problem or an option cannot be used. The message is one sentence for the user: what is wrong, and the remedy."""
 
 
 def first_line(error):
@@ -29,7 +29,7 @@ def load_torch():
     except Exception as error:  # a broken installation fails in many ways
         raise Refused(f"PyTorch does not load in {sys.executable} ({first_line(error)}): install it there "
                       "(pip install torch), or name another interpreter in HONE_PYTHON") from error
-    # Not torch.use_deterministic_algorithms, which imports the compiler's 850 modules to tell it: as long as torch itself takes.
+    # torch.use_deterministic_algorithms would also import the compiler's 850 modules, which takes as long as importing torch itself.
     torch.set_deterministic_debug_mode("warn")
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
@@ -37,7 +37,7 @@ def load_torch():
 
 
 def explain(error, doing):
-    """The sentence for what a user's file raised."""
+    """Returns a sentence for the user about an exception that the user's file raised."""
     import socket
     import urllib.error
     told = f"{type(error).__name__}: {first_line(error)}"
@@ -62,7 +62,7 @@ def explain(error, doing):
 
 
 def whole_constant(node):
-    """The value of an expression of whole constants, or None."""
+    """Returns the value of an expression of whole constants; None: it is another expression."""
     if isinstance(node, ast.Constant):
         return node.value if type(node.value) is int else None
     if isinstance(node, ast.BinOp):
@@ -84,7 +84,7 @@ def whole_constant(node):
     return None
 
 
-MOST_LISTED = 4  # numbers of a list that is taken for sizes
+MOST_LISTED = 4  # the longest list whose numbers are taken for sizes
 
 
 def held(holder, key):
@@ -92,9 +92,9 @@ def held(holder, key):
 
 
 def places(tree):
-    """(name, holder, key) of what module-level names are set to: a statement's value (key is None), or an element of a list.
+    """Returns [(name, holder, key)]: where the value of each module-level name stands, in a statement (key is None) or in a list.
 
-    The numbers of `shape = (64, 32)` are shape_0 and shape_1, the only one of `shape = (64,)` is shape, where no other name is called so.
+    The numbers of `shape = (64, 32)` are called shape_0 and shape_1, and that of `shape = (64,)` shape, unless the file has these names.
     """
     found, listed = [], []
     for statement in tree.body:
@@ -115,7 +115,7 @@ def places(tree):
 
 
 class Problem:
-    """The file's text. `sizes`: its module-level whole numbers by name; others may be put in their place."""
+    """A problem file. `sizes`: its module-level whole numbers by name. build() and run_file() take other numbers for them."""
 
     def __init__(self, text, file, class_name="Model", training=True):
         self.file, self.class_name, self.training = file, class_name, training
@@ -140,7 +140,7 @@ class Problem:
         self.written = dict(self.sizes)
 
     def run_file(self, sizes):
-        """The file's names, with `sizes` in place of what it says."""
+        """Runs the file with `sizes` in place of its own numbers, and returns its module-level names."""
         tree = self.tree
         if any(self.written.get(name) != size for name, size in sizes.items()):
             tree = copy.deepcopy(tree)
@@ -159,7 +159,7 @@ class Problem:
         return module.__dict__
 
     def build(self, sizes, dtype=None, seed=None, make=None):
-        """(module, names): a new instance at these sizes, its floating-point state in `dtype` where that is given.
+        """Returns (module, names): a new instance at these sizes, and the file's names. `dtype`: of its floating-point state, if given.
 
         `seed`: of PyTorch's random numbers, before the file runs and again before the class does, as KernelBench's harness
         sets it. `make`: another class that takes the same arguments.
@@ -191,7 +191,7 @@ class Problem:
 
 
 def state_of(model):
-    """Parameters and buffers by name, shared ones once, in the module's order."""
+    """Returns the module's parameters and buffers by name, in its order; shared ones once."""
     state = {}
     seen = set()
     for name, tensor in list(model.named_parameters(remove_duplicate=True)) + list(model.named_buffers(remove_duplicate=True)):
@@ -202,12 +202,12 @@ def state_of(model):
 
 
 def counter(name, tensor):
-    """Whether a buffer only counts calls (batch normalization's): no result depends on it."""
+    """Returns whether a buffer only counts calls, as batch normalization's num_batches_tracked: no result depends on it."""
     return name.split(".")[-1] == "num_batches_tracked" and tensor.numel() == 1
 
 
 def outputs_of(result):
-    """The tensors that forward returned, in order."""
+    """Returns the tensors in forward's result, in order."""
     import torch
     if torch.is_tensor(result):
         return [result]
@@ -229,7 +229,7 @@ def outputs_of(result):
 
 
 def as_dtype(tensor, dtype):
-    """A copy in `dtype`, of what is no floating-point number in its own."""
+    """Returns a copy of the tensor, in `dtype` if it is floating-point."""
     return tensor.to(dtype, copy=True) if tensor.is_floating_point() else tensor.clone()
 
 
@@ -238,7 +238,7 @@ PRODUCTS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "conv
 
 
 def round_mantissa(tensor, bits):
-    """Float32 numbers rounded to `bits` of mantissa, ties to even, as tensor cores take their factors."""
+    """Returns float32 numbers rounded to `bits` bits of mantissa, ties to even, as tensor cores round their factors."""
     import torch
     drop = 23 - bits
     whole = tensor.contiguous().view(torch.int32)
@@ -248,7 +248,7 @@ def round_mantissa(tensor, bits):
 
 
 def rounding_mode(bits):
-    """A mode under which products round their float32 factors."""
+    """Returns a TorchFunctionMode in which matrix products and convolutions round their float32 factors to `bits` bits of mantissa."""
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -278,7 +278,7 @@ PRECISIONS = ("float64", "float32", "bfloat16", "float16", "tf32")
 
 
 def evaluate(problem, sizes, model, inputs, state, precision="float64"):
-    """(outputs, state afterwards): forward on these inputs with this state.
+    """Runs forward on these inputs with this state, and returns (outputs, state afterwards, the inputs afterwards).
 
     `inputs`: forward's arguments in order; `state`: tensors by the module's names, which are not changed. `model` is of the
     sizes; its own state does not matter. "tf32" is float32 with the factors of products rounded to 10 bits.
@@ -303,7 +303,7 @@ def evaluate(problem, sizes, model, inputs, state, precision="float64"):
 
 
 def model_for(problem, sizes, precision="float64"):
-    """An instance whose own constants have the precision's dtype."""
+    """Returns an instance whose own constants have the precision's dtype."""
     import torch
     dtype = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}.get(precision, torch.float32)
     before = torch.get_default_dtype()

@@ -21,9 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Address space that PyTorch takes for itself: libraries with device code, arenas and stacks of threads.
+// Bytes of address space that PyTorch takes for itself: libraries with device code, memory arenas and stacks of
+// threads.
 constexpr int64_t kOwnAddressSpace = int64_t{48} << 30;
-constexpr double kAskSeconds = 20;
+constexpr double kAskSeconds = 20;  // limit for asking Python where its packages are
 
 constexpr std::string_view kAsk =
     "import json, os, sys, sysconfig\n"
@@ -43,9 +44,9 @@ int64_t MachineMemory() {
   return pages > 0 && size > 0 ? static_cast<int64_t>(pages) * size : int64_t{8} << 30;
 }
 
-// Ninja puts each command into a process group of its own, which the sandbox refuses, for by its group a process is
-// ended. load_inline calls this instead: the real one lists the commands, all but the last run side by side, then the
-// last, which links.
+// A shell script that replaces ninja for load_inline. Ninja puts each command into a process group of its own, which
+// the sandbox refuses, because a child is ended by its group. The script lets the real ninja list the commands, runs
+// all but the last at the same time, and then the last, which links.
 constexpr std::string_view kNinja = R"(#!/bin/sh
 case " $* " in *" --version "*|*" -t "*) exec {0} "$@";; esac
 {0} -t commands > hone_commands || exit 1
@@ -96,8 +97,8 @@ Result<Python> FindPython(const std::vector<std::string>& environment) {
   fields.Require("executable", python.executable);
   fields.Require("paths", python.read_paths);
   if (!fields.ok() || python.executable.empty()) return useless(fields.ok() ? "it does not know its own name" : fields.status().message());
-  // "-c" makes the folder that we are in Python's first path: a user's folder is nothing installed. And a link's target lies
-  // elsewhere.
+  // Started with "-c", Python has the current folder as its first path. That is the user's own folder and must not be
+  // readable. For a path that is a symbolic link, the link's target must be readable too.
   std::error_code ignored;
   const fs::path here = fs::current_path(ignored);
   std::erase_if(python.read_paths, [&](const std::string& path) { return path == "/" || fs::path(path) == here; });
@@ -112,7 +113,7 @@ Result<Python> FindPython(const std::vector<std::string>& environment) {
 
 Result<PythonStart> StartOf(const Python& python, const std::string& script, const std::string& scratch,
                             const PythonOptions& options, const std::vector<std::string>& more_read_paths) {
-  // The script goes by a file: Linux allows 128 KiB for one argument of a command line.
+  // The script is passed as a file, because Linux limits an argument of a command line to 128 KiB.
   HONE_RETURN_IF_ERROR(WriteFileAtomically(scratch + "/hone_script.py", script));
   PythonStart start;
   start.argv = {python.executable, "-c",
@@ -157,7 +158,8 @@ Result<PythonStart> StartOf(const Python& python, const std::string& script, con
   if (options.gpu >= 0) {
     AllowGpu(&policy);
     policy.memory_bytes = 0;
-    start.environment.emplace_back("CUBLAS_WORKSPACE_CONFIG=:4096:8");  // without it cuBLAS may sum in another order each time
+    // Without this, cuBLAS may sum in another order each time.
+    start.environment.emplace_back("CUBLAS_WORKSPACE_CONFIG=:4096:8");
   }
   return start;
 }
@@ -167,7 +169,7 @@ Status AllowCompilers(const std::string& cuda_home, const Python& python, const 
   for (std::string& entry : start->environment) {
     if (!entry.starts_with("PATH=")) continue;
     const Result<std::string> ninja = FindExecutable("ninja", SplitSearchPath(entry.substr(5)));
-    if (!ninja.ok()) break;  // load_inline asks for it itself
+    if (!ninja.ok()) break;  // load_inline reports that ninja is missing
     const std::string folder = scratch + "/bin";
     HONE_RETURN_IF_ERROR(WriteFileAtomically(folder + "/ninja", fmt::format(fmt::runtime(kNinja), *ninja)));
     if (chmod((folder + "/ninja").c_str(), 0755) != 0)
@@ -183,7 +185,7 @@ Status AllowCompilers(const std::string& cuda_home, const Python& python, const 
   policy.exec_paths.push_back(cuda);
   policy.exec_paths.insert(policy.exec_paths.end(), python.read_paths.begin(), python.read_paths.end());
   policy.processes = -1;
-  // Inductor compiles in this process: its pool of workers would be as many more PyTorches.
+  // With one thread, Inductor compiles in its own process. Each worker of its pool would load PyTorch again.
   start->environment.emplace_back("TORCHINDUCTOR_COMPILE_THREADS=1");
   start->environment.push_back("TORCH_EXTENSIONS_DIR=" + scratch);
   start->environment.push_back("CUDA_HOME=" + cuda);

@@ -54,7 +54,7 @@ std::string DescribeScript() {
 
 namespace {
 
-// What both sides of a socket share.
+// Returns the files with which scripts that talk over a socket begin.
 std::string Common() {
   return std::string(hone_torch_problem, hone_torch_problem_size) +
          std::string(hone_torch_frames, hone_torch_frames_size);

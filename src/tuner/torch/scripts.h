@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Python of this room, embedded at build time: what describes a problem, what serves a
-// reference, and what judges a finished module.
+// Returns the Python scripts of this folder, which are embedded at build time. Each is the text of several files, in
+// the order named.
 #pragma once
 
 #include <string>

@@ -1,21 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A first candidate for a chain of operators about matrix products. Goes between shapes.py and image_seed.py in one text.
+"""Writes a first candidate for a chain of operators with matrix products. Stands before image_seed.py in one script.
 
-forward's operators are recorded while it runs. Where all of them are matrix products, operators on elements and operators on
-rows of the operators below, the products become [[call]] entries of a launch plan and what stands between them kernels; else there is no seed.
-In its text `@{t:in x}` stands for a tensor of the task ("in", "state" or "out", and its name here) and `@{d:expression}` for
+forward's operators are recorded while it runs. If all of them are matrix products, elementwise operators (ELEMENTWISE) or operators
+on rows (ROWS), the products become [[call]] entries of a launch plan, and the operators between them kernels; otherwise there is no
+seed. In its text `@{t:in x}` stands for a tensor of the task ("in", "state" or "out", and its name here) and `@{d:expression}` for
 an expression over the file's sizes.
 """
 import re
 
 
 class NoSeed(Exception):
-    """Says which operator the seed's writer does not know."""
+    """There is no seed; the message names the operator that cannot be written."""
 
 
-# Operators on elements: the C of float arguments {0}, {1}, …; numbers among an operator's arguments stand in their order. Comparisons
-# are written so that a NaN stays one, as it does in PyTorch.
+# Elementwise operators as C expressions of float arguments {0}, {1}, …, which are the operator's tensors and numbers in their order.
+# Comparisons are written so that NaN gives NaN, as in PyTorch.
 ELEMENTWISE = {
     "relu": "{0} < 0.0f ? 0.0f : {0}", "sigmoid": "1.0f / (1.0f + expf(-{0}))", "tanh": "tanhf({0})", "exp": "expf({0})", "neg": "-{0}",
     "abs": "fabsf({0})", "sqrt": "sqrtf({0})", "rsqrt": "rsqrtf({0})", "silu": "{0} / (1.0f + expf(-{0}))", "square": "{0} * {0}",
@@ -38,11 +38,11 @@ class Node:
 
     def __init__(self, op, arguments, shape, kind, width, place=None, extra=None):
         self.op, self.arguments, self.shape, self.kind, self.width = op, arguments, tuple(shape), kind, width
-        self.place, self.extra = place, extra  # place: where its elements lie, once they do
+        self.place, self.extra = place, extra  # place: the plan's tensor that holds the elements; None: they are not written yet
 
 
 def product(*texts):
-    """The product of expressions, in parentheses where they need them."""
+    """Returns the product of expressions, with parentheses around those that need them."""
     return " * ".join(f"({text})" if re.search(r"[^\w]", text) else text for text in texts) or "1"
 
 
@@ -54,13 +54,13 @@ def number(value):
 
 
 def elementwise(name, arguments, keywords, node):
-    """(operator, arguments as ELEMENTWISE takes them: what `node` says of tensors, and texts of numbers)."""
+    """Returns (operator, arguments for ELEMENTWISE: node(tensor) for a tensor, C text for a number)."""
     import torch
     op = "gelu_tanh" if name == "gelu" and keywords.get("approximate") == "tanh" else name
     if op not in ELEMENTWISE:
         raise NoSeed(name)
     given = list(arguments) + [value for key, value in keywords.items() if key != "approximate"]
-    if name == "softplus":  # beta, threshold
+    if name == "softplus":  # ELEMENTWISE knows it with PyTorch's default beta and threshold only
         if any(float(value) != one for one, value in zip([1.0, 20.0], given[1:])):
             raise NoSeed(f"{name} with other parameters")
         given = given[:1]
@@ -80,7 +80,7 @@ def elementwise(name, arguments, keywords, node):
 
 
 class Trace:
-    """What forward does, as Nodes."""
+    """Records forward's operators as Nodes."""
 
     def __init__(self, leaves, rows):
         self.known, self.keep, self.rows, self.order = {}, [], rows, []
@@ -161,7 +161,7 @@ class Trace:
 
 
 class Writer:
-    """The seed's text."""
+    """Writes the seed's text."""
 
     def __init__(self, rows):
         self.rows, self.plan, self.code, self.step, self.helpers = rows, "", "", 0, set()
@@ -173,7 +173,7 @@ class Writer:
         return f"p{pointers.index(node.place)}[{index}]"
 
     def value(self, node, pointers, lines, names):
-        """The name of a variable that holds the element, after `lines`."""
+        """Returns the name of a C++ variable that holds the node's element, and adds the lines that define it to `lines`."""
         node = getattr(node, "same", node)
         if node not in names:
             if node.place is not None:
@@ -222,7 +222,7 @@ class Writer:
             rest = list(node.arguments[1:])
             scale = f" * {self.load(rest.pop(0), pointers)}" if weighted else ""
             shift = f" + {self.load(rest.pop(0), pointers)}" if biased else ""
-            # In double precision: a row may lie far from zero beside its spread.
+            # Sums are in double precision, since a row's mean may be large compared with its spread.
             body += (f"  double sum = 0.0, squares = 0.0;\n{each}sum += at(c);\n  const double mean = Sum(sum) / static_cast<double>(width);\n"
                      f"{each}squares += (at(c) - mean) * (at(c) - mean);\n  const double scale = rsqrt(Sum(squares) / static_cast<double>(width) + {eps});\n"
                      f"{each}out[r * width + c] = static_cast<float>((at(c) - mean) * scale){scale}{shift};\n")
@@ -254,7 +254,8 @@ class Writer:
 
 
 def traced_forward(trial, start, expressions, inputs_named, state_named):
-    """(trace, outputs): forward once, each operator told to the trace that `start` makes of [(tensor, extents, place)] of inputs and state."""
+    """Runs forward once and returns (trace, outputs). start([(tensor, extents, place)]) of inputs and state makes the trace, whose
+    record() is called for each operator."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
     if any(str(one.dtype) != "torch.float32" for one in list(trial.inputs) + list(trial.state.values()) if torch.is_tensor(one)):
@@ -282,7 +283,7 @@ def traced_forward(trial, start, expressions, inputs_named, state_named):
 
 
 def seed_of(trial, expressions, inputs_named, state_named):
-    """(text, "") or ("", why there is none). Input and state names as in the task's description."""
+    """Returns (text, "") or ("", why there is no seed). The names of inputs and state are those of the task's description."""
     try:
         def start(leaves):
             first = next((one for one in leaves if one[0].dim() > 1 and "{t:in " in one[2]), None)
@@ -322,5 +323,5 @@ def seed_of(trial, expressions, inputs_named, state_named):
         return writer.text(workspaces), ""
     except NoSeed as reason:
         return "", str(reason)
-    except Exception as error:  # a form of an operator that nobody thought of; the task is as good without a seed
+    except Exception as error:  # an unforeseen form of an operator: the task is usable without a seed
         return "", f"{type(error).__name__}: {first_line(error)}"

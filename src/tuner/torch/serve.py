@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluates a task's PyTorch module in double precision for the judge. Follows problem.py and frames.py in one text.
+"""Evaluates a task's PyTorch module in double precision for the judge. Stands behind problem.py and frames.py in one script.
 
 Descriptor 3 is a stream socket with frames (src/base/frames.h), 4 a memory file that the judge maps too. The first frame
 names the module; each later one asks for outputs at some sizes, with places of inputs and results in the memory file.
@@ -24,7 +24,7 @@ class Server:
     def model(self, sizes, precision, device):
         key = (tuple(sorted(sizes.items())), precision, device)
         if key not in self.models:
-            self.models.clear()  # one at a time: weights may be large
+            self.models.clear()  # keeps one model at a time, since weights may be large
             self.models[key] = model_for(self.problem, sizes, precision).to(device)
         return self.models[key]
 
@@ -45,13 +45,13 @@ class Server:
         tensors = {one["name"]: place(one, getattr(torch, one["dtype"])) for one in request["tensors"]}
         precision = request.get("precision", "float64")
         results = None
-        # Other precisions are the linter's, which asks what the CPU's arithmetic makes of them.
+        # Only the linter asks for other precisions: it needs the results of the CPU's arithmetic.
         if self.gpu is not None and precision == "float64":
             try:
                 results, after = self.compute(tensors, sizes, precision, self.gpu)
             except Refused:
                 raise
-            except Exception as error:  # too little memory, or no double form of an operator there: the CPU has both
+            except Exception as error:  # too little memory on the GPU, or an operator without a double version there: uses the CPU
                 print(f"on the GPU: {error}", file=sys.stderr)
         if results is None:
             torch.cuda.empty_cache()
@@ -68,17 +68,17 @@ class Server:
                 place(one, torch.float64).copy_(result)
         del results, after, made, result
         if self.gpu is not None:
-            torch.cuda.empty_cache()  # the judge beside needs the memory
+            torch.cuda.empty_cache()  # the judge's process needs the memory
 
     def compute(self, tensors, sizes, precision, device):
         """(outputs, state afterwards) by the module on `device`, from tensors of the judge's memory."""
         import torch
-        with torch.device(device):  # for what forward itself makes
+        with torch.device(device):  # of tensors that forward itself makes
             here = {name: tensor.to(device).bool() if name in self.job["booleans"] else tensor.to(device) for name, tensor in tensors.items()}
             state = {name: here[tensor] for tensor, name in self.job["state"].items()}
             inputs = [here[one["tensor"]] if "tensor" in one else one["value"] for one in self.job["inputs"]]
             model = self.model(sizes, precision, device)
-            for name, tensor in state_of(model).items():  # counters, which are no tensors of the task
+            for name, tensor in state_of(model).items():  # state that is no tensor of the task: counters
                 if name not in state:
                     state[name] = tensor
             results, after, _ = evaluate(self.problem, sizes, model, inputs, state, precision)
@@ -86,7 +86,7 @@ class Server:
 
 
 def gpu_of(job):
-    """The device that the job names, where this PyTorch can use it; else None."""
+    """Returns the GPU that the job names; None: it names none, or this PyTorch cannot use it."""
     import torch
     if job.get("gpu", -1) < 0 or not torch.cuda.is_available():
         return None
@@ -95,7 +95,7 @@ def gpu_of(job):
         torch.cuda.set_device(device)
         torch.ones(2, device=device, dtype=torch.float64).sum().item()
         return device
-    except Exception:  # built for another generation of GPUs, say
+    except Exception:  # for example, this PyTorch is built for another generation of GPUs
         return None
 
 
@@ -126,5 +126,5 @@ def main():
 
 try:
     main()
-except Gone:  # the judge is done
+except Gone:  # the judge has closed the socket
     os._exit(0)

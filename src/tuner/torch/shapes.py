@@ -1,20 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a problem's extents follow from its sizes, found by building it at other sizes. Follows problem.py in one text.
+"""Finds how the extents of a problem's tensors follow from its sizes, by building it at other sizes. Stands behind problem.py in
+one script.
 
-Sizes are tried on PyTorch's meta device, where a module of any size costs nothing but its shapes.
+Problems are built on PyTorch's meta device, where tensors have shapes and no memory, so that any size is cheap.
 """
 
 import re
 
-MOST_SHIFT = 64  # of d + a, in an extent such as (d + 2 * padding - kernel) / stride + 1
+MOST_SHIFT = 64  # the largest a, in an extent such as (d + a) / stride + 1 with a = 2 * padding - kernel
 MOST_STRIDE = 16
 
 
 class ShapesOfRecurrences:
-    """While it is entered, RNN, LSTM and GRU make nothing but their results' shapes, with as many products as they need.
+    """A context in which RNN, LSTM and GRU make results of the right shapes by as many matrix products as they need, without steps.
 
-    PyTorch's meta device would go through every step of a sequence, which takes seconds a call.
+    Otherwise PyTorch's meta device goes through every step of a sequence, which takes seconds per call.
     """
 
     def __init__(self, device):
@@ -56,14 +57,15 @@ class ShapesOfRecurrences:
 
 
 class Shapes:
-    """Extents of one problem at sizes of one's choice. `device`: "meta", or "cpu" where the module looks at values."""
+    """Finds the extents of one problem at given sizes. `device`: "meta", or "cpu" if the module depends on values."""
 
     def __init__(self, problem, device):
         self.problem, self.device = problem, device
         self.known = {}
 
     def at(self, changed):
-        """({extent's key: number}, kinds) or a sentence. `changed`: sizes other than the file's."""
+        """Returns ({extent's key: number}, {tensor's key: (axes, dtype)}), or a sentence that says why the problem fails. Keys of extents
+        are ("in", number, axis), ("state", name, axis) or ("out", number, axis). `changed`: the sizes that differ from the file's."""
         key = tuple(sorted(changed.items()))
         if key not in self.known:
             sizes = {**self.problem.sizes, **changed}
@@ -93,7 +95,7 @@ class Shapes:
 
 
 class DeclaredShapes(Shapes):
-    """Extents that the problem itself names (definition.py): nothing need be run to find them."""
+    """Finds extents by the problem's own get_shapes() (definition.py), without running the module."""
 
     def __init__(self, problem):
         super().__init__(problem, "meta")
@@ -109,9 +111,9 @@ class DeclaredShapes(Shapes):
 
 
 def works(shapes, base, sizes):
-    """The extents at these sizes where the problem keeps its form there and no tensor is empty, else None.
+    """Returns the extents at these sizes; None: the problem fails, has other tensors, or a tensor becomes empty there.
 
-    PyTorch's meta device lets a convolution be larger than what it is slid over, in some versions: its result has no elements.
+    In some versions, PyTorch's meta device accepts a convolution whose kernel is larger than its input: its result is empty.
     """
     found = shapes.at(sizes)
     if isinstance(found, str) or found[1] != base[1]:
@@ -120,7 +122,8 @@ def works(shapes, base, sizes):
 
 
 def multiple_of(shapes, base, name, size, others, least=1):
-    """(multiple, None) of which sizes of `name` must be, or (None, why the module fixes it). The multiple is one of `least`."""
+    """Returns (number of which sizes of `name` must be multiples, None), or (None, why the module works at no other size). The number
+    is itself a multiple of `least`."""
     for unit in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128):
         if unit > size or size % unit != 0 or unit % least != 0:
             continue
@@ -132,7 +135,7 @@ def multiple_of(shapes, base, name, size, others, least=1):
 
 
 def depends(shapes, base, name, size, unit):
-    """The extents that change with `name`, at once or after a few steps."""
+    """Returns the keys of the extents that change with `name`, at the next multiple or at one of a few later ones."""
     changed = set()
     for count in (1, 2, 3, 17):
         other = works(shapes, base, {name: size + unit * count})
@@ -141,7 +144,7 @@ def depends(shapes, base, name, size, unit):
 
 
 def fit_one(name, points):
-    """An expression over one size for (size, extent) pairs, or None."""
+    """Returns an expression over the size `name` that gives all pairs (size, extent); None: none was found."""
     (x0, y0) = points[0]
     if all(x == y for x, y in points):
         return name
@@ -158,7 +161,7 @@ def fit_one(name, points):
         if slope > 0 and all(slope * x + rest == y for x, y in points):
             return f"{slope} * {name} {'+' if rest > 0 else '-'} {abs(rest)}"
     for stride in range(2, MOST_STRIDE + 1):
-        # Of the forms that agree at these points the one whose dividend is never negative is right at small sizes too.
+        # Several forms may agree at these points. One whose dividend is never negative is right at small sizes too.
         for rest, shift in sorted(((rest, shift) for rest in (1, 0, 2, -1) for shift in range(-MOST_SHIFT, MOST_SHIFT + 1)),
                                   key=lambda one: (abs(one[0] - 1), abs(one[1]))):
             if all(x + shift >= 0 and (x + shift) // stride + rest == y for x, y in points):
@@ -189,7 +192,7 @@ class Fitter:
         return None if extents is None else extents[key]
 
     def fit(self, key, names):
-        """An expression of extent `key` over `names`, or None."""
+        """Returns an expression over the sizes `names` for the extent `key`; None: none was found."""
         size = self.base[0][key]
         if not names:
             return str(size)
@@ -197,8 +200,8 @@ class Fitter:
         if len(names) == 1:
             return singles[names[0]]
         at = {name: self.sizes[name] for name in names}
-        # A product of the sizes with a constant; a sum of multiples of them; or a product of shapes that shift (a flattened convolution), which is
-        # tried last, for a quotient of large numbers comes near a sum at many places.
+        # Tries a constant times the product of the sizes, then a sum of multiples of them, then a product of expressions of one size each (a
+        # flattened convolution). The last comes last because its quotient of large numbers is close to a sum at many sizes.
         texts = []
         product = math.prod(at.values())
         if size % product == 0:
@@ -210,10 +213,11 @@ class Fitter:
             texts.append(" + ".join(f"{slope} * {name}" if slope != 1 else name for slope, name in zip(slopes, names))
                          + (f" {'+' if rest > 0 else '-'} {abs(rest)}" if rest else ""))
         if all(isinstance(one, str) for one in singles.values()):
-            # E = prod f_i(d_i) / E0^(n-1) where each f_i is the extent with the others at the file's sizes.
+            # The extent is prod f_i(d_i) / E0^(n-1), where f_i is the extent as an expression of size d_i alone, and E0 the extent at the
+            # file's sizes.
             power = size ** (len(names) - 1)
             texts.append("(" + " * ".join(f"({singles[name]})" for name in names) + f") / {power}")
-        if len(names) == 2:  # a convolution's result, the groups of a row
+        if len(names) == 2:  # a difference (a convolution's result) or a quotient (the groups of a row)
             for one, other in (names, names[::-1]):
                 rest = size - at[one] + at[other]
                 texts.append(f"{one} - {other}" + (f" {'+' if rest > 0 else '-'} {abs(rest)}" if rest else ""))
@@ -228,10 +232,10 @@ class Fitter:
         tries = []
         for step in range(1, 9):
             changed = {name: self.sizes[name] + self.units[name] * ((step * (3 + 2 * i)) % 11) for i, name in enumerate(names)}
-            if step > 6:  # far off, where what only comes near does not hold
+            if step > 6:  # at much larger sizes, an expression that is only close fails
                 changed = {name: size * (2 + (step + i) % 3) for i, (name, size) in enumerate(changed.items())}
             tries.append(changed)
-        if "/" in text and len(names) == 2:  # sizes of which one must divide the other are met by multiples alone
+        if "/" in text and len(names) == 2:  # one size may have to divide the other: tries multiples of both
             tries += [{name: self.sizes[name] * factor for name, factor in zip(names, factors)} for factors in ((2, 1), (2, 2), (3, 1), (4, 2), (1, 2), (2, 4))]
         for changed in tries:
             expected = self.value(key, changed)
@@ -244,15 +248,15 @@ class Fitter:
 
 
 def evaluate_text(text, sizes):
-    """A whole expression as Hone's expressions mean it: division truncates, of numbers that are not negative here."""
+    """Returns the value of an expression of whole numbers as Hone computes it: division truncates. No number is negative here."""
     return eval(compile(text.replace("/", "//"), "expression", "eval"), {"__builtins__": {}}, dict(sizes))
 
 
 def find_dimensions(shapes, fixed_by_user, notes, least=None):
-    """(dims, expressions): sizes that vary, {name: {"size", "multiple"}}, and {extent's key: text} for every extent.
+    """Returns (dims, expressions): the sizes that vary, {name: {"size", "multiple"}}, and {extent's key: text} for every extent.
 
-    A size that the module fixes, or whose effect on a shape cannot be said in a line, keeps the file's number; `notes` says
-    why. `least`: what sizes are a multiple of, by name, where that is known beforehand.
+    A size that the module fixes, or whose effect on an extent is no single expression, keeps the file's number; `notes` gets the
+    reason. `least`: {name: number of which the size is a multiple}, as far as that is known beforehand.
     """
     base = shapes.at({})
     if isinstance(base, str):
@@ -264,7 +268,7 @@ def find_dimensions(shapes, fixed_by_user, notes, least=None):
             continue
         unit, why = multiple_of(shapes, base, name, size, {}, (least or {}).get(name, 1))
         if unit is None:
-            # Only sizes are worth a word: a name that no shape depends on is a setting.
+            # A number that is an extent of no tensor is a setting and no size: it gets no note.
             if any(extent == size for extent in base[0].values()):
                 notes.append(f"{name} = {size} is fixed: at other sizes the module fails ({why})")
             continue
@@ -284,7 +288,7 @@ def find_dimensions(shapes, fixed_by_user, notes, least=None):
         if unfit is None:
             return {name: {"size": sizes[name], "multiple": units[name]} for name in sizes}, expressions
         key, names = unfit
-        # What an input's shape names stays rather than what only the module's own sizes follow from.
+        # A size on which no input's shape depends is given up before one on which an input's shape does.
         given_up = min(names, key=lambda name: (inputs[name], -list(sizes).index(name)))
         notes.append(f"{given_up} = {sizes[given_up]} is fixed: how the shape of {' '.join(map(str, key[:2]))} follows from "
                      f"{' and '.join(names)} cannot be said in one expression")

@@ -28,11 +28,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kComputeSeconds = 120;  // as a CUDA oracle has
+constexpr double kComputeSeconds = 120;  // limit for one evaluation, the same as a CUDA oracle's
 constexpr int64_t kAlign = 256;
 constexpr int64_t kMostAnswerBytes = 1 << 20;
 
-// A memory file and where it is mapped here. The other side maps it anew when it has grown.
+// A memory file, mapped into this process. The Python process maps it again when it has grown.
 class SharedMemory {
  public:
   explicit SharedMemory(UniqueFd fd) : fd_(std::move(fd)) {}
@@ -144,14 +144,14 @@ class TorchReference : public HostReference {
         Ask(request, kComputeSeconds, fmt::format("evaluating the module for {}", DimsText(dims)), StatusCode::kInvalidArgument);
     if (!answer.ok()) return answer.status();
     for (const auto& [tensor, offset] : taken) {
-      // Memory from ftruncate is aligned to pages, and places in it to 256 bytes.
+      // The cast is aligned: the mapping begins at a page, and `offset` is a multiple of kAlign.
       HONE_RETURN_IF_ERROR(take(tensor->name, reinterpret_cast<const double*>(memory_.data() + offset)));  // NOLINT
     }
     return Status::Ok();
   }
 
  private:
-  // What the process answers; `refused`: the code of what it says is wrong.
+  // Sends the process a request and returns its answer. `refused`: the code of the Status if the answer is an error.
   Result<json> Ask(const json& question, double limit_seconds, const std::string& doing, StatusCode refused) {
     const Status sent = SendFrame(socket_.get(), DumpJson(question), {}, {}, limit_seconds);
     if (!sent.ok()) return Gone(sent.code() == StatusCode::kTimedOut, limit_seconds, doing);
@@ -164,7 +164,8 @@ class TorchReference : public HostReference {
     return answer;
   }
 
-  // The process has ended, or is ended because it is late; it stays gone.
+  // Records that the process has ended, or ends it because it is late, and returns the error, which later calls return
+  // too.
   Status Gone(bool late, double limit_seconds, const std::string& doing) {
     std::optional<ExitState> end;
     if (!late) end = child_.Wait(5);
@@ -188,7 +189,7 @@ class TorchReference : public HostReference {
   const Task task_;
   const TemporaryDirectory scratch_;
   ChildProcess child_;
-  UniqueFd socket_, told_;  // told_: what it prints
+  UniqueFd socket_, told_;  // told_: memory file with what the process prints
   SharedMemory memory_;
   std::string name_;
   bool uses_gpu_ = false;
@@ -232,7 +233,7 @@ Result<std::shared_ptr<HostReference>> TorchReferences::Get(const Task& task, co
     if (kept_[i].first != key) continue;
     auto found = std::move(kept_[i]);
     kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (found.second->lost()) break;  // a new one is started
+    if (found.second->lost()) break;  // the process has ended: starts another
     kept_.push_back(found);
     return found.second;
   }

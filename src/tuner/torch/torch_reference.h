@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task's PyTorch module as the judge's reference: a process of the user's Python that evaluates it in double precision,
-// and gives results through memory which both map.
+// Uses a task's PyTorch module as the judge's reference: a process of the user's Python evaluates it in double
+// precision, and hands over results in memory that both processes map.
 //
-// The process is started once and answers any number of cases. Its socket carries frames of JSON: first the module
-// ({"text", "file", "class", "training", "threads", "gpu", "inputs", "outputs", "state", "sizes"}), answered by {"torch":
-// version, "device": what computes}; then {"dims", "tensors": [{"name", "dtype", "shape", "offset"}], "results": [{"name", "shape", "offset"}], "bytes",
-// "precision"}, answered by {"seconds"}. Either answer may be {"error": sentence} instead. serve.py is the other side.
+// The process is started once and answers any number of requests. Its socket carries frames of JSON:
+// * the first describes the module, {"text", "file", "class", "training", "threads", "gpu", "inputs", "outputs",
+//   "state", "sizes"}, and is answered by {"torch": version, "device": what computes};
+// * each later one asks for results, {"dims", "tensors": [{"name", "dtype", "shape", "offset"}], "results": [{"name",
+//   "shape", "offset"}], "bytes", "precision"}, and is answered by {"seconds"}.
+// Either answer may be {"error": sentence} instead. serve.py is the other side.
 #pragma once
 
 #include <memory>
@@ -23,23 +25,25 @@
 
 namespace hone {
 
-inline constexpr double kTorchStartSeconds = 180;  // to load PyTorch: a cold disk, a busy machine
+inline constexpr double kTorchStartSeconds = 180;  // limit for loading PyTorch from a cold disk on a busy machine
 
-// Starts the process of `task`, for which HasTorchModule holds; takes as long as PyTorch takes to load, some seconds.
-// kUnavailable where Python or PyTorch is missing, kInvalidArgument where reference.py cannot be used.
+// Starts the process for `task`, for which HasTorchModule must hold. Takes some seconds, in which PyTorch is loaded.
+// kUnavailable when Python or PyTorch is missing, kInvalidArgument when reference.py cannot be used.
 Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, const PythonOptions& options);
 
-// Keeps the references of the tasks used last, for each evaluation of a task needs the same one. Thread-safe.
+// Keeps the processes of the tasks used last, since each evaluation of a task needs the same process. Thread-safe.
 class TorchReferences {
  public:
+  // Returns the task's process. Starts it if it is not kept or has ended; then errors are StartTorchReference's.
   Result<std::shared_ptr<HostReference>> Get(const Task& task, const PythonOptions& options);
-  // How many of those that are kept hold a GPU.
+  // Returns how many of the kept processes use a GPU.
   int on_gpu();
 
  private:
-  static constexpr size_t kKept = 3;  // each holds a PyTorch in memory
+  static constexpr size_t kKept = 3;  // how many are kept; each has PyTorch in memory
   std::mutex mutex_;
-  std::vector<std::pair<std::string, std::shared_ptr<HostReference>>> kept_;  // by hash, the one used last at the back
+  std::vector<std::pair<std::string, std::shared_ptr<HostReference>>>
+      kept_;  // hash of the task -> process; the last one used is at the back
 };
 
 }  // namespace hone
