@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a finished module in a process of its own against a task's PyTorch module. Follows problem.py and frames.py.
+"""Judges a submission, which runs in a process of its own, by a task's PyTorch module. Stands behind problem.py and frames.py in
+one script.
 
-Descriptor 3 is the socket to hosted_judge.cc, which lists the job and the answer; 4 the one to the submission's stage
-(stage.py), 5 and on those of the baselines; where the job says "lift", as many players' follow (player.py, lifted.py). The
-referee draws inputs and seeds, computes what is right in double precision, and owns all memory that stages read inputs from and
-write outputs to; on a GPU by CUDA's handles for other processes.
+Descriptor 3 is the socket to hosted_judge.cc (hosted_judge.h lists the job and the answer). Descriptor 4 is the socket to the
+submission's stage (stage.py), and 5 and up are those to the baselines' stages. If the job says "lift", the sockets to as many
+players follow (player.py, lifted.py). The referee draws inputs and seeds, computes the right results in double precision, and owns
+all memory that stages read inputs from and write outputs to; on a GPU they open it by CUDA's inter-process handles.
 
-A stage is never believed. Each handover's inputs are new, and complete only when the clock runs: some words of them, at
-places that nobody knows before, are put in after it has started. Outputs are poisoned before. When the stage says that it
-is done, words of the outputs at places drawn in secret are read before the clock stops; all of them are held against what
-is right afterwards, and must still hold those words.
+The referee does not trust a stage. The inputs of each handover are new, and some words of them, at secret places, are written only
+after the clock has started. Outputs are filled with poison before. When the stage says that it is done, some words of the outputs,
+at secret places, are read before the clock stops. Afterwards all outputs are compared with the right results, and they must still
+have the words that were read.
 """
 import ctypes
 import mmap
@@ -20,32 +21,32 @@ import socket
 import time
 
 ALIGN = 256
-PLACES = 4096            # words that come late, and words that are read within the time
-WINDOW_SECONDS = 30e-3   # of a handover: short calls are handed over many at a time, for one costs a millisecond by itself
+PLACES = 4096            # number of input words written, and of output words read, while the clock runs
+WINDOW_SECONDS = 30e-3   # duration of a handover: it has many calls if they are short, because a handover costs about a millisecond
 MOST_CALLS = 512
-MOST_BYTES = 24 << 30    # of one side's slots, beyond the first
+MOST_BYTES = 24 << 30    # limit for the memory of one side's slots after the first
 LEAST_QUADS, MOST_QUADS = 10, 40
-FIRST_CALL = 12          # the first calls after a build may take so many times as long: what compiles does it then
+FIRST_CALL = 12          # factor on the time limit of the first call after a build, which may compile
 LOAD_SECONDS, BUILD_SECONDS, ASK_SECONDS = 420, 120, 60
-ROOM = 4.0               # over the module's own error in float32, where that decides
-FEW = 16                 # elements of a slice that are too few to tell how large its results are
-STRESS_BYTES = 6 << 30   # of inputs and outputs, up to which hard inputs are tried
-PIECE = 1 << 27          # elements that are compared at a time
+ROOM = 4.0               # factor on the module's own error in float32, where that error decides the tolerance
+FEW = 16                 # a slice of fewer elements is not measured by its own rms
+STRESS_BYTES = 6 << 30   # hard inputs are tried if inputs and outputs are at most this large
+PIECE = 1 << 27          # the most elements that are compared at a time
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "subnormal": 1e-40}
 KINDS = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8,
          "float8_e4m3fn": 2.0 ** -4, "float8_e5m2": 2.0 ** -3}  # rounding units
 
 
 class Verdict(Exception):
-    """(verdict, sentence, mismatch or None): the submission's."""
+    """The submission's verdict is not "ok". Arguments: verdict, sentence, mismatch or None."""
 
 
 class Unfit(Exception):
-    """A sentence: the baseline cannot be timed."""
+    """A baseline cannot be timed; the message says why, in a sentence."""
 
 
 class Host:
-    """Memory without a GPU: a file that both sides map, and that neither can shrink."""
+    """Memory for inputs and outputs without a GPU: a file that the referee and the stage map, sealed so that neither can resize it."""
 
     def __init__(self, size):
         import torch
@@ -74,7 +75,7 @@ class Pointer:
 
 
 class Device:
-    """Memory of a GPU, with the handle by which a stage opens it."""
+    """Memory of a GPU for inputs and outputs, with the handle by which a stage opens it."""
 
     def __init__(self, size, device):
         import torch
@@ -116,7 +117,8 @@ def torch_minmax(tensor):
 
 
 def pieces(tensor):
-    """[(begin, place)] of parts along the first axis that have PIECE elements at most: in double precision a whole may not fit."""
+    """Returns [(first row, index)] of parts along the first axis with at most PIECE elements, since a whole tensor in double precision
+    may not fit into memory."""
     if tensor.dim() == 0 or tensor.numel() <= PIECE:
         return [(0, ...)]
     step = max(1, PIECE * tensor.shape[0] // tensor.numel())
@@ -124,7 +126,7 @@ def pieces(tensor):
 
 
 class Layout:
-    """Where a case's inputs and outputs lie, `slots` of them."""
+    """The offsets of a case's inputs and outputs in memory, for `slots` calls of forward."""
 
     def __init__(self, job, case, slots):
         import torch
@@ -134,7 +136,7 @@ class Layout:
         def place(spec, boolean=False):
             nonlocal at
             width = torch.empty((), dtype=getattr(torch, spec["dtype"])).element_size()
-            # Bytes here, which hold 0 and 1 or nothing that was written; booleans there.
+            # A boolean tensor is one of bytes here: they are 0 and 1, or poison. Stages see it as booleans.
             one = {"dtype": spec["dtype"], "shape": spec["shape"], "offset": at, "boolean": boolean}
             at += (math.prod(spec["shape"]) * width + ALIGN - 1) // ALIGN * ALIGN
             return one
@@ -148,7 +150,7 @@ class Layout:
 
 
 class Side:
-    """A stage and the memory that it was given."""
+    """A stage (or a player), and the memory that it shares with the referee."""
 
     def __init__(self, name, descriptor, is_submission):
         self.name, self.frames, self.is_submission = name, Frames(descriptor), is_submission
@@ -234,7 +236,7 @@ class Referee:
         shape, dtype, device = spec["shape"], getattr(torch, spec["dtype"]), self.device
         keys = {"device": device, "generator": self.generator}
         if spec["distribution"] == "index":
-            low, order = int(spec["low"]), spec["order"]  # order: of hone::IndexOrder
+            low, order = int(spec["low"]), spec["order"]  # order: the number of a hone::IndexOrder
             bound = max(1, spec["bound"] - low)
             if order == 1:
                 values = torch.randperm(bound, **keys)[: math.prod(shape)].reshape(shape)
@@ -255,7 +257,7 @@ class Referee:
         raise Verdict("unsupported", f"inputs of the distribution {spec['distribution']} are not drawn for a submission", None)
 
     def fill(self, case, layout):
-        """New inputs for every slot, in memory of the referee's own."""
+        """Draws new inputs for every slot, in the referee's own memory (`truth`)."""
         self.generator.manual_seed(self.secret.getrandbits(62))
         for slot in layout.inputs:
             for one, wanted in zip(slot, self.job["inputs"]):
@@ -263,9 +265,10 @@ class Referee:
                     typed(self.truth, one).copy_(self.draw(case["tensors"][wanted["tensor"]]))
 
     def hard_sets(self, case, layout, seed):
-        """For every second trial, two at most: (what is right, the size of what went in) on hard inputs, which then are in place.
+        """Yields (right results, rms of the largest input) for sets of hard inputs, which are then in `truth`: one set for every second
+        trial, two at most.
 
-        A set counts only where the module itself in float32 is right on it, with room: what no float32 kernel keeps is asked of none.
+        A set is used only if the module itself in float32 is right on it, with room to spare: otherwise no float32 kernel could be.
         """
         if layout.bytes > STRESS_BYTES:
             return
@@ -294,7 +297,8 @@ class Referee:
                 self.refuse(name, case["outputs"][name], fault, f"{what} on hard inputs (tiny, large, equal, zero, far from zero or special by rows)")
 
     def harden(self, case, layout):
-        """Makes the rows of inputs that may be stressed hard, each in one of several ways; rows of one number meet the same in all inputs."""
+        """Makes the inputs that may be stressed hard, row by row in one of several ways. Rows of the same number get the same way in all
+        inputs. Returns whether there is such an input."""
         import torch
         state = self.secret.getrandbits(62)
         any_hard = False
@@ -314,10 +318,10 @@ class Referee:
             power = torch.rand((rows,), **keys)
             sign = torch.where(torch.rand((rows,), **keys) < 0.5, -1.0, 1.0)
             factor = torch.ones(rows, device=self.device)
-            factor = torch.where(kind == 1, torch.exp2(-20 + 10 * power), factor)        # about the root of a common eps
+            factor = torch.where(kind == 1, torch.exp2(-20 + 10 * power), factor)        # tiny: about the square root of a usual eps
             factor = torch.where(kind == 2, torch.exp2(-7 + 14 * power), factor)
-            factor = torch.where(kind == 3, torch.full_like(factor, 2.0 ** -4), factor)  # far from zero, beside a small spread
-            factor = torch.where((kind == 4) | (kind == 5), 0.0 * sign, factor)          # all equal; zeros of both signs
+            factor = torch.where(kind == 3, torch.full_like(factor, 2.0 ** -4), factor)  # far from zero compared with the spread
+            factor = torch.where((kind == 4) | (kind == 5), 0.0 * sign, factor)          # 4: all equal; 5: zeros of both signs
             offset = torch.where(kind == 3, sign * (8 + 8 * power) * scale, torch.where(kind == 4, sign * power * scale, torch.zeros_like(factor)))
             shape = (rows,) + (1,) * (values.dim() - 1)
             values.mul_(factor.to(values.dtype).reshape(shape))
@@ -333,7 +337,7 @@ class Referee:
         return any_hard
 
     def handover(self, side, seconds):
-        """One run of all slots of `side`; the seconds from the handover to the outputs. The truth is in place."""
+        """Runs all slots of `side` on the inputs in `truth`. Returns the seconds from the handover until the outputs are there."""
         import torch
         layout = side.layout
         mine = self.truth.view(torch.int32)
@@ -366,7 +370,7 @@ class Referee:
         return took
 
     def expected(self, case, seed, slot=0, precision="float64"):
-        """(outputs for a slot's inputs by the module that is initialised under `seed`, the size of what went in)."""
+        """Returns (the module's outputs for a slot's inputs, with weights from `seed`; the largest rms of an input or weight)."""
         import torch
         drawn, _ = self.problem.build(case["sizes"], seed=seed)
         state = {name: tensor.detach().to(self.device) for name, tensor in state_of(drawn).items()}
@@ -388,10 +392,10 @@ class Referee:
             raise Refused(explain(error, "the module")) from error
 
     def compare(self, case, seed, actual, results, magnitude, what, slot=0):
-        """(worst scaled error, rms error) of a submission's outputs; raises the verdict where one is wrong.
+        """Returns (worst scaled error, rms error) of a submission's outputs. Raises the verdict if one is wrong.
 
-        A tolerance is found at sizes that a CPU tries in a moment. Where results cancel, the module in float32 errs by more at the file's
-        sizes than it allows: then the module's own error decides, and `case["widened"]` says so.
+        The task's tolerance was measured at sizes that a CPU computes quickly. At the file's sizes the module itself in float32 may err
+        by more, where results cancel: then the tolerance is widened to the module's own error, and `case["widened"]` has the new one.
         """
         worst = precision = 0.0
         own = None
@@ -408,12 +412,12 @@ class Referee:
                 if fault:
                     self.refuse(name, wider, fault, what)
                 case.setdefault("widened", {})[name] = [wider["c_max"], wider["c_rms"]]
-                case["outputs"][name] = wider  # for what is checked and timed from here on
+                case["outputs"][name] = wider  # also for what is checked and timed later
             worst, precision = max(worst, scaled), max(precision, rms)
         return worst, precision
 
     def in_float32(self, case, seed, slot):
-        """What the module itself gives in the precision that submissions run in, or None where that cannot be had."""
+        """Returns the module's own outputs in float32; None: it fails in float32."""
         try:
             return self.expected(case, seed, slot, "float32")[0]
         except Exception as error:
@@ -421,7 +425,7 @@ class Referee:
             return None
 
     def widened(self, own, right, spec, magnitude):
-        """The tolerance that the module itself would need with ROOM to spare, or None where it keeps the task's."""
+        """Returns the tolerance that the module's own output `own` needs, times ROOM; None: it is within the task's tolerance."""
         if not own.is_floating_point() or self.hold(own, right, spec, magnitude)[0] is None:
             return None
         open_spec = {**spec, "c_max": math.inf, "c_rms": math.inf, "c_small": 0}
@@ -431,21 +435,21 @@ class Referee:
         return {**spec, "c_max": max(spec["c_max"], ROOM * scaled), "c_rms": max(spec["c_rms"], ROOM * rms), "c_small": 0}
 
     def hold(self, actual, expected, spec, magnitude, slack=1.0):
-        """(what is wrong, or None; worst scaled error; rms error) of one output, piece by piece along its first axis."""
+        """Compares one output, piece by piece along its first axis. Returns (what is wrong, or None; worst scaled error; rms error)."""
         import torch
         count = expected.numel()
         if count == 0:
             return None, 0.0, 0.0
         floating, axis = actual.is_floating_point(), spec["slice_axis"]
         if axis >= 0 and count // max(1, expected.shape[axis]) < FEW:
-            axis = -1  # the scale of a slice of few elements is that of all of them, or its own small numbers would be the measure
+            axis = -1  # all slices share one scale: a slice of few elements may have only small numbers
         others = [i for i in range(expected.dim()) if i != axis]
 
         def squares(part):
             values = torch.where(part.isfinite(), part, 0).square()
             return values.sum(others, keepdim=True) if others and axis >= 0 else values if axis >= 0 else values.sum()
 
-        whole = None  # the rms of all, or of each slice; where slices lie along the first axis each piece has its own
+        whole = None  # rms of the whole tensor, or of each slice; None: slices are along the first axis, and each piece computes its own
         if floating and axis != 0:
             whole = (sum(squares(expected[place].double()) for _, place in pieces(expected)) / (count / (expected.shape[axis] if axis > 0 else 1))).sqrt()
         bad, first, worst, total, errors = 0, None, 0.0, 0.0, 0.0
@@ -461,7 +465,7 @@ class Referee:
                 floor = max(unit * magnitude, float(torch.finfo(getattr(torch, spec["dtype"])).tiny))
                 small = scale * spec["small_floor"]
                 scale = torch.maximum(wanted.abs(), scale.clamp(min=floor))
-                # A number beyond the largest of the dtype may be right as an infinity.
+                # If the right number is larger than the dtype's largest, an infinity is right.
                 beyond = wanted.abs() > float(torch.finfo(getattr(torch, spec["dtype"])).max) * (1 - unit)
                 same = (given == wanted) | (given.isnan() & wanted.isnan()) | (beyond & given.isinf() & (given.sign() == wanted.sign()))
                 scaled = torch.where(same, 0, error / scale)
@@ -488,7 +492,7 @@ class Referee:
         return None, worst, rms
 
     def remember(self, case, results):
-        """Which numbers the right results lie between, over all sets of inputs of a case."""
+        """Records the range of the right results over all sets of inputs of a case."""
         for name, result in zip(self.job["outputs"], results):
             if result.numel():
                 low, high = (one.item() for one in torch_minmax(result))
@@ -500,7 +504,7 @@ class Referee:
 
     @staticmethod
     def constant(case):
-        """{output: number} of those that held nothing else: a submission that only answers that number is right too."""
+        """Returns {output: number} for outputs whose right elements were all this number: a submission that returns it is right too."""
         return {name: low for name, (low, high, count) in case.get("seen", {}).items() if low == high and count > 1}
 
     def refuse(self, name, spec, fault, what):
@@ -521,7 +525,8 @@ class Referee:
         return layout
 
     def check(self, case, what):
-        """Every trial draws inputs; every second one weights too, so that results kept by address or by call are found out."""
+        """Checks the submission at one case. Every trial draws inputs, and every second one weights too, so that results which a submission
+        keeps from an earlier call are wrong."""
         worst = precision = 0.0
         layout = self.room(case, 1)
         self.submission.give(layout, self.device)
@@ -544,19 +549,19 @@ class Referee:
         return {"max_scaled_error": worst, "rms_error": precision, **self.told_of(case)}
 
     def time_against(self, case, baseline, what):
-        """Interleaved quads, each with inputs of its own; what the submission returns is held against the baseline's."""
+        """Times the submission and a baseline in interleaved quads, each with new inputs, and compares their outputs."""
         import torch
         self.tell(f"time {what} against {baseline.name}")
         seed = self.secret.getrandbits(31)
         sides = (self.submission, baseline)
 
         def ready(slots):
-            """Both made anew over as many slots, and the time of the quicker one."""
+            """Gives both sides memory for `slots` calls, builds their modules again, and returns the faster side's time."""
             layout = self.room(case, slots)
             for side in sides:
                 side.give(layout, self.device)
                 side.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, BUILD_SECONDS)
-            for _ in range(3):  # what compiles does it now
+            for _ in range(3):  # warm-up, in which modules compile
                 self.fill(case, layout)
                 took = min(self.handover(side, self.job["launch_seconds"] * FIRST_CALL) for side in sides)
             return layout, took
@@ -578,7 +583,7 @@ class Referee:
             for slot in range(slots):
                 for name, actual, right in zip(self.job["outputs"], self.submission.result(slot), baseline.result(slot)):
                     spec = case["outputs"][name]
-                    # Both may err as far as is allowed. Where they differ by more, double precision says which of them it is.
+                    # Both may err up to the tolerance. If they differ by more, double precision decides which of them is wrong.
                     fault, _, _ = self.hold(actual, right, spec, case["magnitude"], slack=4.0)
                     if fault:
                         exact, magnitude = self.right(case, seed, slot)
@@ -626,7 +631,7 @@ class Referee:
 
 
 def summary(samples):
-    """The median and a 95 % interval of it, by order."""
+    """Returns the median and its 95 % confidence interval, from order statistics."""
     values = sorted(samples)
     half = 0.98 * math.sqrt(len(values))
     low, high = max(0, int(len(values) / 2 - half)), min(len(values) - 1, int(math.ceil(len(values) / 2 + half)))
@@ -650,7 +655,7 @@ def main():
         if job["device"] != "cpu" and not torch.cuda.is_available():
             raise Refused(f"PyTorch {torch.__version__} (CUDA {torch.version.cuda}) sees no GPU: install a build for this driver's CUDA "
                           "version, or judge with --device sim")
-    except Refused as refusal:  # this machine's, and neither the task's nor the submission's
+    except Refused as refusal:  # neither the task nor the submission is at fault, but this machine
         frames.send({"failed": str(refusal)})
         return
     try:

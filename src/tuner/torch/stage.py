@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a finished module (a submission's ModelNew, or the problem's own Model) for the referee. Follows problem.py, frames.py, driver.py,
-device_plan.py and lift.py.
+"""Runs a module (a submission's ModelNew, or the problem's own Model) for the referee. Stands behind problem.py, frames.py, driver.py,
+device_plan.py and lift.py in one script.
 
-Descriptor 3 is the socket to referee.py, which lists the requests. A submission's code runs in this process, so nothing that
-is said here counts: the referee looks at the memory that it has given, and at its own clock.
+Descriptor 3 is the socket to referee.py; a request {"op": NAME} calls the method NAME. A submission's code runs in this process, so
+that its answers are not trusted: the referee uses only the memory that it shares, and its own clock.
 """
 import ctypes
 import importlib.util
@@ -15,14 +15,14 @@ import traceback
 
 
 class Mapped:
-    """Device memory of another process, as PyTorch takes it."""
+    """Device memory of another process, in the form from which PyTorch makes a tensor."""
 
     def __init__(self, address, count):
         self.__cuda_array_interface__ = {"shape": (count,), "typestr": "|u1", "data": (address, False), "version": 3}
 
 
 def runtime():
-    """CUDA's runtime, which PyTorch has loaded."""
+    """Returns the library of CUDA's runtime, which PyTorch has loaded."""
     import torch
     for name in (f"libcudart.so.{torch.version.cuda.split('.')[0]}", "libcudart.so"):
         try:
@@ -33,7 +33,7 @@ def runtime():
 
 
 def typed(memory, one):
-    """A tensor over bytes of `memory` (a uint8 tensor)."""
+    """Returns a tensor over bytes of `memory`, a uint8 tensor. `one`: {"dtype", "shape", "offset", "boolean"}."""
     import torch
     dtype = torch.bool if one.get("boolean") else getattr(torch, one["dtype"])
     count = math.prod(one["shape"])
@@ -42,11 +42,11 @@ def typed(memory, one):
 
 
 class Fault(Exception):
-    """What the submission does wrong: (verdict, sentence)."""
+    """The submission is at fault. Arguments: verdict, sentence."""
 
 
 def told(error):
-    """Where in the submission an error is from, and what it says."""
+    """Returns an error's message, with the submission's line that raised it."""
     lines = [f"line {frame.lineno}: " for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith("submission.py")]
     text = str(error).strip()
     return f"{lines[-1] if lines else ''}{type(error).__name__}: {text[-3000:] if text else 'no message'}"
@@ -58,14 +58,14 @@ class Stage:
         self.problem = self.kind = self.model = None
         self.device = None
         self.inputs, self.outputs = [], []
-        self.opened = None  # the address of the device memory that is mapped
+        self.opened = None  # the address at which the referee's device memory is mapped
         self.lifter = None
 
     def load(self, request):
         import torch
         self.device = torch.device(request["device"])
         if request.get("lift"):
-            # What nvcc compiles launches on the thread's own stream by default, which can be captured.
+            # Code that nvcc compiles launches on the thread's own default stream, which can be captured.
             os.environ["NVCC_APPEND_FLAGS"] = "--default-stream=per-thread"
             self.lifter = Lifter(self.device.index, request["lift"]["base"], request["lift"]["span"])
         if self.device.type == "cuda":
@@ -75,7 +75,7 @@ class Stage:
             torch.set_num_threads(request["threads"])
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
-        # torch.compile reads a module's source from its file, and the task's folder is not open to this process.
+        # torch.compile reads a module's source from its file, and the sandbox forbids the task's folder: writes a copy here.
         path = os.path.abspath("reference.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(request["text"])
@@ -99,7 +99,7 @@ class Stage:
                                          "takes what Model takes")
 
     def build(self, request):
-        """The module at these sizes, initialised under this seed."""
+        """Builds the module at the request's sizes, with weights from its seed."""
         import torch
         self.model = None
         try:
@@ -110,7 +110,7 @@ class Stage:
             raise Fault("crashed", f"ModelNew cannot be made: {told(error)}") from error
 
     def memory(self, request):
-        """Maps the referee's memory: {"bytes", and "handle" of device memory, or a descriptor that comes alongside}."""
+        """Maps the referee's memory. The request has {"bytes"} and, for device memory, "handle"; otherwise a descriptor comes with it."""
         import torch
         if "handle" in request:
             cuda = runtime()
@@ -135,7 +135,7 @@ class Stage:
         self.outputs = [[typed(whole, one) for one in slot] for slot in request["outputs"]]
 
     def forget(self, request):
-        """Lets go of the memory, before the referee frees it."""
+        """Unmaps the memory, before the referee frees it."""
         import torch
         self.inputs, self.outputs, self.model = [], [], None
         if self.opened is not None:
@@ -144,7 +144,7 @@ class Stage:
             self.opened = None
 
     def fitting(self, result, places):
-        """The tensors that forward returned, which must be such as Model returns."""
+        """Returns the tensors in forward's result, after checking that their number, shapes and dtypes are those of Model's."""
         import torch
         made = [result] if isinstance(result, torch.Tensor) else result
         if not isinstance(made, (tuple, list)) or len(made) != len(places):
@@ -158,7 +158,7 @@ class Stage:
         return made
 
     def run(self, request):
-        """Forward of each slot's inputs; its results go to the slot's outputs."""
+        """Runs forward on each slot's inputs, and writes the results to the slot's outputs."""
         import torch
         try:
             with torch.no_grad():
@@ -174,7 +174,8 @@ class Stage:
             raise Fault("crashed", f"forward fails: {told(error)}") from error
 
     def lift(self, request):
-        """A plan for the player, of forward on copies of the first slot's inputs; its results on them go to the slot's outputs."""
+        """Captures forward on copies of the first slot's inputs as a plan for the player, and runs it once: the results go to the slot's
+        outputs."""
         import torch
         inputs = [one.clone() if torch.is_tensor(one) else one for one in self.inputs[0]]
         torch.cuda.synchronize()
