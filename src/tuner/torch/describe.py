@@ -1,29 +1,31 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what a task must know of a PyTorch problem. Follows problem.py, shapes.py, seed.py, image_seed.py, definition.py and gpumode.py in one text.
+"""Finds out what a task must state about a PyTorch problem. Stands behind problem.py, shapes.py, seed.py, image_seed.py,
+definition.py and gpumode.py in one script.
 
-Reads one JSON object on standard input: {"file", "class", "training", "or_eval" (where training mode drops elements at random, eval
-mode), "fixed": [names], "seed", "threads"} with "text" and
-"sizes" of a problem file, or with "module", "folder" and "added" of a class that lies elsewhere ("added" is what it lacks to
-be a problem), or with "definition", "workloads" and what else definition.py reads, or with "board": {"name", "folder"} of a folder
-in GPU MODE's format. Writes one line on standard output, "hone: " and a JSON object: {"error": sentence}, or the fields at the end
-of `describe`.
+Reads one JSON object on standard input: {"file", "class", "training", "or_eval" (use eval mode if training mode drops elements at
+random), "fixed": [names], "seed", "threads"}, and one of:
+* "text" and "sizes" of a problem file;
+* "module", "folder" and "added" of a class in another module; "added" is the text that it lacks to be a problem;
+* "definition", "workloads" and what else definition.py reads;
+* "board": {"name", "folder"} of a folder in GPU MODE's format.
+Writes one line on standard output, "hone: " and a JSON object: {"error": sentence}, or the fields at the end of `describe`.
 """
 import importlib.util
 import inspect
 import random
 
-SMALL_ELEMENTS = 60_000    # of all tensors of a case that a simulated GPU runs
+SMALL_ELEMENTS = 60_000    # limits for a case that a simulated GPU runs: elements of all tensors, and operations
 SMALL_FLOPS = 1_500_000
-TRIAL_ELEMENTS = 500_000  # of the sizes at which precisions are compared
+TRIAL_ELEMENTS = 500_000  # limits for the sizes at which precisions are compared
 TRIAL_FLOPS = 100_000_000
-MANY = 256                  # numbers that tell how a tensor is drawn
-LEAST_GAP = 4.0            # between honest and dishonest, as `hone tasks check` asks for
-HONEST_ROOM = 4.0          # a kernel may sum in one long row where PyTorch sums in lanes and blocks
+MANY = 256                  # a tensor with fewer numbers does not show by itself how it is drawn
+LEAST_GAP = 4.0            # least ratio of dishonest to honest errors, as `hone tasks check` requires
+HONEST_ROOM = 4.0          # factor on PyTorch's own error: a kernel may sum in one long row, PyTorch sums in lanes and blocks
 LARGEST_C_MAX = 0.02
-FEW_ELEMENTS = 16          # in a slice of so few, all of them may be near zero
-ABS_ROOM = 12.0            # as the linter's, for kernels that sum in another order
-MOST_CANCELLED = 1e-3      # of the output's rms: what is off by more is no rounding error
+FEW_ELEMENTS = 16          # in a slice with this few elements, all may be near zero
+ABS_ROOM = 12.0            # factor on the error of results that cancel, as the linter's, for kernels that sum in another order
+MOST_CANCELLED = 1e-3      # a larger error, as a share of the output's rms, is not a rounding error
 DTYPES = {"torch.float64": "float64", "torch.float32": "float32", "torch.float16": "float16", "torch.bfloat16": "bfloat16",
           "torch.float8_e4m3fn": "float8_e4m3fn", "torch.float8_e5m2": "float8_e5m2",
           "torch.int64": "int64", "torch.int32": "int32", "torch.int16": "int16", "torch.int8": "int8", "torch.uint8": "uint8",
@@ -33,7 +35,7 @@ ROUNDOFF = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11,
 
 
 class Drops(Refused):
-    """The module drops elements at random, and is told not to by eval()."""
+    """The module drops elements at random in training mode (dropout), and would not in eval mode."""
 
 
 def tell(answer):
@@ -49,7 +51,7 @@ def dtype_name(dtype, what):
 
 
 def flops_at(shapes, sizes):
-    """Products' floating-point operations at these sizes."""
+    """Returns the number of floating-point operations of forward's matrix products at these sizes; 0: it cannot be found."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
     try:
@@ -74,7 +76,7 @@ def elements_at(shapes, base, sizes):
 
 
 class Ranges:
-    """The sizes that cases take: the least that works, and the most that is small."""
+    """The range of sizes for small cases. `low`: the least sizes that work; `high`: the largest of a case that is still small."""
 
     def __init__(self, shapes, base, dims):
         self.shapes, self.base, self.dims = shapes, base, dims
@@ -82,16 +84,16 @@ class Ranges:
         self.high = self.most(*self.small(SMALL_ELEMENTS, SMALL_FLOPS), 256)
 
     def small(self, elements, flops):
-        """Bounds of a small case; where the sizes that a definition fixes leave no case so small, a few times the least one."""
+        """Returns the limits for a small case. If a definition fixes sizes so large that no case is within them, a multiple of the least."""
         if not isinstance(self.shapes, DeclaredShapes):
             return elements, flops
         least = elements_at(self.shapes, self.base, self.low)
         return max(elements, 2 * (least or 0)), max(flops, 4 * flops_at(self.shapes, self.low))
 
     def least(self):
-        """Every dimension as small as it works, one after the other, from the file's sizes."""
+        """Returns the least sizes that work, found by reducing one dimension after the other from the file's sizes."""
         low = {name: dim.get("from", dim["size"]) for name, dim in self.dims.items()}
-        for _ in range(2):  # a convolution's height may shrink once its width has
+        for _ in range(2):  # a dimension may become reducible once another one is reduced
             for name, dim in self.dims.items():
                 unit = dim["multiple"]
                 for count in (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 24, 32, 48, 64, 96, 128):
@@ -107,7 +109,7 @@ class Ranges:
         return count is not None and count <= elements and flops_at(self.shapes, sizes) <= flops
 
     def most(self, elements, flops, start, growth=2):
-        """Sizes grown from the least in turn, while all together stay within bounds."""
+        """Returns sizes that grow in turn from the least ones, as long as the whole case stays within the limits."""
         at = dict(self.low)
         growing = set(at)
         while growing:
@@ -122,7 +124,7 @@ class Ranges:
         return at
 
     def odd(self, share):
-        """Sizes between the least and the most, odd where they may be."""
+        """Returns sizes between the least (share 0) and the largest (share 1): odd multiples, where possible."""
         found = {}
         for name, dim in self.dims.items():
             unit = dim["multiple"]
@@ -132,7 +134,7 @@ class Ranges:
 
 
     def alone(self):
-        """Dimensions that may be drawn beside one another; the others, of which some combinations fail, keep their most."""
+        """Returns the dimensions whose sizes may be drawn independently. The others, of which some combinations fail, keep their largest."""
         drawn = random.Random(7)
         free = {name for name in self.dims if self.low[name] < self.high[name]}
 
@@ -152,12 +154,12 @@ class Ranges:
 
 
 def rounded(number):
-    """Three digits: what was measured of a sample is no better."""
+    """Returns the number with three digits: a sample gives no more."""
     return float(f"{number:.3g}")
 
 
 def nice(number, width):
-    """A number that somebody may have meant, where the sample lies near one beside the width of what is drawn."""
+    """Returns a round number that an author may have written, if the sample's number is close to one, compared with the range's width."""
     for step in (1.0, 0.5, 0.25, 0.1):
         near = round(number / step) * step
         if abs(near - number) <= 0.02 * max(abs(number), min(step, width)):
@@ -178,7 +180,7 @@ def spread(tensor):
 
 
 def input_values(tensor, bounds, dims, sizes):
-    """How Hone draws what get_inputs drew, and a sentence where it differs."""
+    """Returns how the judge draws an input like that of get_inputs, and a sentence if the two differ."""
     import torch
     if tensor.dtype == torch.bool:
         return {"distribution": "index", "bound": "2"}, ""
@@ -194,7 +196,7 @@ def input_values(tensor, bounds, dims, sizes):
     told = spread(tensor)
     if told["count"] < 16 or told["deviation"] == 0:
         return {"distribution": "normal"}, "too few or equal values to tell how it is drawn: standard normal"
-    # A uniform distribution has a fourth moment of 1.8, a normal one of 3.
+    # The fourth standardized moment of a uniform distribution is 1.8, and that of a normal distribution 3.
     if 1.5 < told["fourth"] < 2.1:
         room = (told["high"] - told["low"]) / max(8, told["count"])
         return {"distribution": "uniform", "low": nice(told["low"] - room, told["high"] - told["low"]),
@@ -215,7 +217,7 @@ def is_variance(name, tensor):
 
 
 def state_values(name, tensor, fans):
-    """How weights are drawn: as the module's initialisers do, but never constants, which a kernel could leave out."""
+    """Returns how the judge draws a weight: as the module's initialisers do, but never as a constant, which a kernel could ignore."""
     if not tensor.is_floating_point():
         return {"distribution": "index", "bound": str(max(1, int(tensor.max().item()) + 1 if tensor.numel() else 1))}
     told = spread(tensor)
@@ -236,7 +238,7 @@ def state_values(name, tensor, fans):
 
 
 class RandintBounds:
-    """Remembers from which range torch.randint drew."""
+    """A context that records the range from which each call of torch.randint drew. `bounds`: {address of the result: (low, high)}."""
 
     def __enter__(self):
         import torch
@@ -260,7 +262,7 @@ class RandintBounds:
 
 
 class Trial:
-    """The problem at sizes where it is cheap, with inputs and weights as the file draws them."""
+    """The problem at sizes at which it is cheap to run, with inputs and weights as the file draws them."""
 
     def __init__(self, problem, sizes, seed):
         import torch
@@ -271,12 +273,12 @@ class Trial:
             self.inputs = list(names["get_inputs"]())
         self.bounds = drawn.bounds
         self.all_state = {name: tensor.detach().clone() for name, tensor in state_of(self.model).items()}
-        for name, tensor in self.all_state.items():  # a bias of zeros hides nothing, and the judge draws none
+        for name, tensor in self.all_state.items():  # constants are replaced: the judge draws no constant weights
             if tensor.is_floating_point() and tensor.numel() > 0 and constant(tensor) and not counter(name, tensor):
                 drawn = torch.rand(tensor.shape) + 0.5 if is_variance(name, tensor) else tensor + 0.25 * torch.randn(tensor.shape)
                 self.all_state[name] = drawn.to(tensor.dtype)
         self.state = {name: tensor for name, tensor in self.all_state.items() if not counter(name, tensor)}
-        # Small tensors tell little of how they are drawn: more of them do.
+        # A small tensor does not show how it is drawn: collects those of more instances.
         self.drawn = {name: [tensor.detach()] for name, tensor in state_of(self.model).items() if name in self.state}
         if any(0 < tensor.numel() < MANY for tensor in self.state.values()):
             for again in range(1, 16):
@@ -302,7 +304,7 @@ def same(left, right):
 
 
 def check_repeats(trial):
-    """Refuses what no kernel could reproduce: random numbers, and state that is no parameter and no buffer."""
+    """Refuses modules that no kernel can reproduce: they draw random numbers, or keep state outside of parameters and buffers."""
     import torch
     model = trial.model
     state = {name: tensor.clone() for name, tensor in trial.all_state.items()}
@@ -333,7 +335,7 @@ def check_repeats(trial):
 
 
 def check_declared(trial, names, base):
-    """Refuses a reference whose results are not those that its definition names."""
+    """Refuses a reference whose results differ in number, shape or dtype from the outputs of its definition."""
     import torch
     torch.manual_seed(1)
     with torch.no_grad():
@@ -352,15 +354,15 @@ def check_declared(trial, names, base):
 
 
 def at_timed_sizes(defined, problem, shapes, dims, expressions, fixed, notes):
-    """(dims, expressions, shapes) of a board's problem with the benchmarks' sizes in place of those at which shapes were found."""
+    """Returns (dims, expressions, shapes) of a board's problem at its benchmarks' sizes. Shapes were found at small sizes."""
     largest = {name: problem.written[name] for name in defined["small"]}
     base = shapes.at({})
     settings = [name for name in largest if name not in dims
                 and all(works(shapes, base, {name: one}) == base[0] for one in {*defined["values"][name], 2 * problem.sizes[name]})]
     rigid = [name for name in largest if name not in dims and name not in settings]
-    for name in settings + rigid:  # they keep the number of the largest benchmark, which the text has
+    for name in settings + rigid:  # the problem's text has their number in the largest benchmark
         del problem.sizes[name]
-    if rigid:  # what others must be a multiple of is not known: all that their cases have in common, then
+    if rigid:  # the multiples of the other sizes cannot be found by trying: uses what all cases have in common
         shapes = Shapes(problem, shapes.device)
         dims, expressions = find_dimensions(shapes, fixed, notes, defined["multiples"])
     kept = []
@@ -384,7 +386,7 @@ def at_timed_sizes(defined, problem, shapes, dims, expressions, fixed, notes):
 
 
 def check_accepted(problem, trial, outputs, kinds, notes):
-    """Asks the board's own check what it says of the answer that the judge will hold kernels to."""
+    """Runs the board's own check on the answer that the judge will compare kernels with, and notes it if the check refuses it."""
     import torch
     rounded_outputs = [one.to(getattr(torch, kinds[i].replace("torch.", ""))) for i, one in enumerate(outputs)]
     try:
@@ -399,7 +401,7 @@ def check_accepted(problem, trial, outputs, kinds, notes):
 
 
 def scaled_errors(result, reference, floor):
-    """(worst error of the scale, rms error of the rms), as the judge takes them of a whole tensor."""
+    """Returns (worst scaled error, rms error divided by the rms) of a whole tensor, as the judge computes them."""
     import torch
     result, reference = result.double(), reference.double()
     kept = torch.isfinite(reference)
@@ -416,7 +418,8 @@ def scaled_errors(result, reference, floor):
 
 
 def cancelled_error(result, reference, unit):
-    """The largest error of results below their rms, where small results cancel; 0 where they are as accurate, beside themselves, as large ones."""
+    """Returns the largest error of results below their rms, if small results are relatively less accurate than large ones, because they
+    cancel; otherwise 0."""
     import torch
     result, reference = result.double(), reference.double()
     kept = torch.isfinite(reference) & torch.isfinite(result) & (reference != 0)
@@ -460,10 +463,10 @@ STRESS = ("heavy_tailed", "cancelling", "constant", "zero", "sorted")
 
 
 def measure_precision(trials, results, notes):
-    """({output: tolerance fields}, whether inputs may be stressed) from evaluations of the module itself, honest and dishonest.
+    """Returns ({output: measured errors}, whether inputs may be stressed) from evaluations of the module in honest and dishonest precisions.
 
-    `results(trial_run)`: the tensors to be judged, by name. Where double precision itself moves far when its inputs move by a
-    rounding (the spread of equal numbers), no kernel has an answer.
+    `results(trial_run)` returns the tensors to be judged, by name. Inputs may not be stressed if rounding them changes results in
+    double precision much (for example the variance of equal numbers): then there is no right answer for kernels.
     """
     import torch
     measured = {}
@@ -484,7 +487,7 @@ def measure_precision(trials, results, notes):
                 continue
             floor = 1e-300
             for precision, found in rows.items():
-                # What a float16 output forgets is the output's own rounding.
+                # Results are rounded to the output's dtype, which is no error of the precision.
                 shown = found[name]["value"].to(expected["dtype"])
                 worst, rms = scaled_errors(shown, expected["value"], floor)
                 if precision.startswith("float32"):
@@ -492,7 +495,7 @@ def measure_precision(trials, results, notes):
                     into["cancelled"] = max(into["cancelled"],
                                             cancelled_error(shown, expected["value"], ROUNDOFF[DTYPES[str(expected["dtype"])]]))
                 elif precision == "tf32" and rms == scaled_errors(rows["float32"][name]["value"].to(expected["dtype"]), expected["value"], floor)[1]:
-                    pass  # no product was met
+                    pass  # the module has no matrix product, so that tf32 changes nothing
                 else:
                     known = into["dishonest"].get(precision, math.inf)
                     into["dishonest"][precision] = min(known, rms)
@@ -505,7 +508,7 @@ def measure_precision(trials, results, notes):
                     one.double() * (1 + ROUNDOFF[DTYPES[str(one.dtype)]] * (2 * torch.rand(one.shape, generator=generator) - 1))
                     if torch.is_tensor(one) and one.is_floating_point() else one for one in inputs]))
             except Exception:
-                continue  # values of another kind mean something to this module; the judge draws them all the same
+                continue  # the module fails on such values; the judge draws them nevertheless
             for name, one in expected.items():
                 if one["floating"]:
                     shift, _ = scaled_errors(moved[name]["value"], one["value"], ROUNDOFF[DTYPES[str(one["dtype"])]])
@@ -531,13 +534,13 @@ def tolerance_of(name, measured, dtype, notes, few=False):
     cheats = {precision: rms for precision, rms in measured["dishonest"].items()
               if math.isfinite(rms) and rms > 0 and (dtype in ("float32", "float64") or precision not in ("tf32",))}
     if dtype in ("float16", "bfloat16"):
-        # An output of few bits hides what was lost inside but for sums that were kept in them.
+        # An output of few bits hides lower precision inside, except sums in the output's own dtype or a narrower one.
         cheats = {precision: rms for precision, rms in cheats.items() if precision == dtype or ROUNDOFF[precision] > unit}
     told = {"honest_rms": honest, "dishonest": min(cheats.values()) if cheats else 0.0,
             "least": min(cheats, key=cheats.get) if cheats else ""}
     if cheats and told["dishonest"] >= LEAST_GAP * honest:
         c_rms = max(math.sqrt(honest * told["dishonest"]), 1.25 * honest)
-        c_rms = min(c_rms, 100 * max(honest, unit))  # room enough for any order of sums, and no more
+        c_rms = min(c_rms, 100 * max(honest, unit))  # enough for sums in any order
     else:
         c_rms = HONEST_ROOM * honest
         told["narrow"] = True
@@ -554,7 +557,7 @@ def tolerance_of(name, measured, dtype, notes, few=False):
 
 
 def hold_to(output, asked, notes):
-    """Lets no result pass by `c_max` that the workload's own tolerance forbids. `asked`: max_rtol, max_atol and what stands beside."""
+    """Reduces `c_max` to the workload's own relative tolerance. `asked`: that tolerance, {"max_rtol", "max_atol", …}."""
     told, unit = output["tolerance"], ROUNDOFF.get(output["dtype"])
     relative = asked.get("max_rtol")
     if unit is None or not isinstance(relative, (int, float)):
@@ -567,7 +570,7 @@ def hold_to(output, asked, notes):
 
 
 def covered_specials(trial, results):
-    """Which special values float32 answers as double precision does, without making NaN of them."""
+    """Returns the special values on which float32 gives the same results as double precision, without NaN."""
     import torch
     covered = []
     for name, value in (("inf", math.inf), ("-inf", -math.inf), ("subnormal", 1e-40)):
@@ -594,7 +597,7 @@ def covered_specials(trial, results):
 
 
 def find_slice(shapes, dims, expressions, trial, results, state_names, changed):
-    """A dimension along which every output is independent, proven by permuting and by leaving slices out."""
+    """Returns a dimension along which all outputs are independent, tested by permuting and by leaving out slices; None: there is none."""
     import torch
     if changed:
         return None
@@ -636,7 +639,7 @@ def find_slice(shapes, dims, expressions, trial, results, state_names, changed):
 
 
 def work_of(shapes, dims, base):
-    """Products' operations as an expression, where they are one product of sizes."""
+    """Returns the number of operations of matrix products as an expression; None: it is no product of sizes and a constant."""
     at = {name: dim["size"] for name, dim in dims.items()}
     count = flops_at(shapes, {})
     if not count:
@@ -660,7 +663,7 @@ def work_of(shapes, dims, base):
 
 
 def operators_of(trial):
-    """Names of the operators that forward calls, in order."""
+    """Returns the names of the operators that forward calls, in order, without those that only move or view tensors."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
     found = []
@@ -696,7 +699,7 @@ def workload_of(operators, trial, results):
 
 
 def text_of(job):
-    """A module's source, found without running it, with what it lacks to be a problem."""
+    """Returns a module's source, found without running it, with the text added that it lacks to be a problem."""
     sys.path.insert(0, job["folder"])
     try:
         found = importlib.util.find_spec(job["module"])
@@ -718,7 +721,7 @@ def text_of(job):
 
 def describe(job):
     torch = load_torch()
-    torch.set_num_threads(job["threads"] or 1)  # what is tried is small
+    torch.set_num_threads(job["threads"] or 1)  # trials are small: one thread is enough
     notes = []
     defined = problem_of(job, notes) if "definition" in job else board_problem(job, notes) if "board" in job else None
     board = defined.get("board") if defined else None
@@ -727,7 +730,7 @@ def describe(job):
     for name in defined["constant"] if defined else ():
         del problem.sizes[name]
     if board:
-        problem.sizes.update(defined["small"])  # where trying is cheap; a generator may take a step for every row
+        problem.sizes.update(defined["small"])  # cheap sizes: generate_input may loop over rows
     for name, size in job.get("sizes", {}).items() if not board else ():
         if name not in problem.sizes:
             raise Refused(f"--case {name}={size}: {job['file']} has no module-level whole number {name}"
@@ -742,7 +745,7 @@ def describe(job):
     if isinstance(base, str) and defined and not board:
         raise Refused(f"{job['file']}: at the sizes of its first workload {base}: mend the constraints, or give other sizes with --case")
     if isinstance(base, str):
-        # The meta device knows no values; on the CPU the module says what is wrong in its own words, or works.
+        # The meta device has no values: on the CPU the module may work, or fails with its own message.
         shapes = Shapes(problem, "cpu")
         base_error = base
         try:
@@ -817,7 +820,7 @@ def describe(job):
     specials = covered_specials(trials[-1], results) if steady else []
     operators = operators_of(trials[-1])
 
-    # forward's own names of its arguments.
+    # The names of forward's arguments.
     signature = [name for name, one in inspect.signature(trial.model.forward).parameters.items()
                  if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     inputs = []
@@ -889,7 +892,7 @@ def describe(job):
         named = {i: one["name"] for i, one in enumerate(inputs) if "dtype" in one}
         for make in (seed_of, image_seed_of):
             made_of = [make(one, expressions, named, list(trial.state)) for one in (trials[-1], trials[0])]
-            # A number that changes with the sizes (1 / sqrt(width)) would be right at one of them alone.
+            # The seed was written at two sizes. If the texts differ, it has a number that depends on the sizes, such as 1 / sqrt(width).
             seed_text, no_seed = made_of[0] if made_of[0] == made_of[1] else ("", "numbers that change with the sizes")
             if seed_text:
                 break
@@ -911,7 +914,7 @@ def describe(job):
 def main():
     job = json.load(sys.stdin)
     plain = sys.stdout
-    sys.stdout = sys.stderr  # the file's own prints
+    sys.stdout = sys.stderr  # the problem file may print
     try:
         try:
             answer = describe(job)

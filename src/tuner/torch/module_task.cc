@@ -28,7 +28,7 @@ using nlohmann::json;
 
 constexpr int kHiddenCases = 3;
 
-// What describe.py says; its fields are listed at the end of describe() there.
+// The report of describe.py, whose fields are listed at the end of describe() there.
 struct DescribedTolerance {
   double c_max = 0, c_rms = 0, abs = 0, honest_rms = 0, dishonest = 0;
   std::string least;
@@ -36,33 +36,35 @@ struct DescribedTolerance {
 struct DescribedTensor {
   std::string name, dtype, role = "in";
   std::vector<std::string> shape;
-  std::string value;   // JSON of an input that is a number
-  std::string scalar;  // the dtype of one that kernels receive by value; empty: a number stays what it is
-  std::string values;  // TOML of how it is drawn
+  std::string value;  // of an input that is a number: the number as JSON
+  std::string scalar;  // dtype of a number that the task declares as a scalar; empty: reference.py fixes the number
+  std::string values;  // how it is drawn, as TOML
   bool stress = true;
-  bool boolean = false;  // bytes of 0 and 1, which the module takes or gives as booleans
+  bool boolean = false;  // a boolean tensor of the module, which the task holds as bytes of 0 and 1
   DescribedTolerance tolerance;
 };
 struct DescribedDim {
   std::string name;
   int64_t size = 1, multiple = 1, low = 1, high = 1;
-  bool alone = true;  // whether hidden cases may vary it beside the others
+  bool alone = true;  // hidden cases may vary it together with the others
 };
 struct Description {
   std::string error, torch, slice, flops, workload, text, seed, summary, definition;
-  bool eval = false;  // dropout is active in training mode
-  std::string problem;  // of a board; then what follows: the parts of its inputs that are tensors, and that the reference fills
+  bool eval = false;    // the module runs in eval mode, because dropout is active in training mode
+  std::string problem;  // name of the board's problem; empty: there is no board
+  // The parts of a board's inputs: indices of the tensors, indices of what the reference fills, and their number.
   std::vector<int64_t> leaves, filled;
   int64_t board_inputs = 0;
   std::vector<DescribedTensor> inputs, state, outputs;
   std::vector<DescribedDim> dims;
-  std::vector<std::map<std::string, int64_t>> checks, timed;  // timed: beside the file's own sizes
+  std::vector<std::map<std::string, int64_t>> checks, timed;  // timed: in addition to the file's own sizes
   std::vector<std::string> special, operators, notes;
 };
 
 std::string TomlString(std::string_view text) { return DumpJson(json(std::string(text))); }
 
-// {"distribution": "uniform", "low": 0, …} as an inline table. Numbers stay numbers, expressions strings.
+// Returns {"distribution": "uniform", "low": 0, …} as an inline table of TOML. `rename` maps the file's names in
+// expressions to the task's.
 std::string ValuesToml(const json& values, const std::function<std::string(const std::string&)>& rename) {
   std::string text;
   for (const char* key : {"distribution", "low", "high", "scale", "offset", "bound", "padding"}) {
@@ -86,7 +88,7 @@ void ReadTolerance(JsonFields& fields, DescribedTolerance& tolerance) {
   });
 }
 
-// Names of the task for those of the file: identifiers, all different, none with a meaning of its own in launch plans.
+// Chooses the task's names for the file's: identifiers, all different, and none that launch plans reserve.
 class Names {
  public:
   std::string Take(const std::string& wanted, const char* if_taken) {
@@ -103,7 +105,7 @@ class Names {
   std::set<std::string> taken_;
 };
 
-// `text` with the identifiers of `renamed` replaced.
+// Returns `text` with the identifiers that are keys of `renamed` replaced by their values.
 std::string Rename(const std::string& text, const std::map<std::string, std::string>& renamed) {
   std::string result;
   for (size_t i = 0; i < text.size();) {
@@ -235,7 +237,7 @@ class Writer {
     return out_;
   }
 
-  // The seed with the task's names in the places of the file's. After Toml, which chooses them.
+  // Returns the seed's text with the task's names in its placeholders. Call it after Toml, which chooses the names.
   Result<std::string> Seed() const {
     std::string text;
     for (size_t at = 0; at < told_.seed.size();) {
@@ -394,7 +396,7 @@ class Writer {
   std::string out_, whole_;
 };
 
-// "x=float32[batch,hidden]" as one argument of get_inputs.
+// Returns Python code that draws the input "x=float32[batch,hidden]".
 Result<std::string> InputCall(const std::string& text) {
   const size_t equals = text.find('='), open = text.find('['), close = text.find(']');
   const auto wrong = [&](const std::string& why) {
@@ -419,7 +421,7 @@ Result<std::string> InputCall(const std::string& text) {
   return fmt::format("torch.randint(0, {}, ({}{}), dtype=torch.{})", bound, shape, shape.empty() ? "" : ",", dtype);
 }
 
-// What a module of a package lacks to be a problem: sizes, get_inputs and get_init_inputs.
+// Returns the Python text that a module of a package lacks to be a problem: sizes, get_inputs() and get_init_inputs().
 Result<std::string> AddedText(const ModuleTaskOptions& options, const std::map<std::string, int64_t>& sizes) {
   if (options.inputs.empty()) {
     return Status::InvalidArgument(fmt::format("--from {}:{} needs what forward takes: --input x=float32[batch,hidden] --case batch=32,hidden=512",
@@ -467,7 +469,7 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
   } else if (options.board) {
     job["board"] = {{"name", options.board->name}, {"folder", options.board->folder}};
     job["sizes"] = sizes;
-    // What task.yml lists lies in the problem's folder and beside it.
+    // task.yml lists files in the problem's folder and beside it.
     readable = {std::filesystem::path(options.board->folder).parent_path().string()};
   } else if (options.module.empty()) {
     job["text"] = options.text;
@@ -482,7 +484,7 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
   HONE_ASSIGN_OR_RETURN(const Python python, FindPython(python_options.environment));
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
   HONE_ASSIGN_OR_RETURN(PythonStart start, StartOf(python, DescribeScript(), scratch.path(), python_options, readable));
-  start.sandbox.cpu_seconds = static_cast<int64_t>(8 * options.limit_seconds);  // of all threads
+  start.sandbox.cpu_seconds = static_cast<int64_t>(8 * options.limit_seconds);  // CPU seconds of all threads together
   SubprocessOptions run;
   run.argv = std::move(start.argv);
   run.environment = std::move(start.environment);

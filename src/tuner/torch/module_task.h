@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task from a PyTorch module, or from a benchmark's definition: task.toml and reference.py. describe.py, in a process of the user's Python, runs the module
-// at its own and at other sizes and says what the task must know; here that becomes names and TOML.
+// Makes a task, task.toml and reference.py, from a PyTorch module, from a benchmark's definition, or from a GPU MODE
+// problem. describe.py, in a process of the user's Python, runs the module at its own sizes and at others, and reports
+// what the task must state. This file turns the report into names and TOML.
 #pragma once
 
 #include <optional>
@@ -17,42 +18,45 @@
 namespace hone {
 
 struct ModuleTaskOptions {
-  std::string name;              // of the task
-  std::string summary;           // empty: the operators
-  std::string file;              // how the problem file is called in messages
-  std::string text;              // the problem file in KernelBench's form; empty: `module` names one
-  std::string class_name = "Model";
-  std::optional<DefinitionFiles> definition;  // of a benchmark, from which the problem file is made; then `text` is empty
-  std::optional<BoardFiles> board;            // a problem in GPU MODE's format, likewise
-  bool accept_licence = false;                // of the board's files: their text may enter a prompt
-  bool eval = false;             // judge it in eval mode
-  bool eval_where_dropout = false;  // judge it in eval mode where training mode drops elements at random, and note this
-  std::vector<std::string> fixed;  // sizes that keep the file's value
-  // A class of an installed package or of a file in this folder, which lacks get_inputs: "package.module".
+  std::string name;     // the task's name
+  std::string summary;  // the task's summary; empty: a list of the module's operators
+  std::string file;     // name of the problem file in messages
+  // The text of a problem file in KernelBench's form; empty: one of `module`, `definition` and `board` is given.
+  std::string text;
+  std::string class_name = "Model";           // the module's class in that file
+  std::optional<DefinitionFiles> definition;  // a benchmark's definition, given in place of `text`
+  std::optional<BoardFiles> board;            // a problem in GPU MODE's format, given in place of `text`
+  bool accept_licence = false;      // the user accepts the board's licence: the files' text may go into prompts
+  bool eval = false;                // the module runs in eval mode, not in training mode
+  bool eval_where_dropout = false;  // like `eval`, but only if training mode drops elements at random
+  std::vector<std::string> fixed;   // names of sizes that do not vary
+  // The Python module, "package.module", of a class without get_inputs(), in an installed package or in `folder`.
   std::string module;
-  std::vector<std::string> inputs;  // "x=float32[batch,hidden]"; "ids=int64[batch]:vocabulary" draws below a size
-  std::string init;                 // arguments of the class as Python writes them: "hidden, heads=8"
-  std::vector<std::string> sizes;   // "batch=32,hidden=512"; of a problem file too: in place of what it says
-  std::string folder;               // where `module` may lie
-  uint64_t seed = 1;
-  double limit_seconds = 300;
+  // Inputs of `module`: "x=float32[batch,hidden]"; the integers "ids=int64[batch]:vocabulary" are drawn below a size.
+  std::vector<std::string> inputs;
+  std::string init;                // for `module`: the class's arguments as Python text, "hidden, heads=8"
+  std::vector<std::string> sizes;  // "batch=32,hidden=512", in place of the file's own sizes
+  std::string folder;              // folder in which `module` is looked for, before the installed packages
+  uint64_t seed = 1;               // of PyTorch's random numbers
+  double limit_seconds = 300;      // for describe.py
 };
 
 struct ModuleTaskDraft {
   std::string task_toml, reference_py;
-  std::string seed_cu;                 // empty: the module's operators are not those that seed.py knows
-  std::vector<std::string> inferred;   // lines for the user to look over
-  std::vector<std::string> notes;      // what is fixed, left out or weak, and why
-  std::vector<std::string> sandbox_warnings;  // layers that this machine lacks
-  std::string torch;                   // its version
-  double seconds = 0;
+  std::string seed_cu;                // text of a first candidate; empty: seed.py knows none for the module's operators
+  std::vector<std::string> inferred;  // inferred facts, one line each, for the user to check
+  std::vector<std::string> notes;     // what is fixed, left out or checked less strictly, and why
+  std::vector<std::string> sandbox_warnings;  // layers of the sandbox that this machine lacks
+  std::string torch;                          // PyTorch's version
+  double seconds = 0;                         // that describe.py took
 };
 
-// Whether the text of a .py file is a problem in KernelBench's form, rather than CUDA in strings.
+// Returns whether the text of a .py file is a problem in KernelBench's form, and not CUDA code in strings.
 bool IsModuleProblem(std::string_view text);
 
-// kInvalidArgument: the file or an option cannot be used, in one sentence with the remedy. kUnavailable: no Python or no
-// PyTorch. kTimedOut. Nothing is written.
+// Returns the texts of a task for the module; writes no file. kInvalidArgument: the file or an option cannot be used;
+// the message is one sentence with the remedy. kUnavailable: there is no Python or no PyTorch. kTimedOut: describe.py
+// took more than options.limit_seconds.
 Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const PythonOptions& python);
 
 }  // namespace hone
