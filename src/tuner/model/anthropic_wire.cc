@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the messages format (POST …/v1/messages) of Anthropic, version 2023-06-01: system text separate from the
-// messages, named events, token counts at the start (input) and at the end (output). Unknown events and blocks are
-// ignored, as the service asks of its clients.
+// Implements Anthropic's messages format (POST …/v1/messages), version 2023-06-01. The system text is apart from the
+// messages. The reply streams as named server-sent events: the first has the count of input tokens, the last the count
+// of output tokens. Unknown events and blocks are ignored, as the service requires.
 #include <algorithm>
 #include <utility>
 
@@ -26,7 +26,7 @@ void ReadUsage(const Json& usage, StreamedReply& reply) {
   if (const auto fresh = CountOf(usage, "input_tokens")) {
     const int64_t written = CountOf(usage, "cache_creation_input_tokens").value_or(0);
     reply.cached_input_tokens = CountOf(usage, "cache_read_input_tokens").value_or(reply.cached_input_tokens);
-    // Compatible servers give 0 at one end of the stream and the count at the other.
+    // Compatible servers send 0 in the first or the last event, and the count in the other.
     reply.input_tokens = std::max(reply.input_tokens.value_or(0), *fresh + written + reply.cached_input_tokens);
   }
   if (const auto count = CountOf(usage, "output_tokens")) reply.output_tokens = count;
@@ -62,7 +62,7 @@ class AnthropicWire : public ChatWire {
     std::string system;
     std::vector<ModelMessage> turns;
     for (const ModelMessage& m : TidyMessages(request.messages)) {
-      // Only remarks before the conversation are system text; later ones keep their place.
+      // Only a system message before all others becomes the system text; later ones stay in their place, as the user's.
       if (m.role == "system" && turns.empty()) {
         system = m.text;
       } else {
@@ -78,7 +78,7 @@ class AnthropicWire : public ChatWire {
     for (const ModelMessage& m : TidyMessages(turns)) messages.push_back({{"role", m.role}, {"content", m.text}});
     const int64_t limit = allowances.max_tokens > 0 ? allowances.max_tokens : request.max_tokens;
     Json body = {{"model", model}, {"messages", std::move(messages)}, {"stream", true}};
-    body["max_tokens"] = limit > 0 ? limit : 32768;  // the format has no "as much as possible"
+    body["max_tokens"] = limit > 0 ? limit : 32768;  // required: the format has no value for "no limit"
     if (!system.empty()) body["system"] = system;
     if (allowances.temperature) body["temperature"] = std::clamp(request.temperature, 0.0, 1.0);
     return DumpWireJson(body);

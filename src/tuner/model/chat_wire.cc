@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 Json ParseWireJson(std::string_view text) {
   Json json = ReadJsonText(text);
-  // Most texts are valid; a repaired copy is made only of the others.
+  // Only invalid text is copied for repair.
   if (json.is_discarded()) json = ReadJsonText(RepairSurrogateEscapes(RepairUtf8(text)));
   return json;
 }
@@ -36,7 +36,7 @@ std::string TextOf(const Json& json, std::string_view key) {
 
 std::optional<int64_t> CountOf(const Json& json, std::string_view key) {
   const Json& member = Member(json, key);
-  // Beyond 2^53 it counts nothing, and a conversion of 1e300 has no value.
+  // A number beyond 2^53 is no count, and converting 1e300 to an integer is undefined.
   if (!member.is_number() || member.get<double>() < 0 || member.get<double>() > 9007199254740992.0) return std::nullopt;
   return member.get<int64_t>();
 }
@@ -91,7 +91,7 @@ WireError ReadWireError(std::string_view body) {
 
 int64_t StreamedReply::TokensSoFar() const {
   const int64_t estimate = (static_cast<int64_t>(text.size()) + thought_bytes + 3) / 4;
-  // A count in the first event covers only what was there then.
+  // The count in the stream's first event covers only the tokens up to then.
   return std::max(output_tokens.value_or(0), estimate);
 }
 

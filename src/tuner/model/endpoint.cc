@@ -23,7 +23,7 @@ std::string Words(const WireError& error) {
   return error.type.empty() ? "no reason given" : error.type;
 }
 
-// An account without credit does not recover by waiting, although its status is 429 too.
+// Returns whether the account has no credit. Its status is 429, as for too many requests, but waiting does not help.
 bool OutOfMoney(const WireError& error) {
   const std::string all = Lower(error.type + " " + error.code + " " + error.message);
   return Contains(all, "insufficient_quota") || Contains(all, "credit balance") || Contains(all, "billing");
@@ -144,7 +144,8 @@ std::optional<WireAllowances> Concede(const WireAllowances& sent, int64_t asked_
   } else if (asked_tokens > 1024 && (Contains(message, "max_tokens") || Contains(message, "max_completion_tokens") ||
                                      Contains(message, "output tokens") || Contains(message, "completion tokens") ||
                                      Contains(message, "context length") || Contains(message, "context window"))) {
-    // Halves the limit each time: what fits depends on the prompt, and the wording on the service.
+    // The limit is halved at each refusal: the largest accepted one depends on the prompt, and its wording differs
+    // between services.
     next.max_tokens = std::max<int64_t>(1024, asked_tokens / 2);
   } else {
     return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Describes a model at an address, and classifies its failures: whether a retry may help, and the sentence that tells a
-// user what happened and what to do. No network here.
+// Describes a model at an address, and classifies failures of requests to it: whether a retry may help, and the message
+// that says what happened and what to do. There is no network here.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ struct Endpoint {
   std::string model;         // "gpt-5"
   std::string base_url;      // "https://api.openai.com/v1"
   std::string url;           // URL for POST requests
-  std::string key_variable;  // variable in which the key was looked for; empty: none
+  std::string key_variable;  // environment variable in which the key was looked for; empty: none
   std::string key;           // empty: none
   bool own_service = true;   // the provider's own service, not a compatible one
-  Redactor redactor;
+  Redactor redactor;         // removes the key from messages
 
   std::string Name() const { return provider + ":" + model; }
 };
@@ -36,13 +36,13 @@ struct AttemptFailure {
   std::optional<double> wait_seconds;  // delay that the service asked for
 };
 
-// For an answer with an HTTP error status. `retry_after` as from ParseRetryAfter.
+// Returns the failure for an answer with an HTTP error status. `retry_after`: seconds, from ParseRetryAfter.
 AttemptFailure FailureOfStatus(const Endpoint& endpoint, int status, const WireError& error,
                                std::optional<double> retry_after);
 // Returns the failure for an error event inside a stream that began well.
 AttemptFailure FailureOfEvent(const Endpoint& endpoint, const WireError& error);
 // Returns the failure for an incomplete transfer. `reached_before`: this endpoint has answered in this process, so that
-// failing to reach it now is temporary and not a wrong address.
+// failing to reach it now is temporary and not a wrong address. `tokens`: the reply's tokens so far, for the message.
 AttemptFailure FailureOfTransfer(const Endpoint& endpoint, const HttpRequest& request, const HttpResponse& response,
                                  int64_t tokens, bool reached_before);
 

@@ -28,7 +28,7 @@ std::string FirstVariable(const std::vector<std::string>& environment, std::init
 }
 
 Status FindKey(const ChatWire& wire, const ServiceModel& model, const ProviderOptions& options, Endpoint& endpoint) {
-  // A key belongs to one service: other addresses only get a key that the user named for them.
+  // A key belongs to one service. Another address gets only a key whose variable the user has named for it.
   endpoint.key_variable = !model.key_variable.empty()     ? model.key_variable
                           : !options.key_variable.empty() ? options.key_variable
                           : endpoint.own_service          ? wire.DefaultKeyVariable()
@@ -79,7 +79,7 @@ Result<EndpointSetup> SetUpEndpoint(const ChatWire& wire, const ServiceModel& mo
     HONE_ASSIGN_OR_RETURN(endpoint.base_url, NormalizeBaseUrl(options.base_url, endpoint.provider));
   }
   if (endpoint.base_url.empty()) endpoint.base_url = wire.DefaultBaseUrl();
-  // Over plain http the server's identity is unknown.
+  // Over plain http nothing proves the server's identity, so that it is not taken for the provider's own service.
   endpoint.own_service =
       HostOf(endpoint.base_url) == HostOf(wire.DefaultBaseUrl()) && endpoint.base_url.starts_with("https://");
   endpoint.url = wire.Url(endpoint.base_url);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The three streams are files in memory, not pipes: a command that reads nothing, or writes before it reads, cannot
-// deadlock, and a file's size shows its progress.
+// Runs a command for each attempt. Its three standard streams are files in memory and not pipes: a command that reads
+// nothing, or writes before it reads, cannot deadlock, and the output file's size shows its progress.
 #include "tuner/model/exec_provider.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr int64_t kMaxOutputBytes = int64_t{64} << 20;
 constexpr int64_t kShownErrorBytes = 2000;
-constexpr double kPollSeconds = 0.05;  // how late a stop is noticed; the command's end is noticed at once
+constexpr double kPollSeconds = 0.05;  // delay with which a stop is noticed; the command's end is noticed at once
 
 Result<UniqueFd> MemoryFile(const char* name) {
   UniqueFd file(memfd_create(name, MFD_CLOEXEC));
@@ -108,7 +108,7 @@ class ExecProvider : public ModelProvider {
     bool retry = true;
   };
 
-  // A Status: the command was stopped, ran out of time, wrote without end, or could not be started.
+  // Runs the command once. Error: it was stopped, took too long, wrote too much, or could not be started.
   Result<Outcome> RunOnce(const ModelRequest& request, const ModelProgressSink& progress, std::stop_token stop,
                           const Stopwatch& watch, double limit) {
     HONE_ASSIGN_OR_RETURN(UniqueFd in, MemoryFile("exec-request"));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks a command: the request goes as JSON to its standard input, the answer comes from its standard output. Any tool
-// with a model behind it becomes a provider in a line of shell.
+// Makes a shell command a model: it gets a request as JSON on its standard input, and writes the answer to its standard
+// output.
 //
 // The command runs by /bin/sh -c, with the given environment, in its own process group. At its end, at the request's
 // limit, and when stopped, the whole group is ended.
@@ -22,13 +22,13 @@ namespace hone {
 
 struct ExecOptions {
   int max_retries = 6;         // after the first attempt
-  double request_seconds = 0;  // limit of a request with all its attempts; 0: only ModelRequest::limit_seconds
+  double request_seconds = 0;  // limit for a request with all its attempts; 0: ModelRequest::limit_seconds
   BackoffOptions backoff;
-  uint64_t seed = 0;  // for the jitter
-  // Waits; returns false when `stop` was requested meanwhile.
+  uint64_t seed = 0;  // for the delays' jitter
+  // Waits before the next attempt; returns false when `stop` was requested meanwhile. Tests replace it.
   std::function<bool(double seconds, std::stop_token stop)> sleep;
 };
-// Returns options with the real clock, and a jitter that differs from process to process.
+// Returns options for real use: with the real clock, and a seed that differs from process to process.
 ExecOptions SystemExecOptions(const ProviderOptions& options);
 
 // Makes the provider. The output is the answer's text; or, when it is a JSON object with a string "text", that text,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests commands as models: real ones, well behaved and not.
+// Tests commands as models, with real commands, of which some misbehave.
 #include "tuner/model/exec_provider.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ ModelRequest Request(double limit_seconds = 300) {
   return request;
 }
 
-// Waits take no time; they are only recorded.
+// Returns options whose waits take no time; `waits` (may be null) receives their lengths.
 ExecOptions Retrying(int max_retries, std::vector<double>* waits = nullptr) {
   ExecOptions options;
   options.max_retries = max_retries;

@@ -17,7 +17,7 @@ namespace {
 struct Transfer {
   const HttpEvents* events = nullptr;
   HttpResponse response;
-  std::optional<double> last_byte;  // SteadySeconds of the latest piece of the body
+  std::optional<double> last_byte;  // SteadySeconds() when the latest piece of the body came
   bool enough = false;
 };
 
@@ -25,7 +25,7 @@ size_t OnHeader(char* bytes, size_t size, size_t count, void* context) {
   HttpResponse& response = static_cast<Transfer*>(context)->response;
   std::string_view line(bytes, size * count);
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
-  if (line.starts_with("HTTP/")) {  // a new answer: the previous one was "100 Continue"
+  if (line.starts_with("HTTP/")) {  // another answer begins, after "100 Continue" or a proxy's
     response.headers.clear();
     const size_t space = line.find(' ');
     response.status = space == std::string_view::npos ? 0 : std::atoi(std::string(line.substr(space + 1, 3)).c_str());
@@ -45,7 +45,7 @@ size_t OnBody(char* bytes, size_t size, size_t count, void* context) {
   transfer.last_byte = SteadySeconds();
   if (transfer.events->on_bytes && !transfer.events->on_bytes(transfer.response, {bytes, size * count})) {
     transfer.enough = true;
-    return 0;  // libcurl ends the transfer
+    return 0;  // makes libcurl end the transfer
   }
   return size * count;
 }
@@ -61,7 +61,7 @@ HttpEnd EndOf(CURLcode code) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CERTPROBLEM:
-    case CURLE_OPERATION_TIMEDOUT:  // only CURLOPT_CONNECTTIMEOUT is set: the other clocks are ours
+    case CURLE_OPERATION_TIMEDOUT:  // only CURLOPT_CONNECTTIMEOUT is set; other limits are checked here
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
     case CURLE_PROXY:
@@ -71,7 +71,7 @@ HttpEnd EndOf(CURLcode code) {
   }
 }
 
-// The earliest time limit, and which one it is.
+// The next time limit to expire, and how the transfer then ends.
 struct Deadline {
   double at;
   HttpEnd end;
@@ -128,7 +128,8 @@ Result<HttpResponse> HttpPost(const HttpRequest& request, const HttpEvents& even
   set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
   set(CURLOPT_HTTPHEADER, handles.headers);
   set(CURLOPT_USERAGENT, "hone");
-  set(CURLOPT_PROXY, request.proxy.c_str());  // also if "": libcurl would look into the environment otherwise
+  set(CURLOPT_PROXY,
+      request.proxy.c_str());  // set even if empty, since libcurl would otherwise read environment variables
   set(CURLOPT_NOPROXY, request.no_proxy.c_str());
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set(CURLOPT_FOLLOWLOCATION, 0L);
@@ -140,8 +141,8 @@ Result<HttpResponse> HttpPost(const HttpRequest& request, const HttpEvents& even
   set(CURLOPT_HEADERDATA, &transfer);
   set(CURLOPT_WRITEFUNCTION, &OnBody);
   set(CURLOPT_WRITEDATA, &transfer);
-  // Does not wait for a slow name server when the request is cancelled (7.87 and newer; older versions refuse the
-  // option).
+  // CURLOPT_QUICK_EXIT: a cancelled request does not wait for a slow name server (libcurl 7.87 and newer; older
+  // versions refuse the option).
   set(static_cast<CURLoption>(CURLOPTTYPE_LONG + 322), 1L);
   if (curl->multi_add_handle(handles.multi, handles.easy) != CURLM_OK) {
     return Status::Unavailable("libcurl took no transfer");

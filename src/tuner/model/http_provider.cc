@@ -17,15 +17,15 @@ namespace hone {
 namespace {
 
 constexpr size_t kMaxErrorBytes = 64 << 10;
-constexpr size_t kMaxReplyBytes = size_t{64} << 20;  // far above any model's longest answer
+constexpr size_t kMaxReplyBytes = size_t{64} << 20;  // far more than any model's longest answer
 constexpr double kProgressSeconds = 0.2;
 
 struct Attempt {
   StreamedReply reply;
   HttpResponse response;
-  std::string error_body;  // of an HTTP error status
-  bool too_long = false;
-  std::string stray;  // beginning of a body that is neither stream nor JSON
+  std::string error_body;  // body of an answer with an HTTP error status
+  bool too_long = false;   // the body is longer than kMaxReplyBytes
+  std::string stray;       // beginning of a body taken for a stream, for messages if it is none
 };
 
 class HttpProvider : public ModelProvider {
@@ -40,7 +40,7 @@ class HttpProvider : public ModelProvider {
         request_seconds_(request_seconds),
         hooks_(std::move(hooks)),
         rng_(hooks_.seed) {
-    // The provider's own service has dropped the old name; compatible servers support it best.
+    // OpenAI's own service has dropped the name max_tokens; compatible servers mostly support only this name.
     allowances_.max_completion_tokens = endpoint_.own_service && endpoint_.provider == "openai";
   }
 
@@ -80,11 +80,11 @@ class HttpProvider : public ModelProvider {
   bool PricesReplies() const override { return price_.has_value(); }
 
  private:
-  // The cost of attempts.
+  // The tokens that a request's attempts have used.
   struct Spending {
     TokenUsage total, discarded;
     int64_t cached_input = 0;
-    int64_t longest_input = 0;  // of one attempt
+    int64_t longest_input = 0;  // largest number of input tokens of one attempt
 
     void Add(const StreamedReply& reply, const ModelRequest& request) {
       int64_t input = 0;
@@ -96,13 +96,13 @@ class HttpProvider : public ModelProvider {
       longest_input = std::max(longest_input, input);
       cached_input += reply.cached_input_tokens;
     }
-    // Adds the cost of a broken-off answer as far as it had come. An answer that never began is assumed free.
+    // Adds the tokens of an answer that broke off. An answer that never began is assumed to cost nothing.
     void Discard(const Attempt& attempt, const ModelRequest& request) {
       StreamedReply reply = attempt.reply;
       const int64_t output = reply.TokensSoFar();
       if (output == 0 && !reply.input_tokens) return;
       const TokenUsage before = total;
-      reply.output_tokens = output;  // a count from the beginning of the stream excludes its end
+      reply.output_tokens = output;  // the service's count, if any, is from the stream's beginning
       Add(reply, request);
       total.estimated = true;
       discarded.input += total.input - before.input;
@@ -183,7 +183,7 @@ class HttpProvider : public ModelProvider {
                       std::stop_token stop) {
     Attempt attempt;
     SseParser parser(kMaxReplyBytes);
-    std::string whole;  // a body that is no stream
+    std::string whole;  // the body, if it is no stream
     enum class Body { kUnknown, kStream, kWhole } body = Body::kUnknown;
     double shown = -kProgressSeconds;
     const SseSink read = [&](const SseEvent& event) {
@@ -197,7 +197,8 @@ class HttpProvider : public ModelProvider {
         return attempt.error_body.size() < kMaxErrorBytes;
       }
       if (body == Body::kUnknown) {
-        // Decides by content, not by the stated type, which services get wrong; no event stream begins like this.
+        // The body's first character decides whether it is a stream, because services state wrong content types. No
+        // event stream begins with one of these characters.
         const size_t first = bytes.find_first_not_of(" \t\r\n");
         if (first != std::string_view::npos) {
           body = bytes[first] == '{' || bytes[first] == '[' || bytes[first] == '<' ? Body::kWhole : Body::kStream;
@@ -210,10 +211,10 @@ class HttpProvider : public ModelProvider {
         if (attempt.stray.size() < 200) attempt.stray += bytes.substr(0, 200 - attempt.stray.size());
         attempt.too_long = !parser.Feed(bytes, read) || attempt.reply.text.size() > kMaxReplyBytes;
       }
-      // After the end, an error or malformed data there is nothing to wait for.
+      // Stops reading after the end mark, an error or malformed data.
       return !attempt.too_long && !attempt.reply.ended && !attempt.reply.error && attempt.reply.malformed.empty();
     };
-    std::optional<double> complete;  // when the last word was seen
+    std::optional<double> complete;  // when the reply's text was complete
     events.on_tick = [&] {
       if (attempt.reply.whole() && !complete) complete = watch.Seconds();
       if (complete && watch.Seconds() > *complete + hooks_.trailer_seconds) return false;
@@ -229,7 +230,7 @@ class HttpProvider : public ModelProvider {
     if (body == Body::kStream && attempt.response.end != HttpEnd::kStopped) {
       const StreamedReply before = attempt.reply;
       parser.Finish(read);
-      // A line cut off after the last word (of the token counts, say) changes nothing.
+      // If the reply's text was complete, a line that is cut off behind it does not make the reply malformed.
       if (before.whole() && !attempt.reply.malformed.empty()) attempt.reply = before;
     }
     if (body == Body::kWhole && attempt.response.end == HttpEnd::kWhole) wire_->ReadWhole(whole, attempt.reply);
@@ -238,7 +239,7 @@ class HttpProvider : public ModelProvider {
 
   static bool IsReply(const Attempt& attempt) {
     const StreamedReply& reply = attempt.reply;
-    // A connection that breaks after the last word loses only the token counts.
+    // The reply is usable if the connection breaks once its text is complete: only the token counts are lost.
     return attempt.response.status == 200 && !attempt.too_long && !reply.error && reply.malformed.empty() &&
            reply.whole();
   }
@@ -252,7 +253,7 @@ class HttpProvider : public ModelProvider {
     if (next) {
       std::lock_guard lock(mutex_);
       allowances_ = *next;
-      allowances_.max_tokens = 0;  // depends on the request: the next one asks anew
+      allowances_.max_tokens = 0;  // depends on the request: not kept for the next one
     }
     return next;
   }
@@ -269,7 +270,7 @@ class HttpProvider : public ModelProvider {
       return FailureOfStatus(endpoint_, response.status, ReadWireError(attempt.error_body), RetryAfter(response));
     }
     if (reply.error) return FailureOfEvent(endpoint_, *reply.error);
-    // A line cut in the middle means a dropped connection, not malformed JSON.
+    // If the connection broke, the last line is incomplete, and its JSON is not the service's fault.
     const bool cut = response.end != HttpEnd::kWhole && response.end != HttpEnd::kStopped;
     if (cut) return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), reached_);
     if (!reply.malformed.empty() && response.end == HttpEnd::kStopped) return Nonsense(reply.malformed, true);
@@ -322,7 +323,7 @@ class HttpProvider : public ModelProvider {
   std::mutex mutex_;  // guards the following members
   Rng rng_;
   WireAllowances allowances_;
-  Spending unpaid_;  // cost of failed requests: the next reply carries it, so that budgets include it
+  Spending unpaid_;  // cost of failed requests, added to the next reply, so that budgets include it
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks a model behind an HTTP endpoint, openai: or anthropic:. The wire format defines the bytes, endpoint.h classifies
-// failures; this file has the loop of attempts.
+// Makes the models openai: and anthropic:, which are behind an HTTP endpoint. ChatWire defines the bytes, endpoint.h
+// classifies failures; this file has the loop of attempts.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,15 @@ namespace hone {
 // Time and randomness, replaceable for tests.
 struct HttpProviderHooks {
   std::function<double()> unix_now;  // seconds since 1970
-  // Returns false when `stop` was requested meanwhile.
+  // Waits; returns false when `stop` was requested meanwhile.
   std::function<bool(double seconds, std::stop_token stop)> sleep;
-  uint64_t seed = 0;  // for the jitter
+  uint64_t seed = 0;  // for the delays' jitter
   BackoffOptions backoff;
-  // Time to wait after a reply's last word for its token counts and its end: some servers send neither and keep the
-  // connection open.
+  // Limit for waiting, once a reply's text is complete, for its token counts and the stream's end: some servers send
+  // neither and keep the connection open.
   double trailer_seconds = 5;
 };
+// Returns hooks with the real clock, and a seed that differs from process to process.
 HttpProviderHooks SystemHooks();
 
 // Makes the provider. Errors as from SetUpEndpoint (endpoint_setup.h).

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests openai: and anthropic: with a local server that speaks both formats byte for byte and fails in every known way.
-// Waits between attempts are recorded, not slept.
+// Tests openai: and anthropic: with a local server that sends both formats and fails in every known way. Waits between
+// attempts are only recorded.
 #include "tuner/model/http_provider.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ ModelRequest Request() {
   request.messages = {{"system", "You write kernels."}, {"user", "Make it fast, größer."}};
   request.temperature = 0.5;
   request.max_tokens = 4096;
-  request.limit_seconds = 300;  // the longest of the waits that are recorded, not slept, is 30 s
+  request.limit_seconds = 300;  // more than the recorded waits together
   return request;
 }
 
@@ -155,7 +155,7 @@ TEST_P(BothServices, AServerThatKeepsTheConnectionAfterTheLastWordIsNotWaitedFor
   rig.options.first_byte_seconds = 1000;
   rig.hooks.trailer_seconds = 0.05;
   const std::string whole = rig.Says({"all of it"});
-  // What follows the last word: openai's counts and end, anthropic's end.
+  // The part behind the reply's text: openai's token counts and end mark, anthropic's end mark.
   const size_t rest =
       rig.kind == "openai" ? whole.rfind("data:", whole.find("\"choices\":[],")) : whole.find("event: message_stop");
   rig.server.Answer(ThenHang(Stream(whole.substr(0, rest), 0, false)));
@@ -264,7 +264,7 @@ TEST(OpenAi, TheNameOfTheBoundIsLearntFromTheRefusal) {
                           HasSubstr("temperature")));
 }
 
-// --- failures that pass ---
+// --- temporary failures ---
 
 TEST_P(BothServices, RetryAfterIsHonouredInSecondsAndAsADate) {
   rig.server.Answer(
@@ -311,7 +311,7 @@ TEST_P(BothServices, AfterTheLastRetryTheReasonIsTold) {
   EXPECT_EQ(rig.server.Requests().size(), 3u);
 }
 
-// The beginning of a reply, up to and without what follows "first".
+// Returns the beginning of a reply's stream, up to the end of the event with the text "first".
 std::string Beginning(const Rig& rig) {
   const std::string whole = rig.Says({"first", "second"});
   return whole.substr(0, whole.find("second"));
@@ -329,8 +329,8 @@ TEST_P(BothServices, ABrokenOffReplyIsThrownAwayAndItsTokensAreCounted) {
   EXPECT_TRUE(reply.usage.estimated);
   EXPECT_EQ(reply.usage.input, 1000 + reply.discarded.input);
   EXPECT_EQ(reply.usage.output, 200 + reply.discarded.output);
-  // "first" is two tokens by estimate. What was asked is counted by anthropic at the start of the stream, by openai
-  // only at its end: there it is estimated, 18 and 23 bytes.
+  // "first" is estimated as two tokens. The input is counted by anthropic at the stream's start, and by openai only at
+  // its end, where it is estimated from its 18 and 23 bytes.
   EXPECT_GE(reply.discarded.output, 2 * 2);
   if (rig.kind == "anthropic") {
     EXPECT_EQ(reply.discarded.input % 1000, 0);
@@ -403,7 +403,7 @@ TEST_P(BothServices, NoBodyAtAllAndInvalidJsonAreRetried) {
   EXPECT_EQ(reply.notes.size(), 2u);
 }
 
-// --- failures that stay ---
+// --- permanent failures ---
 
 TEST_P(BothServices, AWrongModelIsNotAskedAgain) {
   rig.server.Answer(Plain(404, R"({"error":{"message":"The model `m-1` does not exist","code":"model_not_found"}})"));
@@ -482,7 +482,7 @@ TEST_P(BothServices, AStopEndsAStreamAndAWait) {
       usleep(20000);
       stop.request_stop();
     });
-    // Neither the stream nor the wait would end by itself within this test's patience.
+    // Without the stop, neither the stream nor the wait would end within the test's limit.
     EXPECT_EQ(fresh.Ask(stop.get_token()).status().code(), StatusCode::kCancelled);
   }
 }
@@ -544,7 +544,8 @@ TEST_P(BothServices, AKeyGoesOnlyToTheServiceItBelongsTo) {
   EXPECT_EQ(rig.server.Requests()[0].headers.count("authorization"), 0u);
   EXPECT_EQ(rig.server.Requests()[0].headers.count("x-api-key"), 0u);
 
-  // The service's own name over plain http is not the service. The request goes to the proxy, so that it is seen.
+  // The service's own host over plain http is not taken for the service. The request goes to the proxy, where the test
+  // sees it.
   Rig plain(GetParam());
   plain.options.environment = {standard + "=" + kKey, "http_proxy=" + plain.server.Url()};
   plain.options.key_variable = "";
@@ -585,7 +586,8 @@ TEST_P(BothServices, CostIsComputedFromTheTableOrSaidToBeUnknown) {
   rig.server.Answer(Stream(rig.Says({"x"})));
   ModelReply reply = rig.Ask().value();
   EXPECT_TRUE(reply.cost_known);
-  // 600 fresh, 400 cached, 200 out: 600 * 2 + 400 * 0.5 + 200 * 10 = 3400 millionths.
+  // 600 input tokens, 400 cached and 200 output tokens cost 600 * 2 + 400 * 0.5 + 200 * 10 = 3400 millionths of a
+  // dollar.
   EXPECT_DOUBLE_EQ(reply.cost_usd, 3400e-6);
   EXPECT_EQ(rig.provider().CostCaveat(), "");
   write("up_to_input = 999\n");

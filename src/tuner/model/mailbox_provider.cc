@@ -32,7 +32,8 @@ constexpr int64_t kMostFileBytes = int64_t{64} << 20;
 
 std::string NumberName(int64_t number) { return fmt::format("{:04}", number); }
 
-// Returns possible names of a request, the best first. Another run's requests in the folder may have taken the first.
+// Returns possible file names of a request, in order of preference. Another run that uses the folder may have taken the
+// first.
 std::vector<std::string> Names(const ModelRequest& request) {
   const std::string number = NumberName(request.number);
   return {number, fmt::format("{}-{}", number, request.run.substr(request.run.rfind('-') + 1)),
@@ -54,8 +55,8 @@ std::string RequestText(const ModelRequest& request, const std::string& reply_pa
   return text;
 }
 
-// Takes the line "<!-- model: NAME -->" off the beginning of an answer, if it has one, and returns NAME. Who answers a
-// mailbox is known to the answerer alone.
+// Removes the line "<!-- model: NAME -->" from the beginning of an answer and returns NAME; empty: there is no such
+// line. Only the answerer knows which model has answered.
 std::string TakeModelLine(std::string& text) {
   constexpr std::string_view kBegin = "<!-- model:", kEnd = "-->", kBlank = " \t\r";
   constexpr size_t kLongestName = 200;
@@ -91,7 +92,7 @@ class MailboxProvider : public ModelProvider {
     while (true) {
       struct stat file {};
       if (::stat(reply_path.c_str(), &file) == 0) {
-        // A writer that writes in place gets time until the file stops growing.
+        // The answer may be written in place: waits until the file stops growing.
         if (last_size && *last_size == file.st_size) return Take(reply_path, request, watch.Seconds());
         last_size = file.st_size;
       } else if (errno != ENOENT) {
@@ -114,7 +115,7 @@ class MailboxProvider : public ModelProvider {
     std::lock_guard lock(post_mutex_);
     HONE_ASSIGN_OR_RETURN(std::string posted, FindPosted(request));
     if (!posted.empty()) {
-      // A process that was killed between writing the two files left only the first.
+      // A process that was killed between writing the two files has left only the JSON.
       if (!FileExists(fmt::format("{}/requests/{}.md", directory_, posted)))
         HONE_RETURN_IF_ERROR(WriteReadable(request, posted));
       return posted;
@@ -140,7 +141,8 @@ class MailboxProvider : public ModelProvider {
                     directory_, request.number, request.run));
   }
 
-  // Searches by content, because older mailboxes counted requests instead of naming them by number. Empty: not posted.
+  // Returns the file name under which the request is already posted; empty: it is not. Compares contents, because older
+  // mailboxes named requests in another way.
   Result<std::string> FindPosted(const ModelRequest& request) {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/requests", error)) {

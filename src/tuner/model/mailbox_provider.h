@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the mailbox: requests are files in a folder, answered by any person or program that reads the folder.
+// Makes the model mailbox:DIR: requests are files in a folder, which any person or program answers by writing files.
 //
-//   DIR/requests/0008.json   the request for programs; written first, because it reserves the name
-//   DIR/requests/0008.md     the same for people; once it exists, both do
+// DIR/requests/0008.json   the request as JSON, for programs; written first, because it reserves the name
+// DIR/requests/0008.md     the same as text, for people; if it exists, both do
 //   DIR/replies/0008.md      the answer, written by the answerer (to a temporary file, then renamed, if possible)
 //
 // The name is the request's number; if another run has taken it, the end of the run's id is appended (0008-3fa9). A
@@ -19,7 +19,7 @@
 
 namespace hone {
 
-// Makes the folders. An answer is read once its size has not changed between two polls.
+// Makes the provider and its folders. An answer is read once its size is the same at two polls, `poll_seconds` apart.
 Result<std::unique_ptr<ModelProvider>> MakeMailboxProvider(const std::string& directory, double poll_seconds);
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a provider from its specification: one model, or one per line for separate roles.
+// Makes a provider from its specification, which names one model, or one for each role on a line of its own.
 #include "hone/tuner/model_provider.h"
 
 #include <fmt/format.h>
@@ -85,7 +85,7 @@ Result<std::vector<ModelSpec>> ParseSpecs(std::string_view specification, const 
   return specs;
 }
 
-// Refuses a flag that cannot apply to two services.
+// Refuses options that would apply to models of two services.
 Status CheckShared(const std::vector<ModelSpec>& specs, const ProviderOptions& options) {
   const auto uses = [&](std::string_view kind) {
     for (const ModelSpec& spec : specs) {
@@ -120,7 +120,7 @@ Result<std::unique_ptr<ModelProvider>> MakeProvider(std::string_view specificati
       return spec.role.empty() ? provider.status() : provider.status().WithContext("role " + spec.role);
     (spec.role.empty() ? fallback : by_role[spec.role]) = std::move(provider).value();
   }
-  // Fails now rather than in the middle of a run.
+  // A role without a model is an error now, and not in the middle of a run.
   std::string missing;
   for (const std::string& role : options.roles) {
     if (!by_role.contains(role)) missing += (missing.empty() ? "" : ", ") + role;

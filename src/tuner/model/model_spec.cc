@@ -38,7 +38,7 @@ Result<ModelSpec> ParseModelSpec(std::string_view text, const std::vector<std::s
   ModelSpec spec;
   std::string_view rest = text;
   const size_t equals = text.find('='), colon = text.find(':');
-  if (equals != std::string_view::npos && equals < colon) {  // a '=' after the colon belongs to the argument
+  if (equals != std::string_view::npos && equals < colon) {  // otherwise the '=' is part of the argument
     spec.role = text.substr(0, equals);
     rest = text.substr(equals + 1);
     if (std::find(roles.begin(), roles.end(), spec.role) == roles.end()) {
@@ -67,7 +67,7 @@ Result<ModelSpec> ParseModelSpec(std::string_view text, const std::vector<std::s
 
 Result<ServiceModel> ParseServiceModel(std::string_view kind, std::string_view argument) {
   ServiceModel model;
-  // A name may hold an '@' of its own, so only one with a URL behind it counts.
+  // A model's name may contain an '@': only one before a URL separates.
   const size_t at = std::min(argument.find("@http://"), argument.find("@https://"));
   model.name = argument.substr(0, at);
   if (model.name.empty()) {
@@ -97,7 +97,7 @@ Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind
   std::string_view rest = url.substr(scheme + 3);
   const std::string_view authority = rest.substr(0, rest.find('/'));
   if (authority.find('@') != std::string_view::npos) {
-    // The URL is not shown: it may hold a password.
+    // The message does not contain the URL, which has a password.
     return Status::InvalidArgument(
         "the base URL holds a user name or a password; put the key into an environment variable and name it with "
         "--key-env");
@@ -110,7 +110,7 @@ Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind
   }
   while (url.ends_with('/')) url.remove_suffix(1);
   std::string base(url);
-  // Compatible servers have this interface below /v1; people write "http://host:8000".
+  // Compatible servers have the interface below /v1, which users often leave out: "http://host:8000".
   if (kind == "openai" && base.find('/', scheme + 3) == std::string::npos) base += "/v1";
   return base;
 }

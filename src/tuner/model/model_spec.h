@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parses `--model`: "[ROLE=]KIND[:ARGUMENT]", and for services "NAME[@URL[#VARIABLE]]".
+// Parses `--model`: "[ROLE=]KIND[:ARGUMENT]", where a service's ARGUMENT is "NAME[@URL[#VARIABLE]]".
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ namespace hone {
 
 // One kind of provider, as messages list it.
 struct ProviderKind {
-  const char* name;
-  const char* usage;
-  bool takes_argument;
+  const char* name;     // "openai"
+  const char* usage;    // "openai:NAME"
+  bool takes_argument;  // text after a colon is required
 };
 const std::vector<ProviderKind>& ProviderKinds();
 std::string ProviderList();  // "builtin, openai:NAME, …"
@@ -26,15 +26,15 @@ struct ModelSpec {
   std::string kind;      // one of ProviderKinds()
   std::string argument;  // text after the first colon; non-empty when the kind takes an argument
 };
-// Parses one line. kInvalidArgument for an unknown kind, with the nearest and the list; for a missing argument; for a
-// role that is not in `roles`, with the nearest.
+// Parses one model. kInvalidArgument for an unknown kind, with the nearest kind and a list of all; for a missing
+// argument; for a role that is not in `roles`, with the nearest role.
 Result<ModelSpec> ParseModelSpec(std::string_view text, const std::vector<std::string>& roles);
 
 // The parsed argument of openai: and anthropic:.
 struct ServiceModel {
   std::string name;          // "gpt-5"; never empty
   std::string base_url;      // without a slash at its end; empty: not given
-  std::string key_variable;  // empty: not given
+  std::string key_variable;  // environment variable with the key; empty: not given
 };
 Result<ServiceModel> ParseServiceModel(std::string_view kind, std::string_view argument);
 
@@ -43,6 +43,7 @@ Result<ServiceModel> ParseServiceModel(std::string_view kind, std::string_view a
 Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind);
 // Returns "api.openai.com" for "https://api.openai.com:443/v1", "[::1]" for "http://[::1]:80".
 std::string HostOf(std::string_view url);
+// Returns whether a host is this machine: "localhost", "127.0.0.1", "[::1]".
 bool IsLoopback(std::string_view host);
 
 }  // namespace hone

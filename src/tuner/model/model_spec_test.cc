@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests --model, roles, prices, waits, and secrets: everything about models that needs no network.
+// Tests what needs no network: --model, roles, prices, delays, and secrets.
 #include "tuner/model/model_spec.h"
 
 #include <gmock/gmock.h>
@@ -201,7 +201,7 @@ TEST(Backoff, IsUniformBelowADoublingBound) {
 }
 
 TEST(RetryAfter, ReadsSecondsAndDates) {
-  const double now = 784111777;  // Sun, 06 Nov 1994 08:49:37 GMT, the date of the HTTP standard's own example
+  const double now = 784111777;  // Sun, 06 Nov 1994 08:49:37 GMT, the HTTP standard's example
   EXPECT_EQ(ParseRetryAfter("7", now), 7.0);
   EXPECT_EQ(ParseRetryAfter(" 0.5 ", now), 0.5);
   EXPECT_EQ(ParseRetryAfter("Sun, 06 Nov 1994 08:49:47 GMT", now), 10.0);
@@ -237,7 +237,7 @@ TEST(Curl, IsThereOrSaidToBeMissing) {
 }
 
 TEST(Curl, ItsAbsenceIsToldWhenAModelNeedsIt) {
-  // The test above, in a process that finds files in place of the libraries.
+  // Runs the test above in a process that finds invalid files instead of libcurl.
   const TemporaryDirectory directory = MakeTemporaryDirectory().value();
   for (const char* name : {"libcurl.so.4", "libcurl-gnutls.so.4"}) {
     ASSERT_TRUE(WriteFileAtomically(directory / name, "no library").ok());

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the chat completions format (POST …/chat/completions), of OpenAI and of vLLM, SGLang, Ollama, llama.cpp's
-// server and routers. All their variants are accepted: usage missing, or in every chunk; reasoning in
+// Implements the chat completions format (POST …/chat/completions) of OpenAI, which vLLM, SGLang, Ollama, llama.cpp's
+// server and routers have too. All their variants are accepted: usage missing, or in every chunk; reasoning in
 // `reasoning_content` or `reasoning`; an error object inside a stream that began with 200; a stream without "[DONE]"; a
 // whole completion instead of a stream.
 #include "tuner/model/chat_wire.h"
@@ -18,10 +18,10 @@ FinishReason OpenAiFinish(const std::string& reason) {
   if (reason == "content_filter" || reason == "refusal" || reason == "safety" || reason == "SAFETY") {
     return FinishReason::kRefused;
   }
-  return FinishReason::kStop;  // stop, eos, tool_calls, function_call, and what is yet to be invented
+  return FinishReason::kStop;  // stop, eos, tool_calls, function_call, and unknown ones
 }
 
-// `content` is a string, or an array of parts in some services.
+// Returns the text of `content`, which is a string or, from some services, an array of parts.
 std::string ContentText(const Json& content) {
   if (content.is_string()) return content.get<std::string>();
   std::string text;
@@ -53,7 +53,7 @@ void ReadObject(const Json& json, const char* part, StreamedReply& reply) {
   if (const std::string model = TextOf(json, "model"); !model.empty()) reply.model = model;
   ReadOpenAiUsage(Member(json, "usage"), reply);
   const Json& choices = Member(json, "choices");
-  if (!choices.is_array() || choices.empty()) return;  // a chunk of usage alone
+  if (!choices.is_array() || choices.empty()) return;  // the chunk has only token counts
   const Json& choice = choices[0];
   const Json& message = Member(choice, part);
   reply.text += ContentText(Member(message, "content"));

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prices of tokens: a table in TOML (docs/models.md, "Prices"), one built in, and a user's table that overrides it.
+// Reads the prices of tokens from a table in TOML (docs/models.md, "Prices"). One table is built in, and a user's table
+// overrides it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace hone {
 
-// US dollars per million tokens.
+// The price of a model's tokens, in US dollars per million.
 struct Price {
   std::string model;  // "openai:gpt-5"; a '*' at the end matches any rest
   double input = 0;
@@ -44,7 +45,7 @@ class PriceTable {
   std::vector<Price> prices_;
 };
 
-// Returns the cost; input_tokens includes the cached tokens.
+// Returns the cost in US dollars; `input_tokens` includes the cached ones.
 double CostUsd(const Price& price, int64_t input_tokens, int64_t cached_input_tokens, int64_t output_tokens);
 
 }  // namespace hone

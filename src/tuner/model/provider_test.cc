@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the mailbox with real files, replays, and the factory. (Whole runs: strategies/run_loop_test.cc.)
+// Tests the mailbox with real files, replays, and the making of providers. run/run_loop_test.cc tests whole runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -61,7 +61,7 @@ TEST(Mailbox, AsksInFilesAndTakesTheAnswer) {
   EXPECT_EQ(json["messages"][0]["text"], "make it fast, größer");
   EXPECT_EQ(json["attachments"]["parent"], "// source");
   EXPECT_THAT(ReadFile(box.request("0000.md")).value(), HasSubstr("make it fast, größer"));
-  // Nothing half-written is left.
+  // No temporary file is left.
   for (const auto& entry : fs::recursive_directory_iterator(box.directory.path()))
     EXPECT_NE(entry.path().extension(), ".tmp");
 }
@@ -71,7 +71,7 @@ TEST(Mailbox, AnAnswerMayNameTheModelInItsFirstLine) {
       {"<!-- model: some-model 4 -->\nIDEA: x\n", "some-model 4", "IDEA: x\n"},
       {"\n<!-- model:m-->\r\nIDEA: x", "m", "IDEA: x"},
       {"<!-- model: m -->", "m", ""},
-      // Lines that name no model are the answer's own.
+      // A line that names no model is part of the answer.
       {"<!-- model: -->\nIDEA: x", "", "<!-- model: -->\nIDEA: x"},
       {"<!-- model: m\nIDEA: x -->", "", "<!-- model: m\nIDEA: x -->"},
       {"IDEA: x\n<!-- model: m -->\n", "", "IDEA: x\n<!-- model: m -->\n"}};
@@ -87,8 +87,8 @@ TEST(Mailbox, AnAnswerMayNameTheModelInItsFirstLine) {
 
 TEST(Mailbox, AnAnswerThatGrowsIsTakenWhole) {
   Mailbox box;
-  // Writes a line between two polls of the provider, on its own thread: however busy the machine is, no two polls find
-  // the same size before the last line.
+  // The provider calls this on its own thread between two polls. Each call adds a line, so that however busy the
+  // machine is, no two polls find the same size before the last line.
   int lines = 0;
   const auto grow = [&](const ModelProgress&) {
     if (lines == 30) return;
@@ -105,7 +105,7 @@ TEST(Mailbox, AResumedRunFindsItsQuestionAndTheAnswerThatCameMeanwhile) {
   EXPECT_EQ(silent.code(), StatusCode::kTimedOut);
   EXPECT_THAT(silent.message(), HasSubstr("replies/0003.md"));
   ASSERT_TRUE(WriteFileAtomically(box.reply("0003.md"), "late").ok());
-  // The readable file was lost with its process; it is made again.
+  // The process was killed before it wrote the readable file: it is written when the run resumes.
   fs::remove(box.request("0003.md"));
   std::unique_ptr<ModelProvider> again = MakeProvider("mailbox:" + box.directory.path(), {nullptr, 0.01}).value();
   EXPECT_EQ(again->Complete(Request(3), {}, {}).value().text, "late");

@@ -47,7 +47,7 @@ Result<std::unique_ptr<ModelProvider>> MakeReplayProvider(RunStore& store, const
           fmt::format("run {}, event {}: {}", info.id, event.sequence, decoded.status().message()));
     }
     const auto* arrived = std::get_if<ReplyArrived>(&*decoded);
-    if (arrived == nullptr) continue;  // a request that failed
+    if (arrived == nullptr) continue;  // the request got no reply
     ModelReply reply;
     HONE_ASSIGN_OR_RETURN(reply.text, store.Source(arrived->reply.text));
     reply.finish = arrived->reply.finish;

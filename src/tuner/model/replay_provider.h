@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Repeats the replies of a recorded run, request by request, in order. No network, no key.
+// Makes the model replay:RUN, which answers each request with the reply that a recorded run got to its request of the
+// same number. It needs no network and no key.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,8 @@
 
 namespace hone {
 
-// Reads all replies at once; `store` is not kept. After the last recorded reply the provider is exhausted.
+// Makes the provider. All replies are read now; `store` is not kept. A request without a recorded reply is answered
+// with FinishReason::kExhausted.
 Result<std::unique_ptr<ModelProvider>> MakeReplayProvider(RunStore& store, const std::string& run);
 
 }  // namespace hone

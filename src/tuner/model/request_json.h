@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a request as JSON for programs: what the mailbox posts and what exec: commands get on standard input
-// (docs/models.md, "The request as JSON").
+// Writes a request as JSON for programs, as the mailbox posts it and commands of exec: get it (docs/models.md, "The
+// request as JSON").
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Retries requests: how often, after what delays, and with which error a request finally fails.
+// Decides how often and after what delays a failed request is retried, and with which error it finally fails.
 //
 // Uses exponential backoff with full jitter (M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog,
 // 2015): delays are uniform between zero and a bound that doubles, so that clients that failed together do not return
@@ -20,8 +20,8 @@
 namespace hone {
 
 struct BackoffOptions {
-  double base_seconds = 1;  // bound of the first delay
-  double cap_seconds = 30;  // bound of every delay
+  double base_seconds = 1;  // upper bound of the first delay
+  double cap_seconds = 30;  // upper bound of every delay
 };
 // Returns the delay before the attempt that follows `failures` (1, 2, …) failed attempts.
 double BackoffSeconds(int failures, const BackoffOptions& options, Rng& rng);

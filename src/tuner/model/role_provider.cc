@@ -12,7 +12,7 @@ class RoleProvider : public ModelProvider {
   RoleProvider(std::map<std::string, std::unique_ptr<ModelProvider>> by_role, std::unique_ptr<ModelProvider> fallback)
       : by_role_(std::move(by_role)), fallback_(std::move(fallback)) {}
 
-  // "coder=openai, planner=anthropic, others=builtin": a reply says which of them it is from.
+  // Returns "coder=openai, planner=anthropic, others=builtin". A reply's own `provider` names the one that answered.
   std::string Name() const override {
     std::string name;
     for (const auto& [role, provider] : by_role_) {

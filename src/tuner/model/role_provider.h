@@ -12,7 +12,7 @@
 
 namespace hone {
 
-// `fallback` answers for the roles that `by_role` does not name; it may be null if there are none.
+// Makes the provider. `fallback` answers for the roles that `by_role` does not name; null: there are no such roles.
 std::unique_ptr<ModelProvider> MakeRoleProvider(std::map<std::string, std::unique_ptr<ModelProvider>> by_role,
                                                 std::unique_ptr<ModelProvider> fallback);
 

@@ -38,7 +38,7 @@ void SseParser::Line(std::string_view line, const SseSink& sink) {
   }
   if (line.empty()) return Dispatch(sink);
   const size_t colon = line.find(':');
-  if (colon == 0) return;  // a comment, which servers send as a keep-alive
+  if (colon == 0) return;  // a comment, which servers send to keep the connection open
   const std::string_view field = line.substr(0, colon);
   std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
   if (value.starts_with(' ')) value.remove_prefix(1);

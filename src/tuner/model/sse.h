@@ -23,10 +23,11 @@ using SseSink = std::function<void(const SseEvent&)>;
 
 class SseParser {
  public:
-  // `max_bytes` bounds one event, so that a server cannot fill memory with a line that never ends.
+  // `max_bytes`: limit for one event, so that a server cannot fill memory with an endless line.
   explicit SseParser(size_t max_bytes = size_t{64} << 20) : max_bytes_(max_bytes) {}
 
-  // Returns false when an event exceeded the bound; nothing is read from then on.
+  // Reads the next piece and calls `sink` for every event that it completes. Returns false once an event exceeds the
+  // limit; later pieces are ignored.
   bool Feed(std::string_view bytes, const SseSink& sink);
   // Ends the stream. The standard drops an event that no blank line ended, but many servers end with their last line,
   // so the event is delivered, and its receiver checks whether the data is complete.
@@ -37,10 +38,10 @@ class SseParser {
   void Dispatch(const SseSink& sink);
 
   const size_t max_bytes_;
-  std::string line_;  // the part of a line read so far
+  std::string line_;  // the current line, as far as it has been read
   SseEvent event_;
   bool has_data_ = false;
-  bool after_cr_ = false;  // the LF of a CRLF may follow
+  bool after_cr_ = false;  // the last byte was a CR: an LF that follows belongs to it
   bool first_line_ = true;
 };
 

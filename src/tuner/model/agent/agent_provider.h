@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes agent:COMMAND a model: each run has its own agent (agent_session.h), which answers for the role `agent`.
+// Makes the model agent:COMMAND: each run has its own agent (agent_session.h), which answers requests of the role
+// `agent`.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,8 @@
 
 namespace hone {
 
-// `options.folder`: the folder that contains one folder per run's agent, named by the run.
+// Makes the provider. `options.folder`: the folder in which each run's agent gets a folder of its own, named by the
+// run's id.
 std::unique_ptr<ModelProvider> MakeAgentProvider(AgentOptions options);
 
 }  // namespace hone

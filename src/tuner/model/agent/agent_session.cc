@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t kShownLogBytes = 2000;
-constexpr size_t kMostSourceBytes = 1 << 20;  // limit of a candidate, as elsewhere
+constexpr size_t kMostSourceBytes = 1 << 20;  // the same limit as for candidates of other models
 constexpr double kAgentPollSeconds = 0.05;
 
 std::string AttachedText(const ModelRequest& request, const char* name) {
@@ -65,8 +65,8 @@ std::string AgentSession::LogTail() const {
                       : fmt::format("; the end of {}/agent.log: {}", options_.folder, text);
 }
 
-// Writes the files for the agent to its folder. Each file is replaced whole, so a half-written folder is complete again
-// when the agent starts; the agent's files of other names stay.
+// Writes the agent's files to its folder, each atomically. A folder that is only half written is thus completed before
+// the agent starts. Files of other names, which are the agent's own, stay.
 Status AgentSession::Prepare(const ModelRequest& request) {
   HONE_RETURN_IF_ERROR(MakeDirectories(options_.folder + "/versions"));
   HONE_RETURN_IF_ERROR(MakeDirectories(options_.folder + "/verdicts"));
@@ -112,7 +112,7 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
   const Stopwatch watch;
   const std::string told = request.messages.back().text;
   {
-    // A request repeated after a pause finds the folder in its initial state.
+    // All state is set from the request, since a resumed run repeats its last request in a new session.
     std::lock_guard lock(mutex_);
     introduction_ = request.messages.front().text;
     told_ = told;
@@ -133,7 +133,7 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
   double shown = 0;
   while (true) {
     if (!child_) HONE_RETURN_IF_ERROR(StartAgent());
-    // Checks for the end before the versions: an agent may hand one in and end.
+    // The process's end is checked before the version: an agent may hand in a version and end at once.
     const std::optional<ExitState> end = child_->Wait(kAgentPollSeconds);
     {
       std::lock_guard lock(mutex_);
@@ -182,7 +182,7 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
     }
   }
   version->source = redactor_.Text(std::move(version->source));
-  // The text is kept next to the verdicts, for a restarted agent and for people.
+  // The version is kept beside the verdicts, for a restarted agent and for people.
   HONE_RETURN_IF_ERROR(
       WriteFileAtomically(fmt::format("{}/versions/{:04}.cu", options_.folder, request.number), version->source));
   ModelReply reply;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run's coding agent: its folder, its process, and the versions that it hands in.
+// Runs the coding agent of one run: keeps its folder and its process, and takes the versions that it hands in.
 //
-// A request of the run carries the verdict on the agent's previous version; the reply is its next version. So the run
-// judges the agent's versions like those of every model, and its log holds them the same way. The agent may end, crash
-// or be killed at any time: its folder stays, and it is started again there when the run asks for another version.
+// A request of the run contains the verdict on the agent's previous version; the reply is its next version. Thus the
+// run judges and logs the agent's versions like the replies of any model. The agent may end, crash or be killed at any
+// time: its folder stays, and it is started there again when the run asks for another version.
 #pragma once
 
 #include <condition_variable>
@@ -25,14 +25,14 @@
 namespace hone {
 
 struct AgentOptions {
-  std::string command;                   // for /bin/sh -c
+  std::string command;                   // the agent, a command for /bin/sh -c
   std::string folder;                    // folder of this run's agent; made if it does not exist
   std::string program;                   // path of `hone`
-  std::vector<std::string> environment;  // "NAME=value"
-  int max_retries = 6;                   // restarts after failures, counted anew from each version handed in
-  double grace_seconds = 20;             // time for the agent to end by itself once the run is over
-  BackoffOptions backoff;
-  uint64_t seed = 0;  // for the backoff's jitter
+  std::vector<std::string> environment;  // "NAME=value", of the agent's process
+  int max_retries = 6;                   // restarts after failures while one version is awaited
+  double grace_seconds = 20;             // time in which the agent may end by itself once the run is over
+  BackoffOptions backoff;                // delays before restarts
+  uint64_t seed = 0;                     // for the delays' jitter
 };
 
 // Await and Leave are called by one thread at a time.
@@ -41,11 +41,13 @@ class AgentSession {
   explicit AgentSession(AgentOptions options);
   ~AgentSession();  // kills the agent
 
-  // Sends the agent the request's last message and waits for its next version; starts the agent if none runs.
-  // kExhausted: the agent ended by itself and has nothing more to propose; kUnavailable: it failed more often than
-  // allowed; kTimedOut: it handed nothing in within the request's limit, and was killed.
+  // Gives the agent the request's last message and waits for its next version; starts the agent if it does not run. A
+  // reply with FinishReason::kExhausted: the agent ended by itself and has no more versions. Errors: kUnavailable when
+  // it failed more often than allowed; kTimedOut when it handed in no version within the request's limit, and was
+  // killed.
   Result<ModelReply> Await(const ModelRequest& request, const ModelProgressSink& progress, std::stop_token stop);
-  // Ends the session. With a last word the agent may end by itself, for `grace_seconds`; without, it is killed.
+  // Ends the session. A non-empty `last_word` is given to the agent, which may then end by itself within
+  // `grace_seconds`; otherwise it is killed at once.
   void Leave(const std::string& last_word);
 
  private:
@@ -67,15 +69,15 @@ class AgentSession {
 
   mutable std::mutex mutex_;  // guards the following members
   std::condition_variable news_;
-  std::string introduction_, told_;
-  int64_t attempt_ = 0, attempts_ = 0;
-  int64_t handed_in_ = 0;  // versions since the agent was last started
+  std::string introduction_, told_;     // the request's first message, and its last
+  int64_t attempt_ = 0, attempts_ = 0;  // number of this attempt, and of all the run's attempts
+  int64_t handed_in_ = 0;               // versions since the agent was last started
   bool asked_ = false;     // a version may be handed in
-  bool repair_ = false;    // the last version could not be used, and cost no verdict
-  bool over_ = false;
-  std::optional<Version> version_;  // handed in and not taken yet
+  bool repair_ = false;    // the last version was unusable: this request asks for it again
+  bool over_ = false;      // the run has ended
+  std::optional<Version> version_;  // handed in; Await has not taken it yet
 
-  std::unique_ptr<AgentChannel> channel_;  // last: its thread calls Handle
+  std::unique_ptr<AgentChannel> channel_;  // declared last, so that it is destroyed first: its thread calls Handle
 };
 
 }  // namespace hone
