@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs work on background threads (a request, an evaluation, a sweep) and queues the results as steps that the
-// scheduler's thread executes one by one. So the log, the fold and every decision belong to one thread.
+// Runs work (a request, an evaluation, a sweep) on background threads, and queues its results as steps, which the
+// scheduler's thread executes one by one. Only that thread writes the log, updates the run's view and makes decisions.
 #pragma once
 
 #include <condition_variable>
@@ -21,14 +21,15 @@ class BackgroundWork {
  public:
   using Step = std::function<Status()>;
 
-  // Runs `work` on a new thread; TakeOne executes the step that it returns. `key` identifies the work while it runs,
-  // and must not be running. The caller must drain (TakeOne until none()) before it destroys anything to which `work`
-  // refers.
+  // Runs `work` on a new thread; TakeOne later executes the step that `work` returns. `key` identifies the work while
+  // it runs; no other work may run under it. The caller must call TakeOne until none() before it destroys anything to
+  // which `work` refers.
   void Start(const std::string& key, std::function<Step()> work);
   bool Running(const std::string& key) const { return running_.contains(key); }
+  // Returns whether no work runs and every finished work's step has been executed.
   bool none() const { return running_.empty(); }
 
-  // Queues a step. This is the only member that other threads may call.
+  // Queues a step. This is the only function that other threads may call.
   void Put(Step step);
   // Waits for the next step, and executes it on the calling thread.
   Status TakeOne();
@@ -37,7 +38,7 @@ class BackgroundWork {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Step> steps_;
-  std::map<std::string, std::jthread> running_;  // accessed only by the scheduler's thread
+  std::map<std::string, std::jthread> running_;  // by key; accessed only by the scheduler's thread
 };
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests runs that begin with a version that does not pass.
+// Tests runs that begin with a version of the user's that is not correct.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

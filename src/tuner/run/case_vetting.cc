@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kMostElements = 16 << 20;  // of the largest tensor; the tester's prompt says so too
+constexpr int64_t kMostElements = 16 << 20;  // limit for the largest tensor; the tester's prompt names it too
 
 std::string CaseText(const ProposedCase& proposed) {
   std::string text, values;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns cases that a tester proposes into tasks that an evaluator can run. A task travels to workers and spools as
-// text, so the cases are written into the text.
+// Adds check cases that a model in the tester's role proposes to a task. A task is sent to workers and spools as text,
+// so that the cases are added to its text.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,8 @@ namespace hone {
 // negative size, a dimension missing).
 Result<Task> WithCheckCases(const Task& task, const std::vector<ProposedCase>& cases);
 
-// Returns a task with this check case alone, for vetting it with the seed. The largest tensor is bounded, because a
-// case that is too expensive to run at every attempt is of no use.
+// Returns the task with `proposed` as its only check case: the seed is run on it to see whether the case is valid.
+// Errors as above; a tensor may have at most 16 Mi elements, since every attempt will run the case.
 Result<Task> VettingTask(const Task& task, const ProposedCase& proposed);
 
 }  // namespace hone

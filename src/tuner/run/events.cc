@@ -318,7 +318,7 @@ RunEvent ReadReplyEvent(const Json& payload) {
   r.usage.estimated = payload.value("estimated", false);
   r.cost_usd = payload.value("cost_usd", 0.0);
   r.provider = payload.value("provider", "");
-  // Logs from before this field: the cost of a mailbox's answer was always unknown.
+  // Older logs lack this field: in them only the cost of a mailbox's answer is unknown.
   r.cost_known = payload.value("cost_known", r.provider != "mailbox");
   r.model = payload.value("model", "");
   r.seconds = payload.value("seconds", 0.0);

@@ -23,24 +23,24 @@ namespace hone {
 struct RunStarted {
   int version = kRunVersion;
   RunOptions options;
-  std::string task, workload = "other";
-  SourceHash task_toml, oracle, seed;
+  std::string task, workload = "other";  // the task's name and its class
+  SourceHash task_toml, oracle, seed;    // hashes of the texts
   SourceHash baseline;       // hash of the task's baseline.toml; empty unless the run times libraries
   bool from_oracle = false;  // the task has no seed: `seed` is a kernel made from its oracle
-  bool start_uses_cute = false;
+  bool start_uses_cute = false;  // the seed includes CuTe's headers
   std::string device, device_name;
-  bool modelled = false;
-  int64_t bindings = 1;                       // number of the seed's bindings
+  bool modelled = false;                      // the device's times are modelled
+  int64_t bindings = 1;                       // number of bindings of the seed's tunables
   std::map<std::string, SourceHash> prompts;  // template name -> hash of its text
-  std::optional<DeviceFacts> facts;           // absent in the oldest logs
+  std::optional<DeviceFacts> facts;           // of the device; absent in the oldest logs
   SourceHash broken_start;                    // the run's first version, if given; empty: none
   std::vector<RememberedIdea> memory;         // proven ideas of earlier runs, if the strategy uses them
 };
 
-// EventKind::kChoice: the strategy's decision. An attempt and a sweep open `node`.
+// EventKind::kChoice: the strategy's decision, one of the five structs that follow. An attempt or a sweep opens `node`.
 struct AttemptOpened {
-  int64_t node = 0, parent = -1, incumbent = 0;
-  int64_t known = 0;  // the decision knew the nodes below this number
+  int64_t node = 0, parent = -1, incumbent = 0;  // incumbent: the node that it will be timed against
+  int64_t known = 0;                             // the decision was based on the nodes below this number
   std::string purpose = "optimise", note;
   std::vector<Turn> turns;
 };
@@ -50,23 +50,23 @@ struct SweepOpened {
   int64_t incumbent = 0, known = 0;
 };
 struct CasesAsked {
-  Turn turn;  // turn of the tester
+  Turn turn;  // the request to the tester
 };
 struct FinalBegun {
   int64_t node = 0;
 };
-// A choice without effect: from a log of version 1, where proposals made the nodes.
+// Any choice in a log of version 1. It has no effect, because in such a log proposals open the nodes.
 struct OtherChoice {};
 
 // EventKind::kRequest: a question, recorded before it is sent.
 struct RequestAsked {
   int64_t number = 0;
-  int64_t attempt = 1;  // above 1: a retry
+  int64_t attempt = 1;  // above 1: the request is sent again
   int64_t node = -1;
   int turn = 0;
-  bool repair = false;
-  int64_t parent = 0;
-  std::string role, prompt;
+  bool repair = false;       // it asks to repair an unusable reply
+  int64_t parent = 0;        // the version that the prompt shows
+  std::string role, prompt;  // prompt: name of the template
   SourceHash prompt_text;  // text of the template; empty when the run stored none
   double temperature = 0;
   int64_t max_tokens = 0;
@@ -74,7 +74,7 @@ struct RequestAsked {
   std::vector<StoredMessage> messages;
 };
 
-// EventKind::kReply: the answer, or the reason for its absence.
+// EventKind::kReply: a reply, or (RequestFailed) the reason why there is none.
 struct ReplyArrived {
   StoredReply reply;
 };
@@ -83,32 +83,32 @@ struct RequestFailed {
   std::string code, message;  // StatusCodeName, and the Status's message
 };
 
-// EventKind::kMemo: the result of a reply that is not a candidate. `cases` is used by memos of kind "cases".
+// EventKind::kMemo: what was read from a reply that is no candidate. `cases` is filled for memos of kind "cases".
 struct MemoMade {
   Memo memo;
   std::vector<ProposedCase> cases;
 };
 
-// EventKind::kProposal: the result of the attempt or the sweep `node`: a source, or a problem, or the provider is
-// exhausted.
+// EventKind::kProposal: how the attempt or the sweep `node` ended: with a source, with a problem, or because the
+// provider is exhausted.
 struct NodeProposed {
   int64_t node = 0;
-  int64_t request = -1;             // the request that led here; -1: none (a sweep, or an attempt without a request)
-  int64_t parent = -1;              // written by sweeps, and by all in logs of version 1
-  std::string origin = "reply";     // written as `parent` is
-  std::optional<std::string> idea;  // absent: as opened
+  int64_t request = -1;          // the request whose reply this is; -1: none (a sweep, or an attempt without a request)
+  int64_t parent = -1;           // set for sweeps, and for all proposals in logs of version 1
+  std::string origin = "reply";  // set when `parent` is
+  std::optional<std::string> idea;  // absent: the idea with which the node was opened
   std::string idea_key, reasoning;
-  std::string form;  // file | regions | edits; empty: unknown
+  std::string form;  // of the reply: file | regions | edits; empty: unknown
   SourceHash source;
   int64_t bindings = 1;
-  std::vector<std::string> widened;
-  std::string problem, detail;
-  bool exhausted = false;
+  std::vector<std::string> widened;  // regions beyond its plan that the coder asked for
+  std::string problem, detail;       // why there is no source; `problem` empty: there is one
+  bool exhausted = false;            // the provider has no more replies
 };
 
-// EventKind::kVetting: the result of running a proposed case on the seed.
+// EventKind::kVetting: the result of running the seed on a proposed case.
 struct CaseVetted {
-  size_t index = 0;
+  size_t index = 0;  // the case's index in RunView::cases
   bool accepted = false;
   std::string detail;
   std::optional<Evaluation> evaluation;  // absent: refused before running
@@ -145,15 +145,15 @@ using RunEvent = std::variant<RunStarted, AttemptOpened, SweepOpened, CasesAsked
                               ReplyArrived, RequestFailed, MemoMade, NodeProposed, CaseVetted, SweepPointJudged,
                               NodeJudged, NodeProfiled, FinalJudged, RunResumed, NoteTaken, SittingEnded>;
 
-// Converts the event to its stored form, without its time and the texts that it names: the caller adds both.
+// Converts the event to its stored form. The caller adds the time, and the texts whose hashes the event has.
 EventDraft EncodeEvent(const RunEvent& event);
 
-// `version` is the log's: choices of version 1 had other fields. kInternal for a damaged or foreign payload,
-// kInvalidArgument for a log of a newer Hone.
+// Decodes a stored event. `version`: that of the log, since choices of version 1 had other fields. kInternal for a
+// damaged or unknown payload, kInvalidArgument for a log of a newer Hone.
 Result<RunEvent> DecodeEvent(const Event& event, int version = kRunVersion);
 
-// Decodes one kind of event; nullopt when `event` is of another kind, or damaged. For readers that use a few kinds and
-// leave error reporting to the fold.
+// Decodes an event of one kind; nullopt when `event` is of another kind, or damaged. It serves readers that need a few
+// kinds only and leave error reporting to RunFold.
 template <typename Kind>
 std::optional<Kind> DecodeAs(const Event& event) {
   Result<RunEvent> decoded = DecodeEvent(event);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests events as structs and as JSON: nothing of a recorded run is lost, and damage is reported.
+// Tests the conversion of events to JSON and back: nothing of a recorded run is lost, and damage is reported.
 #include "tuner/run/events.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ Event EventOf(EventKind kind, const std::string& payload, const std::string& eva
   return event;
 }
 
-// Returns fields of `before` that differ in `after`; empty texts and lists may be omitted.
+// Returns the fields of `before` that differ in `after`; `after` may lack empty texts and lists.
 std::string Lost(const Json& before, const Json& after) {
   std::string lost;
   for (const auto& [key, value] : before.items()) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names the reasons for a reply's end. They are next to the store because stored events contain them.
+// Names the reasons for a reply's end, as stored events contain them.
 #include <array>
 #include <optional>
 #include <string_view>

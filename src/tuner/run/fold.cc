@@ -29,7 +29,7 @@ std::string OutcomeText(const RunView& view, const RunNode& node) {
                      fate);
 }
 
-// Makes finished nodes, in the order of their numbers, visible to decisions.
+// Settles finished nodes in the order of their numbers: decisions may then know them, and each may become the best.
 void Settle(RunView& view) {
   while (view.settled < static_cast<int64_t>(view.nodes.size())) {
     RunNode& node = view.nodes[static_cast<size_t>(view.settled)];
@@ -88,7 +88,7 @@ Status ApplyTo(RunView& view, const Event&, RunStarted& e) {
   return Status::Ok();
 }
 
-// Opens a node; the caller fills it in.
+// Adds `node`, which must have the next number, to the view as open.
 Status Open(RunView& view, RunNode node) {
   if (node.id != static_cast<int64_t>(view.nodes.size())) {
     return Status::Internal(fmt::format("node {} is opened where {} was due", node.id, view.nodes.size()));
@@ -125,7 +125,7 @@ Status ApplyTo(RunView& view, const Event&, SweepOpened& e) {
   node.origin = node.purpose = "sweep";
   node.idea = "sweep of tunables";
   HONE_RETURN_IF_ERROR(Open(view, std::move(node)));
-  // A sweep's product needs no sweep of its own.
+  // Neither the swept version nor the sweep's result is to be swept again.
   view.swept.push_back(e.parent);
   view.swept.push_back(e.node);
   return Status::Ok();
@@ -168,7 +168,7 @@ Result<std::vector<PendingRequest>::iterator> Answered(RunView& view, const Even
 }
 
 Status ApplyTo(RunView& view, const Event& event, RequestFailed& e) {
-  // The request stays pending: a later sitting may ask again.
+  // The request stays pending, so that it is sent again when the run is resumed.
   HONE_RETURN_IF_ERROR(Answered(view, event, e.number).status());
   view.provider_failure = std::move(e.message);
   return Status::Ok();
@@ -195,7 +195,7 @@ Status ApplyTo(RunView& view, const Event& event, ReplyArrived& e) {
   return Status::Ok();
 }
 
-// The reply to the current turn is read: the next turn is due, or its repair.
+// A memo was read from the reply to the current turn: the next turn is due, or a repair of this one.
 Status ApplyTo(RunView& view, const Event& event, MemoMade& e) {
   const auto progress = view.open.find(event.node);
   if (progress == view.open.end()) {
@@ -229,7 +229,7 @@ Status ApplyTo(RunView& view, const Event& event, CaseVetted& e) {
   return Status::Ok();
 }
 
-// In logs of version 1 a proposal made the node.
+// Opens the node of a proposal in a log of version 1, which has no choices that do.
 void OpenByProposal(RunView& view, const NodeProposed& e) {
   RunNode fresh;
   fresh.id = static_cast<int64_t>(view.nodes.size());
@@ -295,7 +295,7 @@ Status ApplyTo(RunView& view, const Event& event, NodeJudged& e) {
   node.incumbent = e.incumbent;
   node.seconds = view.seconds;
   ++view.evaluations;
-  // At a run's start the kind of device behind a spool is unknown.
+  // When a run starts, it is not known whether the device behind a spool is simulated.
   view.info.modelled = view.info.modelled || node.evaluation->modelled;
   if (node.id == 0 && node.evaluation->verdict != Verdict::kOk) node.speedup.reset();
   if (node.id != 0 && node.evaluation->verdict == Verdict::kOk) {
@@ -307,7 +307,7 @@ Status ApplyTo(RunView& view, const Event& event, NodeJudged& e) {
   return Status::Ok();
 }
 
-// The times stay those of the pairing that decided about the node: profiling adds counts and findings.
+// Adds the profile's counts and findings to the node's evaluation. The node's times stay those by which it was judged.
 Status ApplyTo(RunView& view, const Event& event, NodeProfiled& e) {
   if (!IsNode(view, event.node) || !view.node(event.node).evaluation) {
     return Status::Internal(
@@ -341,7 +341,7 @@ Status ApplyTo(RunView& view, const Event& event, FinalJudged& e) {
   }
   ++view.evaluations;
   if (e.evaluation.verdict != Verdict::kOk && event.node != 0) {
-    // The version was right on all its cases and wrong on fresh ones: the previous best is the best again.
+    // The final check found the best version wrong on fresh hidden cases: the best before it is the best again.
     view.nodes[static_cast<size_t>(event.node)].rejected = true;
     view.best = 0;
     for (const RunNode& node : view.nodes) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folds a run's events into a RunView. Pure: no store, no clock, no GPU.
+// Computes a RunView, the state of a run, from the run's events. It uses no store, no clock and no GPU.
 #pragma once
 
 #include "hone/tuner/run_store.h"
@@ -19,8 +19,9 @@ class RunFold {
 
  private:
   RunView view_;
-  double sitting_start_ = 0;
-  double seconds_before_ = 0;
+  // A sitting is the work of one process on the run, from its start or resumption on.
+  double sitting_start_ = 0;   // when the current sitting began, seconds since 1970
+  double seconds_before_ = 0;  // duration of the earlier sittings together
 };
 
 }  // namespace hone

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the fold over a run's events, one event at a time: what it refuses, how sittings add up, which node is the
-// best.
+// Tests RunFold event by event: what it refuses, how the times of sittings add up, which node becomes the best.
 #include "tuner/run/fold.h"
 
 #include <fmt/format.h>
@@ -15,7 +14,7 @@
 namespace hone {
 namespace {
 
-// A log being written; every event comes a second after the previous one.
+// Writes a log whose events come a second apart, and folds each at once.
 class FoldedRun {
  public:
   explicit FoldedRun(int version = kRunVersion) : fold_(RunInfo{.id = "r1"}) {
@@ -45,7 +44,7 @@ class FoldedRun {
     const Status status = Try(kind, node, payload, speedup);
     EXPECT_TRUE(status.ok()) << status.message();
   }
-  // Node `id`, written from the seed and timed against `incumbent`.
+  // Adds node `id`, which is made from the seed and timed against `incumbent` with this speedup.
   void AddNode(int64_t id, int64_t incumbent, Interval speedup) {
     Add(EventKind::kChoice, id,
         {{"action", "attempt"}, {"parent", 0}, {"incumbent", incumbent}, {"turns", nlohmann::json::array()}});
@@ -96,8 +95,9 @@ TEST(RunFold, WhatIsSurelyFasterTakesThePlace) {
   EXPECT_DOUBLE_EQ(*run.view().node(3).speedup, 1.5 * 1.2);
 }
 
-// Both were timed against the seed, and the first one's time is uncertain: 2.2 is not surely more than 2.0, which may
-// be 2.4. Logs up to version 3 kept the first; since then the faster of two sure gains over one version is kept.
+// Two nodes are timed against the seed, and 2.2 is not surely more than 2.0, which may be 2.4. In logs up to version 3
+// the first stays the best. Since version 4 the faster of two nodes that are surely faster than the same version
+// becomes the best.
 TEST(RunFold, TheUncertaintyOfBothSidesCounts) {
   for (const int version : {3, 4}) {
     FoldedRun run(version);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Combines several cases into one number: the geometric mean of the speedups, with an interval.
+// Computes one speedup of several cases: the geometric mean, with an interval.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,10 @@
 
 namespace hone {
 
-// Averages the cases with a cold speedup; nullopt when there is none. Cases are timed separately, so their errors are
-// assumed independent: the half widths of the cases' 95 % intervals, in logarithms, add in squares and are divided by
-// the number of cases. Times of the simulator have no spread, and the interval is then one point.
+// Returns the geometric mean of the cases' cold speedups, with a 95 % interval; nullopt: no case has one. Cases are
+// timed separately, so that their errors are assumed independent: the square root of the sum of squares of the
+// intervals' half widths, in logarithms, is divided by the number of cases. Simulated times have no spread, and the
+// interval is then one point.
 std::optional<Interval> GeomeanGain(const std::vector<CaseResult>& cases);
 
 }  // namespace hone

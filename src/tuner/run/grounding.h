@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts how well planners mark what is to change, and how often coders bound to those marks change something else
-// (Turn::bound).
+// Counts how often planners fail to mark the spans of a file that are to change, and how often coders that are bound to
+// these spans (Turn::bound) change something else.
 //
-// First replies count as well as repaired ones, so that repairs hide nothing.
+// A reply that was repaired counts in addition to its repair.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct GroundingCount {
 };
 GroundingCount CountGrounding(const RunView& view);
 
-// Returns "1 of 32 plans misquoted; 2 of 31 answers left their plan's spans (6.5 %), 1 asked for more"
+// Returns "1 of 32 plans misquoted; 2 of 31 answers left their plan's spans (6.5 %), 1 asked for more".
 std::string GroundingText(const GroundingCount& count);
 
 }  // namespace hone

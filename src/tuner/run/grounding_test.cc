@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that imprecise plans and coders that leave their spans are counted, repairs included.
+// Tests that misquoted plans and coders that leave their plan's spans are counted, in first replies and in repairs.
 #include "tuner/run/grounding.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Makes an attempt with a binding plan; `problem` is that of its last reply, to turn `turn`.
+// Returns an attempt with a binding plan. `problem`: that of its last reply, which is to turn `turn`.
 RunNode Attempt(int64_t id, int turn, const std::string& problem) {
   RunNode node;
   node.id = id;

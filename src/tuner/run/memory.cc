@@ -68,7 +68,7 @@ Result<std::vector<RememberedIdea>> Remember(RunStore& store, const Task& task, 
       idea.gain = node.gain->median;
       idea.low = node.gain->low;
       idea.high = node.gain->high;
-      // The limiter of the version from which it was made.
+      // The idea is stored with what limited the version from which it was made.
       if (const RunNode& parent = view.node(node.parent); parent.evaluation) {
         idea.limiter = LimiterOf(*theirs, facts, *parent.evaluation);
         idea.bytes = LargestBytes(*theirs, *parent.evaluation);

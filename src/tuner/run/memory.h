@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds what earlier runs of a store proved, for a run on another task.
+// Finds ideas that earlier runs in a store proved useful, for a run on another task.
 #pragma once
 
 #include <vector>
@@ -12,13 +12,14 @@
 
 namespace hone {
 
-// Returns ideas that were surely faster than their baseline (the lower end of the interval above 1) and became the best
-// of their run, in runs of the same class of work on the same device, both modelled or both measured: the surest first,
-// 24 at most, from the newest 200 runs. Excludes the same task: runs of its name, of its reference (by hash), of its
-// task.toml, and runs in which any version equals the task's seed. Skips unreadable runs.
+// Returns ideas whose version was surely faster than the one it was timed against (the lower end of the interval is
+// above 1) and became the best of its run. Only runs of the same class of work on the same device count, both modelled
+// or both measured. At most 24 ideas are returned, the surest first, from the newest 200 runs. Runs of the same task
+// are excluded: those with its name, its reference (by hash) or its task.toml, and those in which a version equals its
+// seed. Unreadable runs are skipped.
 Result<std::vector<RememberedIdea>> Remember(RunStore& store, const Task& task, const DeviceFacts& facts);
 
-// The same if the options' strategy uses memory; else an empty list.
+// Returns Remember's list if the options' strategy uses memory; otherwise an empty list.
 Result<std::vector<RememberedIdea>> MemoryFor(RunStore& store, const Task& task, const DeviceFacts& facts,
                                               const RunOptions& options);
 

@@ -25,7 +25,7 @@ Task Named(const std::string& name, const std::string& oracle, const std::string
   return task;
 }
 
-// A store with one run on the task `copy`, in which idea 1 gave 1.25x and idea 2 was slower.
+// A store with a run on the task `copy`, in which idea 1 gave a speedup of 1.25 and idea 2 was slower.
 struct Earlier {
   Earlier()
       : run("sample", [](const ModelRequest& r) -> Result<std::string> {

@@ -25,7 +25,7 @@ Result<std::unique_ptr<RunStore>> OpenStoreThatIsThere(const std::string& path) 
 
 Result<std::unique_ptr<RunStore>> OpenStoreToRead(const std::string& path) {
   Result<std::unique_ptr<RunStore>> store = OpenStoreThatIsThere(path);
-  // SQLite makes files next to a store even for reading.
+  // SQLite creates files next to a store even for reading: if that fails, opens the store in a way that writes nothing.
   if (store.ok() || store.status().code() != StatusCode::kIo) return store;
   SqliteStoreOptions options;
   options.read_only = true;

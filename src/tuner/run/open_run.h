@@ -20,12 +20,12 @@ struct OpenedRun {
 // Returns whether `name` is the path of an exported run: it ends in .jsonl, contains a slash, or is an existing file.
 bool NamesRunFile(const std::string& name);
 
-// Opens an existing run store; kNotFound if there is none: continuing a run must not create a store or its folder.
+// Opens an existing run store; kNotFound if there is none. Continuing a run must not create a store or its folder.
 Result<std::unique_ptr<RunStore>> OpenStoreThatIsThere(const std::string& path);
-// Does the same for reading only. Works even if the disk is full or not writable.
+// Opens an existing run store for reading only, even if the disk is full or not writable.
 Result<std::unique_ptr<RunStore>> OpenStoreToRead(const std::string& path);
 
-// `name`: as for RunStore::FindRun, or the path of an exported run.
+// Opens a run. `name`: as for RunStore::FindRun, or the path of an exported run.
 Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name);
 
 }  // namespace hone

@@ -35,7 +35,8 @@ ElementType TypeOf(DType dtype) {
     case DType::kFloat8E5M2: return {"__nv_fp8_e5m2", "__nv_fp8_e5m2(value)"};
     case DType::kFloat8E8M0: return {"__nv_fp8_e8m0", "__nv_fp8_e8m0(value)"};
     case DType::kFloat4Pair:
-    case DType::kInt4Pair: break;  // no result is packed
+    case DType::kInt4Pair:
+      break;  // outputs are never packed
   }
   return {"float", "static_cast<float>(value)"};
 }
@@ -46,8 +47,8 @@ std::string Elements(const TensorSpec& tensor) {
   return text.empty() ? "1" : text;
 }
 
-// Adds the step that rounds one result into its tensor, and the kernel it launches. The workspace is dense and
-// row-major; the tensor may have strides.
+// Adds to `plan` the step that rounds one result into its tensor, and to `code` the step's kernel. The workspace is
+// dense and row-major; the tensor may have strides.
 void AddStore(const TensorSpec& tensor, int step, std::string& plan, std::string& code) {
   const std::string count = Elements(tensor);
   const ElementType type = TypeOf(tensor.dtype);

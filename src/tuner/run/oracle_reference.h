@@ -3,10 +3,10 @@
 //
 // Makes a starting kernel for a task without a seed from the task's oracle.
 //
-// The oracle's results are doubles in `ref:NAME`; a candidate writes the tensors themselves. So each `ref:NAME` becomes
-// a workspace of doubles, and one more step per output rounds that workspace into the tensor. The oracle's code is
-// unchanged, so the candidate is correct by construction, and as slow as the oracle: a faster version may still be
-// slow.
+// An oracle writes its results as doubles to `ref:NAME`; a candidate writes to the tensors themselves. Therefore each
+// `ref:NAME` becomes a workspace of doubles, and an additional step for each output rounds the workspace into the
+// tensor. The oracle's code is unchanged, so that the candidate is correct by construction. It is as slow as the
+// oracle, so that a version faster than it may still be slow.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@
 
 namespace hone {
 
-// Converts the text. kInvalidArgument, naming the task and the remedy (a seed), for an oracle that is not a launch
-// plan.
+// Returns the candidate's text. kInvalidArgument, with the task's name and the remedy (a seed), for an oracle without a
+// launch plan.
 Result<std::string> ReferenceFromOracle(const Task& task);
 
 }  // namespace hone

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests a task without a seed: its oracle becomes the starting kernel, and every strategy first writes a version.
+// Tests runs of a task without a seed: its oracle becomes the starting kernel, and every strategy first has a version
+// written.
 #include "tuner/run/oracle_reference.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +67,7 @@ TEST(OracleReference, SaysWhatToDoWhenTheOracleIsNone) {
 
 TEST(WithoutASeed, EveryStrategyButSampleFirstWritesAKernelFromTheOracle) {
   for (const std::string& name : StrategyNames()) {
-    if (name == "agent") continue;  // the agent decides (tests/end_to_end/agent_test.cc)
+    if (name == "agent") continue;  // an agent chooses for itself; tests/end_to_end/agent_test.cc tests it
     ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
       if (r.role != "coder") return Journeyman(r);
       if (r.messages[0].text.find("You write the first version") == std::string::npos) return Journeyman(r);
@@ -86,7 +87,7 @@ TEST(WithoutASeed, EveryStrategyButSampleFirstWritesAKernelFromTheOracle) {
       EXPECT_THAT(prompt, HasSubstr("copy_slowly")) << name;
       for (size_t i = 2; i < view.nodes.size(); ++i) EXPECT_NE(view.nodes[i].purpose, "generate") << name << " " << i;
     }
-    // A second sitting and a repetition see the same task: no seed appears on the way.
+    // A resumed or replayed run has the same task, without a seed.
     EXPECT_TRUE(LoadRunTask(*run.store, view).value().seed_source.empty());
     const ReplayedRun replayed = ReplayRun(*run.store, "r1").value();
     EXPECT_EQ(replayed.difference, "") << name;

@@ -19,7 +19,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// On a GPU a profile costs time, and is made only for a prompt. (The simulator's come with the evaluations.)
+// A run on a GPU, where a profile costs time and is made only for a prompt that shows it. On the simulator, evaluations
+// include profiles.
 struct GpuRun : ScriptedRun {
   GpuRun(const std::string& strategy, Mind::Answer answer) : ScriptedRun(strategy, std::move(answer)) {
     evaluator.set_modelled(false);
@@ -28,7 +29,7 @@ struct GpuRun : ScriptedRun {
 
 bool ProfilesOnly(const EvaluationRequest& r) { return r.profile && !r.check_cases; }
 
-// Counts how often each file was profiled alone.
+// Lets the evaluator count, by file, the requests for a profile without a judgement.
 std::map<std::string, int>* Count(ScriptedRun& run, std::mutex& mutex, std::map<std::string, int>* counts) {
   run.evaluator.on_evaluate = [&mutex, counts](const Task&, const EvaluationRequest& r) {
     std::lock_guard lock(mutex);
@@ -91,7 +92,7 @@ TEST(ProfiledRun, ItIsInTheLogAndTheRunIsRepeatedFromIt) {
   ReplayedRun again = ReplayRun(*run.store, "r1").value();
   EXPECT_EQ(again.difference, "");
   EXPECT_EQ(again.replayed.profiles, view.profiles);
-  // The questions must be identical.
+  // The replayed run must send the same messages.
   const auto messages = [](RunStore& store) {
     std::vector<std::string> texts;
     const std::vector<Event> events = store.Events("r1").value();

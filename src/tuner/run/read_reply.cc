@@ -20,14 +20,14 @@ struct Fault {
   std::string problem, detail;
 };
 
-// Refuses an idea that was tried and came out right. An idea that never ran may be tried again.
+// Refuses an idea of which the run already has a correct version, as far as the decision that opened the attempt knew.
 Fault CheckIdea(const RunView& view, const RunNode& node, const std::string& key) {
   // An agent may use one idea for several versions.
   if (key.empty() || node.purpose == "debug" || node.turns.front().role == "agent") return {};
   for (const LedgerEntry& entry : view.ledger) {
     if (entry.node >= node.known || entry.key != key) continue;
     const RunNode& earlier = view.node(entry.node);
-    // From another version the idea may help; from the same one the result would be the same.
+    // A version that was not correct does not show what the idea is worth.
     if (!earlier.evaluation || earlier.evaluation->verdict != Verdict::kOk) continue;
     return {"repeated_idea", fmt::format("node {} tried this idea: {}; choose another", earlier.id, entry.outcome)};
   }
@@ -69,10 +69,10 @@ Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, co
   return {};
 }
 
-// A coder that requests more regions has another plan.
+// The largest number of additional regions that a coder may request: with more, its plan would be another.
 constexpr size_t kMostWidened = 2;
 
-// Checks that a bound coder kept to its plan's spans and to the regions that it requested.
+// Checks that a coder changed only its plan's spans and the regions that it requested.
 Fault CheckSpans(const std::vector<PlanSpan>& planned, const Proposal& made, const std::string& parent, bool add_prelude) {
   if (made.widen.size() > kMostWidened) {
     return {"too_wide",
@@ -126,7 +126,8 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     made.idea = idea;
     return made;
   };
-  // The first occurrence of a problem gives a memo, after which the model may repair; the second closes the attempt.
+  // The first unusable reply to a turn becomes a memo, and the model is asked for a repair. A second one ends the
+  // attempt.
   const auto fault = [&](const std::string& problem, const std::string& detail, NodeProposed about) -> ReplyReading {
     if (!progress.repair || id == 0) {
       Memo made = memo(progress.repair ? "cases" : "problem");
@@ -194,7 +195,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     made.detail = std::move(left.detail);
   }
   if (plan != nullptr) {
-    // The planner's idea counts; the coder may have worded it differently.
+    // The attempt's idea is the planner's, since the coder may have worded it differently.
     made.idea = plan->idea;
     made.idea_key = IdeaKey(plan->idea);
     made.reasoning = plan->text;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts a durable reply to an event: a memo (plan, diagnosis, findings, cases), a candidate, or a problem. Pure: the
-// same log and reply give the same event.
+// Converts a stored reply to an event: a memo (plan, diagnosis, findings, cases), a candidate, or a problem. The same
+// log and reply always give the same event.
 #pragma once
 
 #include <string>
@@ -16,10 +16,11 @@ namespace hone {
 
 struct ReplyReading {
   RunEvent event;                    // MemoMade or NodeProposed
-  std::vector<std::string> sources;  // texts that the event names
+  std::vector<std::string> sources;  // the texts whose hashes the event has
 };
 
-// Reads the pending reply of `node` in view.open. `text` is the reply, `parent_source` the source to which it refers.
+// Reads the reply to the current turn of `node`, which is in view.open. `text`: the reply; `parent_source`: the version
+// that the reply changes.
 ReplyReading ReadReply(const RunView& view, const Task& task, int64_t node, const std::string& text,
                        const std::string& parent_source);
 

@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// The name distinguishes two attempts with the same source.
+// Returns the key of an evaluation. Two attempts may have the same source: the candidate's name tells them apart.
 std::string Key(const std::string& name, const SourceHash& source, const Binding& binding, const SourceHash& rival,
                 bool final) {
   return fmt::format("{} {} {} {} {}", name, source.hex(), BindingKey(binding), rival.hex(), final);
@@ -23,7 +23,7 @@ std::string Key(const std::string& name, const SourceHash& source, const Binding
 std::string ProfileKey(const std::string& name, const SourceHash& source) {
   return fmt::format("profile {} {}", name, source.hex());
 }
-// A case is vetted as a separate task, without timing.
+// Returns the key of the evaluation that vets a proposed case, which is judged as a task of its own.
 std::string VettingKey(const std::string& toml) { return "vetting " + SourceHash::Of(toml).hex(); }
 
 class RecordedEvaluator : public Evaluator {
@@ -35,7 +35,7 @@ class RecordedEvaluator : public Evaluator {
 
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress&) override {
     const std::string& rival = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
-    // The loop asks for warm times only in the final pairing.
+    // Only the final evaluation's request asks for warm times.
     const auto found = evaluations_.find(
         request.profile && !request.check_cases ? ProfileKey(request.name, SourceHash::Of(request.source))
         : request.time
@@ -98,7 +98,7 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
         break;
       case EventKind::kVetting: {
         const auto vetting = DecodeAs<CaseVetted>(event);
-        if (!vetting || !vetting->evaluation) break;  // refused before it was run
+        if (!vetting || !vetting->evaluation) break;  // the case was refused without an evaluation
         HONE_ASSIGN_OR_RETURN(Task task, LoadRunTask(store, view));
         HONE_ASSIGN_OR_RETURN(Task vetted, VettingTask(task, view.cases.at(vetting->index)));
         evaluations[VettingKey(vetted.toml)] = *vetting->evaluation;

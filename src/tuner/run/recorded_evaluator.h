@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Repeats the evaluations of a recorded run instead of judging. Together with recorded replies
+// Returns the evaluations of a recorded run instead of judging. Together with recorded replies
 // (model/replay_provider.h) a run can be repeated exactly on a machine without the device.
 #pragma once
 
@@ -13,8 +13,9 @@
 
 namespace hone {
 
-// Reads all evaluations of the run at once; `store` is not kept. An evaluation is identified by its candidate, its
-// binding, its rival and whether it was the final one; an unrecorded evaluation gives kNotFound. Thread-safe.
+// Makes the evaluator, which is thread-safe. All evaluations of the run are read now; `store` is not kept. A request is
+// matched by its candidate, its binding, the version it is timed against, and whether it is the final one; kNotFound:
+// no such evaluation was recorded.
 Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const std::string& run);
 
 }  // namespace hone

@@ -27,14 +27,15 @@ RepairCount CountRepairs(const RunView& view) {
     if (memo.kind != "problem" || memo.node < 1 || memo.node >= nodes) continue;
     RepairCount::Replies& replies = count.replies[memo.problem];
     ++replies.told;
-    // A later turn was asked, or the last one's reply became a version.
+    // The repair was usable if it became a memo of the same turn, or the attempt's version.
     const RunNode& node = view.node(memo.node);
     bool later = !node.source_hash.empty();
     for (const Memo& other : view.memos)
       later = later || (other.node == memo.node && other.turn == memo.turn && other.kind != "problem");
     replies.mended += later;
   }
-  // The failure to which a version belongs: itself, or that of the failed version from which it was made.
+  // For each node, the number of the node that began its failure: itself, or that of the incorrect version from which
+  // it was made; -1: none.
   std::vector<int64_t> failure(view.nodes.size(), -1);
   std::vector<bool> repaired(view.nodes.size(), false);
   for (const RunNode& node : view.nodes) {

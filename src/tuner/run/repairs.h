@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts what went wrong in a run and what was repaired: unusable replies, by problem, and incorrect versions.
+// Counts a run's failures and repairs: unusable replies, by problem, and incorrect versions.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace hone {
 
 struct RepairCount {
   struct Replies {
-    int64_t told = 0;    // replies refused for this problem that got a repair turn
-    int64_t mended = 0;  // usable repairs among them
+    int64_t told = 0;    // replies with this problem after which a repair was asked for
+    int64_t mended = 0;  // those whose repair was usable
   };
   std::map<std::string, Replies> replies;  // by problem (agents/reply.h, run/read_reply.cc)
-  int64_t judged = 0;                      // attempts' versions that were judged
+  int64_t judged = 0;                      // versions of attempts that were judged
   int64_t right = 0;                       // correct versions among them
-  // Judged versions that are incorrect although made from a correct version, or from the run's start; a failed repair
-  // belongs to the failure that it was to fix.
+  // Incorrect versions that were made from a correct version or from the run's start. An incorrect version that was
+  // made to repair another one counts as the same failure.
   int64_t failures = 0;
   int64_t repaired = 0;  // failures from which a correct version was made, in one step or several
   double repair_rate() const {

@@ -35,15 +35,16 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeProvider("replay:" + id, provider_options));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(out.recorded.options.strategy));
   RunOptions options = out.recorded.options;
-  // Time passes differently here; where a time limit ended the record, the recorded replies end too.
+  // The replay has no time limit, because it runs at another speed. If a time limit ended the recorded run, the replay
+  // ends with the last recorded reply.
   options.max_seconds = 0;
   out.store = MakeMemoryRunStore();
   std::string broken_start;
   if (!out.recorded.broken_start.empty()) {
     HONE_ASSIGN_OR_RETURN(broken_start, store.Source(out.recorded.broken_start));
   }
-  // Uses the rules of the log's version: a later version may keep another node, and would then ask for unrecorded
-  // evaluations.
+  // The replay follows the rules of the log's version: under later rules another node may become the best, and
+  // evaluations would be needed that were not recorded.
   HONE_RETURN_IF_ERROR(
       StartRun(*out.store, task, evaluator->facts(), options, id, 0, &prompts, out.recorded.version, out.recorded.memory, broken_start).status());
   RunDependencies d;
@@ -58,7 +59,7 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   if (again.ok()) {
     out.replayed = std::move(*again);
   } else {
-    // The record cannot answer a question: the part repeated so far can be compared.
+    // A reply or an evaluation was not recorded: compares what was replayed until then.
     HONE_ASSIGN_OR_RETURN(out.replayed, LoadRun(*out.store, id));
     out.difference = again.status().message();
   }

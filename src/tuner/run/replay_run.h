@@ -17,12 +17,12 @@ namespace hone {
 struct ReplayedRun {
   RunView recorded, replayed;
   std::unique_ptr<RunStore> store;  // in memory; holds the replayed run
-  std::string difference;           // the first node with another result, and the difference; empty: none
+  std::string difference;           // the first node whose result differs, and how; empty: all are equal
   int64_t compared = 0;             // nodes that were compared
 };
 
-// Replays. kInvalidArgument for a run that cannot be repeated (a log of version 1, one without replies); otherwise the
-// loop's Status.
+// Replays a run and compares the two. kInvalidArgument for a run that cannot be repeated (a log of version 1, or one
+// without replies); otherwise the Status of ContinueRun.
 Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run);
 
 }  // namespace hone

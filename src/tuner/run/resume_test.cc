@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that a run that is killed, stopped, suspended or starved resumes where its log ends, with the same result.
+// Tests that a run that was killed, stopped or suspended, or whose model failed, resumes where its log ends, with the
+// same result.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -32,7 +33,7 @@ std::vector<std::string> Lines(const std::vector<Event>& events) {
   return lines;
 }
 
-// Makes the same run in every process; slow enough that delayed kills hit every phase.
+// Returns the same run in every process. It is so slow that delayed kills hit every phase.
 std::unique_ptr<ScriptedRun> KillableRun(const std::string& strategy, const std::string& store) {
   auto run = std::make_unique<ScriptedRun>(strategy, Journeyman);
   run->options.parallel = 3;
@@ -44,8 +45,8 @@ std::unique_ptr<ScriptedRun> KillableRun(const std::string& strategy, const std:
   return run;
 }
 
-// Ends its process at its `count`th question or judgement: in the middle of it, or a while later, wherever the run is
-// by then. The process kills itself, so that scheduling does not decide whether it is killed.
+// Kills the process at its `count`th request or evaluation, or a while after it. The process kills itself, so that
+// scheduling does not decide whether it is killed.
 class Deadly {
  public:
   Deadly(int count, useconds_t later_us) : left_(count), later_us_(later_us) {}
@@ -76,7 +77,7 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
       std::vector<std::string> before;
       bool finished = false;
       for (int sitting = 0; sitting < 60 && !finished; ++sitting) {
-        // Early enough to hit a run several times; in the end the run gets as long as it needs.
+        // Kills come early enough to hit a run several times; after several kills, the run is left alone.
         const int steps = 1 + static_cast<int>(random.Below(8));
         const bool at_once = random.Below(2) == 0;
         const auto later_us = static_cast<useconds_t>(1 + random.Below(4000));
@@ -85,7 +86,7 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
           const std::unique_ptr<ScriptedRun> run = KillableRun(strategy, path);
           Deadly deadly(sitting < 10 ? steps : -1, at_once ? 0 : later_us);
           run->clock = 1000 + 1000 * sitting;
-          // A question counts when it is asked; one write, so that a kill leaves whole lines.
+          // Records each request with one write when it is sent, so that a kill leaves whole lines.
           run->mind.on_ask = [&](const ModelRequest& r) {
             std::ofstream(asked_path, std::ios::app) << fmt::format("{}\n", r.number) << std::flush;
             deadly.Step();
@@ -118,7 +119,7 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
         if (e.kind == EventKind::kReply) ++replies[nlohmann::json::parse(e.payload).at("number").get<int64_t>()];
       }
       for (const auto& [number, times] : replies) EXPECT_EQ(times, 1) << "request " << number;
-      // Asked more often than answered: at most what was in flight at each kill.
+      // At each kill, at most the requests in flight are sent again.
       std::set<std::string> asked;
       std::ifstream file(asked_path);
       int64_t total = 0;
@@ -150,7 +151,7 @@ TEST(Resume, ARunIsRepeatedFromItsRecordAlone) {
     ScriptedRun run(strategy, Journeyman);
     run.options.parallel = 3;
     run.options.settings = {{"team.rounds", 0}};
-    // One of the tester's cases is refused; the record must say the same.
+    // One of the tester's cases is refused, also in the replay.
     run.evaluator.wrong = [first = std::make_shared<std::atomic<bool>>(true)](const EvaluationRequest& r) {
       return !r.time && first->exchange(false);
     };
@@ -162,7 +163,7 @@ TEST(Resume, ARunIsRepeatedFromItsRecordAlone) {
   }
 }
 
-// Answers in batches: requests not in `answers` are unanswered.
+// A model whose requests stay unanswered (kPending) until the test puts their numbers into `answered`.
 struct Desk {
   std::set<int64_t> posted;
   std::set<int64_t> answered;
@@ -187,7 +188,8 @@ TEST(Suspend, AllRequestsArePostedAtOnceAndWhatIsThereIsPickedUp) {
   EXPECT_EQ(run.Continue().status().code(), StatusCode::kPending);
   EXPECT_EQ(desk.posted.size(), 8u) << "all requests of the round can be answered at once";
   EXPECT_EQ(LoadRun(*run.store, "r1").value().ended, "suspended");
-  // Half of the answers are there: they are judged, the others stay posted, no second round is opened.
+  // Half of the requests are answered: the answers are judged, the other requests stay posted, and no second round
+  // begins.
   for (int64_t node = 1; node <= 4; ++node) desk.answered.insert(RequestNumber(node, 0, false));
   EXPECT_EQ(run.Continue().status().code(), StatusCode::kPending);
   RunView view = LoadRun(*run.store, "r1").value();
@@ -197,7 +199,7 @@ TEST(Suspend, AllRequestsArePostedAtOnceAndWhatIsThereIsPickedUp) {
   const std::vector<Event> events = run.store->Events("r1").value();
   for (const Event& e : events) requests += e.kind == EventKind::kRequest;
   EXPECT_EQ(requests, static_cast<int>(view.requests));
-  // Then everything, as often as it takes.
+  // Then all requests are answered, in as many sittings as necessary.
   Status last = Status::Pending("");
   for (int sitting = 0; sitting < 20 && last.code() == StatusCode::kPending; ++sitting) {
     desk.answered = desk.posted;
@@ -215,7 +217,7 @@ TEST(Suspend, AllRequestsArePostedAtOnceAndWhatIsThereIsPickedUp) {
 TEST(Suspend, AllEvaluationsOfARoundAreSubmittedAtOnce) {
   ScriptedRun run("tree", Journeyman);
   run.options.parallel = 6;
-  run.options.device = "spool:jobs";  // profiles come with the evaluations, without visits of their own
+  run.options.device = "spool:jobs";  // on a spool, evaluations include profiles
   run.options.rounds = true;
   run.options.max_attempts = 12;
   std::set<std::string> submitted, judged;
@@ -244,7 +246,7 @@ TEST(Suspend, AllEvaluationsOfARoundAreSubmittedAtOnce) {
 TEST(Suspend, ABlindStartSavesAVisit) {
   ScriptedRun run("refine", Journeyman);
   run.options.parallel = 6;
-  run.options.device = "spool:jobs";  // profiles come with the evaluations, without visits of their own
+  run.options.device = "spool:jobs";  // on a spool, evaluations include profiles
   run.options.rounds = run.options.blind_start = true;
   run.options.max_attempts = 6;
   std::set<std::string> submitted, judged;
@@ -289,7 +291,8 @@ TEST(Resume, ABestThatFailsItsFinalCheckGivesWayToTheOneBefore) {
     return FileReply(fmt::format("idea {}", r.number), fmt::format("SPEED {}", 100 - r.number));
   });
   run.options.max_attempts = 3;
-  // Fresh hidden cases (only the final run asks for warm times) catch what the attempts' cases did not.
+  // The final check, the only request for warm times, finds on fresh hidden cases what the attempts' cases did not
+  // show.
   run.evaluator.wrong = [](const EvaluationRequest& r) { return r.warm && r.name == "node-3.cu"; };
   const RunView view = run.Whole();
   EXPECT_TRUE(view.nodes[3].rejected);
@@ -344,9 +347,9 @@ TEST(OldLogs, ANewerLogIsRefused) {
   EXPECT_THAT(LoadRun(*run.store, "new").status().message(), HasSubstr("newer Hone"));
 }
 
-// --- what a reply cost, and what went wrong before it came ---
+// --- a reply's cost, and the failures before it ---
 
-// Request 8 was answered at the second attempt, at an unknown price.
+// Makes the reply to request 8 one of the second attempt, and of unknown cost.
 void SecondTry(const ModelRequest& request, ModelReply& reply) {
   if (request.number != 8) return;
   reply.cost_usd = 0;

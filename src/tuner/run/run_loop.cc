@@ -9,8 +9,8 @@
 namespace hone {
 namespace {
 
-// Returns the message to a provider whose run is over: the outcome of its last reply, and of the run. Empty: the run is
-// only suspended.
+// Returns the last message to a model when its run has ended: the outcome of its last reply, and of the run. Empty: the
+// run can be continued.
 std::string LastWord(const RunView& view) {
   if (view.ended.empty() || view.ended == "suspended" || view.ended == "interrupted" || view.ended == "provider_failed") return "";
   std::string text = fmt::format("The run is over ({}). ", view.ended);

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the loop around a strategy: asks for the next action, records it, executes it, records the result.
+// Runs the loop around a strategy, which asks the strategy for the next action, records the action, executes it and
+// records the result.
 //
-// Every event is durable before it takes effect. A run killed at any instant continues where its log ends: a durable
-// reply is never requested again, a durable evaluation is never repeated, and requests in flight are sent again under
-// their old number and marked as such.
+// Every event is stored durably before it takes effect. A run killed at any instant continues where its log ends: a
+// stored reply is never requested again, a stored evaluation is never repeated, and requests that were in flight are
+// sent again under their old numbers, with a count of attempts.
 //
-// Requests, evaluations and sweeps of several attempts overlap, each on its own thread; the log, the fold and every
-// decision belong to one thread. Decisions use only what their number allows them to know (KnownFor), so the tree does
-// not depend on which attempt ends first.
+// Requests, evaluations and sweeps of several attempts overlap, each on its own thread; one thread writes the log,
+// updates the run's view and makes decisions. The decision that opens a node uses only the nodes below KnownFor(), so
+// that the tree does not depend on which attempt ends first.
 #pragma once
 
 #include <functional>
@@ -25,7 +26,7 @@
 
 namespace hone {
 
-// Observes a run. Called on the loop's thread (OnActivity: on any), between durable steps; must not throw.
+// Observes a run. OnEvent is called on the loop's thread, OnActivity on any thread. Neither may throw.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -34,6 +35,7 @@ class RunObserver {
   virtual void OnActivity(const std::string& what) = 0;
 };
 
+// What a run needs. All pointers are borrowed.
 struct RunDependencies {
   const Task* task = nullptr;
   Evaluator* evaluator = nullptr;
@@ -42,17 +44,17 @@ struct RunDependencies {
   const Strategy* strategy = nullptr;
   RunObserver* observer = nullptr;  // may be null
   std::function<double()> now;      // seconds since 1970
-  std::stop_token stop;             // Ctrl-C: the current step is abandoned, the run ends as "interrupted"
-  int parallel_evaluations = 2;     // per sweep
-  // Does not wait for answers that people give in their own time: a request unanswered after `suspend_seconds` stays
-  // posted, and once nothing else can be done the run ends as "suspended" (kPending).
+  std::stop_token stop;          // requested by Ctrl-C: work in flight is abandoned, and the run ends as "interrupted"
+  int parallel_evaluations = 2;  // bindings that one sweep evaluates at the same time
+  // true: do not wait for answers that people give when they have time. A request that is not answered after
+  // `suspend_seconds` stays posted, and when nothing else can be done, the run ends as "suspended" (kPending).
   bool suspend = false;
   double suspend_seconds = 1;
   const PromptLibrary* prompts = nullptr;  // null: the prompts with which the run began
 };
 
-// Continues a new or an interrupted run to its end: the view's `ended` says why. A Status means that the environment
-// failed (store, device), or kPending that answers or evaluations are awaited; the run can be continued later.
+// Continues a new or an interrupted run until it ends; the view's `ended` says why. Errors: kPending when answers or
+// evaluations are awaited; otherwise the environment failed (store, device). The run can be continued later.
 Result<RunView> ContinueRun(const RunDependencies& dependencies, const std::string& run);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests whole runs with a scripted evaluator: what is kept, what is refused, and what is left after a kill, a full
-// disk, a lost device or a silent model.
+// Tests whole runs with a scripted evaluator: which versions become the best, which replies are refused, and what
+// remains after a kill, a full disk, a lost device or a model that does not answer.
 #include "tuner/run/run_loop.h"
 
 #include <fmt/format.h>
@@ -42,8 +42,8 @@ double MarkedTime(const std::string& source, const Binding&, const Dims&) {
   return at == std::string::npos ? 100.0 : std::stod(source.substr(at + 6));
 }
 
-// Replies by attempt: the first reply belongs to node 1, and a repair turn gets it once more. After the last reply the
-// provider is exhausted. Counts every question.
+// Gives the first reply to requests of node 1, the second to those of node 2, and so on; a repair gets the same reply
+// again. After the last reply it is exhausted. Counts its requests.
 class ScriptedProvider : public ModelProvider {
  public:
   explicit ScriptedProvider(std::vector<std::string> replies) : replies_(std::move(replies)) {}
@@ -73,7 +73,7 @@ class ScriptedProvider : public ModelProvider {
     }
     return reply;
   }
-  std::map<int64_t, int> asked;  // by index
+  std::map<int64_t, int> asked;  // request number -> how often it was asked
   ModelRequest last;
   int delay_us = 0;
   int64_t fail_at = -1;
@@ -117,7 +117,7 @@ struct Rig {
   Result<RunView> Continue(const std::string& id = "r1") { return ContinueRun(Dependencies(), id); }
 };
 
-// Describes everything that must be equal when a run is repeated.
+// Returns as text everything that must be equal when a run is repeated.
 std::string Tree(const RunView& view) {
   std::string text = fmt::format("best {}\n", view.best);
   for (const RunNode& n : view.nodes) {
@@ -133,15 +133,15 @@ TEST(RunLoop, OfSiblingsThatAreSurelyFasterTheFastestLeads) {
   rig.options.rounds = true;
   rig.Start();
   const RunView view = rig.Continue().value();
-  // The assignment of replies to attempts is random; both are timed against the seed.
+  // Both attempts are timed against the seed; which of them gets which reply is random.
   EXPECT_EQ(view.nodes[1].incumbent, 0);
   EXPECT_EQ(view.nodes[2].incumbent, 0);
   ASSERT_GT(view.best, 0);
   EXPECT_NEAR(view.node(view.best).gain->median, 100 / 49.9, 1e-9) << "0.2 % apart, which would not do one after the other";
 }
 
-// Until log version 4 a sibling within `keep_above` of the best did not replace it; repeating such a run follows that
-// rule.
+// Before log version 4, a node replaced the best only if it was faster than it by `keep_above`, also if both were timed
+// against the same version. A replay of such a run follows this rule.
 TEST(RunLoop, ARunOfAnOlderVersionIsRepeatedByItsOwnRules) {
   Rig rig({FileReply("halve it", "SPEED 50"), FileReply("a hair more", "SPEED 49.9")});
   rig.options.parallel = 2;
@@ -204,7 +204,7 @@ TEST(RunLoop, NothingThatAModelSaysEndsARun) {
   std::vector<std::string> problems;
   for (const RunNode& n : view.nodes) {
     problems.push_back(n.problem.empty() && n.evaluation ? std::string(VerdictName(n.evaluation->verdict)) : n.problem);
-    // Every reply that could not be used had its repair turn first.
+    // For every unusable reply a repair was asked for first.
     const bool refused = n.state == NodeState::kUnusable && n.problem != "no_more_ideas";
     EXPECT_EQ(n.repaired, refused ? n.problem : "");
     EXPECT_EQ(n.state == NodeState::kUnusable, !n.detail.empty()) << n.problem;
@@ -350,7 +350,7 @@ TEST(RunLoop, AFullStoreIsAStatusAndTheRunGoesOnWithSpace) {
   rig.store = OpenSqliteRunStore(directory / "runs.sqlite").value();
   const RunView view = rig.Continue().value();
   EXPECT_EQ(view.best, 12);
-  // A reply that could not be stored is the only one that may be asked for again.
+  // Only the request whose reply could not be stored may be sent again.
   int again = 0;
   for (const auto& [number, times] : rig.provider->asked) again += times - 1;
   EXPECT_LE(again, 1);

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Lists the fields once for both directions.
+// Calls `visit` with the name of each field and the field, for reading and for writing.
 template <typename Options, typename Visitor>
 void VisitFields(Options& o, Visitor&& visit) {
   visit("strategy", o.strategy);
@@ -48,7 +48,7 @@ nlohmann::json RunOptionsToJson(const RunOptions& options) {
 
 Result<RunOptions> RunOptionsFromJson(const nlohmann::json& json) {
   RunOptions options;
-  // In a log from before these options nothing was profiled, and no seed swept first.
+  // Runs whose log lacks these options profiled nothing and did not sweep the seed first.
   options.profile = false;
   options.sweep_seed = false;
   if (!json.is_object()) return Status::Internal("a run's options are not a JSON object");

@@ -13,7 +13,7 @@
 namespace hone {
 
 nlohmann::json RunOptionsToJson(const RunOptions& options);
-// Absent fields keep their defaults, so that logs of older versions stay readable.
+// Reads options; absent fields keep their defaults, so that logs of older versions stay readable.
 Result<RunOptions> RunOptionsFromJson(const nlohmann::json& json);
 
 }  // namespace hone

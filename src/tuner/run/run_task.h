@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads the task of a run from the store, for resumed or repeated runs.
+// Loads the task of a run from the store, for runs that are resumed or replayed.
 #pragma once
 
 #include "hone/tuner/run_store.h"

@@ -22,9 +22,9 @@ bool RunView::CasesFrozen() const {
 int64_t KnownFor(const RunView& view) {
   const RunOptions& options = view.options;
   const int64_t parallel = std::max<int64_t>(options.parallel, 1);
-  int64_t first = options.blind_start ? 0 : 1;  // the seed
-  // Attempts start from the seed's best binding, so its sweep must be over. In rounds on a spool that would cost a
-  // visit to the device, so there the first round does not wait.
+  int64_t first = options.blind_start ? 0 : 1;  // 1: the first attempts wait for the seed's evaluation
+  // Attempts start from the seed's best binding, so that they wait for its sweep. With rounds on a spool, waiting would
+  // cost an additional submission to the device, so that the first round does not wait.
   const bool waits = options.sweep_seed && !(options.rounds && options.device.starts_with("spool:"));
   if (first == 1 && waits && view.nodes.size() > 1 && view.node(1).origin == "sweep" && view.node(1).parent == 0) {
     first = 2;

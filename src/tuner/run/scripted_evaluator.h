@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An evaluator for tests: a function gives a source's time, and the verdict follows from marks in the text. Candidates
-// are parsed as by the real evaluator, so a broken plan is a broken plan here too.
+// Provides an evaluator for tests: a function gives a source's time, and marks in the source's text give the verdict.
+// Candidates are parsed as by the real evaluator, so that an invalid launch plan is refused here too.
 #pragma once
 
 #include <unistd.h>
@@ -93,16 +93,18 @@ class ScriptedEvaluator : public Evaluator {
   void set_modelled(bool modelled) { facts_.modelled = modelled; }
   void set_time(ScriptedTime time) { time_ = std::move(time); }
 
-  std::function<bool(const EvaluationRequest&)> pending, wrong;  // verdicts by request
+  std::function<bool(const EvaluationRequest&)> pending,
+      wrong;  // which requests stay pending, and which get a wrong output
   std::function<void(const Task&, const EvaluationRequest&)> on_evaluate;  // called on the evaluating thread
   std::atomic<int> calls{0};
-  int fail_after = 0;
-  int pending_rounds = 0;  // above 0: every answer is pending
-  int delay_us = 0;
-  double floor_us = 0.001;
+  int fail_after = 0;       // from this call on the device is lost; 0: never
+  int pending_rounds = 0;   // above 0: every evaluation is pending
+  int delay_us = 0;         // duration of an evaluation
+  double floor_us = 0.001;  // the floor of every case
 
  private:
-  // Adds two counts and one finding that names the candidate. `kilobytes`: loads in flight.
+  // Adds a profile with two counts, and a finding that names the candidate. `kilobytes`: bytes of loads in flight /
+  // 1000.
   static void AddProfile(Evaluation& evaluation, double kilobytes) {
     const std::string location = evaluation.candidate + ":8";
     Profile profile;
@@ -122,7 +124,8 @@ class ScriptedEvaluator : public Evaluator {
     evaluation.profile = std::move(profile);
   }
 
-  // Returns the time at the binding that the plan's dispatch chooses for this shape, resolved like the real evaluator.
+  // Returns the time at `dims`, with the binding that the first step's plan entry for this shape sets, as the real
+  // evaluator resolves it.
   double At(const Candidate& candidate, Binding binding, const Task& task, const Dims& dims) const {
     Result<ResolvedPlan> plan = ResolvePlan(
         candidate, task, dims, binding, facts_,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole run for tests: a scripted evaluator, and a model that is a function of the request.
+// Provides whole runs for tests, with a scripted evaluator and a model that is a function of the request.
 #pragma once
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ inline double MarkedTime(const std::string& source, const Binding&, const Dims&)
   return at == std::string::npos ? 100.0 : std::stod(source.substr(at + 6));
 }
 
-// Answers by a function, and records the requests and their number. With a salt, answers take different times.
+// A model that calls a function for its answer, and records the requests.
 class Mind : public ModelProvider {
  public:
   using Answer = std::function<Result<std::string>(const ModelRequest&)>;
@@ -56,11 +56,11 @@ class Mind : public ModelProvider {
     if (on_reply) on_reply(request, reply);
     return reply;
   }
-  std::map<int64_t, int> asked;
+  std::map<int64_t, int> asked;  // request number -> how often it was asked
   std::map<int64_t, ModelRequest> requests;
   std::function<void(const ModelRequest&)> on_ask;
-  std::function<void(const ModelRequest&, ModelReply&)> on_reply;  // may change the reply's figures
-  uint64_t salt = 0;
+  std::function<void(const ModelRequest&, ModelReply&)> on_reply;  // may change the reply's tokens, cost, …
+  uint64_t salt = 0;                                               // not 0: answers take random times of up to 3 ms
 
  private:
   std::mutex mutex_;
@@ -106,7 +106,7 @@ struct ScriptedRun {
   }
 };
 
-// Describes everything that must be equal when a run is repeated.
+// Returns as text everything that must be equal when a run is repeated.
 inline std::string TreeText(const RunView& view) {
   std::string text = fmt::format("best {}, ended {}\n", view.best, view.ended);
   for (const RunNode& n : view.nodes) {
@@ -117,8 +117,8 @@ inline std::string TreeText(const RunView& view) {
   return text;
 }
 
-// A model that plays every role, fairly badly: one reply in five is unusable, one in six is wrong, one in nine does not
-// compile; the rest changes the speed a little. A pure function of the request's number and parent.
+// Answers for every role, often badly: a coder's reply is unusable once in five, wrong once in six, and does not
+// compile once in nine; the others change the speed a little. The answer depends only on the request.
 inline Result<std::string> Journeyman(const ModelRequest& request) {
   Rng rng = Rng(77).Split(static_cast<uint64_t>(request.number));
   const std::string idea = fmt::format("idea {}", request.number);

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The scripted seed with a tunable block: 256 threads run in 100 us, 128 in 50.
+// A run whose seed has a tunable block size: it takes 100 us with 256 threads and 50 us with 128.
 struct TunableRun : ScriptedRun {
   explicit TunableRun(const std::string& strategy, bool faster_at_128 = true) : ScriptedRun(strategy, Journeyman) {
     std::string seed = kScriptedSeed;

@@ -36,11 +36,10 @@ Status Sitting::Load() {
   return Status::Ok();
 }
 
-// Runs to the end of the run, or until nothing more can be done now.
 Status Sitting::Run() {
   Status status = Work();
   if (!status.ok() || d_.stop.stop_requested()) cancel_.request_stop();
-  // Threads refer to this sitting, so none may outlive it. Their results are still recorded if possible.
+  // The work's threads refer to this sitting, so that it waits for them. Their results are still recorded if possible.
   while (!work_.none()) {
     const Status late = work_.TakeOne();
     if (status.ok()) status = late;
@@ -113,31 +112,32 @@ Status Sitting::StartWhatIsDue() {
     } else if (node.state == NodeState::kOpen) {
       HONE_RETURN_IF_ERROR(Converse(id));
     }
-    // Reading a reply may have made it a candidate.
+    // Converse may have read a reply that is a candidate.
     if (view().node(id).state == NodeState::kProposed && CasesAreFrozen()) HONE_RETURN_IF_ERROR(StartEvaluation(id));
   }
   return Status::Ok();
 }
 
-// The seed can be judged before the cases are frozen.
+// Returns whether the tester's cases are vetted, or none were asked for. Only the seed is judged before.
 bool Sitting::CasesAreFrozen() const { return !view().cases_asked || (view().cases_read && view().CasesFrozen()); }
 
-// Asks the strategy what to open, if everything that the decision may know is settled. Returns true when something
+// Asks the strategy for the next action, if all nodes that the decision may know are settled. Returns whether an action
 // began.
 Result<bool> Sitting::Decide() {
   const auto next = static_cast<int64_t>(view().nodes.size());
   const int64_t known = KnownFor(view());
   if (work_.Running("final") || pending_evaluations_.contains("final")) return false;
   if (next == 1 && !view().broken_start.empty() && !view().seed_broken) {
-    // Before any strategy is asked, so that all of them see it as a normal version.
+    // The user's own first version becomes node 1 before the strategy is asked, so that strategies see it as any other
+    // version.
     if (view().settled == 0) return false;
     HONE_RETURN_IF_ERROR(Append(AttemptOpened{1, 0, 0, 1, "generate", "as given", {}}));
     return true;
   }
   if (next == 1 && known > 0 && (view().settled == 0 || view().options.rounds)) {
-    // While the seed is judged, its cases and its sweep may begin, because they need no result. In rounds the sweep is
-    // decided with the same knowledge even if the answer about cases comes after the seed's verdict: the order is
-    // random, and a recorded run must not depend on it.
+    // While the seed is judged, the tester may be asked for cases and the seed's sweep may begin, because neither needs
+    // the verdict. In rounds the sweep is decided without knowing the verdict even if the tester's answer comes after
+    // it: which comes first is random, and a recorded run must not depend on it.
     decided_with_ = 0;
     std::optional<Action> first = d_.strategy->Next(Knowledge(view(), 0));
     if (first && (std::holds_alternative<CasesAction>(*first) || std::holds_alternative<SweepAction>(*first))) {

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one sitting of a run: from the end of the log to the end of the run, or until nothing more can be done now. Asks
-// the strategy what to open, records it, does it on background threads, records the result.
+// Runs one sitting of a run: the work of one process on the run, from the end of its log until the run ends or nothing
+// more can be done now. It asks the strategy for the next action, records the action, executes it on background threads
+// and records the result.
 //
-// The scheduler itself is sitting.cc; sitting_requests.cc, sitting_evaluations.cc and sitting_sweeps.cc hold the three
-// kinds of work. Every member must be called on the thread that calls Run.
+// The scheduler is in sitting.cc; the three kinds of work are in sitting_requests.cc, sitting_evaluations.cc and
+// sitting_sweeps.cc. Every member must be called on the thread that calls Run.
 #pragma once
 
 #include <functional>
@@ -28,7 +29,7 @@ class Sitting {
   // `dependencies` must outlive the sitting.
   Sitting(const RunDependencies& dependencies, RunInfo info);
 
-  // Reads the log, and records that the run is resumed.
+  // Reads the log. If the run was already begun, records that it is resumed.
   Status Load();
   // Runs to the end of the run, or until nothing more can be done now.
   Status Run();
@@ -36,8 +37,9 @@ class Sitting {
 
  private:
   Status Work();
-  // Makes an event durable, then adds it to the view. `sources`: the texts that it names.
+  // Stores an event durably, then adds it to the view. `sources`: the texts whose hashes it has.
   Status Append(const RunEvent& what, std::vector<std::string> sources = {});
+  // Records that the sitting, or the run, has ended.
   Status End(const std::string& reason);
   void Activity(const std::string& what);
   Result<std::string> SourceOf(int64_t node);
@@ -45,7 +47,7 @@ class Sitting {
   Status StartWhatIsDue();
   bool CasesAreFrozen() const;
 
-  // These functions make the strategy's decisions.
+  // These functions ask the strategy for decisions and record them.
   Result<bool> Decide();
   Status Begin(const AttemptAction& a);
   Status Begin(const SweepAction& a);
@@ -59,7 +61,7 @@ class Sitting {
   Status Ask(int64_t id, int turn, bool repair);
   Status Answered(int64_t number, const Result<ModelReply>& reply);
 
-  // These functions have kernels judged.
+  // These functions start evaluations and record their results.
   const Task& FrozenTask();
   void Judge(const std::string& key, EvaluationRequest request, const Task& task,
              std::function<Status(const Evaluation&)> done);
@@ -74,16 +76,16 @@ class Sitting {
   Status Swept(int64_t id, const std::string& key, int64_t swept, size_t bindings, const Result<TuneResult>& result);
 
   const RunDependencies& d_;
-  const std::string id_;
+  const std::string id_;  // the run's
   RunFold fold_;
   PromptLibrary prompts_;
-  Task frozen_;
+  Task frozen_;  // the task, with the tester's accepted cases once `extended_`
   bool extended_ = false;
-  int64_t decided_with_ = 0;                   // nodes that the last decision knew
-  std::set<int64_t> waiting_requests_;         // posted, not answered in this sitting
-  std::set<std::string> pending_evaluations_;  // spooled, not judged yet
-  int waiting_evaluations_ = 0;
-  std::string waiting_text_;
+  int64_t decided_with_ = 0;            // the last decision was based on the nodes below this number
+  std::set<int64_t> waiting_requests_;  // numbers of the requests that are posted and not answered in this sitting
+  std::set<std::string> pending_evaluations_;  // keys of the evaluations that wait in a spool
+  int waiting_evaluations_ = 0;                // how many
+  std::string waiting_text_;                   // the evaluator's message about the last of them
   std::stop_source cancel_;  // cancels requests in flight
   std::stop_callback<std::function<void()>> forward_stop_;
   BackgroundWork work_;

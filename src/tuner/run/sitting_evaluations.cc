@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a sitting's evaluations: candidates, versions to be profiled, proposed cases, and the final pairing.
+// Runs a sitting's evaluations: of candidates, for profiles, of proposed cases, and the final one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace hone {
 namespace {
 
-constexpr int kProfileQuads = 20;  // timing during a profile, on which no decision rests
+constexpr int kProfileQuads = 20;  // of the timing with a profile, on which no decision depends
 
-// Turns every sign of a failed environment, as opposed to a failed candidate, into a Status.
+// Returns an error if the verdict shows that the environment failed and not the candidate.
 Result<Evaluation> Sound(Result<Evaluation> evaluation) {
   if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
     return Status::Unavailable("the device was lost: " + evaluation->detail);
@@ -27,7 +27,7 @@ Result<Evaluation> Sound(Result<Evaluation> evaluation) {
 
 }  // namespace
 
-// Returns the task with the tester's accepted cases, once they are frozen.
+// Returns the task, with the tester's accepted cases once all cases are vetted.
 const Task& Sitting::FrozenTask() {
   if (!extended_ && view().cases_read && view().CasesFrozen()) {
     extended_ = true;
@@ -35,20 +35,21 @@ const Task& Sitting::FrozenTask() {
     for (const ProposedCase& c : view().cases) {
       if (c.state == "accepted") accepted.push_back(c);
     }
-    // The cases were parsed when they were vetted.
+    // This cannot fail: each case was accepted in a task of its own.
     if (Result<Task> task = WithCheckCases(*d_.task, accepted); task.ok()) frozen_ = std::move(*task);
   }
   return frozen_;
 }
 
-// Judges on a thread; `done` gets a sound evaluation on the loop's thread. A pending one is awaited.
+// Evaluates on a background thread. `done` is called on the loop's thread with the evaluation, unless the environment
+// failed or the evaluation is pending. Does nothing if `key` already runs or waits.
 void Sitting::Judge(const std::string& key, EvaluationRequest request, const Task& task,
                     std::function<Status(const Evaluation&)> done) {
   if (work_.Running(key) || pending_evaluations_.contains(key)) return;
   work_.Start(key, [this, key, request = std::move(request), task, done = std::move(done)]() -> BackgroundWork::Step {
     Result<Evaluation> evaluation = Sound(
         d_.evaluator->Evaluate(task, request, [this, &request](const std::string& phase, const std::string& detail) {
-          // Avoids repeating a phase: the phase "check" of a case whose role is "check".
+          // The detail may begin with the phase's name ("check" is a case's role too), which is not repeated.
           Activity(request.name + ": " + (detail.starts_with(phase + " ") ? detail : phase + " " + detail));
         }));
     return [this, key, evaluation = std::move(evaluation), done] {
@@ -82,8 +83,8 @@ Status Sitting::StartEvaluation(int64_t id) {
   const std::string key = fmt::format("evaluation {}", id);
   if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, incumbent, false));
-  // If each visit to the device is expensive, a profile costs less than a later visit for it. The simulator counts
-  // cheaply, and its counts explain why a version won or lost.
+  // On a spool, where each submission to the device is expensive, a profile with the evaluation costs less than a later
+  // one. On the simulator a profile is cheap, and its counts explain why a version is faster or slower.
   request.profile = view().options.profile && (view().options.device.starts_with("spool:") ||
                                                (view().version >= 5 && d_.evaluator->facts().modelled));
   Judge(key, std::move(request), id == 0 ? *d_.task : FrozenTask(), [this, id, incumbent](const Evaluation& e) {
@@ -92,8 +93,8 @@ Status Sitting::StartEvaluation(int64_t id) {
   return Status::Ok();
 }
 
-// Profiles a version for the prompts that show it, once, however many attempts wait for it. The version runs against
-// itself: its times are known, and only floors and counts are wanted.
+// Profiles a version whose profile prompts will show. Several attempts that need it share one evaluation. The version
+// is timed against itself, because only floors and counts are used.
 Status Sitting::StartProfile(int64_t id) {
   const std::string key = fmt::format("profile {}", id);
   if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
@@ -106,7 +107,8 @@ Status Sitting::StartProfile(int64_t id) {
   return Status::Ok();
 }
 
-// Runs each proposed case on the seed alone; every candidate must be right on the cases on which the seed is.
+// Judges the seed on each proposed case. A case on which the seed is correct is accepted, and every candidate must be
+// correct on it.
 Status Sitting::VetCases() {
   if (!view().cases_read || view().CasesFrozen()) return Status::Ok();
   for (size_t i = 0; i < view().cases.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conducts an attempt's conversation: sends requests, records replies, reads them.
+// Conducts the conversations of a sitting's attempts with models: sends requests, records replies and reads them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace hone {
 
-// Reads the replies and sends the requests that are due for one attempt.
+// Reads the stored replies of attempt `id` and sends its next request, if one is due.
 Status Sitting::Converse(int64_t id) {
   while (true) {
     const auto progress = view().open.find(id);
@@ -27,7 +27,8 @@ Status Sitting::Converse(int64_t id) {
   }
 }
 
-// Adds the version that the user gave as the run's start: no model is asked, and it is not checked before it is judged.
+// Records the version that the user gave as the run's start as the attempt's result. No model is asked, and the version
+// is judged unchecked.
 Status Sitting::ProposeBrokenStart(int64_t id) {
   HONE_ASSIGN_OR_RETURN(const std::string source, d_.store->Source(view().broken_start));
   NodeProposed given;
@@ -67,7 +68,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
   }
   Result<ModelRequest> request = Status::Internal("not made");
   if (repair) {
-    // A repair concerns the reply to the turn's first request.
+    // The repair request quotes the unusable reply.
     std::string said;
     for (const Memo& memo : view().memos) {
       if (memo.node == id && memo.turn == turn && memo.kind == "problem") {
@@ -80,7 +81,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
   }
   HONE_RETURN_IF_ERROR(request.status());
   if (pending != nullptr) {
-    // Repeats the earlier request exactly.
+    // The request was sent before: its messages are repeated exactly.
     request->messages.clear();
     for (const StoredMessage& message : pending->messages) {
       HONE_ASSIGN_OR_RETURN(std::string text, d_.store->Source(message.text));
@@ -125,7 +126,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
 Status Sitting::Answered(int64_t number, const Result<ModelReply>& reply) {
   if (!reply.ok()) {
     const StatusCode code = reply.status().code();
-    // A stop in the middle of a request leaves it open: the log has no reply to it.
+    // The run is being stopped: the request stays open, without a reply in the log.
     if (code == StatusCode::kCancelled) return Status::Ok();
     if (code == StatusCode::kPending || (d_.suspend && code == StatusCode::kTimedOut)) {
       waiting_requests_.insert(number);
@@ -133,7 +134,7 @@ Status Sitting::Answered(int64_t number, const Result<ModelReply>& reply) {
     }
     return Append(RequestFailed{number, std::string(StatusCodeName(code)), reply.status().message()});
   }
-  // Failures on the way are recorded before the answer, in their order.
+  // Failed attempts at this request are recorded before its reply, in their order.
   for (const std::string& note : reply->notes) {
     HONE_RETURN_IF_ERROR(Append(NoteTaken{{number / (2 * kMaxTurns), number, note}}));
   }

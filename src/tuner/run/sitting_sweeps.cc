@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs sweeps within a run: every point is in the log before the sweep continues.
+// Runs a sitting's sweeps of tunables. Every evaluated binding is in the log before its sweep continues.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +31,9 @@ void Sitting::StartSweep(int64_t id) {
   options.max_points = view().options.max_sweep_points;
   options.parallel = std::max<int>(d_.parallel_evaluations, d_.suspend ? 1 : 0);
   options.stop = cancel_.get_token();
-  // The first choices were judged with the node, if against the same rival. The seed was judged against itself; that
-  // counts if the decision to sweep knew it, so that a repeated run asks for the same points.
+  // The binding of first choices was evaluated with the node itself. That evaluation is used if it was against the same
+  // version as the sweep. The seed's, which was against itself, is used if the decision to sweep knew it, so that a
+  // replay evaluates the same bindings.
   const bool seed_against_itself =
       view().options.sweep_seed && swept == 0 && incumbent == 0 && view().node(id).known > 0;
   const bool same_rival = view().node(swept).incumbent == incumbent || seed_against_itself;
@@ -49,7 +50,7 @@ void Sitting::StartSweep(int64_t id) {
                options]() mutable -> BackgroundWork::Step {
                 options.on_point = [this, swept, incumbent](const Binding& binding, const Evaluation& evaluation) {
                   Activity(fmt::format("sweeping {}", BindingKey(binding)));
-                  // Written on the loop's thread; durable before the sweep continues.
+                  // The loop's thread stores the point; the sweep waits until it has.
                   auto written = std::make_shared<std::promise<Status>>();
                   work_.Put([this, swept, incumbent, binding, evaluation, written] {
                     const Status status = Append(SweepPointJudged{{swept, binding, evaluation, incumbent}});

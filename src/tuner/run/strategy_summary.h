@@ -3,9 +3,9 @@
 //
 // Summarizes runs and compares strategies: the rows of `hone bench strategies` and of `hone report A B …`.
 //
-// Speedups are over the seed, from the final paired run if there is one. A run that found nothing counts as 1, because
-// it leaves the user with the seed. The geometric mean comes first because a few easy tasks dominate the arithmetic one
-// (CuTeGen's published runs: arithmetic 1.7 to 2.1, geometric near 1).
+// Speedups are over the seed, from the final evaluation if there is one. A run that found nothing has speedup 1,
+// because it leaves the user with the seed. The mean is geometric, because a few easy tasks dominate an arithmetic one
+// (in CuTeGen's published runs it is 1.7 to 2.1, and the geometric mean near 1).
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,18 @@ struct RunOutcome {
   std::string ended;      // reason; empty for an open run
   bool modelled = false;  // times are modelled, never measured
   bool success = false;   // at least one new version was correct
-  bool faster = false;    // surely: the 95 % interval of the best's speedup lies above 1
+  bool faster = false;    // the 95 % interval of the best version's speedup is above 1
   bool from_oracle = false;  // the task has no seed: speedups are over a kernel made from its oracle
-  bool paired = false;    // `speedup` is from the final paired run; else estimated along the chain
+  bool paired = false;       // `speedup` is from the final evaluation against the seed; false: it is the product of the
+                             // gains up to the best
   double speedup = 1;
   int64_t attempts = 0, requests = 0, evaluations = 0, tokens = 0;
-  int64_t repaired = 0;        // unusable replies that got a repair turn
-  int64_t unusable = 0;        // attempts that gave no candidate even so
+  int64_t repaired = 0;        // unusable replies after which a repair was asked for
+  int64_t unusable = 0;        // attempts that gave no candidate
   int64_t compile_errors = 0;  // candidates that did not compile
   double cost_usd = 0, seconds = 0;
   int64_t unpriced = 0;      // replies of unknown cost
-  StructureCount structure;  // replies lost to their form
+  StructureCount structure;  // replies unusable because of their form
   RepairCount repairs;       // failed and repaired versions, and refused replies
 };
 RunOutcome OutcomeOf(const RunView& view);
@@ -44,7 +45,7 @@ struct StrategySummary {
   double geomean = 1, median = 1;  // speedup
   double faster_share = 0;         // share of the runs that ended faster
   double success_share = 0;
-  double cost_usd = 0, seconds = 0;  // totals
+  double cost_usd = 0, seconds = 0;  // of all runs together
   int64_t attempts = 0, tokens = 0;
   int64_t unpriced = 0;
   StructureCount structure;
@@ -54,9 +55,9 @@ struct StrategySummary {
 // Returns one row per strategy, in the order of first appearance.
 std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& outcomes);
 
-std::string SummaryTable(const std::vector<StrategySummary>& rows);    // for a terminal
-std::string OutcomesTable(const std::vector<RunOutcome>& outcomes);    // tasks down, strategies across
-// {"strategies": […], "runs": […]}
+std::string SummaryTable(const std::vector<StrategySummary>& rows);  // one line per strategy, for a terminal
+std::string OutcomesTable(const std::vector<RunOutcome>& outcomes);  // a row per task, a column per strategy
+// Returns {"strategies": […], "runs": […]}.
 std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::vector<RunOutcome>& outcomes);
 
 }  // namespace hone

@@ -31,7 +31,7 @@ bool IsStructuralProblem(std::string_view problem) {
 
 bool IsStructuralDiagnostic(std::string_view text) {
   const size_t error = text.find("error");
-  // Only the first error: later ones often follow from it.
+  // Looks at the first error only, since later ones often follow from it.
   const size_t begin = error == std::string_view::npos ? 0 : text.rfind('\n', error) + 1;
   const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
   return std::any_of(std::begin(kDiagnostics), std::end(kDiagnostics),
@@ -41,7 +41,7 @@ bool IsStructuralDiagnostic(std::string_view text) {
 StructureCount CountStructure(const RunView& view) {
   StructureCount count;
   for (const Memo& memo : view.memos) {
-    // First replies before a repair turn; replies of planners and testers are not compiled.
+    // Counts the replies after which a repair was asked for. Replies of planners and testers are no candidates.
     if (memo.kind != "problem" || memo.node < 1 || memo.node >= static_cast<int64_t>(view.nodes.size())) continue;
     if (memo.turn + 1 != static_cast<int>(view.node(memo.node).turns.size())) continue;
     ++count.replies;

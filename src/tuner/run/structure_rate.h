@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts how often a model's edits break the file: the share of its replies that fail by form instead of by idea.
+// Counts how often a model's replies fail because of their form (they break the file) and not because of their idea.
 //
 // Four in five of the compile errors in CuTeGen's published runs come from patches by line number that hit the wrong
-// place. Here the same damage shows in two ways: an edit that cannot be placed (search text not found, an unknown
-// region, unbalanced brackets; detected before compiling), and a file that the compiler refuses for its structure. Both
-// count, first replies as well as repairs, so that a repair turn hides nothing.
+// place. Here such damage appears in two ways: an edit that cannot be placed (search text not found, an unknown region,
+// unbalanced brackets; found before compiling), and a file whose structure the compiler refuses. Both are counted, in
+// first replies and in repairs.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace hone {
 
 struct StructureCount {
-  int64_t replies = 0;      // replies that were to become a candidate
+  int64_t replies = 0;      // replies that should have become a candidate
   int64_t not_applied = 0;  // edits among them that could not be placed or left a damaged file
   int64_t broken = 0;       // candidates that the compiler refused for their structure
   int64_t failed() const { return not_applied + broken; }
@@ -32,7 +32,7 @@ struct StructureCount {
 };
 StructureCount CountStructure(const RunView& view);
 
-// "3 of 41 replies (7.3 %)"; "no replies" where there are none.
+// Returns "3 of 41 replies (7.3 %)", or "no replies".
 std::string StructureText(const StructureCount& count);
 
 // Returns whether a problem of a node (agents/reply.h, agents/regions.h) concerns form. A refusal, an empty reply or a

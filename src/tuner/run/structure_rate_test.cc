@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that replies lost to form are distinguished from those lost to ideas.
+// Tests that replies that fail by their form are told apart from those that fail by their idea.
 #include "tuner/run/structure_rate.h"
 
 #include <gtest/gtest.h>

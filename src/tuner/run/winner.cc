@@ -8,8 +8,9 @@
 namespace hone {
 namespace {
 
-// Returns ln of the factor by which `node` is faster than `other`, at the lower end of its 95 % interval. Both times
-// depend on chains of pairings that meet, at the latest at the seed; the common part cancels.
+// Returns ln of the speedup of `node` over `other`, at the lower end of its 95 % interval; nullopt: it is not known.
+// Each was timed against an incumbent, that against its own, and so on to the seed. The speedup is the ratio of the two
+// chains' products; the part that both chains share cancels.
 std::optional<double> LowerLogGain(const RunView& view, const RunNode& node, const RunNode& other) {
   const auto chain = [&](const RunNode& from) {
     std::vector<int64_t> ids{from.id};
