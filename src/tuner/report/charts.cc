@@ -47,7 +47,7 @@ std::string AttemptDrawing(const RunView& view, double width) {
     low = std::min(low, *n.speedup);
     high = std::max(high, *n.speedup);
   }
-  // Far slower attempts would flatten the interesting part.
+  // The axis ends at 0.5x: much slower attempts would compress the rest.
   low = std::max(low, 0.5);
   const double span = std::max(high - low, 0.1);
   low -= 0.08 * span;
@@ -71,7 +71,7 @@ std::string AttemptDrawing(const RunView& view, double width) {
     svg += Text(left - 6, y(tick) + 4, "end", fmt::format("{:.3g}×", tick));
   }
   svg += fmt::format("<path d='M{} {:.1f}H{}' stroke='var(--soft)' stroke-dasharray='4 3'/>", left, y(1), right);
-  // Writes the numbers of nodes below the chart.
+  // Writes nodes' numbers below the chart.
   const double node_step = std::max(1.0, TickStep(static_cast<double>(count)));
   for (double node = 0; node < static_cast<double>(count); node += node_step) {
     svg += Text(x(static_cast<int64_t>(node)), 266, "middle", fmt::format("{:.0f}", node));
@@ -119,7 +119,7 @@ std::string AttemptChart(const RunView& view) {
 }
 
 std::string_view BarClass(double low, double high) {
-  constexpr double kCounts = 0.005;  // default gain above which a run keeps a step
+  constexpr double kCounts = 0.005;  // the default of keep_above
   if (high < 1 - kCounts) return " slow";
   return low > 1 + kCounts ? "" : " same";
 }
@@ -180,7 +180,8 @@ std::string SpeedupBars(const Evaluation& evaluation, const std::string& start) 
 
 std::string RooflineChart(const std::vector<RooflinePoint>& points, const DeviceFacts& facts, bool modelled) {
   if (points.empty() || facts.memory_bandwidth <= 0) return "";
-  // Well left of the ridge the roof is the bandwidth alone, and a chart of both roofs would be mostly empty.
+  // If every point is far below the intensity at which the two limits meet, bandwidth is the only limit, and a chart of
+  // both would be mostly empty.
   const bool flops = facts.fp32_flops > 0 &&
                      std::all_of(points.begin(), points.end(), [](const RooflinePoint& p) { return p.flops > 0; }) &&
                      std::any_of(points.begin(), points.end(), [&](const RooflinePoint& p) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shows the requests to a model for a node, and its replies, as part of a page.
+// Shows the requests to models for a node, and their replies, as part of a page.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace hone {
 
-// Returns whether this exchange was made for `node`: by its own field, or in logs of version 1 by the request number of
-// the node.
+// Returns whether this exchange was made for `node`. Exchanges of logs of version 1 do not name their node: they are
+// found by the node's request number.
 bool BelongsTo(const Exchange& exchange, const RunNode& node);
 
-// Shows each exchange of the node with every message folded and the reply open, or a sentence if nothing was asked.
-// Texts come from `store` and are escaped here.
+// Returns HTML that shows each exchange of the node, its messages folded and its reply unfolded, or a sentence if no
+// request was sent. Texts come from `store` and are escaped here.
 Result<std::string> ConversationHtml(RunStore& store, const RunView& view, const RunNode& node);
 
 }  // namespace hone

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-// The column's header says whether times are modelled.
+// Returns a speedup for a table's cell, without "modelled", which the column's header says.
 std::string SpeedupCell(const Interval& speedup, bool modelled) {
   if (modelled) return fmt::format("{:.3f}×", speedup.median);
   return fmt::format("{:.3f}× <small>[{:.3f}, {:.3f}]</small>", speedup.median, speedup.low, speedup.high);
@@ -73,7 +73,7 @@ std::string FindingsAndProfile(const Evaluation& e) {
     const bool profiled =
         e.profile && std::any_of(e.profile->findings.begin(), e.profile->findings.end(),
                                  [&](const ProfileFinding& p) { return p.kind == f.kind && p.location == f.location; });
-    // The detail already contains the finding behind the verdict.
+    // A finding that the verdict's detail already contains is not repeated.
     if (profiled || e.detail.find(f.message) != std::string::npos) continue;
     const bool placed = f.location.empty() || f.message.ends_with("at " + f.location);
     const std::string item = fmt::format("<li><b>{}</b> {}{}</li>\n", EscapeMarkup(f.kind), EscapeMarkup(f.message),

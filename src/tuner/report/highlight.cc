@@ -30,7 +30,8 @@ bool IsKeyword(std::string_view word) {
   return kWords.count(word) != 0 || word.starts_with("__");
 }
 
-// Appends `text` in the tag, closing and opening it again at line ends.
+// Appends `text` to the last line, inside the element `tag`, which is closed at each line end and opened again on the
+// next line.
 void Put(std::vector<std::string>& lines, std::string_view text, const char* tag) {
   while (true) {
     const size_t end = text.find('\n');
@@ -47,7 +48,7 @@ void Put(std::vector<std::string>& lines, std::string_view text, const char* tag
 
 bool IsBare(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; }
 
-// Colours TOML token by token. Invalid TOML stays uncoloured; the plan's reader has refused it already.
+// Appends TOML with its tokens marked. Invalid TOML is appended unmarked; the plan's reader has already refused it.
 void PutToml(std::vector<std::string>& lines, std::string_view text) {
   bool line_start = true;
   while (!text.empty()) {
@@ -92,7 +93,7 @@ void PutToml(std::vector<std::string>& lines, std::string_view text) {
   }
 }
 
-// White space and comments, one of which may be the plan.
+// Appends what stands between two tokens: white space and comments, one of which may be the plan.
 void PutGap(std::vector<std::string>& lines, std::string_view text) {
   constexpr std::string_view kPlan = "/*hone";
   const auto plain = [&](std::string_view part) {
@@ -155,7 +156,7 @@ std::string HighlightedSource(std::string_view text) {
 std::string HighlightedDiff(std::string_view before, std::string_view after, int context) {
   const std::vector<std::string> a = HighlightCuda(before), b = HighlightCuda(after);
   const std::vector<DiffLine> lines = DiffLines(before, after);
-  // The distance to the next change decides what is omitted.
+  // Marks the lines to show: the changed ones and `context` lines around each.
   std::vector<bool> shown(lines.size(), context < 0);
   for (size_t i = 0; context >= 0 && i < lines.size(); ++i) {
     if (lines[i].mark == ' ') continue;

@@ -40,8 +40,8 @@ std::string Paragraphs(const std::string& text) {
   return out;
 }
 
-// Collects compulsory bytes and operations of every timed shape of the seed and the best; nothing if the task or the
-// device cannot be read any more, because a report must not fail for a chart.
+// Returns the roofline chart of node 0 and the best version at every timed shape. Returns an empty text if the task or
+// the device's facts cannot be read any more, because a report must not fail for a chart.
 std::string Roofline(RunStore& store, const RunView& view, const std::vector<Event>& events) {
   Result<std::string> toml = store.Source(view.task_toml_hash);
   if (!toml.ok() || events.empty()) return "";
@@ -74,7 +74,7 @@ std::string Tile(const std::string& value, const std::string& name) {
   return fmt::format("<div class=tile><b>{}</b><span>{}</span></div>\n", EscapeMarkup(value), EscapeMarkup(name));
 }
 
-// The run in four figures. What they say is not said again below them.
+// Returns the run's four most important figures, which the rest of the page does not repeat.
 std::string Tiles(const RunView& view) {
   const char* said = view.info.modelled ? ", modelled" : "";
   const RunTally tally = Tally(view);
@@ -94,7 +94,7 @@ std::string Tiles(const RunView& view) {
                           view.evaluations, view.evaluations == 1 ? "" : "s"));
   const std::string tokens = TokensText(view.usage.input + view.usage.output);
   const std::string requests = fmt::format("{} request{}", view.requests, view.requests == 1 ? "" : "s");
-  // The largest letters show only known figures.
+  // If some replies have no price, the tokens are shown in place of the cost.
   if (view.unpriced_replies > 0) {
     out += Tile(tokens, fmt::format("tokens in {}; {}", requests,
                                     view.cost_usd > 0 ? "cost " + CostText(view.cost_usd, view.unpriced_replies)

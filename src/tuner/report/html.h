@@ -12,10 +12,10 @@
 
 namespace hone {
 
-// Shows speedup node by node, each shape with its interval and its share of the floor, the tree with every idea, every
-// node with its fate, reason, shapes, findings, profile and difference to its parent, the sweeps, and the winning
-// kernel with its difference to the seed. Says "modelled" wherever the device is the simulator. `store` gives the
-// sources. Pure text: the caller writes the file.
+// Returns the page's text; the caller writes the file. The page shows the speedup node by node; each shape with its
+// interval and its share of the floor; the tree with every idea; every node with its outcome and the reason for it,
+// shapes, findings, profile and difference to its parent; the sweeps; and the best kernel with its difference to the
+// seed. Wherever the device is the simulator, it says "modelled". Sources are read from `store`.
 Result<std::string> HtmlReport(RunStore& store, const RunView& view);
 
 // Returns the report without the page's frame; `links` as in node_sections.h.

@@ -26,14 +26,14 @@ std::string Clipped(const std::string& text, size_t most) {
   return text.substr(0, most) + "…";
 }
 
-// Lets a name such as wrong_output break after an underscore and nowhere else.
+// Returns a name such as wrong_output as HTML that may break only after underscores.
 std::string Name(const std::string& name) {
   std::string out;
   for (const char c : EscapeMarkup(name)) out += c == '_' ? "_<wbr>" : std::string(1, c);
   return out;
 }
 
-// Returns why a right node was kept or not; empty for others.
+// Returns why a correct node was kept or not; empty for other nodes.
 std::string Reason(const RunView& view, const RunNode& n) {
   if (!n.gain || n.id == 0) return "";
   const std::string gain = fmt::format("{} over node {}, the best then", SpeedupText(*n.gain, view.info.modelled),
@@ -42,7 +42,7 @@ std::string Reason(const RunView& view, const RunNode& n) {
                                        view.info.modelled ? "" : ", beyond its 95 % interval");
   if (n.rejected) return "Kept, and rejected by the final check: " + gain + ".";
   if (n.kept) return "Kept: " + gain + ".";
-  // The node began while others were in flight, and one of them had been kept before this one settled.
+  // Another node became the best after this one was opened and before it settled.
   if (const int64_t best = view.node(n.id - 1).best_after; n.settled && best != std::max<int64_t>(n.incumbent, 0)) {
     return fmt::format(
         "Not kept: {}. Node {} had become the best before it was this node's turn, at about {:.3f}x of {}{}.", gain,
@@ -137,7 +137,7 @@ std::string NodeFacts(const RunView& view, const RunNode& n) {
     if (n.evaluation->mismatch && !TellsMismatch(*n.evaluation))
       out += "<p>First wrong: " + EscapeMarkup(MismatchText(*n.evaluation->mismatch)) + "</p>\n";
   }
-  bool planned = false;  // a planner's reply is both its plan and the node's reasoning
+  bool planned = false;  // the plan's memo is also the node's reasoning, which is then not repeated
   for (const Memo& memo : view.memos) {
     if (memo.node != n.id || n.id == 0 || memo.kind == "problem") continue;
     planned = planned || memo.text == n.reasoning;
@@ -152,7 +152,7 @@ std::string NodeFacts(const RunView& view, const RunNode& n) {
 }
 
 std::string NodeSection(RunStore& store, const RunView& view, const NodeLinks& links) {
-  // Kept nodes use the budget first, whatever precedes them on the page.
+  // Kept nodes use the budget before all others, although the page's order is another.
   std::vector<std::string> diffs(view.nodes.size()), tables(view.nodes.size());
   size_t diff_bytes = 0, table_bytes = 0;
   for (const bool kept : {true, false}) {

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// The contrast of text and background is at least 4.5 in both schemes.
+// In both schemes the contrast ratio of text and background is at least 4.5.
 constexpr std::string_view kStyle = R"css(
 :root{color-scheme:light dark;--ink:#1a1c20;--soft:#59606b;--line:#d5d9df;--paper:#fff;--panel:#f4f6f8;--accent:#0b64c0;--pale:#a9cdf3;
 --good:#126a43;--bad:#b3262b;--warn:#7a4d00;--same:#8a929e;--addbg:#def3e6;--delbg:#fde7e7;--key:#7b2d8b;--num:#8a4600;--dir:#0b5c6b;--com:#5d6672}

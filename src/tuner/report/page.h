@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the frame of every HTML page that Hone writes: one file, nothing loaded from elsewhere, no script in stored
-// files; light and dark schemes; for wide screens and phones.
+// Makes the frame of every HTML page that Hone writes. A page is one file that loads nothing from elsewhere; a stored
+// page has no script. Pages have a light and a dark scheme, and fit wide screens and phones.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace hone {
 
-// `title` is plain text, `body` is HTML.
+// Returns a page. `title` is plain text, `body` is HTML.
 std::string HtmlPage(std::string_view title, std::string_view body);
 
-// The same frame for a page that follows a run (live/): its script is /live.js, which needs the number of events from
-// which the page was made, and whether the run had ended.
+// Returns a page that follows a run (live/). Its script /live.js needs the number of events from which the page was
+// made, and whether the run had ended.
 std::string HtmlLivePage(std::string_view title, std::string_view body, int64_t events, bool ended);
 
 }  // namespace hone

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kClearLine[] = "\r\x1b[K";
 
-// Counts columns, not bytes: continuation bytes of UTF-8 take none.
+// Returns `text` cut to `columns` characters of UTF-8.
 std::string FitTo(const std::string& text, int columns) {
   std::string out;
   int used = 0;
@@ -53,7 +53,7 @@ void ProgressPrinter::Redraw() {
   if (deadline_ > 0) {
     line += fmt::format(", {} left", DurationText(deadline_ - now));
   } else if (const int64_t done = attempts_ - attempts_before_; done >= 2 && max_attempts_ > attempts_) {
-    // Without a limit, estimates from the time per attempt so far.
+    // Without a time limit, the remaining time is estimated from the time per attempt so far.
     const double each = (now - sitting_started_) / static_cast<double>(done);
     line += fmt::format(", about {} left", DurationText(each * static_cast<double>(max_attempts_ - attempts_)));
   }
@@ -67,7 +67,7 @@ void ProgressPrinter::NodeLines(const RunView& view, const RunNode& node, const 
   const char* colour = !colour_ ? "" : node.kept ? "\x1b[32m" : ok || node.id == 0 ? "" : "\x1b[31m";
   Line(NodeLine(view, node, row_columns()), colour);
   if (why.empty()) return;
-  // A terminal gets one line and a sign that there is more; a file gets everything.
+  // On a terminal the line is cut to its width, with "…" at the end; in a file it is whole.
   const std::string first = VisibleLine(why.substr(0, why.find('\n')));
   std::string fitting = terminal_ ? FitTo(first, columns_ - 9) : first;
   if (fitting != first) fitting = FitTo(first, columns_ - 10) + "…";
@@ -93,7 +93,8 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
   if (view.cost_usd > 0) figures_ += ", " + CostText(view.cost_usd, view.unpriced_replies);
   switch (event.kind) {
     case EventKind::kResumed: {
-      // Requests posted by a sitting that ended in order stay posted; only interrupted ones are asked again.
+      // Requests that were posted when the run was suspended stay posted; only requests that were interrupted are sent
+      // again.
       const auto again = std::count_if(view.pending.begin(), view.pending.end(),
                                        [](const PendingRequest& p) { return !p.suspended; });
       Line(fmt::format("      taken up again after {} of work{}", DurationText(view.seconds),
@@ -102,7 +103,7 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
     }
     case EventKind::kEvaluation: {
       const RunNode& node = view.node(event.node);
-      // The first line of the detail is the most important; `hone show RUN NODE` shows all of it.
+      // Only the first line of the detail is printed, which is the most important; `hone show RUN NODE` shows the rest.
       NodeLines(view, node, node.evaluation && node.evaluation->verdict != Verdict::kOk ? node.evaluation->detail : "");
       break;
     }

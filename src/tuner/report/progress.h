@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints a run's progress: one line per attempt, and on a terminal a last line that is redrawn.
+// Prints a run's progress: a line per attempt, and on a terminal a last line that is redrawn.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@ namespace hone {
 
 class ProgressPrinter : public RunObserver {
  public:
-  // `write` takes raw text, with control sequences if `terminal`: only the printer's own, because text of a model, a
-  // compiler or a task is made visible first (base/visible_text.h). `now` as in RunDependencies. `columns`: the
-  // terminal's width. `colour`: kept in green, failed in red; pass false to honour NO_COLOR, or if the output is not a
-  // terminal.
+  // `write` gets the output, if `terminal` with the printer's own control sequences. Control characters in texts of
+  // models, compilers and tasks are replaced first (base/visible_text.h). `now` returns seconds since 1970. `columns`:
+  // the terminal's width. `colour`: kept nodes are green and failed ones red; must be false for NO_COLOR, or if the
+  // output is not a terminal.
   ProgressPrinter(std::function<void(const std::string&)> write, bool terminal, std::function<double()> now,
                   int columns = 100, bool colour = false);
   // Removes the redrawn line.
@@ -39,8 +39,8 @@ class ProgressPrinter : public RunObserver {
   const bool colour_;
   std::mutex mutex_;
   std::string activity_, figures_;
-  double deadline_ = 0;                                             // 0: none
-  int64_t attempts_ = 0, attempts_before_ = -1, max_attempts_ = 0;  // before: at the start of this sitting
+  double deadline_ = 0;                                             // seconds since 1970; 0: none
+  int64_t attempts_ = 0, attempts_before_ = -1, max_attempts_ = 0;  // attempts_before_: at the start of this process
   double sitting_started_ = 0;
   double last_redraw_ = 0;
   bool drawn_ = false;

@@ -60,13 +60,13 @@ TEST(Report, HasEverySectionOfARunWithRoles) {
                               "The winning kernel", "The run"})
     EXPECT_THAT(html, HasSubstr(section));
   EXPECT_EQ(Count(html, "<details class=node "), w.view.nodes.size());
-  // Plans, the first mismatch, the models asked and the cost.
+  // The page has plans, the first mismatch, the roles asked and the cost.
   EXPECT_THAT(html, HasSubstr("asked: planner, coder"));
   EXPECT_THAT(html, HasSubstr("Change the loads first"));
   EXPECT_THAT(html, HasSubstr("out[3, 1020, 0] is 0, expected 0.731"));
   EXPECT_THAT(html, HasSubstr("Each bar is one role's tokens"));
   EXPECT_THAT(html, AllOf(HasSubstr("class=ci"), HasSubstr("95 % confidence")));
-  // The page loads nothing and runs nothing; a model's text stays text.
+  // The page loads nothing and runs nothing; a model's text is shown as text.
   for (const char* fetched : {"http://", "https://", "<script", "src=", "url(", "@import", "onclick"})
     EXPECT_THAT(html, Not(HasSubstr(fetched))) << fetched;
   EXPECT_THAT(html, AllOf(HasSubstr("&lt;4 bytes a thread&gt;"), Not(HasSubstr("<4 bytes"))));
@@ -86,7 +86,7 @@ TEST(Report, AThousandNodesAreFastAndSmall) {
   run.nodes = 1000;
   const Written w = Write(run);
   ASSERT_EQ(w.view.nodes.size(), 1001u);
-  // Processor time, which other programs do not affect.
+  // Measures processor time, which other programs hardly affect.
   const double start = CpuSeconds();
   const std::string html = HtmlReport(*w.store, w.view).value();
   const double report_seconds = CpuSeconds() - start;
@@ -130,7 +130,7 @@ TEST(Roofline, ShowsBandwidthWhereOperationsAreNotKnown) {
   EXPECT_THAT(
       RooflineChart(counted, facts, true),
       AllOf(HasSubstr("<svg"), HasSubstr("8 Tflop/s at 8 flop/byte, 100 % of the memory roof"), HasSubstr("modelled")));
-  // Far left of the ridge the roof is the bandwidth.
+  // With few operations per byte, bandwidth is the limit, and bars are drawn.
   const std::vector<RooflinePoint> bound = {{"best", {{"n", 4}}, 1e-6, 1e6, 1e6}};
   EXPECT_THAT(RooflineChart(bound, facts, true), AllOf(Not(HasSubstr("<svg")), HasSubstr("1.00 TB/s · 100 %")));
   EXPECT_EQ(RooflineChart(counted, DeviceFacts{}, false), "");
@@ -154,7 +154,7 @@ TEST(Highlight, ALaunchPlanIsTomlAndNotAComment) {
       ElementsAre("<i>// licence</i>", "<i>/*hone</i>", "<s>[[launch]]  </s><i># first</i>",
                   "<b>kernel</b> = <u>&quot;f&lt;4&gt;&quot;</u>", "<b>block</b> = [<u>256</u>, <u>&quot;1&quot;</u>]",
                   "<i>*/</i>", "<b>int</b> x;"));
-  // For an incomplete plan or a string without an end, every byte is shown, and nothing else.
+  // An incomplete plan, or a string without an end, is shown byte by byte.
   for (const char* broken :
        {"/*hone\nkernel = \"f", "/*hone\nkernel = \"f\n*/", "/*hone\na = \'\'\'x\n*/ y", "/*hone\n[\n*/"}) {
     std::string joined;
@@ -200,7 +200,7 @@ TEST(Bars, ADifferenceThatDoesNotCountIsGreyAndNoAlarm) {
   e.cases.resize(1);
   const std::string bars = SpeedupBars(e, "the seed");
   EXPECT_THAT(bars, AllOf(HasSubstr("0.999×"), HasSubstr("'fill same'"), Not(HasSubstr("slow"))));
-  // The share of the floor's speed, and what it was before.
+  // The bars show the share of the floor's speed, and that of the start.
   EXPECT_THAT(bars, AllOf(HasSubstr("62 % of the floor’s speed, was 62 %"), HasSubstr("fill floored")));
 }
 
@@ -296,7 +296,7 @@ TEST(Show, SaysNothingTwice) {
   EXPECT_EQ(Count(text.substr(0, text.find("---")), node.idea), 1u) << text;
 }
 
-// Feeds a run's events to an observer, like the loop does.
+// Returns what the printer writes for a run's events.
 std::string Printed(bool terminal, bool colour, double max_seconds) {
   const Written w = Write({});
   std::string out;
@@ -323,7 +323,7 @@ TEST(Progress, ATerminalSeesAttemptSpendAndWhatIsLeft) {
   EXPECT_THAT(limited, Not(HasSubstr("\x1b[3")));
 }
 
-// A log has the whole line of a failure's reason; a terminal what fits, and a sign that there is more.
+// In a file, the line with a failure's reason is whole; on a terminal it is cut, with "…" at the end.
 TEST(Progress, AReasonIsCutForTerminalsOnly) {
   const Written w = Write({});
   const std::vector<Event> events = w.store->Events(w.view.info.id).value();
@@ -377,7 +377,7 @@ TEST(RunSummary, AFinishedRunIsToldWithoutItsFold) {
   EXPECT_EQ(json[0]["proven"], true);
 }
 
-// A killed sitting has no end in the log, but its time counts.
+// The log of a process that was killed has no end event, but its time is included in the run's.
 TEST(RunSummary, TimeOfKilledSittingsCounts) {
   const Written whole = Write({});
   const std::vector<Event> events = whole.store->Events(whole.view.info.id).value();
@@ -465,7 +465,7 @@ TEST(RunComparison, TheFoldersOfACommandPushNoColumnAway) {
               testing::AnyOf(HasSubstr("/srv/propose.py"), HasSubstr("/agents/propose.py")));
 }
 
-// Runs that used separate mailbox or spool folders had one kind of model and one device, and belong together.
+// Runs with different mailbox or spool folders have the same model and device, and are compared in one row.
 TEST(RunComparison, MailboxesAndSpoolsOfRunsAreNoModelsAndDevicesOfTheirOwn) {
   std::vector<RunSummary> runs = {One("tree", "a", 2.0), One("tree", "b", 8.0), One("team", "a", 1.5)};
   for (size_t i = 0; i < runs.size(); ++i) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests what users see: the difference of two kernels, progress lines, tables and the HTML report of a whole run with a
-// scripted evaluator.
+// Tests what users see of a whole run with a scripted evaluator: the difference of two kernels, progress lines, tables
+// and the HTML report.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Diff, IsTheShortestAndKeepsTheOrder) {
   EXPECT_EQ(DiffLines("", "a\n").size(), 1u);
 }
 
-// Applies the hunks with `patch`: the first text becomes the second.
+// Applies the hunks of `diff` to `before`, as the program `patch` does, and returns the result.
 std::string Patch(const std::string& before, const std::string& diff) {
   std::vector<std::string> lines, out;
   for (size_t at = 0; at < before.size();) {
@@ -95,7 +95,8 @@ class Canned : public ModelProvider {
   std::string Name() const override { return "canned"; }
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink&, std::stop_token) override {
     ModelReply reply;
-    // The first reply belongs to node 1; a repair turn gets it again.
+    // Requests of node 1 get the first reply, those of node 2 the second, and so on; a repair gets the same reply
+    // again.
     const int64_t index = request.number / 8 - 1;
     if (index < static_cast<int64_t>(replies_.size()))
       reply.text = replies_[static_cast<size_t>(index)];
@@ -154,7 +155,7 @@ TEST(Report, TellsTheWholeRunAndSaysModelled) {
   EXPECT_THAT(html, testing::ContainsRegex("class=add data-n=' +[0-9]+'>\\+<i>// SPEED 25</i>"));
   EXPECT_THAT(html, HasSubstr("d=1024 rows=4096"));
   EXPECT_THAT(html, Not(HasSubstr("<script")));
-  // Self-contained: the page loads nothing.
+  // The page loads nothing from elsewhere.
   for (const char* fetched : {"src=", "href=\"", "href='h", "@import", "url("})
     EXPECT_THAT(html, Not(HasSubstr(fetched))) << fetched;
   // Every element that is opened is closed.
@@ -169,7 +170,7 @@ TEST(Report, TellsTheWholeRunAndSaysModelled) {
   }
 }
 
-// The folder of a spool means nothing to readers elsewhere.
+// The report names the device and not the spool's folder, which means nothing to other readers.
 TEST(Report, ARunThroughASpoolNamesTheDeviceThatJudged) {
   FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
   EXPECT_EQ(JudgedOn(run.view), run.view.info.device);
@@ -180,7 +181,7 @@ TEST(Report, ARunThroughASpoolNamesTheDeviceThatJudged) {
   EXPECT_EQ(JudgedOn(run.view), "spool:jobs");
 }
 
-// A model may write anything. Its text is shown, neither obeyed nor hidden.
+// A model's text with control characters and bidirectional overrides, which must be shown and not take effect.
 constexpr char kHostile[] = "loads \x1b]0;your title\x07 \u202eedoc\u2066 \u009b2J";
 
 TEST(Progress, WhatAModelWritesReachesNoTerminalAsACommand) {

@@ -48,7 +48,7 @@ std::string ComparedModel(const std::string& model) {
   return text;
 }
 
-// Returns the row to which each run of a comparison belongs.
+// Returns for each run of a comparison the name of the row to which it belongs.
 std::vector<std::string> RowNames(const std::vector<RunSummary>& runs) {
   std::map<std::string, std::set<std::string>> models;
   for (const RunSummary& s : runs) models[s.info.strategy].insert(ComparedModel(s.info.model));
@@ -59,8 +59,8 @@ std::vector<std::string> RowNames(const std::vector<RunSummary>& runs) {
   return names;
 }
 
-// Shortens rows' names by omitting the folders of commands: "sample, exec:python propose.py". Rows with equal short
-// names keep their long ones.
+// Returns the rows' names without the folders of commands: "sample, exec:python propose.py". Rows whose short names
+// would be equal keep their long ones.
 std::vector<std::string> ShortNames(const std::vector<StrategyRow>& rows) {
   std::vector<std::string> names;
   for (const StrategyRow& row : rows) {
@@ -92,7 +92,8 @@ void TakeFinal(RunSummary& s, const Evaluation& e) {
   s.faster = e.modelled ? *s.speedup > 1 : gain && gain->low > 1;
 }
 
-// Summarizes an ended run from its events alone; parses only the evaluations that are needed.
+// Summarizes an ended run from its events, without computing its view, and parses only the evaluations that are needed.
+// nullopt: that is not possible.
 std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Event>& events) {
   RunSummary s;
   s.info = info;
@@ -100,7 +101,7 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
   std::map<int64_t, std::string> ideas;
   const Event* final_event = nullptr;
   std::set<int64_t> of_sweeps;  // nodes that are not attempts
-  // A killed sitting has no end event; it is taken to have lasted until its last event, as in the fold.
+  // A process that was killed has left no end event. It is taken to have run until its last event, as in RunFold.
   double before = 0, start = 0;
   for (const Event& e : events) {
     if (e.kind == EventKind::kStarted || e.kind == EventKind::kResumed) {
@@ -126,7 +127,7 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
       ideas[e.node] = proposed->idea.value_or("");
     }
   }
-  // Without a final pairing, the result is an estimate that only the fold can make.
+  // Without a final evaluation, the result is an estimate, which needs the whole view.
   if (final_event == nullptr) return std::nullopt;
   const Result<Evaluation> evaluation = EvaluationFromJson(final_event->evaluation);
   if (!evaluation.ok() || evaluation->verdict != Verdict::kOk) return std::nullopt;
@@ -168,7 +169,7 @@ RunSummary Summarize(const RunView& view) {
   s.speedup = view.best == 0 ? 1.0 : view.node(view.best).speedup.value_or(1.0);
   if (view.best != 0 && view.final_result && view.final_result->node == view.best)
     TakeFinal(s, view.final_result->evaluation);
-  if (view.best == 0 && !view.ended.empty()) s.proven = true;  // the seed against itself
+  if (view.best == 0 && !view.ended.empty()) s.proven = true;  // the best is the seed, whose speedup is 1
   return s;
 }
 
@@ -278,7 +279,7 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
   c.runs = std::move(runs);
   std::set<std::string> devices, tasks;
   for (const RunSummary& s : c.runs) {
-    // A spool's folder names no device.
+    // Runs through a spool are compared by the GPU behind it.
     devices.insert(s.info.device.starts_with("spool:") && !s.judged_by.empty() ? s.judged_by : s.info.device);
     tasks.insert(s.info.task);
   }

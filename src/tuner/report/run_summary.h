@@ -3,9 +3,9 @@
 //
 // Summarizes a run in a few figures, and compares runs: the output of `hone runs` and `hone report A B …`.
 //
-// The comparison has the columns of the published tables: success (a correct candidate was found), the share of tasks
-// made faster, geometric mean and median of the speedups over the seed, cost. A run that keeps nothing leaves its seed
-// in place, so its speedup is exactly 1; a run with a broken seed has none and counts as a failure.
+// The comparison has the columns of published tables: success (a correct candidate was found), the share of tasks made
+// faster, geometric mean and median of the speedups over the seed, cost. A run whose best is still the seed has a
+// speedup of exactly 1; a run whose seed is not correct has none and counts as a failure.
 #pragma once
 
 #include <optional>
@@ -23,38 +23,39 @@ namespace hone {
 struct RunSummary {
   RunInfo info;
   bool known = true;  // false: the run could not be read; only `info` is valid
-  int64_t attempts = 0, right = 0;  // right: among the attempts; results of sweeps are not counted
+  int64_t attempts = 0, right = 0;  // right: attempts with a correct version; results of sweeps are not counted
   int64_t evaluations = 0, requests = 0, tokens = 0;
   double cost_usd = 0, seconds = 0;
   int64_t unpriced = 0;      // replies of unknown cost
-  StructureCount structure;  // replies lost to their form; SummarizeRuns does not fill it
-  RepairCount repairs;       // failures and repairs; SummarizeRuns does not fill it either
-  std::optional<double> speedup;  // over the seed; from the final pairing if `proven`, else estimated along the chain
+  StructureCount structure;  // replies that failed by their form; not filled by SummarizeRuns
+  RepairCount repairs;       // failures and repairs; not filled by SummarizeRuns
+  std::optional<double>
+      speedup;  // over the seed; from the final evaluation if `proven`, else the product of the gains up to the best
   std::optional<Interval> interval;  // 95 % interval of a proven and measured speedup
-  bool proven = false;
+  bool proven = false;               // the final evaluation, against the seed, is done
   bool from_oracle = false;  // the task has no seed: the speedup is over a kernel made from its oracle
-  bool faster = false;  // surely: the interval's lower end above 1 (modelled: the value)
-  std::string judged_by;  // device of the final pairing: behind a spool, the GPU; empty without a pairing
+  bool faster = false;       // the interval's lower end is above 1 (modelled: the speedup)
+  std::string judged_by;     // device of the final evaluation: behind a spool, the GPU; empty: there was none
   std::string best_idea;
-  std::string state;  // "open", or the reason of its end
+  std::string state;  // "open", or the reason why the run ended
 };
 
 RunSummary Summarize(const RunView& view);
 
-// Summarizes every run of the store, newest first. Finished runs need no complete fold: a thousand nodes take
-// milliseconds; open runs are folded. Unreadable runs are listed with known == false.
+// Summarizes every run of the store, newest first. A finished run is summarized from few of its events, which takes
+// milliseconds for a thousand nodes; the view of an open run is computed. Unreadable runs have known == false.
 Result<std::vector<RunSummary>> SummarizeRuns(RunStore& store);
 
 // Formats a table for a terminal of `columns`; 0: no terminal, rows are as wide as needed.
 std::string RunsTable(const std::vector<RunSummary>& runs, int columns = 0);
 std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent = 2);
 
-// Runs of one strategy and model. A mailbox's folder names no model: all mailboxes count as one.
+// The runs of one strategy and model. All mailboxes count as one model, whatever their folder.
 struct StrategyRow {
   std::string name;  // "refine", or "refine, openai:gpt-5" if the models differ
   int runs = 0;
   int successes = 0;  // runs with at least one correct candidate
-  int faster = 0;
+  int faster = 0;     // runs whose result is surely faster than the seed
   double geomean = 1, median = 1;
   int64_t attempts = 0, right = 0, tokens = 0;
   double cost_usd = 0, seconds = 0;
@@ -66,10 +67,10 @@ struct StrategyRow {
 struct RunComparison {
   std::vector<RunSummary> runs;
   std::vector<StrategyRow> rows;  // best geometric mean first
-  std::vector<std::string>
-      warnings;  // different devices or numbers of attempts, tasks on which not all were run
+  // Differences that make the runs hard to compare: devices, numbers of attempts, tasks that some did not run.
+  std::vector<std::string> warnings;
 };
-// Formats "3 of 4" failures repaired; "-" if there were none.
+// Returns "3 of 4", the share of failures that were repaired; "-" if there were none.
 std::string RepairedCell(const RepairCount& count);
 RunComparison CompareRuns(std::vector<RunSummary> runs);
 

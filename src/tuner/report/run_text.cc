@@ -377,7 +377,7 @@ std::string ResourcesText(const Evaluation& e) {
     if (r.static_shared_bytes + r.dynamic_shared_bytes > 0)
       part += fmt::format(", {} bytes shared", r.static_shared_bytes + r.dynamic_shared_bytes);
     if (r.occupancy > 0) part += fmt::format(", occupancy {:.0f} %", 100 * r.occupancy);
-    // Alternatives of a plan launch one kernel under several conditions.
+    // A plan may launch the same kernel in several alternatives: it is listed once.
     if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
@@ -442,8 +442,8 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
     text += fmt::format("the first reply was unusable ({}) and was asked for again\n", node.repaired);
   if (!node.widened.empty())
     text += fmt::format("beside its plan's spans it took in {}\n", fmt::join(node.widened, ", "));
-  // Several records may contain the same sentence (a node's detail, its evaluation's, a finding, a memo), so repeats
-  // are dropped.
+  // Several records (a node's detail, its evaluation's, a finding, a memo) may contain the same sentence, which is
+  // printed once.
   const auto say = [&text](const std::string& line) {
     if (!line.empty() && text.find(line) == std::string::npos) text += line + "\n";
   };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Formats runs as words and tables, for a terminal.
+// Formats runs as sentences and tables, for a terminal.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ std::string DurationText(double seconds);                         // "1:05", "2:
 std::string TokensText(int64_t tokens);                           // "950", "13.8k", "2.1M"
 std::string SpeedupText(const Interval& speedup, bool modelled);  // "1.31x [1.29, 1.33]", "1.31x modelled"
 
-// Returns the device that judged: for a run through a spool the one in its first evaluation, else the run's own.
+// Returns the name of the device that judged the run: for a run through a spool, that in its first evaluation.
 std::string JudgedOn(const RunView& view);
-// Formats one row per node, and the result. Here and below, `columns` is the terminal's width, 0 for none
+// Formats a row per node, and the result. Here and below, `columns` is the terminal's width; 0: there is no terminal
 // (terminal_rows.h).
 std::string RunText(const RunView& view, int columns = 0);
 
@@ -29,70 +29,70 @@ std::string RunText(const RunView& view, int columns = 0);
 // unchanged.
 std::string ReasonText(const RunView& view);
 
-// Formats tokens, requests and cost as a sentence that never shows an unknown cost as zero; empty when nothing was
-// spent.
+// Formats tokens, requests and cost as a sentence, which never shows an unknown cost as zero; empty: nothing was spent.
 std::string SpentText(const RunView& view);
 // Returns the run's notes (failed attempts at an endpoint), one per line, at most `most`.
 std::string RemarksText(const RunView& view, size_t most);
 
 // Returns the name of node 0: "the seed", or "the oracle's kernel" for a task without a seed.
 std::string StartName(const RunView& view);
-// For a task without a seed, says what speedups refer to, and the best's speedup over the first correct version; else
-// empty.
+// For a task without a seed, returns what speedups refer to, and the best version's speedup over the first correct one;
+// empty for other tasks.
 std::string BaselineText(const RunView& view);
 
-// Returns whether a node ended without a candidate and without a fault: the model had no idea left, or a sweep found
-// nothing better.
+// Returns whether a node ended without a candidate although nothing failed: the model had no more ideas, or a sweep
+// found nothing better.
 inline bool FoundNothing(const RunNode& node) {
   return node.problem == "no_more_ideas" || node.problem == "nothing_better";
 }
 
-// Outcomes of a run's attempts, and of its sweeps, which are counted separately.
+// Numbers of outcomes of a run's attempts and, separately, of its sweeps.
 struct RunTally {
-  int64_t right = 0, kept = 0;  // attempts
+  int64_t right = 0, kept = 0;  // attempts that were correct; those of them that became the best
   int64_t swept_bindings = 0, kept_of_sweeps = 0;
 };
 RunTally Tally(const RunView& view);
 // Returns "37 bindings swept, 1 kept"; empty without sweeps.
 std::string SweepsText(const RunTally& tally);
 
-// Describes replies lost to their form, one line; empty if there are none.
+// Describes in one line the replies that failed by their form; empty: there are none.
 std::string FormText(const RunView& view);
-// "geometric mean of 4 shapes; 1.050x to 2.300x"
+// Returns "geometric mean of 4 shapes; 1.050x to 2.300x".
 std::string ShapesText(const Evaluation& evaluation);
-// Describes how sure the result is, or why there is none: one sentence per line, without counts and speedup.
+// Describes how certain the result is, or why there is none: one sentence per line, without counts and speedup.
 std::string OutcomeText(const RunView& view);
 
 // Describes what was found, at what cost and how surely, in a few sentences and a table of the shapes.
 std::string ResultText(const RunView& view, int columns = 0);
 
-// Formats one node without a line end: number, idea, verdict, gain, kept or not. One line; on a narrow terminal up to
-// three. NodeHeader is the header of such rows; a binding of a sweep has a row too.
+// Formats a node's row: number, idea, verdict, gain, kept or not. It has one line, on a narrow terminal up to three,
+// and no newline at its end. NodeHeader returns the header of such rows, and SweepLine the row of a binding of a sweep.
 std::string NodeLine(const RunView& view, const RunNode& node, int columns = 0);
 std::string NodeHeader(int columns = 0);
 std::string SweepLine(const SweepPoint& point, int columns = 0);
-// Returns the sort key of bindings: the geometric mean; below 0 for an incorrect one.
+// Returns the key by which bindings of a sweep are sorted: the geometric mean of speedups; below 0 for an incorrect
+// one.
 double SweptSpeed(const SweepPoint& point);
 
-// Counts the run's "ok" verdicts from an earlier version of the gates (kGatesVersion); GatesText says in a sentence
-// what to do about them; empty: there are none.
+// Counts the run's "ok" verdicts from an earlier version of the judge's gates (kGatesVersion). GatesText returns a
+// sentence on what to do about them; empty: there are none.
 int64_t VerdictsOfOlderGates(const RunView& view);
 std::string GatesText(const RunView& view);
 
-// "out[3, 17] is 0, expected 1.25; 12 of 4096 elements wrong, …"
+// Returns "out[3, 17] is 0, expected 1.25; 12 of 4096 elements wrong, …".
 std::string MismatchText(const Mismatch& mismatch);
-// Returns whether the evaluation's detail already contains what MismatchText would say.
+// Returns whether the evaluation's detail already contains what MismatchText returns.
 bool TellsMismatch(const Evaluation& evaluation);
-// "silu<8>: 32 registers, occupancy 100 %"
+// Returns "silu<8>: 32 registers, occupancy 100 %".
 std::string ResourcesText(const Evaluation& evaluation);
 
 // Describes one node: idea, models asked, plan and diagnosis, verdict with the first mismatch, timings, the difference
 // to its parent; with `prompts`, every request of the node and its reply.
 Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t node, bool prompts, int columns = 0);
-// The same as JSON (docs/interop.md, "Looking at runs as JSON").
+// Returns the same as JSON (docs/interop.md, "Looking at runs as JSON").
 Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t node, bool prompts, int indent = 2);
 
-// The view as JSON (docs/formats/run-store.md, "hone show --json").
+// Returns the view as JSON (docs/formats/run-store.md, "hone show --json").
 std::string RunToJson(const RunView& view, int indent = 2);
 
 }  // namespace hone

@@ -31,7 +31,7 @@ std::vector<Row> PairLines(const std::vector<DiffLine>& lines) {
       ++k;
       continue;
     }
-    // In a run of removals and additions in any order, the n-th removal is next to the n-th addition.
+    // In a series of changed lines, the n-th removed line is beside the n-th added line, whatever their order.
     const size_t begin = rows.size();
     size_t removed = 0, added = 0;
     for (; k < lines.size() && lines[k].mark != ' '; ++k) {

@@ -9,9 +9,10 @@
 
 namespace hone {
 
-// Makes a table with one row per line: number and coloured text of `before` on the left, of `after` on the right.
-// Removed lines are next to the lines that replaced them. `context` lines are shown around each change; below 0, all
-// lines. The names head the columns and are escaped here. Two equal texts give a sentence instead of the table.
+// Returns an HTML table with a row per line: number and coloured text of `before` on the left, of `after` on the right.
+// Removed lines are beside the lines that replace them. `context`: number of unchanged lines shown around each change;
+// below 0, all. The names are the columns' headers and are escaped here. Two equal texts give a sentence instead of the
+// table.
 std::string SideBySide(std::string_view before, std::string_view after, std::string_view before_name,
                        std::string_view after_name, int context = -1);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a made-up finished run of any size to a store, event by event like the loop: a tree with failures, plans,
-// costs, a device and a final pairing. For tests of reports and their speed.
+// Writes an invented run of any size to a store, event by event as the loop does, for tests of reports and their speed.
+// The run is a tree with failures, plans, costs, a device and a final evaluation.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,12 +22,12 @@ namespace hone {
 
 struct SyntheticRun {
   std::string id = "20260921-101500-0abc";
-  int64_t nodes = 24;  // without the seed
+  int64_t nodes = 24;  // number of nodes without the seed
   std::string strategy = "tree", model = "openai:gpt-5";
   bool modelled = false;
-  bool end = true;  // with a final pairing
+  bool end = true;  // the run has a final evaluation and has ended
   uint64_t seed = 7;
-  double step = 0.03;  // approximate gain of a kept step
+  double step = 0.03;  // approximate gain of a kept node
   std::string task = "rmsnorm";
 };
 
@@ -64,7 +64,7 @@ inline Evaluation SyntheticEvaluation(double over, bool modelled, double spread)
   return e;
 }
 
-// Writes a run. `task_toml` and `seed` are as in the repository's rmsnorm task, or any text.
+// Writes the run. `task_toml` and `seed`: those of the task rmsnorm, or any texts.
 inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const std::string& task_toml,
                                 const std::string& seed) {
   using Json = nlohmann::json;
@@ -196,7 +196,7 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
       speed.push_back(0);
       continue;
     }
-    // A source grows at the same place as its parent: one line more, one changed.
+    // Each version is its parent's source with two more lines at the same place.
     std::string source = sources[static_cast<size_t>(parent)];
     const size_t at = source.rfind('}');
     source.insert(
@@ -244,7 +244,8 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
     }
     HONE_RETURN_IF_ERROR(append(EventKind::kEvaluation, id, {{"incumbent", best}}, EvaluationToJson(e, -1)));
     HONE_ASSIGN_OR_RETURN(const RunView now, [&]() -> Result<RunView> {
-      // The fold decides what is kept; folding every time would be slow for a thousand nodes.
+      // This estimates which nodes RunFold will keep, since folding the events after every node would be slow for a
+      // thousand nodes.
       RunView view;
       const bool kept = e.verdict == Verdict::kOk && e.geomean_speedup.value_or(0) > 1.0 + options.keep_above + 0.002;
       view.best = kept ? id : best;

@@ -35,7 +35,7 @@ std::string ClippedLine(std::string_view written, size_t columns) {
 }
 
 std::string Flow(const std::vector<std::string>& pieces, size_t indent, int columns) {
-  // Some terminals wrap by themselves when their last column is written.
+  // The last column stays empty, because some terminals wrap when it is written.
   const size_t room =
       columns == 0 ? 1'000'000 : std::max<size_t>(static_cast<size_t>(std::max(columns - 1, 0)), indent + 8);
   std::string text, line;
@@ -85,8 +85,8 @@ std::string Wrapped(std::string_view text, int columns) {
 }
 
 std::string RowText(const OutcomeRow& row, int columns) {
-  constexpr int kWide = 102;        // number, label, verdict, figure, fate and so_far on one line
-  constexpr int kBesideLabel = 42;  // columns of the other fields, if so_far is on a separate line
+  constexpr int kWide = 102;        // columns of a row with all fields on one line
+  constexpr int kBesideLabel = 42;  // columns of the fields beside the label, if so_far has a line of its own
   constexpr int kLeastLabel = 14;
   const std::string verdict = VisibleLine(row.verdict);
   if (columns == 0 || columns >= kWide) {

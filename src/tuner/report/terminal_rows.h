@@ -12,21 +12,20 @@
 
 namespace hone {
 
-// Returns `written` on one line of at most `columns` characters, with "…" at the end if cut; made visible first
-// (base/visible_text.h).
+// Returns `written` on one line of at most `columns` characters, with "…" at the end if it is cut. Control characters
+// are replaced first (base/visible_text.h).
 std::string ClippedLine(std::string_view written, size_t columns);
 
-// Puts pieces side by side, two spaces between them, with a new line where the next would not fit. Each line begins
-// with `indent` spaces and ends with a line end. A piece is never broken, but clipped if wider than a line. Empty
-// pieces are omitted.
+// Returns the pieces side by side, two spaces apart; a piece that does not fit begins a new line. Each line begins with
+// `indent` spaces and ends with a newline. A piece is never broken, but is cut if it is wider than a line. Empty pieces
+// are omitted.
 std::string Flow(const std::vector<std::string>& pieces, size_t indent, int columns);
 
-// Wraps sentences at spaces, continuing below their first word. A word that is longer than a line stays whole, because
-// it is mostly a path to be copied.
+// Returns the lines of `text` wrapped at spaces; what is wrapped has its line's indentation. A word that is longer than
+// a line stays whole, because it is mostly a path that users copy.
 std::string Wrapped(std::string_view text, int columns);
 
-// A row about an attempt and its outcome: a number or nothing, words, a verdict, a figure, and two remarks that may be
-// empty; on a narrow terminal the second gets its own line. No line end after the last line.
+// A row about an attempt and its outcome. Every field but the label may be empty.
 struct OutcomeRow {
   std::string number;  // at most four characters
   std::string label;   // an idea or a binding: clipped to the available width
@@ -35,6 +34,7 @@ struct OutcomeRow {
   std::string fate;    // "kept"
   std::string so_far;  // "1.204x so far, modelled"
 };
+// Returns the row on one line, on a narrow terminal on up to three, without a newline at the end.
 std::string RowText(const OutcomeRow& row, int columns);
 
 }  // namespace hone

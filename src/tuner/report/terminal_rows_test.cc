@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that no row is wider than its terminal, and no number is broken.
+// Tests that no row is wider than its terminal, and that no number is split between two lines.
 #include "tuner/report/terminal_rows.h"
 
 #include <fmt/format.h>

@@ -14,25 +14,25 @@
 namespace hone {
 namespace {
 
-constexpr double kLane = 16, kRow = 26;  // pixels; page.cc gives rows of text the same height
+constexpr double kLane = 16, kRow = 26;  // pixels; kRow is the height of a row of text in page.cc
 
 struct Place {
   int lane = 0, row = 0;
 };
 
-// Places every node. `on_path`: the nodes on the way to the best.
+// Returns each node's lane and row. `on_path`: whether a node is on the way to the best.
 std::vector<Place> Layout(const RunView& view, const std::vector<bool>& on_path) {
   const size_t count = view.nodes.size();
   std::vector<std::vector<size_t>> children(count);
   std::vector<size_t> descendants(count, 0);
-  for (size_t id = count; id-- > 1;) {  // a parent's number is below its children's
+  for (size_t id = count; id-- > 1;) {  // visits children before their parent, whose number is lower
     const int64_t parent = view.nodes[id].parent;
     if (parent < 0 || parent >= static_cast<int64_t>(id)) continue;
     children[static_cast<size_t>(parent)].push_back(id);
     descendants[static_cast<size_t>(parent)] += descendants[id] + 1;
   }
   std::vector<Place> places(count);
-  std::vector<size_t> waiting{0};  // no recursion: a chain may have thousands of nodes
+  std::vector<size_t> waiting{0};  // a stack instead of recursion: a chain may have thousands of nodes
   int row = 0;
   while (!waiting.empty()) {
     const size_t node = waiting.back();

@@ -10,11 +10,11 @@
 
 namespace hone {
 
-// The lanes of the tree are an SVG next to rows of text: a node's main child, the one on the way to the best or with
-// the most descendants, continues in its lane, and its other children lie between them in lanes further right. So a
-// chain is a straight line whatever its length, and labels do not overlap. Each row names the node's idea, its
-// estimated speedup over node 0, and its gain over the version that it was timed against; it links to #node-N. Empty
-// for fewer than two nodes.
+// Returns the run's tree as HTML: rows of text, one per node, beside an SVG that draws the tree in vertical lanes. A
+// node's main child (that on the way to the best, else that with the most descendants) is in the node's own lane, below
+// its other children, which are in the lane to the right. Thus a chain of any length is a straight line, and labels do
+// not overlap. Each row has the node's idea, its estimated speedup over node 0, and its gain over the version that it
+// was timed against, and links to #node-N. Empty for fewer than two nodes.
 std::string TreeChart(const RunView& view);
 
 }  // namespace hone

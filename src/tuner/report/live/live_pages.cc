@@ -26,7 +26,7 @@ extern const unsigned long hone_live_js_size;
 namespace hone {
 namespace {
 
-// Pages kept for the run's current number of events: enough for two people who look at a hundred nodes each.
+// The number of pages that are cached: enough for two people who look at a hundred nodes each.
 constexpr size_t kMostKept = 200;
 
 std::optional<int64_t> NodeNumber(const RunView& view, std::string_view text) {

@@ -24,19 +24,19 @@ struct PageAnswer {
 //   /              the run's current report, with links from each node to the next two pages
 //   /node/N        one node: every request for it with its reply, profile, source, difference to its parent
 //   /compare?a=N&b=M   the sources of two nodes side by side; `all=1` also shows unchanged lines
-//   /version       {"events": 12, "ended": false}: the page's script reloads a page when the number grew
+// /version       {"events": 12, "ended": false}; the pages' script reloads a page when the number of events has grown
 //   /live.js       that script
 // The page of a run without events says so, and updates too.
 //
 // Each answer is made from the store's current state, which another process may be changing; a page is cached until the
-// run has more events. Not thread-safe: one thread at a time.
-// until the run has more events. Not thread-safe: one thread at a time.
+// run has more events. Not thread-safe.
 class LivePages {
  public:
-  // `run` is a full id of `store`.
+  // `run`: the full id of a run in `store`.
   LivePages(std::unique_ptr<RunStore> store, std::string run);
 
-  // `query` holds the decoded parameters; an unknown path or parameter gets a page that says so.
+  // Returns the page at `path`. `query`: the decoded parameters. For an unknown path or parameter, returns a page that
+  // says so.
   PageAnswer Get(const std::string& path, const std::map<std::string, std::string>& query);
 
  private:

@@ -26,7 +26,7 @@ std::string TaskFile(const char* name) {
   return ReadFile(std::string(HONE_SOURCE_DIR) + "/tasks/rmsnorm/" + name).value();
 }
 
-// The pages of a run in memory; tests append to `store`, from which the pages are made.
+// The pages of a run in a store in memory, to which tests append events.
 struct Followed {
   RunStore* store;
   LivePages pages;

@@ -145,7 +145,7 @@ class LoopbackServer final : public PageServer {
     const char* raw = evhttp_uri_get_path(uri.get());
     const std::string path = raw == nullptr || *raw == 0 ? "/" : raw;
     if (const auto token = query.find("token"); token != query.end() && SameSecret(token->second, token_)) {
-      // Redirects, so that the token leaves the address bar and is not kept in the browser's history.
+      // Redirects to the address without the token, so that the browser's address bar and history do not contain it.
       evkeyvalq* out = evhttp_request_get_output_headers(request);
       evhttp_add_header(out, "Set-Cookie",
                         fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", cookie_, token_).c_str());

@@ -3,9 +3,9 @@
 //
 // Serves pages to a browser of the same user on this machine only.
 //
-// A page of a run shows sources, prompts and ideas, so other users of the machine and other web sites open in the
-// browser must not read it. The server listens only on 127.0.0.1. Its address contains a token of 128 random bits; the
-// first visit turns the token into a cookie that only this server's pages send, and without token or cookie there is no
+// A run's page shows sources, prompts and ideas, which other users of the machine and other web sites open in the
+// browser must not read. The server listens only on 127.0.0.1. Its address contains a token of 128 random bits. The
+// first visit exchanges the token for a cookie that only this server's pages send; without token or cookie there is no
 // page. A request with a foreign Host (DNS rebinding) or Origin is refused. The pages may load nothing from elsewhere
 // and may not be framed (Content-Security-Policy). Only GET and HEAD are answered.
 #pragma once
@@ -31,9 +31,10 @@ class PageServer {
   virtual ~PageServer() = default;
 
   virtual uint16_t port() const = 0;
-  // Returns the address with its token: "http://127.0.0.1:40001/?token=…". It gives read access while the server lives.
+  // Returns the address with its token: "http://127.0.0.1:40001/?token=…". Whoever has it can read the pages as long as
+  // the server runs.
   virtual std::string url() const = 0;
-  // Answers requests, one at a time, on the calling thread, until `stop` is requested; at most 0.1 s longer.
+  // Answers requests, one at a time, on the calling thread. Returns at most 0.1 s after `stop` is requested.
   virtual Status Serve(std::stop_token stop) = 0;
 };
 

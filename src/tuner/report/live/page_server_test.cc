@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests who gets a page and who does not, over a real socket.
+// Tests over a real socket which requests get a page and which are refused.
 #include "tuner/report/live/page_server.h"
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Sends `request` unchanged and returns everything received until the other side closes.
+// Sends the bytes of `request` and returns everything received until the server closes the connection.
 std::string Exchange(uint16_t port, const std::string& request) {
   const int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -61,7 +61,7 @@ class PageServerTest : public ::testing::Test {
 
   std::unique_ptr<PageServer> server_;
   std::string token_;
-  std::jthread thread_;  // last member: it ends before the server does
+  std::jthread thread_;  // last member: destroyed before the server
 };
 
 TEST_F(PageServerTest, TheTokenBecomesACookieAndTheCookieOpensThePages) {
