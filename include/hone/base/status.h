@@ -34,7 +34,8 @@ enum class StatusCode {
 
 std::string_view StatusCodeName(StatusCode code);
 
-// Value type, cheap to move. `message()` is a whole sentence fit to show to a user.
+// Holds a code and a message; the default is OK. A value type, cheap to move. `message()` is a whole sentence that can
+// be shown to a user as it is.
 class [[nodiscard]] Status {
  public:
   Status() = default;

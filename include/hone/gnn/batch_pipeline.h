@@ -4,13 +4,15 @@
 // Prepares mini-batches ahead of the trainer that consumes them.
 //
 // Each worker thread samples and slices a whole batch at a time (the division of labour of SALIENT, Kaler et al. 2022).
-// Batches come out in the order of the epoch whatever the number of workers, and which nodes they hold depends on the
-// seed, the epoch and the options alone. Threads, tables and buffers live as long as the pipeline; the next epoch may
-// be started before the last one has been taken, so nothing drains in between. Idle threads sleep.
+// Batches are delivered in the order of the epoch, whatever the number of workers. The nodes of a batch depend on the
+// seed, the epoch and the options alone. Threads, tables and buffers live as long as the pipeline. The next epoch may
+// be started before the last batch of the present one was taken, so that the workers need not wait between epochs. Idle
+// threads sleep.
 //
-// A global step takes `batch * shards` seeds of the epoch's order and deals them to `shards` virtual shards of
-// near-equal size, the short last step too: shard g of n seeds gets positions n g / shards … n (g + 1) / shards. Each
-// is a MiniBatch with its own sample. A process may prepare a range of the shards only.
+// A global step takes the next `batch * shards` seeds of the epoch's order and divides them among `shards` virtual
+// shards of near-equal size. The last step, which may have fewer seeds, does the same. Of a step with n seeds, shard g
+// gets positions n g / shards to n (g + 1) / shards, the end excluded. Each shard is a MiniBatch with its own sample. A
+// process may prepare only some of the shards.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +28,8 @@
 
 namespace hone::gnn {
 
-// Provides the memory that feature rows are gathered into: plain, or pinned for a device. Called from any worker.
+// Provides the memory that feature rows are gathered into: pageable, or pinned for a device. Any worker thread may call
+// it.
 class BufferAllocator {
  public:
   virtual ~BufferAllocator() = default;
@@ -35,23 +38,25 @@ class BufferAllocator {
   virtual void Free(std::byte* memory, size_t bytes) noexcept = 0;
 };
 
-// State that a transfer stage keeps with a batch (device buffers, events). Recycled together with the batch's own
-// buffers.
+// The state that a transfer stage keeps with a batch, such as device buffers and events. The pipeline reuses it
+// together with the batch's own buffers.
 class TransferState {
  public:
   virtual ~TransferState() = default;
 };
 
-// Moves prepared batches to where the model runs. The CPU needs none; a GPU brings its own.
+// Moves prepared batches to where the model runs. On the CPU there is nothing to move; a GPU's engine supplies its own
+// stage.
 //
-// Calls for different batches may overlap, those for one batch never do. Start is called in delivery order, one at a
-// time, up to ahead() batches before the consumer asks; it should only begin the copy. Finish runs on the consumer's
-// thread when it gets the batch, Release when it gives it back or when a started batch is dropped.
+// Calls for different batches may overlap, calls for one batch never do. Start should only begin the copy. It is called
+// in the order of delivery, for one batch at a time, up to ahead() batches before the consumer asks for them. Finish
+// runs on the consumer's thread when the consumer gets the batch. Release runs when the consumer returns the batch, or
+// when a batch that was started is dropped.
 class TransferStage {
  public:
   virtual ~TransferStage() = default;
-  virtual int ahead() const { return 1; }                    // batches begun and not yet taken; at least 1
-  virtual BufferAllocator* allocator() { return nullptr; }  // for the feature rows; null: plain memory
+  virtual int ahead() const { return 1; }  // most batches that were started and not yet taken; at least 1
+  virtual BufferAllocator* allocator() { return nullptr; }  // memory for feature rows, borrowed; null: pageable memory
   // `state` is null the first time a batch object is used, and afterwards what the last Start left there.
   virtual Status Start(MiniBatch& batch, std::unique_ptr<TransferState>& state) = 0;
   virtual Status Finish(MiniBatch& batch, TransferState* state) = 0;
@@ -66,22 +71,22 @@ struct BatchPipelineOptions {
   int local_shards = 0;    // 0: all from first_shard on
   uint64_t seed = 0;       // for the seed order and every draw
   int workers = 1;         // threads; at least 1
-  int queue = 0;           // most batches begun and not yet taken; 0: two more than workers
-  // Approximate limit on the memory of these batches' feature rows. Above the limit fewer than `queue` batches are
-  // prepared at once, but always at least one. Batches that the consumer holds are not counted.
+  int queue = 0;           // most batches in preparation or waiting for the consumer; 0: workers + 2
+  // Approximate limit on the feature rows of the batches that `queue` counts, in bytes. To keep to it, the pipeline
+  // prepares fewer batches at once, but always at least one. Batches that the consumer holds are not counted.
   int64_t buffer_bytes = int64_t{640} << 20;
   bool features = true;    // false: structure and labels only
   TransferStage* transfer = nullptr;  // borrowed; null: batches stay in plain memory
 };
 
 struct EpochPlan {
-  std::span<const NodeId> seeds;  // distinct; borrowed until the epoch's end was delivered or Cancel returned
+  std::span<const NodeId> seeds;  // distinct; borrowed until Next has returned the epoch's end, or Cancel returned
   uint32_t epoch = 0;             // keys the seed order and every draw
   bool shuffle = true;            // false: seeds in the given order
   int64_t first_step = 0;         // global step to begin with, to continue in the middle of an epoch
 };
 
-// Work of the pipeline since the last TakeTimes. A batch's seconds are counted when the consumer takes it.
+// The pipeline's work since the last call of TakeTimes. A batch's figures are added when the consumer takes the batch.
 struct PipelineTimes {
   double wait_seconds = 0;      // wall time that the consumer spent in Next: the preparation that was not hidden
   double sample_seconds = 0;    // processor time, summed over workers
@@ -94,7 +99,8 @@ struct PipelineTimes {
 
 class BatchPipeline;
 
-// A batch on loan. The destructor gives the batch back, and must run before the pipeline's. Movable; empty after that.
+// A borrowed batch. The destructor returns the batch to the pipeline, and must run before the pipeline's destructor. A
+// lease can be moved, and is empty afterwards.
 class BatchLease {
  public:
   BatchLease() = default;
@@ -109,8 +115,8 @@ class BatchLease {
   explicit operator bool() const { return slot_ != nullptr; }  // false: the epoch has ended
   MiniBatch& operator*() const;
   MiniBatch* operator->() const { return &**this; }
-  // Returns what the options' TransferStage keeps for this batch, the consumer's only access to it. Null without a
-  // stage.
+  // Returns the state that the options' TransferStage keeps for this batch; null without a stage. The consumer has no
+  // other access to it.
   TransferState* transfer_state() const;
   void Return();                          // gives the batch back early; any thread
 
@@ -121,12 +127,13 @@ class BatchLease {
   void* slot_ = nullptr;
 };
 
-// Start, Next, Cancel and TakeTimes belong to one consumer thread (or are called under its lock).
+// Start, Next, Cancel and TakeTimes must not be called concurrently: one consumer thread calls them, or a lock guards
+// them.
 class BatchPipeline {
  public:
-  // kInvalidArgument names the option that is out of range.
+  // Makes a pipeline and starts its threads. kInvalidArgument names the option that is out of range.
   static Result<std::unique_ptr<BatchPipeline>> Make(std::shared_ptr<const Graph> graph, const BatchPipelineOptions& options);
-  // May run in the middle of an epoch: batches under way are finished and dropped.
+  // The destructor may run in the middle of an epoch: batches in preparation are finished and dropped.
   virtual ~BatchPipeline() = default;
 
   // Returns the number of global steps of an epoch over `seeds` seeds.

@@ -54,7 +54,8 @@ class Communicator {
   Result<std::vector<std::string>> AllGather(std::string_view what, const std::string& mine);
   // Returns when every rank has called it.
   Status Barrier(std::string_view what);
-  // kInvalidArgument unless `value` is equal on all ranks; names the ranks that differ from rank 0.
+  // Checks that `value` is equal on all ranks. Otherwise kInvalidArgument, which names the ranks that differ from rank
+  // 0.
   Status Agree(std::string_view what, uint64_t value);
 
  private:

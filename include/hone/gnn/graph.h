@@ -50,7 +50,7 @@ struct FeatureView {
   const std::byte* Row(int64_t v) const { return rows + v * stride_bytes; }
 };
 
-// Known properties of the edges. parallel_edges and self_loops say that there may be some.
+// What is known of the edges. The defaults promise nothing: parallel_edges and self_loops mean that there may be some.
 struct GraphFlags {
   static constexpr uint32_t kSymmetric = 1, kSorted = 2, kParallelEdges = 4, kSelfLoops = 8;
   bool symmetric = false;  // u lists v as often as v lists u
@@ -70,9 +70,10 @@ class Graph {
   virtual FeatureView features() const = 0;        // num_rows 0: a graph without features
   virtual std::span<const int32_t> labels() const = 0;  // [num_nodes] in [0, num_classes) or kNoLabel; empty: none
   virtual int32_t num_classes() const = 0;
-  // class_names()[c] is the name of class c, in UTF-8; at most num_classes of them, and none where classes are numbers.
+  // class_names()[c] is the name of class c, in UTF-8. There are at most num_classes names, and none if the graph's
+  // classes are only numbers.
   virtual std::span<const std::string> class_names() const { return {}; }
-  // Node ids, ascending, disjoint; empty where the graph has no such split.
+  // The nodes of each split: ids in ascending order, no node in two splits; empty if the graph has no such split.
   virtual std::span<const NodeId> train_nodes() const = 0;
   virtual std::span<const NodeId> valid_nodes() const = 0;
   virtual std::span<const NodeId> test_nodes() const = 0;
@@ -80,17 +81,19 @@ class Graph {
   virtual int64_t resident_bytes() const = 0;      // bytes in memory once all of it was touched
 };
 
-// Reports done and total units of a long step ("rows", "edges", "bytes"); total 0: not known. Called from one thread.
+// Reports the progress of a long step: `done` of `total` units ("rows", "edges", "bytes"); total 0: not known. Always
+// called from the same thread.
 using GraphProgress = std::function<void(std::string_view step, int64_t done, int64_t total)>;
 
 struct OpenGraphOptions {
-  // kCopy reads the sections into anonymous memory with huge pages (a mapped file gets none, and random reads
-  // cost up to 2.5 times as much); kMap maps the file; kAuto copies when it fits in half of the free memory.
+  // kCopy reads the container's sections into anonymous memory with huge pages. kMap maps the file, which then has no
+  // huge pages: random reads cost up to 2.5 times as much. kAuto copies a container that fits in half of the free
+  // memory, and maps others.
   enum class Load { kAuto, kCopy, kMap } load = Load::kAuto;
-  // Parts of a mapped container that are compared with their checksums and range-checked before use. (A copied
-  // container is always checked whole, as the copy reads all of it.) kStructure leaves the features unread, and is
-  // enough to keep a sampler from reading out of bounds in a damaged file; kHeader leaves the checks of rows to the
-  // caller.
+  // Selects the parts of a mapped container that are verified (checksums and ranges) before use. A copied container is
+  // always verified whole, because the copy reads all of it. kStructure leaves the features unread; it is enough to
+  // keep a sampler from reading out of bounds in a damaged file. kHeader verifies the header only, and leaves the
+  // checks of rows to the caller.
   enum class Check { kHeader, kStructure, kAll } check = Check::kStructure;
   int threads = 0;      // for generation and copying; 0: all that the process may use
   GraphProgress progress;

@@ -4,8 +4,8 @@
 // Defines the interface of a graph network's layers: an explicit forward and an explicit backward pass over one block.
 //
 // Layers are written once for float and for double (T): training runs in float, gradient checks in double. A layer owns
-// its parameters and no state of a batch: Forward stores what Backward needs in a LayerState that the caller keeps, so
-// that several batches can be under way with one set of parameters.
+// its parameters, but nothing that belongs to a batch. Forward stores what Backward needs in a LayerState that the
+// caller owns, so several batches can be in flight with one set of parameters.
 #pragma once
 
 #include <cstdint>
@@ -85,11 +85,11 @@ class Layer {
   virtual void Forward(const BlockView& block, Matrix<const T> x, Matrix<T> out, LayerState& state,
                        const LayerContext& context) = 0;
   // Exact inference gathers every neighbor's row for every edge. A layer that maps each row before it aggregates, or
-  // could do so by linearity, can offer that map for all rows at once, so that narrower rows are gathered:
-  //   projected_width   width of Project's rows; 0: the layer does not offer Project, or projecting would not pay
-  //   Project           x [n, in_width] -> out [n, projected_width], row by row
-  //   ForwardProjected  Forward's result for x, except for rounding, from Project(x) [block.num_src, …]
-  // Never called in training mode.
+  // could do so because the map is linear, can offer this map for all rows at once, so that narrower rows are gathered:
+  //   projected_width   width of Project's rows; 0: the layer does not offer Project, or it would cost more than it
+  //   saves Project           x [n, in_width] -> out [n, projected_width], row by row ForwardProjected  what Forward
+  //   computes from x, except for rounding; its input is Project(x) [block.num_src, …]
+  // These functions are never called in training mode.
   virtual int64_t projected_width() const { return 0; }
   virtual void Project(Matrix<const T> /*x*/, Matrix<T> /*out*/, LayerState& /*state*/,
                        const LayerContext& /*context*/) {}
@@ -114,8 +114,8 @@ struct SageConvOptions {
   std::string aggregation = "mean";  // mean | sum | max; zero where a node has no neighbors
   bool bias = false;                 // on lin_l
   double input_dropout = 0;          // two masks, one on the neighbors' rows and one on the node's own row
-  // Dropout probability already applied to x, by a mask drawn for this layer at site kInput (gnn/ops/dropout.h). If
-  // nonzero, the neighbors' mask reuses those draws, which saves one draw per row.
+  // Dropout probability that was already applied to x, with a mask drawn for this layer at site kInput
+  // (gnn/ops/dropout.h). If it is not zero, the neighbors' mask reuses those draws, which saves one draw per row.
   double dropped_before = 0;
 };
 template <typename T>

@@ -22,17 +22,17 @@ struct ClassCounts {
 
   ClassCounts() = default;
   explicit ClassCounts(int64_t num_classes);
-  // `label` is 0 … num_classes - 1, or kNoLabel, which counts nothing.
+  // Counts one node. `label` is 0 … num_classes - 1; a node with kNoLabel is ignored.
   void Add(int32_t label, int32_t prediction);
   int64_t labelled() const;
   int64_t right() const;
 };
 
-// Returns the share of labelled nodes whose class is predicted, which is also their micro-averaged F1; NaN when none is
-// labelled.
+// Returns the share of labelled nodes whose prediction is their label, which is also their micro-averaged F1; NaN when
+// no node is labelled.
 double AccuracyOf(const ClassCounts& counts);
-// Returns the mean of the classes' F1, each 2 * correct / (actual + predicted), over the classes that are the label or
-// the prediction of some node; NaN when none is labelled.
+// Returns the unweighted mean of the classes' F1, each 2 * correct / (actual + predicted). Classes that no node has as
+// its label or prediction are left out. NaN when no node is labelled.
 double MacroF1(const ClassCounts& counts);
 
 // Returns [num_classes, num_classes] row-major: nodes by label (row) and prediction (column). `classes` are the
@@ -46,14 +46,15 @@ struct ScoredNode {
   float score = 0;
   bool positive = false;
 };
-// Returns the probability that a positive node scores above a negative one, ties counted half (Mann and Whitney 1947);
-// NaN when either kind is missing. Takes the list by value, as it is sorted.
+// Returns the area under the ROC curve: the probability that a positive node scores above a negative one, ties counted
+// as half (Mann and Whitney 1947). NaN when there is no positive or no negative node. Takes the list by value to sort
+// it.
 double RocAuc(std::vector<ScoredNode> nodes);
 
 // Measure by which the best epoch of a run is chosen. Larger is better.
 enum class Metric : uint8_t { kAccuracy, kMacroF1, kRocAuc };
 std::string_view MetricName(Metric metric);  // "accuracy", "macro-f1", "auc"
-// kInvalidArgument lists the known names.
+// Parses what MetricName writes. kInvalidArgument lists the known names.
 Result<Metric> ParseMetric(std::string_view name);
 
 }  // namespace hone::gnn

@@ -28,13 +28,15 @@ struct BlockView {
   int64_t num_edges() const { return row_offsets.empty() ? 0 : row_offsets[static_cast<size_t>(num_dst)]; }
 };
 
-// Structure of one sample. Reusable: clearing keeps the memory, so sampling batch after batch into the same object
-// allocates nothing once its buffers have grown.
+// The structure of one sample. An object can be reused: clearing keeps the memory, so sampling one batch after another
+// into the same object allocates nothing once its buffers have grown.
 struct NeighborSample {
-  std::vector<NodeId> nodes;       // [num_nodes] global id by local id
-  std::vector<int32_t> hop_nodes;  // [hops + 1] nodes known after hop h; hop_nodes[0] == number of unique seeds
-  // Edges that hop h (0 is next to the seeds) drew. All-so-far: one entry per hop, each with hop_nodes[h] rows.
-  // New-only: one entry in all, whose rows grow with the hops, because each node is drawn once.
+  std::vector<NodeId> nodes;  // [num_nodes] global id by local id
+  std::vector<int32_t>
+      hop_nodes;  // [hops + 1]: number of nodes known after hop h; hop_nodes[0]: number of distinct seeds
+  // The edges drawn in hop h (hop 0 is next to the seeds). With FrontierRule::kAllSoFar there is one entry per hop, and
+  // entry h has hop_nodes[h] rows. With kNewOnly there is a single entry, to which each hop adds the rows of its new
+  // nodes.
   struct Rows {
     std::vector<int32_t> row_offsets;
     std::vector<int32_t> columns;
@@ -56,7 +58,7 @@ struct NeighborSample {
   }
 };
 
-// Feature rows gathered for a batch: the graph's dtype and row stride, in local id order.
+// Feature rows gathered for a batch, in local id order, with the graph's dtype and row stride.
 struct FeatureRows {
   std::byte* rows = nullptr;  // owned by the batch's buffers; aligned to 64 bytes
   FeatureDtype dtype = FeatureDtype::kFloat32;

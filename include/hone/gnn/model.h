@@ -34,16 +34,16 @@ struct ModelOptions {
   double negative_slope = 0.2;       // gat's attention
   bool bias = false;                 // sage, gat: each layer adds a vector, as PyTorch Geometric's layers do
   uint64_t seed = 0;                 // seed of the initial weights
-  // A model of the user's own (hone/gnn/model_spec.h). It takes the place of everything above but in_width, num_classes,
-  // layers (which must be the spec's) and seed; kind is kSpecKind. Null: one of the published models.
+  // A model of the user's own (hone/gnn/model_spec.h); null: a published model. A spec replaces every option above
+  // except in_width, num_classes, layers (which must equal the spec's) and seed; `kind` is then kSpecKind.
   std::shared_ptr<const ModelSpec> spec;
 };
 inline constexpr std::string_view kSpecKind = "spec";
-// Returns options for a spec of `layers` layers (LayersOf), without the sizes of a graph.
+// Returns options for a spec that has `layers` layers (LayersOf). The caller sets the sizes that depend on the graph.
 ModelOptions SpecOptions(std::shared_ptr<const ModelSpec> spec, int layers);
-// Returns the options of the published model that a spec is equal to, whatever its values are named; nullopt if there
-// is none. in_width is 0, and so is num_classes except for sage-ri, whose spec fixes the number of classes. The caller
-// sets the seed of the weights. On the CPU the spec and the published model are equal to the bit.
+// Returns the options of the published model that computes what the spec describes, or nullopt if there is none. Names
+// of values do not matter. in_width is 0, and so is num_classes except for sage-ri, whose spec fixes the number of
+// classes. The caller sets the seed of the weights. On the CPU the spec and the published model give the same bits.
 std::optional<ModelOptions> AsPublished(const ModelSpec& spec);
 // Returns the model's name for display: its kind, or the name of its spec.
 std::string ModelName(const ModelOptions& options);
@@ -76,15 +76,16 @@ class Model {
   virtual int64_t PassWidth(int pass) const = 0;
   virtual void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out,
                        const LayerContext& context) = 0;
-  //   A layer may offer the part of pass p that maps single rows before neighbors are gathered (see Layer): ProjectRows
-  //   gives rows of ProjectedWidth(p) columns (0: not offered), and RunProjectedPass takes them in place of x.
+  //   A layer may offer the part of pass p that maps single rows before neighbors are gathered (layer.h, Project).
+  //   ProjectRows gives rows of ProjectedWidth(p) columns (0: not offered); RunProjectedPass takes these rows in place
+  //   of x.
   virtual int64_t ProjectedWidth(int /*pass*/) const { return 0; }
   virtual void ProjectRows(int /*pass*/, Matrix<const T> /*x*/, Matrix<T> /*out*/, const LayerContext& /*context*/) {}
   virtual void RunProjectedPass(int /*pass*/, const BlockView& /*block*/, Matrix<const T> /*projected*/,
                                 Matrix<T> /*out*/, const LayerContext& /*context*/) {}
 };
 
-// kInvalidArgument names the option that is wrong.
+// Makes the model that the options describe. kInvalidArgument names the option that is wrong.
 Result<std::unique_ptr<Model<float>>> MakeModel(const ModelOptions& options);
 Result<std::unique_ptr<Model<double>>> MakeDoubleModel(const ModelOptions& options);
 

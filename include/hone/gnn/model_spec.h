@@ -8,15 +8,15 @@
 // which order; a device interprets it (docs/models-spec.md). Specs are plain values: they can be compared, written as
 // TOML and read back, and a checkpoint keeps the spec of its model.
 //
-// Rows: a batch knows its seeds, the nodes within one hop of them, within two, and so on, each set the first rows of
-// the next. Row set `hop` h is the nodes within h hops; 0 is the seeds. An aggregation makes rows of h from rows of h +
-// 1. A value is computed only for the rows that its uses read, so a Linear of a node's own row that is added to an
-// aggregation costs destinations, not sources. The model has as many layers as the number of hops at which "x" is
-// needed.
+// Rows: a batch knows its seeds, the nodes within one hop of them, the nodes within two hops, and so on; each set is
+// the first rows of the next. Row set `hop` h is the nodes within h hops; h = 0 is the seeds. An aggregation computes
+// rows of set h from rows of set h + 1. A value is computed only for the rows that its uses read: a Linear of a node's
+// own row that is added to an aggregation runs on the aggregation's destinations, not on its sources. The model has as
+// many layers as the number of hops at which "x" is needed.
 //
-// Order: operands are accumulated in the order given (by an Add; a Linear that only an Add reads adds its product
-// directly to the sum). Backward is derived from the spec alone: values in reverse order, and a value's gradient is the
-// sum of what its uses send, in the order in which the spec lists those uses.
+// Order: an Add accumulates its operands in the order given; a Linear that only an Add reads adds its product directly
+// to the sum. The backward pass is derived from the spec alone. It visits the values in reverse order; a value's
+// gradient is the sum of the gradients from its uses, in the order in which the spec lists the uses.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +32,16 @@ namespace hone::gnn {
 
 struct ModelOptions;  // hone/gnn/model.h
 
-inline constexpr std::string_view kSpecInput = "x";  // the value of the feature rows
-inline constexpr int64_t kClassWidth = -1;           // a width: the graph's number of classes
+inline constexpr std::string_view kSpecInput = "x";  // name of the value that holds the feature rows
+inline constexpr int64_t kClassWidth = -1;           // as a width: the graph's number of classes
 
 // Aggregation: out[i] = how(rows of the in-neighbors drawn for i); zero where there are none.
 struct AggregateSpec {
   enum class How : uint8_t { kMean, kSum, kMax } how = How::kMean;
-  // kSymmetric (with kSum alone) is Kipf and Welling's normalisation of A + I: neighbor u of v has weight 1 /
-  // sqrt((d(u) + 1) * (d(v) + 1)), and v itself 1 / (d(v) + 1), d being the in-degree in the whole graph. If k of d(v)
-  // neighbors were drawn, the neighbors' part is multiplied by d(v) / k, so that a sample estimates the whole sum.
+  // kSymmetric (with kSum only) is Kipf and Welling's normalisation of A + I. Neighbor u of v has weight 1 / sqrt((d(u)
+  // + 1) * (d(v) + 1)) and v itself has 1 / (d(v) + 1), where d is the in-degree in the whole graph. If k of the d(v)
+  // neighbors were drawn, the neighbors' part is multiplied by d(v) / k, so that a sample estimates the sum over all
+  // neighbors.
   enum class Scale : uint8_t { kNone, kSymmetric } scale = Scale::kNone;
   bool operator==(const AggregateSpec&) const = default;
 };
@@ -50,7 +51,7 @@ struct AggregateSpec {
 struct AttentionSpec {
   int64_t width = 0;  // width of one head; or kClassWidth
   int heads = 1;
-  bool concatenate = true;  // heads * width columns; otherwise their mean: width
+  bool concatenate = true;  // true: heads * width columns, side by side; false: the heads' mean, width columns
   double negative_slope = 0.2;
   bool bias = false;
   bool operator==(const AttentionSpec&) const = default;
@@ -64,8 +65,9 @@ struct LinearSpec {
   bool operator==(const LinearSpec&) const = default;
 };
 
-// kBatch normalises over the rows of the batch, with running statistics (NAME.running_mean, …); kLayer over the columns
-// of each row (Ba, Kiros and Hinton 2016). The parameters are NAME.weight and NAME.bias [columns].
+// Normalisation. kBatch normalises each column over the rows of the batch, with running statistics (NAME.running_mean,
+// …). kLayer normalises each row over its columns (Ba, Kiros and Hinton 2016). The parameters are NAME.weight and
+// NAME.bias [columns].
 struct NormSpec {
   enum class Over : uint8_t { kBatch, kLayer } over = Over::kBatch;
   bool operator==(const NormSpec&) const = default;
@@ -81,16 +83,17 @@ struct ActivateSpec {
 struct DropSpec {
   double probability = 0.5;
   int layer = -1;  // layer in the mask's key; -1: the value's layer
-  int site = -1;   // 0 activation, 1 neighbors, 2 self, 3 input, 4 head, 128 to 255 free; -1: one that is free
-  // Name of another Drop that the rows went through before: this mask then reuses that Drop's draws, layer and site,
-  // which saves drawing a row twice. Empty: draws of its own.
+  int site =
+      -1;  // 0 activation, 1 neighbors, 2 self, 3 input, 4 head, 128 to 255 free; -1: a site that no other mask uses
+  // Name of an earlier Drop that these rows already went through. This mask then reuses that Drop's draws, layer and
+  // site, which saves drawing a row twice. Empty: the mask has draws of its own.
   std::string after;
   bool operator==(const DropSpec&) const = default;
 };
 
 // Sum of the operands, in their order, on the rows that all of them have.
 struct AddSpec {
-  // The last operand is multiplied by 1 + eps, where NAME.eps is a constant [1], at first 0, as in PyG's GINConv.
+  // true: the last operand is multiplied by 1 + eps. NAME.eps is a constant [1], initially 0, as in PyG's GINConv.
   bool eps = false;
   bool operator==(const AddSpec&) const = default;
 };
@@ -100,7 +103,7 @@ struct ConcatSpec {
   bool operator==(const ConcatSpec&) const = default;
 };
 
-// Like ConcatSpec, on the seeds' rows only: jumping knowledge and heads over all layers read this.
+// Like ConcatSpec, on the seeds' rows only. Jumping knowledge and heads that read all layers use it.
 struct CollectSpec {
   bool operator==(const CollectSpec&) const = default;
 };
@@ -111,11 +114,12 @@ struct HeadSpec {
   bool operator==(const HeadSpec&) const = default;
 };
 
-// An operation that the program registered (op.h). The parameters are NAME.…, as its Layer calls them.
+// An operation that the program registered (op.h). The parameters are NAME.SUFFIX, with the suffixes that its Layer
+// gives.
 struct OwnSpec {
   std::string kind;
-  int64_t width = 0;                           // or kClassWidth; 0: not given
-  std::map<std::string, double> options = {};  // those that are given
+  int64_t width = 0;                           // as in the spec, or kClassWidth; 0: the spec gives none
+  std::map<std::string, double> options = {};  // only those that the spec gives
   bool operator==(const OwnSpec&) const = default;
 };
 
@@ -126,9 +130,11 @@ struct ValueSpec {
   std::string name;  // letters, digits, _ and -; unique in the spec
   OperationSpec operation;
   std::vector<std::string> of;  // operands: values before this one, or "x"
-  // Prefix of the operation's parameters in checkpoints; empty: the value's name. PyG's names load PyG's weights.
+  // Prefix of the operation's parameters in checkpoints; empty: the value's name. With PyG's names, PyG's weights can
+  // be loaded.
   std::string parameters;
-  // Stream 0 … layers of the seed that draws the initial weights, in the order of the spec; -1: the value's layer.
+  // Stream (0 … layers) of the seed's random numbers from which the initial weights are drawn; values of one stream
+  // draw in the order of the spec. -1: the value's layer.
   int stream = -1;
   bool operator==(const ValueSpec&) const = default;
 };
@@ -139,7 +145,7 @@ struct ModelSpec {
   bool operator==(const ModelSpec&) const = default;
 };
 
-// Shapes that a spec has for a graph. Index 0 is "x", index i + 1 is values[i].
+// The shapes that a spec has for one graph. In each list, index 0 is "x" and index i + 1 is values[i].
 struct SpecShapes {
   int layers = 0;
   std::vector<int> hop;                    // the row set for which each value is computed
@@ -157,7 +163,8 @@ struct SpecShapes {
 // Checks names, operands, rows and widths; kInvalidArgument names the value, its operation, the shapes and the remedy.
 // Allocates only the result.
 Result<SpecShapes> CheckModelSpec(const ModelSpec& spec, int64_t in_width, int64_t num_classes);
-// Returns the number of hops, which does not depend on the graph's widths; the same errors except those about widths.
+// Returns the number of hops, for which the graph's widths are not needed. Errors are those of CheckModelSpec, except
+// those about widths.
 Result<int> LayersOf(const ModelSpec& spec);
 
 // Reads the TOML form (docs/models-spec.md); `file` names the text in messages. kInvalidArgument: "file:line: …".
@@ -167,14 +174,15 @@ Result<ModelSpec> ReadModelSpec(const std::string& path);
 // Returns TOML that reads back as the same value; equal specs give equal texts.
 std::string ModelSpecText(const ModelSpec& spec);
 
-// Returns the first difference of two specs as a sentence: "value 'h1': width 64 and 32"; empty for equal ones.
+// Returns the first difference of two specs as a sentence, such as "value 'h1': width 64 and 32"; empty for equal
+// specs.
 std::string SpecDifference(const ModelSpec& a, const ModelSpec& b);
 
 // Returns one of the published models (ModelOptions::kind sage, gat, gin, sage-ri) as a spec. On the CPU the spec
 // trains to the same bits. kInvalidArgument names an option that is wrong.
 Result<ModelSpec> PublishedSpec(const ModelOptions& options);
 
-// Returns "linear", "aggregate", …: the operation's name in the TOML form.
+// Returns the operation's name in the TOML form: "linear", "aggregate", ….
 std::string_view OperationName(const OperationSpec& operation);
 
 }  // namespace hone::gnn

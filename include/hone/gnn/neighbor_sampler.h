@@ -5,9 +5,10 @@
 //
 // The draw of one node at one hop depends on (seed, epoch, step, hop, node) and nothing else: not on the thread, the
 // other nodes of the batch, their order, or the device. Randomness is Philox4x32-10 (Salmon et al. 2011) with key =
-// seed and counter = (node, step, epoch, hop | word block << 8 | retry << 24): word j of the stream serves slot j.
-// Bounded integers are drawn by Lemire's method (2019) with rejection; subsets of a row's CSR slots by Floyd's (Bentley
-// and Floyd 1987) in slot order; a row no longer than the fanout is copied in CSR order.
+// Randomness is Philox4x32-10 (Salmon et al. 2011) with key = seed and counter = (node, step, epoch, hop | word block
+// << 8 | retry << 24); word j of the stream decides slot j. Bounded integers are drawn by Lemire's method (2019) with
+// rejection. Subsets of a row's CSR slots are drawn by Floyd's method (Bentley and Floyd 1987), in slot order. A row no
+// longer than the fanout is copied whole, in CSR order.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +26,16 @@ inline constexpr int32_t kMaxFanout = 1024;
 inline constexpr int kMaxHops = 64;
 
 enum class FrontierRule : uint8_t {
-  kAllSoFar,  // each hop draws anew for every node known so far (SALIENT, PyG's NeighborSampler)
-  kNewOnly,   // each node is drawn once, when it is new (PyG's NeighborLoader)
+  kAllSoFar,  // each hop draws neighbors for every node known so far, anew (SALIENT, PyG's NeighborSampler)
+  kNewOnly,   // neighbors of a node are drawn once, in the hop after it became known (PyG's NeighborLoader)
 };
 
 struct SamplerOptions {
-  std::vector<int32_t> fanouts;  // 1 to kMaxHops, the first next to the seeds; each 1 … kMaxFanout or kAllNeighbors
+  // 1 to kMaxHops fanouts, the first for the hop next to the seeds; each 1 … kMaxFanout or kAllNeighbors
+  std::vector<int32_t> fanouts;
   FrontierRule frontier = FrontierRule::kAllSoFar;
-  // Row by row, with standard containers, as the definition reads: the same samples, slower. To be compared with.
+  // true: a slow reference implementation, row by row with standard containers. It draws the same samples, for
+  // comparison.
   bool plain = false;
 };
 
@@ -40,19 +43,19 @@ struct SamplerOptions {
 class NeighborSampler {
  public:
   virtual ~NeighborSampler() = default;
-  // Replaces `out`; on an error `out` is an empty sample. Seeds are global ids; repeats are allowed (a repeat maps to
-  // its first local id), and so is an empty list. The key's shard is ignored: a node draws the same neighbors in every
-  // shard of a step.
+  // Draws the neighborhoods of `seeds` into `out`, whose previous contents are lost; on an error `out` is an empty
+  // sample. Seeds are global ids. The list may be empty, and a seed that is repeated has the local id of its first
+  // occurrence. The key's shard is ignored: a node draws the same neighbors in every shard of a step.
   // kInvalidArgument: a seed out of range; kResourceExhausted: more than 2^31 - 1 nodes or edges, or no memory.
   virtual Status Sample(std::span<const NodeId> seeds, const BatchKey& key, NeighborSample& out) = 0;
 };
 
-// `graph` is borrowed and must outlive the sampler. kInvalidArgument names the fanout that is out of range.
+// Makes a sampler. `graph` is borrowed and must outlive it. kInvalidArgument names the fanout that is out of range.
 Result<std::unique_ptr<NeighborSampler>> MakeNeighborSampler(const CsrView& graph, const SamplerOptions& options);
 
-// Returns the seed at position i of an epoch's order: position i of a keyed Feistel permutation of [0, count). Needs no
-// shuffle buffer: any position at any time, the same on every device. Requires 0 <= i < count.
-// For many positions of one epoch, src/gnn/sample/index_permutation.h sets the keys up once.
+// Returns the seed at position i of an epoch's order: position i of a keyed Feistel permutation of [0, count). No
+// shuffle buffer is needed: any position can be computed at any time, with the same result on every device. Requires 0
+// <= i < count. For many positions of one epoch, src/gnn/sample/index_permutation.h prepares the keys once.
 int64_t PermutedIndex(uint64_t seed, uint32_t epoch, int64_t count, int64_t i);
 
 }  // namespace hone::gnn

@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Defines operations of your own: values of a spec (model_spec.h) that the engine does not know by itself.
+// Defines operations of your own: operations that a spec (model_spec.h) can name and that are not built into the
+// engine.
 //
-// An operation reads one value and makes another, of the same rows or, if it aggregates, of the rows one hop further
-// in. On the CPU it is a Layer (layer.h), in float and in double. For a GPU it is a DeviceOp: sizes that are known
-// before anything is allocated, and work that is enqueued on a stream. Once its kind is registered, a spec names it
-// like any other operation, `{name = "g", op = "gatv2", of = "both", width = 16, heads = 2}`, and models with it are
-// checked, trained, checkpointed, predicted with and served. Exact inference (every neighbor) of such a model is the
-// CPU's.
+// An operation reads one value and makes another. The rows stay the same or, if the operation aggregates, become those
+// one hop closer to the seeds. On the CPU an operation is a Layer (layer.h), in float and in double. For a GPU it is a
+// DeviceOp, with sizes that are known before anything is allocated and work that is enqueued on a stream. Once its kind
+// is registered, a spec names it like any other operation, `{name = "g", op = "gatv2", of = "both", width = 16, heads =
+// 2}`, and models with it can be checked, trained, checkpointed, predicted with and served. Exact inference (every
+// neighbor) of such a model runs on the CPU only.
 //
-// op_conformance.h checks that an operation keeps the rules that are stated here; op_kernels.h has what kernels need.
-// examples/gnn_own_operation is a whole one.
+// op_conformance.h checks that an operation keeps the rules stated here, and op_kernels.h has device functions for its
+// kernels. examples/gnn_own_operation is a complete example.
 #pragma once
 
 #include <cstdint>
@@ -29,25 +30,25 @@ struct CUstream_st;  // cudaStream_t points to one
 
 namespace hone::gnn {
 
-// A number that a spec may give an operation.
+// A numeric option of an operation, which a spec may set.
 struct OpOption {
   std::string
       name;  // letters, digits and _; not a field that every value has (name, op, of, parameters, stream, width)
-  double usual = 0;  // value if the spec does not give one
-  double least = 0, most = 1;
-  bool whole = false;  // a whole number
+  double usual = 0;            // default value
+  double least = 0, most = 1;  // allowed values, both ends included
+  bool whole = false;          // true: only whole numbers are allowed
 };
 using OpOptions = std::map<std::string, double>;  // every option of the kind, by name
 
-// The place that an operation is made for: one value of one model.
+// The context in which one value of one model uses an operation.
 struct OpPlace {
   std::string parameters;  // prefix of the parameters' names: "PREFIX.att"
   uint64_t seed = 0;       // seed of the initial weights
   int64_t in = 0;          // columns of the operand
   int64_t out = 0;         // columns of the value
   OpOptions options;
-  // The layer and site of the value's dropout mask, which no other mask of the model has. A Layer's context comes with
-  // this layer; a DeviceOp's hop with both.
+  // Layer and site of the value's dropout mask; no other mask of the model has the same two. A Layer gets this layer in
+  // its LayerContext; a DeviceOp gets both in its DeviceHop.
   int layer = 0;
   uint8_t site = 0;
   int64_t Whole(const std::string& option) const { return static_cast<int64_t>(options.at(option)); }
@@ -57,33 +58,35 @@ struct OpPlace {
 
 enum class OpElement : uint8_t { kFloat32, kBFloat16 };
 
-// The most that a batch may have, and what its rows are.
+// Upper bounds of a batch's sizes, and the type of its rows.
 struct DeviceOpShape {
   int32_t most_dst = 0, most_src = 0;
-  int32_t fanout = 0;                       // slots of a destination; 0 for an operation that does not aggregate
-  OpElement element = OpElement::kFloat32;  // element of rows; parameters and their gradients are fp32
-  bool trains = false;                      // backward follows forward
+  int32_t fanout = 0;                       // slots per destination; 0 for an operation that does not aggregate
+  OpElement element = OpElement::kFloat32;  // element type of rows; parameters and their gradients are fp32
+  bool trains = false;                      // EnqueueBackward follows EnqueueForward
 };
 
 // Device memory that an operation asks for, in bytes; each piece is aligned to 256.
 struct DeviceOpBytes {
   int64_t saved = 0;      // what forward leaves to backward; kept between them
-  int64_t workspace = 0;  // scratch within one call
+  int64_t workspace = 0;  // scratch that is used within one call only
 };
 
-// A batch's edges and sizes, in device memory, for a kernel's parameters. Sizes are there and nowhere else: a launch is
-// for `most_dst` or `most_src`, and stops at the batch's rows (NumDst and NumSrc of op_kernels.h).
+// A batch's edges and sizes in device memory, for a kernel's parameters. The host does not know the batch's sizes. A
+// kernel is therefore launched for `most_dst` or `most_src` rows, and returns early for rows beyond NumDst or NumSrc
+// (op_kernels.h).
 struct DeviceHop {
-  const uint32_t* valid = nullptr;  // 0: the batch does not count, and has no rows
+  const uint32_t* valid = nullptr;  // the batch's flag; 0: the batch is to be ignored and has no rows
   const int32_t* num_dst = nullptr;
   const int32_t* num_src = nullptr;
   int32_t most_dst = 0, most_src = 0, fanout = 0;
-  // Slot s of destination i is slot i * fanout + s, for s < counts[i]; its source is columns[…]. Source i is
-  // destination i. Equal sources may be several: a request (`serve`) gives every drawn neighbor a source of its own,
-  // but a node's edge to itself always names the destination.
+  // Slot s of destination i is slot i * fanout + s, for s < counts[i], and columns[…] is its source. Source i and
+  // destination i are the same node. One node may be several sources: a request to a server (`serve`) gives every drawn
+  // neighbor a source of its own. A node's edge to itself, however, always names the destination.
   const int32_t* columns = nullptr;
   const int32_t* counts = nullptr;
-  // While training, the slots by source: slots_by_source[first[j]] … [end[j] - 1] are those of source j, ascending.
+  // While training, the slots sorted by source: slots_by_source[first[j]] … [end[j] - 1] are those of source j,
+  // ascending.
   const uint32_t* slots_by_source = nullptr;
   const int32_t* first = nullptr;
   const int32_t* end = nullptr;
@@ -95,8 +98,8 @@ struct DeviceHop {
   uint32_t layer = 0, site = 0;
 };
 
-// Rows in device memory, of the shape's element. `stride` is a multiple of 8, in elements; columns past `columns` are
-// zero, and stay zero.
+// Rows in device memory, with the element type of the shape. `stride` is a multiple of 8, in elements. A kernel must
+// leave the columns from `columns` on, which are zero, unchanged.
 struct DeviceRows {
   void* data = nullptr;
   int64_t columns = 0;
@@ -106,7 +109,8 @@ struct DeviceRows {
 struct DeviceOpCall {
   DeviceOpShape shape;
   DeviceHop hop;
-  // In the order of the Layer's parameters, each as large as there; a gradient is null for a buffer.
+  // Parameters and gradients are in the order of the Layer's parameters, with the same sizes; a buffer's gradient is
+  // null.
   std::span<const float* const> parameters;
   std::span<float* const> gradients;
   void* saved = nullptr;
@@ -114,12 +118,13 @@ struct DeviceOpCall {
   CUstream_st* stream = nullptr;
 };
 
-// An operation's form for a GPU. Its calls are captured in a CUDA graph and replayed for other batches:
-//   * only work on `stream` (and streams that are forked from it and joined again), nothing read by the host;
-//   * rows from the batch's sizes on are neither read nor written;
-//   * sums have one order: the same batch and parameters give the same bits;
-//   * outputs and gradients are overwritten, none is added to;
-//   * nothing of a batch is kept but in `saved`: several batches may be under way with one object.
+// An operation's form for a GPU. The engine captures its calls in a CUDA graph and replays them for other batches, so
+// that these rules hold:
+//   * work goes only to `stream` and to streams forked from it and joined again; the host reads nothing;
+//   * rows beyond the batch's sizes are neither read nor written;
+//   * sums have a fixed order: the same batch and parameters give the same bits;
+//   * outputs and gradients are overwritten, not added to;
+//   * a batch's state is kept in `saved` only, because several batches may be in flight with one object.
 class DeviceOp {
  public:
   virtual ~DeviceOp() = default;
@@ -127,9 +132,9 @@ class DeviceOp {
   //   x    [num_src, in]
   //   out  [num_dst, out], overwritten
   virtual Status EnqueueForward(const DeviceOpCall& call, const DeviceRows& x, const DeviceRows& out) const = 0;
-  // After forward with the same call.
+  // Enqueues the backward pass. Called after EnqueueForward, with the same call and x.
   //   grad_out  [num_dst, out], only read
-  //   grad_x    [num_src, in], overwritten; data null: not wanted
+  //   grad_x    [num_src, in], overwritten; data null: not to be computed
   // The parameters' gradients are overwritten.
   virtual Status EnqueueBackward(const DeviceOpCall& call, const DeviceRows& x, const DeviceRows& grad_out,
                                  const DeviceRows& grad_x) const = 0;
@@ -137,30 +142,32 @@ class DeviceOp {
 
 // ---- kinds ----
 
-// A kind of operation; it keeps nothing of the values that are made of it.
+// A kind of operation, of which many values may be made. A kind is stateless.
 class OpKind {
  public:
   virtual ~OpKind() = default;
   virtual std::string_view name() const = 0;  // in specs; lower-case letters, digits and _
-  // Returns whether it makes rows one hop further in from rows of neighbors. Otherwise its Layer gets a block without
-  // edges, whose destinations are its sources.
+  // Returns true if the operation computes rows one hop closer to the seeds from rows of neighbors. Otherwise its Layer
+  // gets a block without edges, in which destinations and sources are the same rows.
   virtual bool aggregates() const = 0;
   virtual std::vector<OpOption> options() const { return {}; }
-  // Returns the columns of the value. `width` is the spec's, 0 where it gives none. kInvalidArgument with a clause that
-  // goes on from "value 'g' (gatv2 of both)": "reads 30 columns: give it 2 * width".
+  // Returns the columns of the value. `in` is the operand's columns; `width` is the spec's, or 0 if it gives none.
+  // kInvalidArgument has a clause, such as "reads 30 columns: give it 2 * width", which the engine puts after the
+  // value's name and operation: "value 'g' (gatv2 of both)".
   virtual Result<int64_t> Width(int64_t in, int64_t width, const OpOptions& options) const = 0;
   virtual std::unique_ptr<Layer<float>> MakeLayer(const OpPlace& place) const = 0;
   virtual std::unique_ptr<Layer<double>> MakeDoubleLayer(const OpPlace& place) const = 0;
-  // Without one, a model with this operation is refused by a GPU before anything is allocated.
+  // Makes the form for a GPU; null: there is none, and a GPU refuses models with this operation before it allocates
+  // anything.
   virtual std::unique_ptr<DeviceOp> MakeDeviceOp(const OpPlace& /*place*/) const { return nullptr; }
 };
 
-// Makes a kind known to specs, for the life of the program. Thread-safe; models that were read before do not have it.
-// kInvalidArgument: a name or an option's name that is malformed or taken.
+// Makes a kind known to specs, for the life of the process. Thread-safe. Models that were read before do not see the
+// new kind. kInvalidArgument: the kind's name or an option's name is malformed or taken.
 Status RegisterOp(std::unique_ptr<const OpKind> kind);
-// Returns null for an unknown name.
+// Returns the kind of this name, owned by the registry; null for an unknown name.
 const OpKind* FindOp(std::string_view name);
-// In the order in which they were registered.
+// Returns all kinds, in the order of their registration.
 std::vector<const OpKind*> RegisteredOps();
 
 }  // namespace hone::gnn

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kernels of an operation of your own need (op.h): a batch's sizes, elements as floats, dropout's bits, and a
-// launch that is a plain function call. For files of device code alone.
+// Device functions for kernels of an operation of your own (op.h): a batch's sizes, elements as floats, and dropout's
+// bits. LaunchOp launches a kernel as a plain function call. Only files that nvcc compiles can include this header.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -17,7 +17,7 @@
 
 namespace hone::gnn {
 
-// These functions return the number of the batch's destinations and of its sources.
+// Return the number of the batch's destinations and of its sources.
 __device__ inline int32_t NumDst(const DeviceHop& hop) { return *hop.valid != 0 ? *hop.num_dst : 0; }
 __device__ inline int32_t NumSrc(const DeviceHop& hop) { return *hop.valid != 0 ? *hop.num_src : 0; }
 
@@ -62,8 +62,8 @@ __device__ inline bool Kept(const DeviceHop& hop, const DeviceDropRate& rate, in
   return (word[in_eight / 2] >> (in_eight % 2 * 16) & 0xffffu) >= rate.threshold;
 }
 
-// Enqueues kernel(arguments…) on the call's stream; arguments are converted to the kernel's parameters. kDevice with
-// the runtime's words where the launch is refused.
+// Enqueues kernel(arguments…) on the call's stream, with the arguments converted to the kernel's parameters. kDevice,
+// with the runtime's words, if the launch is refused.
 template <typename... Parameters, typename... Arguments>
 Status LaunchOp(const DeviceOpCall& call, void (*kernel)(Parameters...), int64_t blocks, int threads,
                 Arguments&&... arguments) {

@@ -31,8 +31,8 @@ class Adam {
   // `parameters` are borrowed and must outlive the optimizer.
   Adam(std::vector<Parameter<T>*> parameters, const AdamOptions& options);
 
-  // Makes one update from the present gradients. Returns the norm before clipping, or 0 where nothing is clipped. A
-  // norm that is not finite updates nothing.
+  // Makes one update from the present gradients. Returns the global norm before clipping, or 0 if clip_norm is 0. If
+  // the norm is not finite, nothing is updated.
   double Step(int threads);
   void ZeroGradients(int threads);
 
@@ -55,8 +55,9 @@ class Adam {
 template <typename T>
 double GradientNorm(const std::vector<Parameter<T>*>& parameters, int threads);
 
-// PyTorch's ReduceLROnPlateau (mode min, relative threshold): after more than `patience` steps in a row without a loss
-// below best * (1 - threshold), the rate is multiplied by `factor`, and `cooldown` steps pass uncounted.
+// PyTorch's ReduceLROnPlateau (mode min, relative threshold). After more than `patience` steps in a row without a loss
+// below best * (1 - threshold), the learning rate is multiplied by `factor`. The next `cooldown` steps are then not
+// counted.
 struct PlateauOptions {
   double factor = 0.8;
   int64_t patience = 125;
@@ -69,7 +70,7 @@ struct PlateauState {
   int64_t bad_steps = 0;
   int64_t cooldown_left = 0;
 };
-// Returns the learning rate to go on with.
+// Takes one step's loss into account. Returns the learning rate for the next step.
 double PlateauStep(const PlateauOptions& options, PlateauState& state, double loss, double rate);
 
 }  // namespace hone::gnn

@@ -3,9 +3,9 @@
 //
 // Predicts classes of nodes with a trained model: from samples, as in training, or exactly, layer by layer.
 //
-// Sampled prediction draws the multi-hop neighborhood of a batch of nodes and runs the model on it, with the code that
-// training runs. Exact prediction uses every neighbor: it computes one layer at a time, in chunks of rows, for all
-// nodes that the requested ones depend on. Both give the same bits for the same request, on any number of threads.
+// Sampled prediction draws the multi-hop neighborhood of a batch of nodes and runs the model on it, with the same code
+// as training. Exact prediction uses every neighbor: it computes one layer at a time, in chunks of rows, for all nodes
+// that the requested nodes depend on. Either way, the same request gives the same bits on any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -24,27 +24,30 @@ namespace hone::gnn {
 
 struct PredictOptions {
   bool exact = false;
-  std::vector<int32_t> fanouts = {20, 20, 20};  // sampled: first next to the seeds; kAllNeighbors allowed
+  std::vector<int32_t> fanouts = {20, 20,
+                                  20};  // sampled: one per layer, the first next to the seeds; kAllNeighbors allowed
   FrontierRule frontier = FrontierRule::kAllSoFar;
-  int64_t batch = 512;  // seeds a batch
+  int64_t batch = 512;  // seeds per batch
   uint64_t seed = 0;
-  int64_t chunk_bytes = 64 << 20;  // exact: input rows of a chunk; one node of larger degree is a chunk of its own
-  // Exact: folder for an unnamed file that holds the activations of all nodes (two layers' at a time), for graphs whose
-  // activations do not fit in memory. Empty: memory.
+  int64_t chunk_bytes =
+      64 << 20;  // exact: bytes of input rows per chunk; a node with more neighbors than fit is a chunk of its own
+  // Exact: folder for an unnamed temporary file that holds the activations of all nodes, of two layers at a time. Meant
+  // for graphs whose activations do not fit in memory. Empty: activations stay in memory.
   std::string scratch;
   int threads = 0;  // 0: all that the process may use
   int workers = 0;  // sampled: threads that prepare batches; 0: as many as threads
-  // Reports rows done and in all, from the calling thread. The step is "sampled", or "layer 1" and on when exact.
+  // Reports how many of all rows are done, from the calling thread. `step` is "sampled"; with `exact`, "layer 1" and so
+  // on.
   std::function<void(const std::string& step, int64_t done, int64_t total)> progress;
   std::function<bool()> stop;  // called between batches and chunks; true ends the call with kCancelled
 };
 
 struct PredictTimes {
   double wall = 0;    // seconds
-  double sample = 0;  // summed over the preparing threads
+  double sample = 0;  // time to prepare batches, summed over threads: processor time if sampled, wall time if exact
   double slice = 0;
-  double compute = 0;  // wall
-  double exposed = 0;  // wall spent waiting for a batch
+  double compute = 0;  // wall time of the model's forward passes
+  double exposed = 0;  // wall time spent waiting for a batch
 };
 
 struct Predictions {
@@ -56,9 +59,10 @@ struct Predictions {
 
 // Returns the index of the largest logit of each row, the first of equals.
 std::vector<int32_t> PredictedClasses(const Predictions& predictions);
-// Replaces each row by its softmax.
+// Replaces each row of logits by its softmax.
 void LogitsToProbabilities(Predictions& predictions);
-// Returns the share of labelled nodes whose class is predicted; NaN when none is labelled. `nodes` as given to Predict.
+// Returns the share of labelled nodes whose prediction is their label; NaN when none is labelled. classes[i] is the
+// prediction for nodes[i], where `nodes` is the list given to Predict; `labels` is the graph's.
 double Accuracy(std::span<const int32_t> classes, std::span<const NodeId> nodes, std::span<const int32_t> labels);
 
 // Predicts the classes of `nodes` (global ids, repeats allowed). kInvalidArgument: an id out of range, fanouts that do
@@ -80,13 +84,13 @@ struct LoadedModel {
   uint64_t seed = 0;
   int epoch = 0;
 };
-// Loads a model. `path`: a file, or a folder with best.safetensors (else last.safetensors). `fallback` describes the
-// model if the file does not (a plain state_dict). kInvalidArgument names the tensor that is missing, extra or of
-// another shape, or says that the file's checksum disagrees.
+// Loads a model from `path`: a file, or a folder with best.safetensors (else last.safetensors). `fallback` describes
+// the model if the file does not, as a plain state_dict. kInvalidArgument names a tensor that is missing, unexpected or
+// of another shape, or says that the file does not match its checksum.
 Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallback);
 
 // Hashes a graph's sizes, classes, splits and a few thousand of its rows; equal graphs have equal fingerprints. Compare
-// them with CompareFingerprints (src/gnn/infer/fingerprint.h): those of older checkpoints are shorter.
+// fingerprints with CompareFingerprints (src/gnn/infer/fingerprint.h), because those in older checkpoints are shorter.
 std::string GraphFingerprint(const Graph& graph);
 
 }  // namespace hone::gnn

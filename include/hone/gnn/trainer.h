@@ -34,12 +34,12 @@ enum class Schedule : uint8_t {
 
 // Options that decide the trajectory. Every checkpoint keeps them.
 struct TrainOptions {
-  std::vector<int32_t> fanouts = {15, 10, 5};        // first: next to the seeds; one per layer of the model
+  std::vector<int32_t> fanouts = {15, 10, 5};  // one per layer of the model, the first for the hop next to the seeds
   std::vector<int32_t> eval_fanouts = {20, 20, 20};  // fanouts of the validation passes
   FrontierRule frontier = FrontierRule::kAllSoFar;
-  int64_t batch = 1024;      // seeds a virtual shard
-  int64_t eval_batch = 512;  // seeds a batch in the validation passes
-  int shards = 1;            // virtual shards a step: a step has batch * shards seeds
+  int64_t batch = 1024;      // seeds per virtual shard
+  int64_t eval_batch = 512;  // seeds per batch of the validation passes
+  int shards = 1;            // virtual shards per step: a step has batch * shards seeds
   int epochs = 25;
   double learning_rate = 0.003;
   double weight_decay = 0;            // added to the gradient, as in torch.optim.Adam
@@ -47,7 +47,7 @@ struct TrainOptions {
   std::vector<double> class_weights;  // [num_classes], weights of the loss; empty: all 1
   bool plateau = false;               // lower the learning rate when the loss stops falling
   double plateau_factor = 0.8;
-  int plateau_patience = 125;  // steps
+  int plateau_patience = 125;  // more steps than these without a lower loss: the rate is multiplied by plateau_factor
   Schedule schedule = Schedule::kConstant;
   int warmup = 0;           // epochs in which the rate rises linearly to the learning rate
   int schedule_every = 10;  // epochs
@@ -63,23 +63,24 @@ struct TrainOptions {
 struct RunOptions {
   int threads = 0;         // 0: all that the process may use
   int workers = 0;         // threads that prepare batches; 0: as many as threads
-  int queue = 0;           // prepared batches that may wait; 0: a few more than workers
+  int queue = 0;           // batches in preparation or waiting for the training loop; 0: a few more than workers
   std::string checkpoint;  // folder for last.safetensors and best.safetensors; empty: none are written
   int save_every = 0;      // steps between two writes of last.safetensors; 0: at the end of each epoch
-  // Ranks that train one model together, each computing its part of the shards; borrowed. Every rank makes and runs a
-  // trainer with equal options. Null: this process alone. The number of ranks does not change a bit of the result. Only
-  // rank 0 reads and writes checkpoints. TrainOptions::shards must be a multiple of the ranks.
+  // Ranks (processes) that train one model together, each computing its part of the shards; borrowed. Null: this
+  // process alone. Every rank makes and runs a trainer with equal options. The number of ranks does not change a bit of
+  // the result. Only rank 0 reads and writes checkpoints. TrainOptions::shards must be a multiple of the number of
+  // ranks.
   Communicator* communicator = nullptr;
-  // Receives a sentence about a file that was read, for display (no checksum, say). Called on rank 0 only.
+  // Receives a sentence about a file that was read (that it has no checksum, say), for display. Called on rank 0 only.
   std::function<void(const std::string&)> note;
 };
 
-// Times of one epoch, in seconds. Preparation and computing overlap, so the parts add up to more than the whole;
-// `exposed` is the time for which the training loop really waited.
+// Times of one epoch, in seconds. Preparation and computing overlap, so the parts add up to more than the whole.
+// `exposed` is the part of the preparation that was not hidden: the training loop waited for it.
 struct EpochTimes {
   double wall = 0;      // training and validation
   double train = 0;     // wall of the training part
-  double sample = 0;    // summed over the preparing threads
+  double sample = 0;    // processor time summed over the threads that prepare batches
   double slice = 0;     // likewise
   double transfer = 0;  // copies to the device; 0 on the CPU
   double compute = 0;   // wall of forward, loss, backward and update
@@ -96,8 +97,9 @@ struct EpochReport {
   // The results of validation. NaN: this epoch had no validation.
   double valid_accuracy = 0;
   double valid_macro_f1 = 0;
-  double valid_auc = 0;       // NaN also without exactly two classes, on a GPU, and with several ranks
-  bool best = false;          // the best validation so far
+  double valid_auc =
+      0;  // area under the ROC curve; NaN also unless there are exactly two classes, on a GPU, and with several ranks
+  bool best = false;          // true: the best validation of the run so far
   double learning_rate = 0;   // at the epoch's end
   int64_t sampled_nodes = 0;  // input rows of all batches
   int64_t sampled_edges = 0;
@@ -115,14 +117,14 @@ struct StepReport {
 struct TrainEvents {
   std::function<void(const StepReport&)> step;
   std::function<void(const EpochReport&)> epoch;
-  // This function is called after every step. If it returns true, the run saves last.safetensors (if there is a folder)
-  // and ends.
+  // Called after every step. If it returns true, the run saves last.safetensors (if there is a checkpoint folder) and
+  // ends.
   std::function<bool()> stop;
 };
 
 struct TrainResult {
   enum class End { kFinished, kEarlyStop, kStopped } end = End::kFinished;
-  int epochs = 0;                  // complete epochs, since the first sitting
+  int epochs = 0;                  // complete epochs of the whole run, those before a resume included
   double best_valid = 0;           // TrainOptions::metric of the best validation; NaN: never validated
   int best_epoch = -1;
   std::string checkpoint;  // path of last.safetensors; empty without a folder
@@ -143,7 +145,7 @@ class Trainer {
   // several ranks: the communicator's errors, when a rank is lost; rank 0 then saves the state after the last whole
   // step, and the message names that file. events.stop of any rank ends all ranks after the same step.
   virtual Result<TrainResult> Run(const TrainEvents& events) = 0;
-  // Writes the present state to a temporary file, then renames it.
+  // Writes the trainer's present state to `path`: to a temporary file, which is then renamed.
   virtual Status Save(const std::string& path) = 0;
 };
 

@@ -39,7 +39,7 @@ std::string BindingKey(const Binding& binding);  // "BLOCK=256,VEC=8"; empty for
 
 enum class ArgumentKind {
   kTensor,     // device pointer to a tensor, plus `offset` elements
-  kReference,  // oracle only: device pointer to the double-precision result of a tensor
+  kReference,  // oracle only: device pointer to the reference values of a tensor, in double precision
   kWorkspace,  // device pointer to a workspace, plus `offset` bytes
   kInteger,    // expression cast to `type`
   kScalar,     // a task scalar cast to `type`
@@ -49,7 +49,7 @@ enum class ArgumentKind {
 
 struct Argument {
   ArgumentKind kind = ArgumentKind::kInteger;
-  std::string name;                  // tensor, workspace, scalar or tensor map
+  std::string name;                  // of the tensor, workspace, scalar or tensor map
   std::string type;                  // kInteger, kScalar: i32 u32 i64 u64 f32 f64 f16 bf16 bool; kStruct: C++ type name
   std::optional<Expression> value;   // kInteger
   std::optional<Expression> offset;  // kTensor (elements), kWorkspace (bytes)
@@ -79,7 +79,8 @@ struct WorkspaceSpec {
   bool zero_on_entry = false;
 };
 
-// Sizes of a convolution as a plan writes them; one expression an axis of the image, of which there are 1 to 3.
+// Sizes of a convolution as a plan writes them. The lists have one expression per axis of the image, of which there are
+// 1 to 3.
 struct ConvolutionSizes {
   Expression batch, in_channels, out_channels;
   std::vector<Expression> size, kernel;                               // extents of the input and of the weight
@@ -88,19 +89,25 @@ struct ConvolutionSizes {
   bool transposed = false;
 };
 
-// One [[call]] entry, which a library computes. A convolution, if `convolution` is there: a is the input [batch,
-// in_channels, size...], b the weight [out_channels, in_channels / groups, kernel...] ([in_channels, out_channels /
-// groups, kernel...] transposed), the bias is [out_channels], and `m`, `n`, `k`, `batch`, the transposes and the
-// epilogue have no meaning. Else a matrix product, out = epilogue(op(a) * op(b) + bias). Matrices are dense and
-// row-major: a is [batch, m, k] ([batch, k, m] transposed), b is [batch, k, n] ([batch, n, k]), out is [batch, m, n]
-// and the bias is [n]. Elements of all four have `dtype`; sums are accumulated in float32.
+// One [[call]] entry, which a library computes: a convolution if `convolution` has a value, else a matrix product.
+//
+// Convolution: a is the input [batch, in_channels, size...], b the weight [out_channels, in_channels / groups,
+// kernel...] (transposed: [in_channels, out_channels / groups, kernel...]), and the bias is [out_channels]. `m`, `n`,
+// `k`, `batch`, the transposes and the epilogue have no meaning.
+//
+// Matrix product: out = epilogue(op(a) * op(b) + bias). Matrices are dense and row-major: a is [batch, m, k]
+// (transposed: [batch, k, m]), b is [batch, k, n] (transposed: [batch, n, k]), out is [batch, m, n] and the bias is
+// [n].
+//
+// Elements of a, b, out and bias have `dtype`; sums are accumulated in float32.
 struct LibraryCall {
   Argument a, b, out;  // kTensor or kWorkspace
   std::optional<Argument> bias;
   std::optional<ConvolutionSizes> convolution;
   Expression m, n, k;
   std::optional<Expression> batch;      // absent: 1
-  std::optional<Expression> algorithm;  // number in the library's own order of preference; absent: 0
+  // index into the library's algorithms, which the library sorts by its own preference; absent: 0
+  std::optional<Expression> algorithm;
   bool transpose_a = false, transpose_b = false;
   DType dtype = DType::kFloat32;  // float32, float16 or bfloat16
   std::string epilogue = "none";  // none relu gelu_tanh
@@ -113,10 +120,10 @@ struct PlanEntry {
   bool is_memset = false;
   std::optional<LibraryCall> call;
   bool is_launch() const { return !is_memset && !call; }
-  std::string_view table() const { return call ? "call" : is_memset ? "memset" : "launch"; }  // name of its table in
-                                                                                              // the plan
+  // name of the entry's TOML table
+  std::string_view table() const { return call ? "call" : is_memset ? "memset" : "launch"; }
   std::optional<Expression> when;
-  Binding with;  // tunables bound for this entry alone
+  Binding with;  // tunables that have values of their own in this entry
 
   // launch
   std::string kernel;  // name expression; tunable names in it are replaced by their values
@@ -125,21 +132,22 @@ struct PlanEntry {
   std::optional<Expression> shared;                // dynamic shared memory, bytes
   std::vector<Expression> cluster;                 // empty: none
   bool cooperative = false;
-  bool programmatic_dependent_launch = false;      // only on an edge to this plan's own previous step
+  // may start while the plan's previous step, a kernel, still runs (`pdl`); refused on the first step
+  bool programmatic_dependent_launch = false;
   std::vector<Argument> args;
 
   // memset
   std::string target;              // tensor or workspace
   int64_t memset_value = 0;        // byte value
-  std::optional<Expression> memset_bytes;  // absent: all of it
+  std::optional<Expression> memset_bytes;  // absent: the whole target
 
   int line = 0;  // in the candidate's file, for messages
 };
 
 struct LaunchPlan {
   std::vector<std::pair<std::string, std::vector<int64_t>>> tunables;  // name, choices; in file order
-  std::vector<std::string> constraints;       // expressions over tunables; a binding for which one is false is not
-                                              // swept
+  // expressions over tunables; a sweep leaves out a binding for which one is false
+  std::vector<std::string> constraints;
   std::vector<PlanEntry> entries;
   std::vector<WorkspaceSpec> workspaces;
   std::vector<TensorMapSpec> tensor_maps;
@@ -149,8 +157,7 @@ struct LaunchPlan {
   std::string host_function;                  // host mode: the C launch function
   // "cubin" or "ptx": the candidate is machine code from another compiler; "": source. See core/machine_code.h.
   std::string machine_code;
-  std::string image;                          // machine code: the image's file name, in which tunables' names still
-                                              // stand for their values
+  std::string image;  // machine code: pattern of the image's file name, in which tunables' names stand for their values
 };
 
 struct Candidate {
@@ -172,7 +179,7 @@ Binding DefaultBinding(const LaunchPlan& plan);
 // Returns every binding that satisfies the constraints, in file order.
 std::vector<Binding> AllBindings(const LaunchPlan& plan);
 
-// Facts about the device that a plan may use, from a DeviceSession, or from a table for the simulator.
+// What a plan may depend on of a device. A DeviceSession reports the facts; for the simulator they come from a table.
 struct DeviceFacts {
   std::string id;             // "cuda:0", "sim"
   std::string name;           // "NVIDIA H200"
@@ -189,7 +196,7 @@ struct DeviceFacts {
   int max_blocks_per_sm = 32;
   int64_t registers_per_sm = 65536;
   double memory_bandwidth = 0;      // bytes per second, datasheet
-  double l2_bandwidth = 0;          // bytes per second, the bound by which impossible warm times are refused
+  double l2_bandwidth = 0;          // bytes per second; a warm time that would need more is refused as impossible
   double fp32_flops = 0;            // per second, datasheet, FMA counted as two
   double tensor_bf16_flops = 0;     // per second, dense datasheet
   std::string driver;               // driver version text, or the host compiler for the simulator
@@ -211,7 +218,7 @@ struct ResolvedOperand {
   int64_t bytes = 0;
 };
 
-// A convolution for one case; see ConvolutionSizes. All lists have one value an axis.
+// A convolution for one case; see ConvolutionSizes. All lists have one value per axis.
 struct ResolvedConvolution {
   int64_t batch = 1, in_channels = 1, out_channels = 1, groups = 1;  // all at least 1
   std::vector<int64_t> size, kernel, stride, padding, dilation, output_padding;
@@ -228,14 +235,14 @@ struct ResolvedCall {
   ResolvedOperand a, b, out;
   std::optional<ResolvedOperand> bias;
   std::optional<ResolvedConvolution> convolution;
-  // The rest describes a matrix product, but for `algorithm` and `dtype`, which a convolution has too.
+  // The fields below describe a matrix product; a convolution has `algorithm` and `dtype` as well.
   int64_t m = 0, n = 0, k = 0, batch = 1;  // all at least 1
   int64_t algorithm = 0;
   bool transpose_a = false, transpose_b = false;
   DType dtype = DType::kFloat32;
   std::string epilogue = "none";
 
-  double flops() const;   // a multiplication and an addition each; what padding saves is not subtracted
+  double flops() const;   // a multiply-add counts as two; multiplications by padding are counted too
   double bytes() const {  // each operand is read or written once
     return static_cast<double>(a.bytes + b.bytes + out.bytes + (bias ? bias->bytes : 0));
   }
@@ -275,38 +282,38 @@ struct ResolvedTensorMap {
 
 struct ResolvedPlan {
   std::vector<ResolvedStep> steps;  // without launches whose grid has a zero extent
-  std::vector<size_t> chosen;       // index into LaunchPlan::entries of each step's alternative, empty launches
-                                    // included
+  // index into LaunchPlan::entries of the alternative that each step runs, launches of empty grids included
+  std::vector<size_t> chosen;
   std::vector<ResolvedWorkspace> workspaces;
   std::vector<ResolvedTensorMap> tensor_maps;
 };
 
-// Answers `occupancy(kernel)`: blocks per SM of the entry's kernel. Unknown before compiling.
+// Answers `occupancy(kernel)`: how many blocks of the entry's kernel fit on an SM. The answer is known only after
+// compiling.
 using OccupancyQuery = std::function<Result<int64_t>(const std::string& kernel, const std::string& binding_key,
                                                      int64_t block_threads, int64_t shared_bytes)>;
 
-// Resolves a plan for one case. A plan that cannot run for a case is the candidate's fault and an expected outcome: the
-// caller turns the Status, which names line and field, into a verdict: kInvalidArgument into launch_error (or
-// parse_error), kResourceExhausted (more threads, shared memory, grid or cluster than the device has) into
+// Resolves a plan for one case. A plan that cannot run for a case is an expected outcome, for which the candidate is at
+// fault. The caller turns the Status, which names line and field, into a verdict: kInvalidArgument into launch_error
+// (or parse_error); kResourceExhausted (more threads, shared memory, grid or cluster than the device has) into
 // resource_limit. kNotFound: no alternative of some step holds for these dimensions; the task's seed then runs instead,
-// if there is one.
-// `binding` overrides default tunables; an entry's own `with` overrides both. `base_align` answers align(x): the
-// alignment in bytes of each tensor's base address. Without `occupancy`, occupancy() is answered by an upper bound from
-// threads and shared memory.
+// if there is one. `binding` overrides default tunables; an entry's own `with` overrides both. `base_align` answers
+// align(x): the alignment in bytes of each tensor's base address. Without `occupancy`, occupancy() is answered by an
+// upper bound from threads and shared memory.
 Result<ResolvedPlan> ResolvePlan(const Candidate& candidate, const Task& task, const Dims& dims,
                                  const Binding& binding, const DeviceFacts& facts,
                                  const OccupancyQuery& occupancy = {},
                                  const std::map<std::string, int64_t>& base_align = {});
 
-// One module to compile: ResolvePlan's default binding or a distinct `with`, and the name expressions needed under this
-// binding.
+// One module to compile: a binding of the tunables (ResolvePlan's, or one that an entry's `with` changes), and the
+// kernels that are needed under this binding.
 struct CompileUnit {
   Binding binding;
   std::vector<std::string> kernels;  // name expressions, tunables replaced; no repeats
 };
 std::vector<CompileUnit> CompileUnits(const Candidate& candidate, const Binding& binding);
 
-// Returns the line of the plan's first [[call]]; 0: it calls no library.
+// Returns the line of the plan's first [[call]]; 0 if the plan calls no library.
 int LineOfCall(const LaunchPlan& plan);
 
 }  // namespace hone

@@ -21,17 +21,17 @@ namespace hone {
 
 enum class Verdict {
   kOk,
-  kParseError,      // the plan or the file's form is wrong
+  kParseError,  // the plan or the file's form is wrong
   kCompileError,
-  kResourceLimit,   // asks for more registers, shared memory, threads or memory than there is
-  kLaunchError,     // the plan does not resolve for a case, or the driver refused the launch
-  kCrashed,         // illegal access, trap, misaligned access, device assert
+  kResourceLimit,  // needs more registers, shared memory, threads or memory than there is
+  kLaunchError,    // the plan does not resolve for a case, or the driver refused the launch
+  kCrashed,        // illegal access, trap, misaligned access, device assert
   kTimedOut,
   kWrongOutput,
-  kRuleViolation,   // kept state, wrote outside its buffers, changed an input, used something forbidden
-  kUnsupported,     // this device cannot judge it (wgmma on the simulator)
-  kInvalidTask,     // the task, not the candidate, is at fault
-  kDeviceLost,      // the device or its worker was lost for a reason that is not the candidate's
+  kRuleViolation,  // kept state, wrote outside its buffers, changed an input, used something forbidden
+  kUnsupported,    // this device cannot judge it (wgmma on the simulator)
+  kInvalidTask,    // the task, not the candidate, is at fault
+  kDeviceLost,     // the device or its worker was lost for a reason that is not the candidate's
 };
 std::string_view VerdictName(Verdict v);
 std::optional<Verdict> VerdictFromName(std::string_view name);
@@ -51,10 +51,10 @@ struct TimingDetail {
   int quads = 0;            // interleaved ABBA / BAAB groups kept
   int discarded_quads = 0;
   int plans_per_sample = 1; // m: plan executions in one timed graph
-  int looks = 0;
+  int looks = 0;            // analyses of the data that the sequential test has made
 };
 
-// Time of a library, named in the task's baseline.toml, for the same case.
+// The time of a library that the task's baseline.toml names, for the same case.
 struct LibraryResult {
   std::string name;                // cublaslt_first | cublaslt_best | torch_eager | torch_compiled
   std::optional<double> time_us;   // cold, median
@@ -65,27 +65,28 @@ struct LibraryResult {
 struct CaseResult {
   Dims dims;
   CaseRole role = CaseRole::kTime;
-  std::optional<Interval> time_us;       // cold
-  std::optional<double> baseline_us;     // the incumbent, same protocol, cold
+  std::optional<Interval> time_us;       // of the candidate, cold caches
+  std::optional<double> baseline_us;     // of the incumbent, by the same protocol, cold caches
   std::optional<Interval> speedup;       // incumbent / candidate, cold
   std::optional<Interval> warm_time_us;
   std::optional<double> warm_baseline_us;
   std::optional<Interval> warm_speedup;
   std::optional<double> calls_us;        // time of the plan's library calls alone, cold; absent: there are none
-  std::optional<double> floor_us;        // stream kernel moving the same bytes, same protocol
+  std::optional<double> floor_us;        // time of a streaming kernel that moves the same bytes, by the same protocol
   std::optional<double> floor_fraction;  // floor_us / time_us.median
-  std::optional<double> refuse_below_us; // a cold time under this is refused
+  std::optional<double> refuse_below_us;  // a cold time below this is refused as impossible
   TimingDetail timing;
   double max_scaled_error = 0;           // worst over outputs and input sets
   double rms_error = 0;
   double sampled_block_fraction = 1.0;   // < 1: the simulator ran a stratified sample of blocks
   std::vector<LibraryResult> libraries;  // in the order of baseline.toml; empty: none, or not requested
-  bool fallback = false;                 // the task's seed ran, as no alternative of the candidate's plan holds for
-                                         // this case
+  // true: the task's seed ran, because no alternative of the candidate's plan holds for this case
+  bool fallback = false;
 };
 
-// Largest credible ratio of the floor's time to a kernel's. The floor kernel is good but not perfect: the best kernels
-// reached 1.16 (examples/runs/h200). Above this limit, the task counts bytes that a launch need not move.
+// Largest credible ratio of the floor kernel's time to a candidate's. The floor kernel is good but not perfect: the
+// best kernels were 1.16 times as fast (examples/runs/h200). A larger ratio means that the task counts bytes that a
+// launch need not move.
 inline constexpr double kFloorIsWrong = 1.2;
 inline bool FloorIsWrong(const CaseResult& c) { return c.floor_fraction.value_or(0) > kFloorIsWrong; }
 
@@ -155,8 +156,8 @@ struct Evaluation {
   std::optional<Profile> profile;  // only if the request asked for it and the verdict is ok
   double wall_seconds = 0;
   double device_seconds = 0;
-  int gates = 0;                   // kGatesVersion of the judge that gave the verdict; 0: before versions, or none
-                                   // judged
+  // kGatesVersion of the judge that gave the verdict; 0: the judge had no versions yet, or no judge was asked
+  int gates = 0;
   uint64_t seed = 0;               // the secret seed, published afterwards so that a verdict can be replayed
   std::map<std::string, double> metrics;  // counters: pch_misses, cache_hits, accesses, …
 };

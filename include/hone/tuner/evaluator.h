@@ -33,11 +33,13 @@ struct EvaluatorOptions {
   int compile_jobs = 0;               // 0: one per core
   double compile_limit_seconds = 60;
   double launch_limit_seconds = 10;   // limit on any one launch of a candidate
-  // For a queue: called from any thread that waits for an answer with the reason, once a minute unless it changes.
+  // For a queue: receives the reason why an answer is waited for, once a minute and whenever the reason changes. Called
+  // from any thread that waits.
   std::function<void(const std::string& why)> waiting = {};
 };
 
-// Limits on quads (ABBA / BAAB groups) per timing. The sequential test has five looks; each adds at least two quads.
+// Limits on `max_quads`. A quad is a group of four timings (ABBA or BAAB). The sequential test analyses the data five
+// times, each time with at least two more quads.
 inline constexpr int kLeastQuads = 10, kMostQuads = 10000;
 inline constexpr int kMostTrials = 1000;
 
@@ -51,17 +53,21 @@ struct EvaluationRequest {
   uint64_t seed = 0;                  // 0: drawn from the system
   bool time = true;                   // false: stop after correctness
   bool warm = true;                   // also time with warm caches where that makes sense
-  int correctness_trials = 5;         // 1 to kMostTrials: random input sets of the first distribution at each timed case
+  // 1 to kMostTrials: random input sets of the first distribution at each timed case
+  int correctness_trials = 5;
   int max_quads = 0;                  // 0: the protocol's default; else kLeastQuads to kMostQuads
-  bool check_cases = true;            // false: check and hidden cases are skipped and the verdict is labelled
-                                      // "unchecked"; for calibrating the timer, never for judging a kernel
+  // false: check and hidden cases are skipped, and the verdict is labelled "unchecked". Meant for calibrating the
+  // timer, never for judging a kernel.
+  bool check_cases = true;
   bool allow_calls = true;            // false: a plan that calls a library breaks a rule
-  bool simulate = true;               // on a GPU: right candidates also run small cases on the simulated GPU, if they
-                                      // can run there, and its findings join the verdict
+  // On a GPU, true: candidates that are right also run small cases on the simulated GPU, if they can run there. What
+  // the simulator finds becomes part of the verdict.
+  bool simulate = true;
   bool profile = false;               // fills Evaluation::profile, and adds its findings to the others
-  bool profile_gains = false;         // with `profile`: only if the candidate is faster than the incumbent (geometric
-                                      // mean), or is the incumbent
-  bool sass = false;                  // with `profile`: machine code beside the source, if disassemblers are found
+  // With `profile`, true: profile only a candidate that is faster than the incumbent (by the geometric mean) or that is
+  // the incumbent.
+  bool profile_gains = false;
+  bool sass = false;                  // with `profile`: also machine code beside the source, if disassemblers are found
   bool libraries = false;             // also time the libraries of the task's baseline.toml: CaseResult::libraries
   std::vector<size_t> only_time_cases;  // indices among the task's time cases; empty: all
 };
@@ -76,14 +82,15 @@ class Evaluator {
   // (kInvalidArgument) names a field of the request that makes no sense.
   virtual Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
                                       const EvaluationProgress& progress = {}) = 0;
-  // Returns whether candidates with this include set (LaunchPlan::include_set) can be judged here: kUnavailable, with
-  // the remedy, if not. Ok if only a judge elsewhere knows, which then answers `unsupported`.
+  // Checks that candidates with this include set (LaunchPlan::include_set) can be judged here. If not: kUnavailable,
+  // with the remedy. OK also if only a judge on another machine knows; that judge then gives the verdict `unsupported`.
   virtual Status CanInclude(std::string_view include_set) const {
     (void)include_set;
     return Status::Ok();
   }
-  // Returns one sentence for each protection from compilers and candidates that this machine's kernel lacks, naming
-  // what stays possible; empty when all are present. The application shows them to its user once.
+  // Returns one sentence for each protection against compilers and candidates that this machine's kernel lacks. Each
+  // names what a hostile program could still do. Empty when no protection is missing. The application shows the
+  // sentences once.
   virtual std::vector<std::string> SandboxWarnings() const { return {}; }
 };
 

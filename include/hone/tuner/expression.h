@@ -28,7 +28,8 @@ class Scope {
  public:
   virtual ~Scope() = default;
   virtual std::optional<int64_t> Name(std::string_view name) const = 0;
-  // `arguments` are the source texts of the arguments, trimmed: occupancy(my_kernel<4>) names a kernel.
+  // Calls a function. `arguments` are the source texts of the arguments, trimmed, because an argument may be a kernel's
+  // name: occupancy(my_kernel<4>).
   virtual std::optional<Result<int64_t>> Call(std::string_view function,
                                               const std::vector<std::string>& arguments) const;
 };
@@ -51,12 +52,13 @@ class Expression {
   static Result<Expression> Parse(std::string_view text);
   static Expression Constant(int64_t value);
 
-  // kInvalidArgument names the unknown name, the overflow or the division by zero, and the text.
+  // Evaluates the expression. kInvalidArgument quotes the expression, and names the unknown name, the overflow or the
+  // division by zero.
   Result<int64_t> Evaluate(const Scope& scope) const;
   Result<int64_t> Evaluate(const std::map<std::string, int64_t>& names) const;
 
-  // Returns the value in real numbers: `/` does not truncate, log2 gives fractions, and sqrt(x) is available. For
-  // parameters such as "1 / sqrt(k)". The result may not be finite; the caller checks.
+  // Returns the value in real numbers, for parameters such as "1 / sqrt(k)": `/` does not truncate, log2 gives
+  // fractions, and sqrt(x) is available. The result may not be finite; the caller checks.
   Result<double> EvaluateNumber(const std::map<std::string, int64_t>& names) const;
 
   const std::string& text() const { return text_; }

@@ -83,8 +83,8 @@ class ModelProvider {
   virtual std::string Name() const = 0;
   virtual Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
                                       std::stop_token stop) = 0;
-  // Tells the provider that the run makes no more requests in this sitting, so that processes kept for it can end now.
-  // `last_word` describes the outcome of its last reply.
+  // Tells the provider that this run makes no more requests until it is resumed, so that processes kept for the run can
+  // end now. `last_word` describes the outcome of the run's last reply.
   virtual void Leave(const std::string& run, const std::string& last_word) {
     (void)run;
     (void)last_word;

@@ -31,7 +31,7 @@ struct ProfileField {
 // of a scheduler that wait for this reason, on average, each time an instruction is issued.
 std::span<const ProfileField> ProfileFields();
 
-// Cost of one memory instruction of the source. Only the simulator, which sees accesses one by one, reports these.
+// What one memory instruction of the source cost. Only the simulator, which sees accesses one by one, reports this.
 struct MemorySite {
   std::string location;        // "candidate.cu:41", or empty
   std::string space;           // global | shared
@@ -40,7 +40,8 @@ struct MemorySite {
   double requests = 0;         // warp-wide instructions
   // Global: 32-byte sectors per request. Shared: passes over the banks per request.
   double transfers_per_request = 0;
-  double ideal_transfers = 0;  // the same, if the lanes' bytes lay side by side, or without bank conflicts
+  // the value that transfers_per_request would have with adjacent lanes' bytes side by side, or without bank conflicts
+  double ideal_transfers = 0;
   double share = 0;            // share of the kernel's sectors, or of its passes: 0 to 1
 };
 
@@ -51,7 +52,7 @@ struct KernelProfile {
   int64_t blocks = 0;
   int64_t threads_per_block = 0;
   int64_t shared_bytes = 0;              // per block, static and dynamic
-  std::map<std::string, double> values;  // by ProfileField::name; without the figures that could not be counted
+  std::map<std::string, double> values;  // by ProfileField::name; figures that could not be counted are absent
   std::vector<MemorySite> sites;         // most expensive first
 
   // Returns the value, or `otherwise` when it was not counted.
@@ -64,8 +65,8 @@ struct CaseProfile {
   std::vector<KernelProfile> kernels;    // in the order of their launches
 };
 
-// Conclusion of a rule from the counts: the fault and the remedy in plain words, the figures behind it, and an estimate
-// of its worth.
+// A conclusion that a rule draws from the counts: the fault and its remedy in plain words, the figures that show it,
+// and an estimate of the time to be saved.
 struct ProfileFinding {
   std::string kind;          // uncoalesced, bank_conflict, low_occupancy, …
   std::string message;
@@ -73,8 +74,7 @@ struct ProfileFinding {
   std::string kernel;
   std::string location;      // "candidate.cu:41", or empty
   Dims dims;                 // the timed case where the fault costs most
-  double gain = 0;           // estimated share of the time of one launch that could be saved, 0 to 1; 0: for
-                             // information
+  double gain = 0;  // estimated share of one launch's time that could be saved, 0 to 1; 0: for information only
 };
 
 // Machine code beside the source: the instructions compiled from one line.
@@ -89,14 +89,14 @@ struct SassLine {
 struct Profile {
   std::string source;        // simulator | cupti | ncu; empty: nothing was counted
   bool modelled = false;     // true: times are modelled, not measured
-  std::string note;          // one sentence: what could not be counted, why, and the remedy; empty: everything was
+  std::string note;  // one sentence: what could not be counted, why, and the remedy; empty: everything was counted
   std::vector<CaseProfile> cases;
   std::vector<ProfileFinding> findings;  // most valuable first
   std::vector<SassLine> sass;            // by kernel, then by line; empty: not requested
 };
 
-// Returns figures by case and kernel, then findings with their evidence, for people and for the analyst role. Lines
-// begin with `indent`; empty when there is nothing to report.
+// Describes the profile for people and for the analyst role: figures by case and kernel, then findings with their
+// evidence. Lines begin with `indent`. Empty when there is nothing to report.
 std::string DescribeProfile(const Profile& profile, std::string_view indent);
 
 }  // namespace hone

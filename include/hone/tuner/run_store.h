@@ -32,11 +32,11 @@ enum class EventKind {
   kVetting,     // a proposed case, run on the seed: accepted or refused
   kSweepPoint,  // one binding of a sweep, evaluated
   kEvaluation,  // a node, evaluated
-  kProfile,     // profile of a node that a prompt will show
-  kFinal,       // the last paired run of the best against the seed
+  kProfile,     // profile of a node, taken because a prompt will show it
+  kFinal,       // the best node, timed against the seed once more as the run's last measurement
   kResumed,     // the run was continued; requests in flight are repeated after this
   kNote,        // a remark for the reader (a provider's first attempt failed, say)
-  kEnded,       // last event of a sitting: why it ended
+  kEnded,       // last event of a sitting (from a start or resume of the run to its end): the reason
 };
 std::string_view EventKindName(EventKind kind);
 std::optional<EventKind> EventKindFromName(std::string_view name);
@@ -50,8 +50,8 @@ struct Event {
   std::string evaluation;  // JSON of an Evaluation (docs/evaluation-json.md); empty where there is none
 };
 
-// An event to be appended, with the sources it names. Both are written in one transaction, so that every source and
-// evaluation named by an event is present.
+// An event to be appended, with the texts of the sources that it names. Event and sources are written in one
+// transaction, so a stored event never names a source that is missing.
 struct EventDraft {
   EventKind kind = EventKind::kNote;
   double time = 0;
@@ -69,7 +69,7 @@ struct RunInfo {
   std::string strategy;
   std::string model;   // provider specification: "builtin", "mailbox:DIR"
   double started = 0;  // seconds since 1970
-  // The reader fills these fields:
+  // The store sets the fields below when it is read:
   int64_t events = 0;
   std::string state;  // "open", or the reason in the last kEnded event
 };
@@ -102,6 +102,7 @@ class RunStore {
   // Returns events with a sequence number of at least `from`, in order.
   virtual Result<std::vector<Event>> Events(const std::string& run, int64_t from = 0) = 0;
 
+  // Stores a text, if the store does not hold it yet; returns its hash.
   virtual Result<SourceHash> PutSource(std::string_view text) = 0;
   // Returns the text with this hash. kNotFound when the store does not hold it.
   virtual Result<std::string> Source(const SourceHash& hash) = 0;
@@ -109,8 +110,8 @@ class RunStore {
 
 struct SqliteStoreOptions {
   double lock_seconds = 10;  // limit on waiting for another process's write
-  int64_t max_pages = 0;     // 0: no bound. Tests simulate a full disk with this.
-  bool read_only = false;    // writes fail and nothing is changed. Also set where the file may not be written.
+  int64_t max_pages = 0;   // limit on the file's size, in SQLite pages; 0: none. Tests simulate a full disk with this.
+  bool read_only = false;  // true: writes fail and nothing is changed; set by itself if the file may not be written
 };
 
 // Opens or creates a store; makes missing parent folders. An existing file that may not be written (a colleague's, or

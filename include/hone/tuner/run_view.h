@@ -27,31 +27,34 @@ namespace hone {
 struct RunOptions {
   std::string strategy = "refine";
   std::string model = "builtin";
-  std::string target = "any";     // language of candidates: any | cuda | cute (others are refused)
+  std::string target = "any";     // language of candidates: any | cuda | cute (candidates in the other are refused)
   std::string device = "auto";    // as given by the user: a resumed run uses the same one
   uint64_t seed = 0;              // seed of the strategy's own draws
   int64_t max_attempts = 32;      // proposals, usable or not
-  double max_seconds = 0;         // 0: no limit; counted over all sittings
+  double max_seconds = 0;         // 0: no limit; the time of earlier sittings counts
   int64_t max_tokens = 0;         // 0: no limit; input and output together
   double max_cost_usd = 0;        // 0: no limit
-  double keep_above = 0.005;      // least certain speedup, as a fraction, for which a candidate is kept
-  double floor_fraction = 0.97;   // at or above this share of the floor in every case, the search stops; 0: never
+  double keep_above = 0.005;  // a candidate is kept only if its speedup certainly exceeds 1 by at least this fraction
+  // the search stops when floor time / best time is at least this in every case; 0: never
+  double floor_fraction = 0.97;
   int64_t max_sweep_points = 32;  // bindings tried in one sweep; 0: no sweeps
   int correctness_trials = 3;     // input sets per attempt; the final run uses the evaluator's own default
   double request_limit_seconds = 600;
   int64_t request_max_tokens = 32768;
   double temperature = 0.7;
-  // Attempts in flight. The knowledge behind a decision depends on this number and not on chance: node k is decided
+  // Number of attempts in flight. What a decision may use depends on this number and not on chance: node k is decided
   // from the nodes below k - parallel + 1 (with `rounds`, from whole rounds of `parallel` attempts).
   int64_t parallel = 1;
   bool rounds = false;       // decide `parallel` attempts at once: for models and devices that answer in batches
   bool libraries = false;    // the final pairing also times the task's libraries (baseline.toml)
   bool calls = true;         // false: proposals whose plans call a library are refused
-  bool profile = true;       // profile a version when a turn's prompt shows its profile (Turn::profile)
-  bool blind_start = false;  // open the first attempts before the seed is judged: saves a visit to a spooled device
-  // Sweep the seed's tunables, if there are any, before the first attempt is opened: attempts then start from its best
-  // binding. The first attempts do not wait for this sweep with `blind_start`, nor in `rounds` on a spool, where
-  // waiting would cost a visit to the device.
+  // false: no node is profiled. true: a node is profiled when a prompt is to show its profile (Turn::profile)
+  bool profile = true;
+  // true: the first attempts are opened before the seed is judged, which saves a visit to a spooled device
+  bool blind_start = false;
+  // true: the seed's tunables, if there are any, are swept before the first attempt is opened, so that attempts start
+  // from the best binding. The first attempts do not wait for this sweep with `blind_start`, nor with `rounds` on a
+  // spooled device, where waiting would cost a visit to it.
   bool sweep_seed = true;
   // Settings of the strategy, "tree.epsilon" -> 0.3; absent ones have their defaults (strategies/settings.h).
   std::map<std::string, double> settings;
@@ -74,44 +77,46 @@ struct Turn {
   std::string role;    // planner | coder | debugger | tester | analyst
   std::string prompt;  // template: "tree_plan" (src/tuner/prompts)
   double temperature = 0.7;
-  bool profile = true;         // resources, counters and findings of the parent are in the prompt
-  bool ledger = true;          // the ideas tried so far are in the prompt
-  std::vector<int64_t> shown;  // nodes in the prompt beside the parent, with their outcomes; sources as space allows
-  // The planner's plan marks spans of the parent, and the coder may change nothing else (src/tuner/agents/spans.h).
+  bool profile = true;  // resources, counters and findings of the parent are part of the prompt
+  bool ledger = true;   // the ideas tried so far are part of the prompt
+  // nodes that the prompt shows besides the parent, with their outcomes, and their sources as far as space allows
+  std::vector<int64_t> shown;
+  // true: the planner's plan marks spans of the parent, and the coder may change nothing else
+  // (src/tuner/agents/spans.h).
   bool bound = false;
 };
 
-// One candidate, or one failed attempt at one. Node 0 is the seed. The choice to make a node also numbers it, so the
-// number does not depend on which of several attempts ended first.
+// One candidate, or one attempt that gave none. Node 0 is the seed. Nodes are numbered when the strategy decides to
+// make them, so the numbers do not depend on which attempt ends first.
 struct RunNode {
   int64_t id = 0;
   int64_t parent = -1;
   std::string origin;     // seed | reply | sweep
   std::string purpose;    // seed | generate | optimise | debug | sweep
   std::string idea;       // one line
-  std::string idea_key;   // as in the ledger
-  std::string reasoning;  // the rest of the reply's text
+  std::string idea_key;   // the idea's key in the ledger (LedgerEntry::key)
+  std::string reasoning;  // text of the reply besides idea and code
   NodeState state = NodeState::kProposed;
   std::string problem;      // kUnusable: no_code, search_not_found, repeated_idea, … (agents/reply.h)
   std::string detail;       // kUnusable: a sentence on how to do better
   std::vector<std::string> widened;  // regions that a bound coder changed beyond its plan's spans
-  std::string repaired;     // problem of a first reply that was followed by a repair turn; empty: none was needed
+  std::string repaired;     // problem of the first reply, if a repair turn followed it; empty: no repair was needed
   SourceHash source_hash;   // empty when unusable
   int64_t bindings = 1;     // how many bindings its tunables allow
   int64_t request = -1;     // number of the request that produced it
-  int64_t known = 0;        // the decision to open it used the nodes below this number
+  int64_t known = 0;        // nodes below this number were known when it was decided to open this one
   std::vector<Turn> turns;  // its requests, in order
   std::optional<Evaluation> evaluation;
-  // `evaluation` holds a profile and its findings, unless profiling itself failed.
+  // true: `evaluation` holds a profile and its findings, or profiling was tried and failed.
   bool profiled = false;
-  int64_t incumbent = -1;  // the node that it was timed against; set when it is opened
+  int64_t incumbent = -1;  // the node that this one is timed against; set when this one is opened
   // Geometric mean of the speedups over the incumbent, over all cases; set when the verdict is ok and times exist.
   std::optional<Interval> gain;
-  // Estimated speedup over the seed: the gains along the chain of incumbents, multiplied. Only the final run pairs the
-  // best with the seed itself.
+  // Estimated speedup over the seed: the product of the gains along the chain of incumbents. Only the final run times
+  // the best node against the seed itself.
   std::optional<double> speedup;
-  bool kept = false;       // became the best
-  bool rejected = false;   // was the best, and failed the final run
+  bool kept = false;       // true: became the best node when it was settled
+  bool rejected = false;   // true: was the best node, and failed the final run
   bool settled = false;    // this node and all before it are done: decisions may use it
   int64_t best_after = 0;  // the best node after this one was settled
   double seconds = 0;      // time into the run at which its evaluation (or refusal) was known
@@ -120,7 +125,7 @@ struct RunNode {
 };
 
 struct LedgerEntry {
-  std::string key;  // the idea in a form that ignores case, spaces and punctuation; empty: never compared
+  std::string key;  // the idea without differences of case, spaces and punctuation; empty: the idea is never compared
   std::string idea;
   int64_t node = -1;
   std::string outcome;  // "1.14x faster, kept", "wrong_output", "search_not_found"
@@ -130,10 +135,11 @@ struct SweepPoint {
   int64_t node = -1;  // the candidate whose tunables are swept
   Binding binding;
   Evaluation evaluation;
-  int64_t incumbent = -1;  // the node it was timed against; -1 in logs of version 1: the best at that time
+  // the node that the binding was timed against; -1 in logs of version 1: the best at that time
+  int64_t incumbent = -1;
 };
 
-// Lines of a source marked by a plan, counted from 1 in the source as prompts show it (without its licence).
+// Lines of a source that a plan marks, counted from 1 in the source as prompts show it (without its licence).
 struct PlanSpan {
   std::string region;           // the region in which the lines begin
   int64_t first = 0, last = 0;  // both included
@@ -187,20 +193,21 @@ struct StoredMessage {
 struct Progress {
   int turn = 0;
   bool repair = false;               // the turn's second request is under way
-  std::optional<StoredReply> reply;  // a durable reply that is not read yet: it will be parsed, never requested again
+  // A durable reply that was not parsed yet. A resumed run parses it and does not send the request again.
+  std::optional<StoredReply> reply;
 };
 
-// A request without a durable reply: on resume it is sent again, and shown as such.
+// A request without a durable reply. A resumed run sends it again, and says so.
 struct PendingRequest {
   int64_t number = 0;
   int64_t parent = -1;
   int64_t attempts = 1;  // how many times it was sent
   int64_t node = -1;
-  bool suspended = false;               // its sitting ended normally, and left the request where it was put
-  std::vector<StoredMessage> messages;  // it is sent again word for word
+  bool suspended = false;  // true: the sitting ended normally, and left the request where the provider had put it
+  std::vector<StoredMessage> messages;  // the request's messages, to send it again word for word
 };
 
-// A remark for the reader that changes nothing: an attempt at an endpoint that failed before the answer came, say.
+// A remark for the reader that changes nothing, such as: a provider's first attempt failed before the answer came.
 struct RunRemark {
   int64_t node = -1;
   int64_t request = -1;  // number of the request that the remark is about
@@ -225,7 +232,8 @@ struct FinalResult {
 struct RunView {
   RunInfo info;
   RunOptions options;
-  int version = kRunVersion;  // version of the log; a run of version 1 is shown and replayed, not continued
+  // version of the log; a log older than kOldestContinuedVersion is shown and replayed, not continued
+  int version = kRunVersion;
   std::string workload;       // the task's class: "gemm"
   SourceHash task_toml_hash, oracle_hash, seed_hash;  // sources in the store; seed_hash: node 0's
   SourceHash baseline_hash;  // hash of the task's baseline.toml; empty unless the run times libraries
@@ -233,36 +241,36 @@ struct RunView {
   // right and slow. Speedups are relative to node 0, and the first attempts write a kernel from the oracle.
   bool from_oracle = false;
   SourceHash broken_start;                    // source of node 1, which may be broken; empty: none was given
-  std::vector<RememberedIdea> memory;         // ideas of earlier runs, as known when this run began
+  std::vector<RememberedIdea> memory;         // ideas of earlier runs, as they were known when this run began
   bool start_uses_cute = false;               // node 0 is written in CuTe
   std::map<std::string, SourceHash> prompts;  // template name -> hash of its text
   std::vector<RunNode> nodes;                 // by id
   int64_t settled = 0;                        // the nodes below this number are done
   int64_t best = 0;                           // best of the settled nodes; the seed when nothing was kept
-  bool seed_broken = false;                   // the seed itself was not `ok`
+  bool seed_broken = false;                   // true: the seed's own verdict was not `ok`
   std::vector<LedgerEntry> ledger;            // one entry per settled node, in order
   std::vector<SweepPoint> sweep;
   std::vector<int64_t> swept;  // nodes that need no sweep: swept (or about to be), or made by a sweep
   std::vector<Memo> memos;     // in order of arrival
   bool cases_asked = false;    // a tester was asked for cases
-  bool cases_read = false;     // its answer is in `cases` (which may be empty)
+  bool cases_read = false;     // the tester's answer was parsed into `cases` (which may be empty)
   std::vector<ProposedCase> cases;
   std::map<int64_t, Progress> open;  // nodes whose requests are under way
   std::vector<PendingRequest> pending;
   bool provider_exhausted = false;
   std::string provider_failure;  // Status of the last request, when it failed for good
-  int64_t requests = 0;          // requests so far, repair turns included, repetitions not
-  int64_t asked_again = 0;
-  int64_t attempts = 0;     // attempts opened; the seed and sweeps not counted
-  int64_t evaluations = 0;  // sweep points and the final run included
+  int64_t requests = 0;          // requests sent, with repair turns but without repetitions
+  int64_t asked_again = 0;       // repetitions: requests sent again after a resume
+  int64_t attempts = 0;          // attempts opened, without the seed and sweeps
+  int64_t evaluations = 0;       // evaluations made, with sweep points and the final run
   int64_t profiles = 0;     // nodes profiled for a prompt
   TokenUsage usage;
   double cost_usd = 0;             // total of the replies whose cost is known
   int64_t replies = 0;             // durable replies
   int64_t unpriced_replies = 0;    // replies of unknown cost, missing from `cost_usd`
   std::vector<RunRemark> remarks;  // in order of arrival
-  double seconds = 0;              // time in all sittings, up to the last event
-  int64_t sittings = 1;
+  double seconds = 0;              // seconds of all sittings together, up to the last event
+  int64_t sittings = 1;            // number of times that the run was started or resumed
   std::optional<FinalResult> final_result;
   std::string ended;  // reason of the last kEnded; empty while a sitting is open
   int64_t events = 0;
@@ -282,8 +290,8 @@ constexpr int64_t RequestNumber(int64_t node, int turn, bool repair) { return 8 
 // Loads the whole run from the store.
 Result<RunView> LoadRun(RunStore& store, const std::string& run);
 
-// Returns how many nodes the decision about the next node may use: see RunOptions::parallel. Sweeps do not count as
-// members of a round.
+// Returns how many nodes the decision about the next node may use (RunOptions::parallel). Nodes made by sweeps do not
+// belong to rounds.
 int64_t KnownFor(const RunView& view);
 
 // Returns the file name of a node's source in evaluations and messages: "seed.cu", "reference.cu", "node-7.cu".

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names a text in the run store, which keeps each kernel, prompt, reply and task file once, under the SHA-256 of its
-// bytes. A separate type, so that a text is never mistaken for a hash.
+// Names a text in the run store. The store keeps each kernel, prompt, reply and task file once, under the SHA-256 of
+// its bytes. A SourceHash has a type of its own so that a text is never mistaken for a hash.
 #pragma once
 
 #include <compare>

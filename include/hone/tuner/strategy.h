@@ -18,7 +18,7 @@
 
 namespace hone {
 
-// Opens an attempt: makes its requests in turn, and times the resulting candidate against `incumbent`.
+// Opens an attempt: sends its requests one after the other, and times the resulting candidate against `incumbent`.
 struct AttemptAction {
   int64_t parent = 0;
   std::string purpose = "optimise";  // generate | optimise | debug
@@ -31,11 +31,11 @@ struct SweepAction {
   int64_t node = 0;
   int64_t incumbent = 0;
 };
-// Asks a tester for cases; the seed is run on each, and accepted cases join the check cases of every later evaluation.
+// Asks a tester for cases. The seed is run on each; accepted cases become check cases of every later evaluation.
 struct CasesAction {
   Turn turn;
 };
-// Pairs the best with the seed once more, on fresh hidden cases. Requires that every node is settled.
+// Times the best node against the seed once more, with fresh hidden cases. Requires that every node is settled.
 struct FinalAction {
   int64_t node = 0;
 };
@@ -45,9 +45,9 @@ struct FinishAction {
 };
 using Action = std::variant<AttemptAction, SweepAction, CasesAction, FinalAction, FinishAction>;
 
-// The knowledge that a decision may use: the nodes below `known`, and for later nodes only that they were opened, with
-// their parents and purposes. Two runs with the same replies and evaluations therefore decide alike, in whatever order
-// these arrive. Borrows the view.
+// The knowledge that a decision may use: everything about the nodes below `known`, and of later nodes only that they
+// were opened, with their parents and purposes. Two runs with the same replies and evaluations therefore decide alike,
+// whatever the order in which these arrive. Borrows the view.
 class Knowledge {
  public:
   Knowledge(const RunView& view, int64_t known) : view_(view), known_(known) {}
@@ -59,7 +59,7 @@ class Knowledge {
   bool Knows(int64_t id) const { return id < known_; }
   int64_t best() const { return known_ <= 0 ? 0 : view_.node(known_ - 1).best_after; }
   const RunOptions& options() const { return view_.options; }
-  // Returns budgets, cases and sweeps, which do not depend on single nodes.
+  // Returns the whole state, for budgets, cases and sweeps, which do not depend on single nodes.
   const RunView& view() const { return view_; }
 
  private:
@@ -71,12 +71,12 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string_view Name() const = 0;
-  // Returns the roles of its turns, which `ROLE=MODEL` may name in a run with this strategy.
+  // Returns the roles that this strategy's turns ask. In a run with it, `ROLE=MODEL` may name these roles.
   virtual std::vector<std::string> Roles() const = 0;
-  // Returns what to open next; nullopt: nothing until every node in flight is settled, when Next is called again with
-  // full knowledge. While the seed is being judged, Next is called at least once with no knowledge, and only a
-  // CasesAction or a SweepAction of the seed is then accepted. Pure: no clock, no memory, no random source but draws
-  // keyed by options.seed and the node's number.
+  // Returns the next action. nullopt: nothing is opened until every node in flight is settled; Next is then called
+  // again with full knowledge. While the seed is being judged, Next is called at least once with no knowledge, and only
+  // a CasesAction or a SweepAction of the seed is then accepted. Next is a pure function: no clock, no memory, and no
+  // random numbers except draws keyed by options.seed and the node's number.
   virtual std::optional<Action> Next(const Knowledge& run) const = 0;
 };
 

@@ -36,12 +36,12 @@ enum class DType {
   kInt8,
   kUInt8,
   kUInt64,
-  kBool,         // a byte that is 0 or 1
-  kFloat8E4M3,   // float8_e4m3fn: no infinity, largest 448
-  kFloat8E5M2,   // float8_e5m2: largest 57344
-  kFloat8E8M0,   // float8_e8m0fnu: a power of two, the scale of a block
-  kFloat4Pair,   // float4_e2m1fn_x2: a byte of two floats of 4 bits, the first in the low half; largest 6
-  kInt4Pair,     // int4_x2: a byte of two integers from -8 to 7, likewise
+  kBool,        // a byte that is 0 or 1
+  kFloat8E4M3,  // float8_e4m3fn: no infinity, largest 448
+  kFloat8E5M2,  // float8_e5m2: largest 57344
+  kFloat8E8M0,  // float8_e8m0fnu: a power of two, the scale of a block
+  kFloat4Pair,  // float4_e2m1fn_x2: a byte of two 4-bit floats, the first in the low half; largest 6
+  kInt4Pair,    // int4_x2: a byte of two 4-bit integers from -8 to 7, the first in the low half
 };
 inline constexpr DType kLastDType = DType::kInt4Pair;
 
@@ -49,7 +49,7 @@ int64_t DTypeBytes(DType dtype);
 std::string_view DTypeName(DType dtype);  // "float16", …
 std::optional<DType> DTypeFromName(std::string_view name);
 bool IsFloating(DType dtype);
-// Returns whether the dtype is a float of 8 bits, to which conversions of hardware saturate.
+// Returns whether the dtype is a float of 8 bits. Hardware conversions to such a float saturate.
 bool IsFloat8(DType dtype);
 // Returns whether an element is a byte that holds two numbers. Shapes and strides count bytes; only inputs are packed.
 bool IsPacked(DType dtype);
@@ -62,18 +62,17 @@ std::string_view TensorRoleName(TensorRole role);
 // Distributions of an input's elements. Every draw is a pure function of (key, tensor, slice, position within the
 // slice): src/tuner/values/draw.h.
 enum class Distribution {
-  kNormal,        // zero mean, unit variance, times `scale`, plus `offset`
-  kUniform,       // [low, high)
+  kNormal,   // zero mean, unit variance, times `scale`, plus `offset`
+  kUniform,  // [low, high)
   kZero,
-  kConstant,      // one drawn value everywhere
-  kHeavyTailed,   // symmetric, log-normal magnitudes (sigma 2), clipped to the dtype
-  kSorted,        // ascending along each slice
-  kCancelling,    // large values of alternating sign plus a small normal remainder
-  kLogUniform,    // positive, exponents uniform in [log low, log high)
-  kIndex,         // integer in [low, index_bound): for index tensors
-  kOffsets,       // ascending integers along each slice, from 0 to index_bound: where a CSR structure's rows begin
-  kSpecial,       // row by row another kind of value that kernels branch on (values/draw.h, SpecialRow); a task cannot
-                  // name it
+  kConstant,     // one drawn value everywhere
+  kHeavyTailed,  // symmetric, log-normal magnitudes (sigma 2), clipped to the dtype
+  kSorted,       // ascending along each slice
+  kCancelling,   // large values of alternating sign plus a small normal remainder
+  kLogUniform,   // positive, exponents uniform in [log low, log high)
+  kIndex,        // integer in [low, index_bound): for index tensors
+  kOffsets,      // ascending integers along each slice, from 0 to index_bound: where a CSR structure's rows begin
+  kSpecial,  // each row another kind of value that kernels branch on (values/draw.h, SpecialRow); never named by a task
 };
 std::string_view DistributionName(Distribution d);
 std::optional<Distribution> DistributionFromName(std::string_view name);
@@ -90,7 +89,7 @@ std::optional<SpecialValue> SpecialValueFromName(std::string_view name);
 // How the elements of a kIndex tensor are related.
 enum class IndexOrder {
   kIndependent,   // values repeat at random
-  kDistinct,      // no value twice in the tensor: a sample without replacement, a permutation where it takes all
+  kDistinct,      // no value twice in the tensor: a sample without replacement; a permutation if it takes all values
   kDistinctRows,  // no value twice along the last axis
   kAscending,     // along each slice, repeats included
 };
@@ -101,9 +100,10 @@ struct ValueSpec {
   double high = 1.0;    // kUniform, kLogUniform
   double scale = 1.0;   // kNormal, kHeavyTailed, kCancelling
   double offset = 0.0;  // kNormal
-  double vary = 1.0;    // scale and offset are each multiplied by a factor from [1 / vary, vary], drawn for each input
-                        // set
-  std::optional<Expression> index_bound;  // kIndex: exclusive bound; kOffsets: the last offset; over the dimensions
+  // Each input set draws two factors from [1 / vary, vary]: `scale` is multiplied by one, `offset` by the other.
+  double vary = 1.0;
+  // Expression over the dimensions. kIndex: exclusive bound of the values; kOffsets: the last offset.
+  std::optional<Expression> index_bound;
   IndexOrder index_order = IndexOrder::kIndependent;  // kIndex
   double padding = 0.0;                               // kIndex: the share of elements that are -1
   unsigned special = 0;                               // kSpecial: which SpecialValues occur
@@ -121,10 +121,12 @@ struct TensorSpec {
   DType dtype = DType::kFloat32;
   std::vector<Expression> shape;
   std::vector<Expression> strides;     // empty: dense row-major
-  int64_t align = 16;                  // bytes the candidate may rely on; some checks align no better
+  // alignment of the base address that candidates may rely on, in bytes; some checks give exactly this
+  int64_t align = 16;
   std::string alias;                   // name of the input that shares this output's storage; empty: none
   ValueSpec values;
-  bool stress = true;                  // false: always drawn from `values` (weights kept sane, indices)
+  // false: always drawn from `values`, never from a stress distribution (weights that must stay plausible, indices)
+  bool stress = true;
   int slice_axis = -1;                 // axis equal to the task's slice dimension; -1: not sliced
 };
 
@@ -134,19 +136,21 @@ struct ScalarSpec {
   double value = 0.0;
 };
 
-// An output y passes when max |err| / max(|ref|, rms(ref over its slice), floor) <= c_max on every input set, and
-// rms(err) / rms(ref) <= c_rms on zero-mean and cancelling sets. An |err| of `absolute` or less counts as right at any
-// scale. `hone tasks check` derives and validates tolerances; see docs/measurement.md, "Precision".
+// The criterion for an output y. It passes when max |err| / max(|ref|, rms(ref over its slice), floor) <= c_max on
+// every input set, and rms(err) / rms(ref) <= c_rms on zero-mean and cancelling sets. An |err| of `absolute` or less
+// counts as right whatever the reference. `hone tasks check` derives and validates tolerances; see docs/measurement.md,
+// "Precision".
 struct Tolerance {
   double c_max = 0.0;
   double c_rms = 0.0;
   double floor = 0.0;  // not set by the task: the judge derives it from the dtype and the inputs of each launch
   double absolute = 0.0;  // in units of the output; 1 forgives one unit of an integer result
-  // If not 0, |err| <= c_small * max(|ref|, small_floor * rms(ref over its slice)) must hold besides c_max: elements
-  // far below their slice's rms are then compared by their own size.
+  // If not 0, |err| <= c_small * max(|ref|, small_floor * rms(ref over its slice)) must hold as well: elements far
+  // below their slice's rms are then compared relative to their own size.
   double c_small = 0.0;
-  // Fraction of its slice's rms down to which results have relative accuracy. By default 2^-20: single precision keeps
-  // 24 bits, and the difference of two numbers of the rms's size has no correct bits below that.
+  // Smallest reference, as a fraction of its slice's rms, for which c_small demands relative accuracy. The default is
+  // 2^-20: single precision keeps 24 bits, so the difference of two numbers as large as the rms has no correct bits
+  // below that.
   double small_floor = 1.0 / (1 << 20);
 };
 
@@ -156,14 +160,15 @@ std::string_view CaseRoleName(CaseRole role);
 struct Case {
   Dims dims;
   CaseRole role = CaseRole::kCheck;
-  // Values of floating-point inputs, by name, for this check case only: the case is checked with one more input set,
-  // which replaces the tensors' own values by these.
+  // For this check case only, values of floating-point inputs by name. The case is checked with one more input set,
+  // drawn with these values in place of the tensors' own.
   std::map<std::string, ValueSpec> values;
 };
 
-// Hidden cases are drawn afresh at every evaluation: each dimension uniformly on a log scale from [low, high], rounded
-// up to `multiple`. Each of the three may be an expression over other dimensions of the group; the number beside the
-// expression is then its value at that end of the other dimensions' ranges (for `multiple`: 1).
+// A range from which hidden cases draw a dimension. Every evaluation draws them afresh: each dimension uniformly on a
+// log scale from [low, high], rounded up to `multiple`. Each of the three may be an expression over other dimensions of
+// the group. The number `low` (`high`) is then the expression's value with the other dimensions at the same end of
+// their ranges; `multiple` is then 1.
 struct HiddenRange {
   std::string dim;
   int64_t low = 1;
@@ -177,7 +182,7 @@ struct HiddenRange {
 std::optional<HiddenRange> ResolveRange(const HiddenRange& range, const Dims& dims);
 struct HiddenGroup {
   int count = 1;  // how many cases to draw from this group
-  std::vector<HiddenRange> ranges;  // each after the ranges whose dimensions it names
+  std::vector<HiddenRange> ranges;  // a range comes after the ranges of the dimensions that its expressions name
 };
 // Returns whether `dims` satisfy the relations between dimensions that the groups state; true where none states any.
 bool KeepsRelations(const std::vector<HiddenGroup>& groups, const Dims& dims);
@@ -206,15 +211,14 @@ struct Task {
   std::vector<Case> cases;                                // time and check cases, in file order
   std::vector<HiddenGroup> hidden;
   std::optional<Expression> flops;                        // floating-point operations of one launch
-  std::optional<Expression> bytes;                        // bytes of one launch; absent: CompulsoryTraffic derives what
-                                                          // it can
+  std::optional<Expression> bytes;  // bytes that one launch must move; absent: CompulsoryTraffic derives a lower bound
   std::vector<HandCase> hand_cases;
 
   // Sources, as text. `oracle_source` writes doubles to `ref:NAME` arguments. `seed_source` may be empty.
   std::string oracle_source;
   std::string seed_source;
-  std::string baseline_toml;  // text that names libraries for the same work; may be empty, and is parsed when they are
-                              // to be timed
+  // text that names libraries for the same work; may be empty; parsed only when the libraries are to be timed
+  std::string baseline_toml;
   std::string directory;  // folder it was loaded from; empty when parsed from memory
   std::string toml;       // the text it was parsed from, which is sent to workers and spools
 
@@ -243,12 +247,12 @@ struct Traffic {
 // UnknownTraffic counts nothing: a floor above the truth would end searches at once and refuse honest kernels. [work]
 // bytes beyond the known tensors are divided among the unknown ones: first as writes, up to their sizes, then as reads.
 Result<Traffic> CompulsoryTraffic(const Task& task, const Dims& dims);
-// Returns the sum of both.
+// Returns read and written bytes of CompulsoryTraffic together.
 Result<double> CompulsoryBytes(const Task& task, const Dims& dims);
 
-// Returns whether values of `index` may name places along an axis of `target`: its bound and an extent share a
-// dimension, or are the same number. This is a guess from the shapes, but never false for a task that states the
-// relation.
+// Returns whether values of `index` may name positions along an axis of `target`. They may if the index's bound and the
+// axis's extent share a dimension, or are the same number. This is a guess from the shapes, but never false for a task
+// that states the relation.
 bool PointsInto(const TensorSpec& index, const TensorSpec& target);
 
 // A tensor of which a launch may move any part, and the reason: it is written in place, so elements may stay as they
