@@ -37,7 +37,7 @@ int64_t Statistic(const std::string& text, const std::string& key) {
   return at == std::string::npos ? 0 : Number(std::string_view(text).substr(at + line.size() - 1)).value_or(0);
 }
 
-// Names of the files in one version of the hierarchy.
+// Names of the files that hold a group's memory figures in one version of the hierarchy.
 struct Files {
   std::string limit, usage, inactive, active;
 };
@@ -79,7 +79,8 @@ void ForEachGroup(const CgroupPlaces& places, const std::string& controller,
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     const bool unified = controllers == ",,";
     if (!unified && controllers.find("," + controller + ",") == std::string::npos) continue;
-    // A container may see its own group as the root, so the path may not exist below it.
+    // Inside a container the process may see its own group as the root. The path is then the host's, and does not exist
+    // below the mount.
     const std::string root = places.mount + (unified ? "" : "/" + controller);
     for (std::string path = line.substr(second + 1);;) {
       while (path.ends_with('/')) path.pop_back();

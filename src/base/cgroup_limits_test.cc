@@ -31,7 +31,7 @@ TEST_F(CgroupLimits, TheTightestOfNestedGroupsCountsAndPagesOfFilesAreFree) {
   EXPECT_EQ(Room(), 3000);
   Put("cgroup/user/job/memory.max", "900\n");
   EXPECT_EQ(Room(), 300);
-  Put("cgroup/user/job/memory.current", "901\n");  // for a moment
+  Put("cgroup/user/job/memory.current", "901\n");  // usage exceeds the limit, as may happen for a moment
   EXPECT_EQ(Room(), 0);
 }
 
@@ -40,7 +40,7 @@ TEST_F(CgroupLimits, TheFirstVersionHasFilesOfItsOwn) {
   Put("cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   Put("cgroup/memory/memory.usage_in_bytes", "100\n");
   EXPECT_FALSE(Room().has_value());
-  // The path is the host's, but the container sees its own group as the root.
+  // The path in /proc/self/cgroup is the host's. The container sees its own group as the root of the mount.
   Put("cgroup/memory/memory.limit_in_bytes", "4096\n");
   Put("cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 20\ntotal_active_file 30\n");
   EXPECT_EQ(Room(), 4096 - 100 + 50);

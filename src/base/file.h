@@ -55,11 +55,12 @@ Status WriteFileAtomically(const std::string& path, std::string_view bytes, int 
 // whose readers check what they read.
 Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view bytes, int mode = 0666);
 
-// These functions are for writers that rename files into place themselves. CreateBeside makes an empty file in the
-// folder of `path`, named `path` plus ".aside-" and six random letters, of `mode` less the umask, open for reading and
-// writing, and stores its name in `aside`. KeepModeOf gives the open file the mode of the file at `path`, if there is
-// one, that it will replace; `path` as returned by ReplaceablePath.
+// For writers that rename files into place themselves. CreateBeside makes an empty file in the folder of `path`, open
+// for reading and writing, with `mode` less the umask. Its name, `path` plus ".aside-" and six random letters, is
+// stored in `aside`.
 Result<UniqueFd> CreateBeside(const std::string& path, std::string& aside, int mode = 0666);
+// Gives the open file the mode of the file at `path`, which it will replace; does nothing if there is none. `path` is
+// as ReplaceablePath returns it.
 Status KeepModeOf(const std::string& path, int fd);
 
 // Returns the name under which a file may be renamed into place for `path`: `path` itself, or the target of a symbolic
@@ -95,12 +96,12 @@ class TemporaryDirectory {
   const std::string& path() const { return path_; }
   // Returns the path of `name` inside the directory.
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
-  void Remove();  // ignores errors: there is nothing left to do about them
+  void Remove();  // ignores errors, because nothing more can be done about them
 
  private:
   friend Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string&, std::string_view);
   std::string path_;
-  UniqueFd held_;  // the directory, locked: shows that its owner lives
+  UniqueFd held_;  // the directory, locked: the lock shows other processes that the owner is alive
 };
 
 // Makes a directory under `parent` (empty: /tmp), named `prefix` plus a random suffix. The first call of a process for

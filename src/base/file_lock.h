@@ -10,8 +10,9 @@ namespace hone {
 
 enum class LockOutcome { kOurs, kAnothers, kImpossible };
 
-// Takes the exclusive lock of an open file or folder, without waiting; it is held until every copy of the descriptor is
-// closed. kImpossible: the file system has no locks, or another error in errno. Any thread.
+// Takes the exclusive lock of an open file or folder, without waiting. The lock is held until every copy of the
+// descriptor is closed. kImpossible: the file system has no locks, or another error happened, which errno names. Any
+// thread.
 LockOutcome TryLock(int fd);
 
 // Returns whether `path` still names the open file `fd`: a former owner of the lock may have removed or renamed it.

@@ -86,7 +86,7 @@ TEST(File, ReadsNoMoreThanAsked) {
   EXPECT_GT(ReadFile("/proc/self/status").value().size(), 100u);
 }
 
-// Run by root, a rename over /dev/null would replace it for the whole machine; here a pipe stands for it.
+// A test that root runs would replace the machine's /dev/null by a file. A pipe stands for it.
 TEST(File, APipeIsWrittenToAndAFolderIsRefusedAndNeitherIsReplaced) {
   auto directory = MakeTemporaryDirectory();
   const std::string pipe = *directory / "pipe";

@@ -5,8 +5,8 @@
 // length-prefixed, with file descriptors alongside where a Unix socket carries them.
 //
 // Bytes on the wire (little-endian): magic "HNF1"; u32 header bytes; u32 number of blobs; u32 number of descriptors;
-// u64 length of each blob; header; blobs. The peer may run untrusted code, so a receiver states how many bytes it will
-// take and checks before it allocates.
+// u64 length of each blob; header; blobs. The peer may run untrusted code. A receiver therefore states how many bytes
+// it accepts, and the lengths are checked before memory is allocated.
 //
 // Not thread-safe per descriptor: one sender and one receiver at a time. Descriptors may be blocking or not.
 #pragma once
@@ -21,7 +21,7 @@
 namespace hone {
 
 struct Frame {
-  std::string header;               // JSON text; not parsed here, and untrusted when the peer is
+  std::string header;  // JSON text; not parsed here, and as untrusted as the peer
   std::vector<std::string> blobs;
   std::vector<UniqueFd> fds;        // received descriptors, close-on-exec
 };

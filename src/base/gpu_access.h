@@ -8,8 +8,8 @@
 
 namespace hone {
 
-// Adds to `policy` the driver's device files, its libraries' folders, and the files under /proc and /sys that the
-// driver reads, and allows the socket that it makes at start. The policy must not limit the address space: CUDA
+// Adds what the driver needs to `policy`: its device files, the folders of its libraries, the files under /proc and
+// /sys that it reads, and the socket that it makes at start. The policy must not limit the address space, because CUDA
 // reserves terabytes of it.
 void AllowGpu(SandboxPolicy* policy);
 

@@ -36,7 +36,7 @@ std::string DumpJson(const nlohmann::ordered_json& value, int indent = -1);
 Result<nlohmann::json> ParseJson(std::string_view text, std::string_view what);
 
 // Returns the value, or a discarded one (is_discarded()) if the text is not JSON or nests too deeply. A discarded value
-// is neither an object nor an array, a string or a number. Throws only if memory runs out.
+// is of no JSON type: is_object(), is_array(), is_string() and is_number() are false. Throws only if memory runs out.
 nlohmann::json ReadJsonText(std::string_view text);
 nlohmann::ordered_json ReadOrderedJsonText(std::string_view text);
 

@@ -13,8 +13,8 @@
 
 namespace hone {
 
-// Counts the bytes inserted, deleted or replaced, and the neighbours exchanged ("gird"), between `a` and `b` (optimal
-// string alignment).
+// Returns the edit distance of `a` and `b`: the bytes inserted, deleted or replaced, and the neighbours exchanged
+// ("gird") (optimal string alignment).
 inline size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -30,14 +30,14 @@ inline size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Returns the candidate closest to `word`, if close enough to be what was meant (within a third of its
-// letters, or one letter); else an empty string.
+// Returns the candidate closest to `word`. Returns an empty string if none is close enough to be what was meant, which
+// is within a third of the word's letters, or one letter.
 inline std::string NearestWord(std::string_view word, const std::vector<std::string>& candidates) {
   std::string nearest;
   size_t best = std::max<size_t>(1, (word.size() + 1) / 3) + 1;
   for (const std::string& candidate : candidates) {
-    // The lengths alone differ too much: skips the quadratic comparison, as a word may be a megabyte of a malformed
-    // file.
+    // The lengths alone differ too much. The quadratic comparison is skipped, because a malformed file may have a word
+    // of a megabyte.
     if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) >= best) continue;
     const size_t distance = EditDistance(word, candidate);
     if (distance < best) {

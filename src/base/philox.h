@@ -15,7 +15,7 @@ namespace hone {
 
 using PhiloxWords = std::array<uint32_t, 4>;
 
-// `key`: its low half is key word 0. `counter`: word 0 comes first.
+// Returns the 128 random bits for a counter. `key`: its low half is key word 0. `counter`: word 0 comes first.
 template <int kRounds = 10>
 constexpr PhiloxWords Philox4x32(uint64_t key, PhiloxWords counter) {
   static_assert(kRounds >= 7, "fewer rounds fail statistical tests");

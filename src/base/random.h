@@ -35,7 +35,7 @@ class Rng {
   uint64_t Below(uint64_t n);
   // Returns a uniform number in [0, 1) with 53 random bits.
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
-  // Returns a standard normal number (Box and Muller, one of the pair).
+  // Returns a standard normal number (Box and Muller's method, of whose two results one is used).
   double Normal();
   // Returns an independent generator: the same parent state and `stream` give the same child.
   Rng Split(uint64_t stream) const;

@@ -41,8 +41,8 @@ struct SandboxPolicy {
   // connected nor accepted, so that no data passes through them. CUDA's driver makes one at start (an abstract name for
   // peers that ask for memory handles) and fails with CUDA_ERROR_OPERATING_SYSTEM if it cannot.
   bool unix_listeners = false;
-  // The process may read its own /proc/self and name its threads there, but no other process's /proc, children
-  // included. CUDA's driver (570 and newer) names its threads through /proc/self/task and fails with
+  // true: the process may read its own /proc/self and name its threads there, but no other process's /proc, not even
+  // its children's. CUDA's driver (570 and newer) names its threads through /proc/self/task, and fails with
   // CUDA_ERROR_OPERATING_SYSTEM if it cannot.
   bool own_process_files = false;
 
@@ -52,8 +52,8 @@ struct SandboxPolicy {
                               // ThreadSanitizer, which reserve terabytes of it
   int64_t file_bytes = 0;     // size of any file written
   int64_t open_files = 0;
-  // Processes it may create besides itself: 0 none (threads are allowed), -1 no limit, N about N tasks at a time. The
-  // kernel does not enforce N for root: see SandboxReport::process_limit.
+  // Processes that it may create besides itself. 0: none (threads are allowed); -1: no limit; N: about N tasks at a
+  // time. The kernel does not enforce N for root (SandboxReport::process_limit).
   int processes = 0;
 };
 
@@ -64,7 +64,7 @@ struct SandboxReport {
   bool seccomp = false;
   bool process_limit = false;   // the policy's `processes` is enforced
 
-  // One sentence per missing protection, naming what stays possible; empty when all layers are active.
+  // Returns one sentence per missing protection, which says what is still possible; empty when all layers are active.
   std::vector<std::string> Warnings() const;
 };
 
@@ -77,8 +77,8 @@ std::vector<std::string> SystemReadPaths();
 // Returns the ELF interpreters, which exec_paths must contain for a dynamically linked program to be executed.
 std::vector<std::string> SystemExecPaths();
 
-// A prepared sandbox. The Landlock rules are open and the filter is assembled, so that Enter allocates no memory. Any
-// number of child processes can enter it. Movable.
+// A prepared sandbox. The Landlock ruleset's descriptor is open and the seccomp filter is assembled, so Enter allocates
+// no memory. Any number of child processes can enter it. Movable.
 class Sandbox {
  public:
   // Prepares a sandbox. kUnavailable when a layer that the kernel claims to have cannot be prepared; kInvalidArgument

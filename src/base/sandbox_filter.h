@@ -13,11 +13,11 @@
 namespace hone {
 
 struct SandboxFilterOptions {
-  bool network = false;        // sockets of any kind; false: connected Unix pairs only
+  bool network = false;        // true: sockets of any kind; false: connected Unix pairs only
   bool unix_listeners = false; // without network: Unix sockets that may listen, but neither connect nor accept
-  bool new_processes = false;  // fork and its variants; false: threads only
+  bool new_processes = false;  // true: fork and its variants are allowed; false: threads only
   bool exec = true;
-  bool truncate = true;        // truncate(path); false where Landlock does not yet control it
+  bool truncate = true;  // truncate(path) is allowed; false where Landlock does not yet control it
 };
 
 struct SandboxFilter {

@@ -56,7 +56,7 @@ int Attempt(const SandboxPolicy* policy, const std::function<int()>& attempt) {
   }
   const pid_t pid = fork();
   if (pid == 0) {
-    alarm(300);  // ends what hangs
+    alarm(300);  // ends an attempt that hangs
     if (sandbox && sandbox->Enter().step != nullptr) _exit(99);
     _exit(attempt());
   }
@@ -114,7 +114,7 @@ TEST_F(SandboxTest, KnowsItselfAndNamesItsThreadsWhereThatIsAllowed) {
     return pthread_setname_np(thread, "cuda-thread");
   };
   const std::string parent = "/proc/" + std::to_string(getpid());
-  // fopen(path, "w") opens in this mode: Landlock requires the right to truncate too.
+  // fopen(path, "w") opens with these flags; Landlock requires the right to truncate for them.
   const auto its_name = [] {
     return TryOpen("/proc/self/task/" + std::to_string(getpid()) + "/comm", O_WRONLY | O_CREAT | O_TRUNC);
   };
@@ -205,8 +205,7 @@ TEST_F(SandboxTest, OpensNoSockets) {
   EXPECT_EQ(Attempt(&networked, [] { return ErrnoOf(socket(AF_INET, SOCK_STREAM, 0)); }), 0);
 }
 
-// A listener outside, and a connection from inside through a socket made before the sandbox: only Landlock can refuse
-// it.
+// Connects to a listener outside the sandbox through a socket made before entering it: only Landlock can refuse that.
 TEST_F(SandboxTest, ConnectsNowhereEvenOverAnOldSocket) {
   SKIP_WITHOUT_LANDLOCK(4);
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
@@ -280,7 +279,7 @@ TEST_F(SandboxTest, ACountOfProcessesIsKeptWhereTheKernelKeepsIt) {
       getrlimit(RLIMIT_NPROC, &limit);
       for (rlim_t count = 0; count <= limit.rlim_cur; ++count) {
         const pid_t pid = fork();
-        if (pid == 0) _exit(0);  // counts until it is waited for
+        if (pid == 0) _exit(0);  // an ended process counts until its parent waits for it
         if (pid < 0) return errno == EAGAIN ? static_cast<int>(std::min<rlim_t>(count, 50)) : 98;
       }
       return 99;

@@ -37,8 +37,8 @@ double SecondsSince(Clock::time_point start) { return std::chrono::duration<doub
 
 std::string ErrorText(int error) { return std::generic_category().message(error); }
 
-// A message through the pipe from a child that could not become the program. Both sides are the same image, so the
-// address of a string constant is valid in both.
+// A message through the pipe, from a child that could not execute the program. Parent and child are the same image, so
+// the address of a string constant is valid in both.
 struct StartFailure {
   const char* step;
   int error;
@@ -70,7 +70,7 @@ void CloseOnExecFrom(int first) {
     (void)!write(plan.status_fd, &failure, sizeof(failure));
     _exit(127);
   };
-  // Ignored signals stay ignored after exec; the child must not inherit that.
+  // Ignored signals stay ignored after exec, and the child must not inherit that from this process.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   for (int number = 1; number < NSIG; ++number) sigaction(number, &standard, nullptr);
@@ -277,7 +277,7 @@ void CappedText::Append(const char* bytes, size_t size) {
     size -= taken;
   }
   if (half == 0) return;
-  if (size > half) {  // only its end can remain
+  if (size > half) {  // only the end of the new text can remain
     bytes += size - half;
     size = half;
   }

@@ -85,7 +85,8 @@ struct SubprocessOptions {
   std::optional<SandboxPolicy> sandbox;
   std::string stdin_text;
   double limit_seconds = 0;  // wall; 0: none
-  // Limits on the output kept. Of a longer stream the first and the last half are kept; the rest is read and discarded.
+  // Limits on the output that is kept, in bytes. The first and the last half of a longer stream are kept; the rest is
+  // read and discarded.
   int64_t max_stdout_bytes = 1 << 20;
   int64_t max_stderr_bytes = 1 << 20;
 };
@@ -93,9 +94,9 @@ struct SubprocessOptions {
 struct SubprocessResult {
   ExitState exit;
   bool timed_out = false;
-  std::string out, err;                   // with a line in the middle saying how much was left out
-  int64_t out_bytes = 0, err_bytes = 0;   // as written by the program
-  double seconds = 0;                     // wall
+  std::string out, err;                  // the output; where some was left out, a line in the middle says how much
+  int64_t out_bytes = 0, err_bytes = 0;  // bytes that the program wrote, kept or not
+  double seconds = 0;                    // wall time
   SandboxReport sandbox;
 };
 
@@ -115,7 +116,7 @@ class CappedText {
   int64_t half_;
   int64_t total_ = 0;
   std::string head_;
-  std::string tail_;     // ring once full
+  std::string tail_;  // a ring buffer once it is full
   size_t tail_next_ = 0;
 };
 

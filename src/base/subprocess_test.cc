@@ -19,7 +19,7 @@
 
 #include "base/frames.h"
 
-// A forked copy of a program that has had threads starts one: ThreadSanitizer ends such a program by default.
+// ThreadSanitizer ends a program whose forked copy, after it had threads, starts a thread. This option permits it.
 extern "C" const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
 
@@ -221,7 +221,8 @@ TEST(ChildProcess, DescriptorsMaySwapNumbers) {
   for (const int fd : {a[0], a[1], b[0], b[1]}) close(fd);
 }
 
-// Regression: the rules once had the lowest free number, and a descriptor handed over as that number replaced them.
+// Regression: the ruleset once had the lowest free descriptor, and a descriptor passed to the child under the same
+// number replaced it.
 TEST(ChildProcess, ADescriptorMayBeHandedOverUnderAnyNumberToAConfinedProgram) {
   if (ProbeSandbox().landlock_abi == 0) GTEST_SKIP() << "this kernel has no Landlock";
   const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);

@@ -75,9 +75,9 @@ TomlNode Convert(const toml::node& node, int line_offset) {
   return result;
 }
 
-// Line and fault of a text that toml++ must not see: it nests too deeply, or it has characters outside ASCII where TOML
-// has none (toml++ 3.3 takes some of them for impossible: undefined behaviour). An empty `what`: none. Only brackets,
-// dots, quotes and comments are read, so the rest need not be valid TOML.
+// Line and fault of a text that toml++ must not see: it nests too deeply, or has characters outside ASCII where TOML
+// allows none (toml++ 3.3 assumes that some of these cannot occur, which is undefined behaviour). `what` is empty if
+// there is no fault. Only brackets, dots, quotes and comments are read, so the rest need not be valid TOML.
 struct Unparsable {
   int line = 1;
   std::string what;

@@ -41,7 +41,8 @@ struct TomlNode {
   std::vector<std::pair<std::string, TomlNode>> entries;  // kTable, in file order
   int line = 0;                                           // 1-based, `line_offset` included; 0: not known
 
-  // The special members stand in toml_document.cc: a pair of the class itself is incomplete here, and clang says so.
+  // The special members are defined in toml_document.cc: here TomlNode is an incomplete type in a pair, which clang
+  // rejects.
   TomlNode();
   TomlNode(const TomlNode&);
   TomlNode(TomlNode&&) noexcept;
@@ -70,9 +71,10 @@ class TomlErrors {
   explicit TomlErrors(std::string_view file, size_t most = 1) : file_(file), most_(most) {}
   // Adds "file:line: context field 'key': message"; an empty context or key is left out.
   void Add(int line, std::string_view context, std::string_view key, std::string_view message);
-  // Report a missing field of `table`, and an unknown field. A missing field is mostly present under a misspelt name,
-  // so an unknown field of the same table replaces the error about the missing one; an unknown field of the outermost
-  // table (`outermost`) replaces any such error, since undeclared names follow from "[tun]".
+  // Report a missing field of `table`, and an unknown field. A field that is missing is mostly there under a misspelt
+  // name. So an error about an unknown field replaces the errors about missing fields of the same table. In the
+  // outermost table (`outermost`) it replaces all errors but those about unknown fields, because a misspelt "[tun]"
+  // makes names undeclared everywhere.
   void AddMissing(const TomlNode& table, std::string_view context, std::string_view key, std::string_view message);
   void AddUnknown(const TomlNode& table, bool outermost, int line, std::string_view context, std::string_view key,
                   std::string_view message);
@@ -108,7 +110,7 @@ class TableReader {
   int LineOf(std::string_view key) const;
   const std::string& context() const { return context_; }
 
-  const TomlNode* Take(std::string_view key);  // any type
+  const TomlNode* Take(std::string_view key);  // value of any type, marked as known; null: absent
   std::optional<std::string> String(std::string_view key);
   std::optional<int64_t> Integer(std::string_view key);
   std::optional<double> Number(std::string_view key);
@@ -122,7 +124,8 @@ class TableReader {
   // Returns one of `words`, or reports an error that lists them.
   std::optional<std::string> Word(std::string_view key, const std::vector<std::string>& words);
 
-  void Error(std::string_view key, std::string_view message);  // at the key's line, or the table's
+  // reports an error at the key's line, or at the table's if the key is absent
+  void Error(std::string_view key, std::string_view message);
   void Missing(std::string_view key, std::string_view remedy = {});
   // Reports "expected WANTED, found …".
   void WrongKind(std::string_view key, const TomlNode& node, std::string_view wanted);

@@ -119,7 +119,7 @@ std::string Repeated(const std::string& piece, int times) {
   return text;
 }
 
-// Regression: each of these texts ended the program, or would have held it for minutes.
+// Regression: each of these texts once ended the program, or would have kept it busy for minutes.
 TEST(TomlDocument, TextsThatNestTooDeeplyAreRefusedWhereTheyDo) {
   const auto message = [](const std::string& text) { return ParseToml(text, "f.toml", 10).status().message(); };
   const std::vector<std::string> keys = {"a" + Repeated(".a", 20000) + " = 1", "[a" + Repeated(".a", 20000) + "]",
@@ -151,7 +151,7 @@ TEST(TomlDocument, BracketsAndDotsInTextsAndCommentsAreNoNesting) {
 }
 
 TEST(TomlDocument, CharactersOutsideAsciiStandInStringsAndCommentsOnly) {
-  // Fuzzing found this one, which toml++ calls impossible.
+  // Found by fuzzing: toml++ assumes that this text cannot occur.
   const auto number = ParseToml("[tune]\nBLOCK = [256, 102\xc3\xa2\n]", "f.toml");
   ASSERT_FALSE(number.ok());
   EXPECT_THAT(number.status().message(), testing::HasSubstr("f.toml:2: a character outside ASCII"));

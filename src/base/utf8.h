@@ -12,8 +12,9 @@
 
 namespace hone {
 
-// Returns the number of bytes of the well-formed character at the start of `text`, which is not empty. Returns 0 if
-// there is none; `bad` is then the number of bytes that belong to the fault (RepairUtf8's maximal run).
+// Returns the number of bytes of the well-formed character at the start of `text`, which must not be empty. Returns 0
+// if `text` starts with a malformed one, and stores the number of its bytes in `bad` (the maximal run that RepairUtf8
+// replaces).
 size_t Utf8CharacterLength(std::string_view text, size_t& bad);
 
 // Returns kInvalidArgument if `text`, named `file`, is not UTF-8, as JSON requires: "x.cu:3: the byte 0xe9 …", with a

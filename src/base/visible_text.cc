@@ -17,8 +17,8 @@ struct Range {
   uint32_t first, last;
 };
 
-// Invisible characters of Unicode 15.1: general categories Cf (format), Zl and Zp (line and paragraph separators), Cc
-// beyond ASCII; and U+FFFE and U+FFFF, which are noncharacters that XML forbids. Ascending.
+// Ranges of invisible characters of Unicode 15.1, ascending: general categories Cf (format), Zl and Zp (line and
+// paragraph separators), and Cc beyond ASCII; also the noncharacters U+FFFE and U+FFFF, which XML forbids.
 constexpr Range kUnseen[] = {
     {0x7F, 0x9F},       {0xAD, 0xAD},       {0x600, 0x605},     {0x61C, 0x61C},     {0x6DD, 0x6DD},
     {0x70F, 0x70F},     {0x890, 0x891},     {0x8E2, 0x8E2},     {0x180E, 0x180E},   {0x200B, 0x200F},

@@ -15,8 +15,8 @@
 namespace hone {
 
 struct ZipLimits {
-  size_t entries = 64;
-  size_t bytes = size_t{4} << 20;  // all entries together, unpacked
+  size_t entries = 64;             // most entries
+  size_t bytes = size_t{4} << 20;  // most bytes of all entries together, unpacked
 };
 
 // Returns the archive's files by name. kInvalidArgument if the bytes are not a zip archive, are damaged (each entry has

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// FiberJump is Boost's jump_fcontext for fibers that switch at every warp operation.
+// FiberJump does what Boost's jump_fcontext does, but faster for fibers that switch at every warp operation.
 //
-// A processor predicts each `ret` from a stack of the calls that it has seen. jump_fcontext is called and never returns
-// (it jumps to where the other fiber called it), so one entry too many stays on that stack, and every `ret` of the
-// other fiber after the jump is predicted wrongly. FiberJump takes that entry off: it returns once to the very address
-// that stands there. All lanes of a warp then find the return addresses of the lane before them, which are their own.
+// A processor predicts the target of each `ret` from a stack of the calls that it has seen. jump_fcontext is called and
+// never returns: it jumps to where the other fiber called it. One entry too many therefore stays on that stack, and
+// every `ret` of the other fiber after the jump is mispredicted. FiberJump removes the entry by one extra return, to
+// the very address that the entry holds. All lanes of a warp have the same return addresses, so each lane finds the
+// predictions that the lane before it left.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
@@ -14,8 +15,8 @@
 namespace hone::simt {
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SHSTK__)
-// The function is local to each file that includes this header. %rbx is the resumed fiber's own, which Boost restores:
-// 0 at first, 1 after the extra return. The result stays in %rax and %rdx.
+// The function is local to each file that includes this header. %rbx, which Boost restores, belongs to the resumed
+// fiber: 0 at first, 1 after the extra return. The result stays in %rax and %rdx.
 asm(R"(
   .pushsection .text
   .p2align 4

@@ -32,13 +32,14 @@ constexpr void ForEachLane(uint32_t lanes, Visit&& visit) {
   for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<uint32_t>(std::countr_zero(lanes)));
 }
 
+// The lane from which a shuffle reads.
 struct ShuffleSource {
   uint32_t lane;  // the lane that is read; the reading lane itself if the source is out of range
   bool in_range;  // PTX's predicate
 };
 
-// `argument`: the source lane (kIndex), the distance (kUp, kDown) or the bits to flip (kXor). `width`: a power of two
-// up to 32; the warp is divided into segments of that many lanes.
+// Returns the lane that `lane` reads. `argument`: the source lane (kIndex), the distance (kUp, kDown) or the bits to
+// flip (kXor). `width`: a power of two up to 32; the warp is divided into segments of that many lanes.
 constexpr ShuffleSource SourceOfShuffle(ShuffleKind kind, uint32_t lane, uint32_t argument, uint32_t width) {
   const uint32_t segment = lane & ~(width - 1), last = segment + width - 1;
   uint64_t source = lane;
@@ -70,7 +71,7 @@ constexpr uint32_t Ballot(const LaneValues& predicates, uint32_t lanes) {
   return ballot;
 }
 
-// Returns the result for every lane of `lanes`; `ballot` is Ballot's result.
+// Returns the vote's result for every lane of `lanes`; `ballot` is the result of Ballot.
 constexpr uint32_t VoteResult(VoteKind kind, uint32_t ballot, uint32_t lanes) {
   switch (kind) {
     case VoteKind::kAll: return ballot == lanes;
