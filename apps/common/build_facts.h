@@ -11,12 +11,12 @@
 
 namespace hone {
 
-// Writes four lines for people: program and version, commit, compiler, CUDA.
+// Returns four lines for people: program and version, commit, compiler, CUDA.
 std::string BuildText(const std::string& program, const BuildFacts& facts);
-// Writes one object with the fields of BuildFacts; unknown ones are null.
+// Returns a JSON object with the fields of BuildFacts; unknown ones are null.
 std::string BuildJson(const std::string& program, const BuildFacts& facts);
 
-// Adds `--version`, and `--json` beside it, to `app`, whose name is the program's.
+// Adds `--version` to `app`, which has the program's name, and `--json`, which makes `--version` print JSON.
 void AddVersionFlag(CLI::App& app);
 
 }  // namespace hone

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file holds the checks that both programs make of every option beyond CLI11's own, and their error messages.
+// Checks the values of options more strictly than CLI11 does, for both programs, and writes the error messages.
 //
-// CLI11 wraps a negative number into a huge unsigned one, reduces one that does not fit to the largest that does, takes
-// "nan" for a number inside any range, and describes a range by printing the largest double with its 309 digits. A run
-// with another seed than the one that was typed, or with a limit that no comparison ever reaches, is worse than a
-// message.
+// CLI11 accepts values that it should refuse. It wraps a negative number into a huge unsigned one, reduces a number
+// that does not fit to the largest that does, and takes "nan" for a number inside any range. It describes a range by
+// printing the largest double with its 309 digits. An error message is better than a run with another seed than the one
+// that was typed, or with a limit that no comparison ever reaches.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -169,7 +169,7 @@ Completions Complete(const CLI::App& app, const Guide& guide, const std::vector<
   Completions completions;
   if (words.empty()) return completions;
   const CLI::App* command = &app;
-  const CLI::Option* open = nullptr;  // an option that waits for its value
+  const CLI::Option* open = nullptr;  // the option whose value comes next; null: none
   size_t arguments = 0;               // arguments of the command so far
   bool only_arguments = false;        // the words are behind "--"
   for (size_t i = 0; i + 1 < words.size(); ++i) {

@@ -15,17 +15,17 @@ namespace hone {
 
 struct Completions {
   std::vector<std::pair<std::string, std::string>> words;  // words, each with its meaning, which may be empty
-  std::vector<std::string> suffixes;  // files with these endings too; "" any
+  std::vector<std::string> suffixes;                       // also offers files with these endings; "": all files
   bool folders = false;               // also offers folders
 };
 
-// Returns the completions of the last of `words`, which is the part typed so far and may be empty; the words before it
-// follow the program's name. Completions that do not begin with that part are left out. Within "--option=value" they
-// are whole words.
+// Returns the completions of the last of `words`, which is the part typed so far and may be empty. The words before it
+// are those after the program's name. Completions that do not begin with the typed part are left out. Within
+// "--option=value", a completion is the whole word.
 Completions Complete(const CLI::App& app, const Guide& guide, const std::vector<std::string>& words);
 
-// Writes one line for each: a word, a tab and its meaning; then ":files" with the suffixes ("*": any) and ":folders"
-// where they apply.
+// Returns the lines that the shells' scripts read: for each completion the word, a tab and its meaning; then, where
+// they apply, ":files" with the suffixes ("*": any) and ":folders".
 std::string CompletionLines(const Completions& completions);
 
 // Returns the script for "bash", "zsh" or "fish"; empty for another shell.

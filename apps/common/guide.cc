@@ -12,8 +12,8 @@
 namespace hone {
 namespace {
 
-// Where an installed program has its documents beside it (cmake/Install.cmake), a reader needs the whole path; elsewhere they are
-// those of the source tree.
+// Returns the path under which the reader finds a document: the whole path in an installation that has documents beside
+// the program (cmake/Install.cmake), elsewhere the path within the source tree.
 std::string PlaceOfDocument(const std::string& document) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -24,7 +24,7 @@ struct Example {
 
 struct OptionGroup {
   std::string title;                 // "When it ends"
-  std::vector<std::string> options;  // "--attempts"; one that the command does not have is ignored
+  std::vector<std::string> options;  // "--attempts"; an option that the command does not have is ignored
 };
 
 struct CommandPage {
@@ -35,11 +35,11 @@ struct CommandPage {
   std::string document;  // "docs/optimizing.md"; empty: none
 };
 
-// A ValueKind says what the value of an option or argument is.
+// Describes what the value of an option or argument may be.
 struct ValueKind {
   std::string name;                   // what help calls it: "DEVICE"
-  std::vector<std::string> words;     // values; after one that ends with ':' or '=' more text follows
-  std::vector<std::string> suffixes;  // suffixes of files: ".cu"; "" any file
+  std::vector<std::string> words;     // possible values; one that ends with ':' or '=' is followed by more text
+  std::vector<std::string> suffixes;  // endings of the files that are possible values: ".cu"; "": any file
   bool folders = false;
   // Returns values that are only known at run time, such as names of tasks.
   std::function<std::vector<std::string>()> ask;
@@ -50,7 +50,7 @@ struct Guide {
   std::vector<CommandPage> pages;
   // The key is an option's or argument's name ("--device", "task"), or that name behind its command ("report --out").
   std::map<std::string, ValueKind> values;
-  std::string environment;  // of the program's man page: paragraphs "NAME\tmeaning", a line each
+  std::string environment;  // text of the man page about environment variables: a line "NAME\tmeaning" for each
 
   const CommandPage* Page(const CLI::App& command) const;
   const ValueKind* Value(const CLI::App& command, const CLI::Option& option) const;
@@ -59,15 +59,15 @@ struct Guide {
 // Returns "tasks check"; empty for the program itself.
 std::string CommandPath(const CLI::App& command);
 
-// Returns the command's options that help shows, in the order of help: the page's groups, then others, each with its
-// title.
+// Returns the options that the command's help shows, in that order: the groups of its page, then the others; each group
+// with its title.
 std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOptions(const CLI::App& command, const Guide& guide);
 
-// Sets groups, names of values and the layout of help for `app` and its subcommands. Call this after the last of them
-// was added. `guide` must live as long as `app`.
+// Sets groups, names of values and the layout of help for `app` and its subcommands. Call this after the last option
+// and subcommand was added. `guide` must outlive `app`.
 void ApplyGuide(CLI::App& app, const Guide& guide);
 
-// Returns the names under which a value is given: "--device DEVICE", "-h,--help".
+// Returns the option's names with the name of its value: "--device DEVICE", "-h,--help".
 std::string OptionTitle(const CLI::Option& option);
 // Returns the description, then the possible values, the default and the option's other properties, one sentence each.
 std::string OptionText(const CLI::Option& option);

@@ -83,8 +83,8 @@ std::optional<int> RunShellCommand(CLI::App& app, const Guide& guide, int argc, 
     return FlushOutput(guide.program.c_str(), 0);
   }
   if (name == "__parse") {
-    // CLI11 calls this when everything is parsed and before any command. (A command's own callback may not be taken
-    // away: it owns the variables that the options write to.)
+    // CLI11 calls this when everything is parsed and before it runs any command. (The commands' own callbacks cannot be
+    // removed instead, because they own the variables that the options write to.)
     app.parse_complete_callback([] { throw CLI::Success(); });
     std::vector<std::string> reversed(words.rbegin(), words.rend());  // in the order that CLI11 expects
     try {

@@ -11,16 +11,16 @@
 
 namespace hone {
 
-// Adds `help [COMMAND…]` and `completion SHELL` to `app`, whose exit status goes to `exit_status`. Call it before
-// ApplyGuide.
+// Adds `help [COMMAND…]` and `completion SHELL` to `app`. When one runs, its exit status is stored in `exit_status`.
+// Call this before ApplyGuide.
 void RegisterShellCommands(CLI::App& app, const Guide& guide, int& exit_status);
 
 // Runs one of the hidden commands and returns its exit status; nullopt when argv is none of them. Call it after
 // ApplyGuide.
-//   __complete WORDS…  what may stand for the last word (completion.h)
+//   __complete WORDS…  prints the completions of the last word (completion.h)
 //   __man FOLDER       writes the manual pages there
 //   __examples         prints the guide's examples as JSON
-//   __parse ARGUMENTS… parses them as the program would, and runs nothing: 0, or 2 with the usual message
+//   __parse ARGUMENTS… parses them as the program would, and runs nothing; the status is 0, or 2 with the usual message
 std::optional<int> RunShellCommand(CLI::App& app, const Guide& guide, int argc, char** argv);
 
 }  // namespace hone

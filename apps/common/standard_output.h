@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that ends with status 0 has written all of its standard output, even to a pipe, or to a file on a disk that
-// filled up meanwhile; and nothing that it prints sends commands to the reader's terminal.
+// Makes output reliable and safe. A program that ends with status 0 has written all of its standard output, even to a
+// pipe, or to a file on a disk that filled up. Nothing that it prints sends commands to the reader's terminal.
 #pragma once
 
 #include <fmt/format.h>
@@ -34,10 +34,10 @@ void PrintError(fmt::format_string<T...> format, T&&... arguments) {
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-// Writes bytes as they are: text with control sequences of the program's own (a line that is drawn over), or a source
-// that must reach a file unchanged. The caller has made foreign text visible, or knows that no terminal reads it.
-// Nothing else in apps/ writes to the two streams, which tests/docs/one_door_test.cc checks. Throws as Print does where
-// standard output cannot be written; takes no memory.
+// Writes bytes as they are: text with control sequences of the program's own (a line that is redrawn), or a source that
+// must reach a file unchanged. The caller has made foreign text visible, or knows that no terminal reads it. No other
+// function in apps/ writes to the two streams without VisibleText, which tests/docs/one_door_test.cc checks. Throws as
+// Print does if standard output cannot be written; allocates no memory.
 inline void WriteAsIs(std::FILE* stream, std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stream) == text.size() || stream != stdout) return;
   throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
@@ -47,8 +47,8 @@ inline void WriteAsIs(std::FILE* stream, std::string_view text) {
 // signal that ends the program. The programs that it starts are not affected.
 inline void MakeFileLimitAnError() { std::signal(SIGXFSZ, SIG_IGN); }
 
-// Returns the status to end with: `exit_status` when all of standard output was written; otherwise it prints so on
-// standard error, as `program`, and returns 3 where the status would have been 0.
+// Returns the status to end with. If all of standard output was written, this is `exit_status`. Otherwise prints an
+// error that begins with `program` on standard error, and returns 3 if `exit_status` is 0.
 inline int FlushOutput(const char* program, int exit_status) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_status;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file of its own, for the build defines macros for it alone.
+// Fills in the build facts. The build defines macros for this file alone, so that no other is compiled again when they
+// change.
 #include "common/this_build.h"
 
 // The variable is defined in a file that the build writes: cmake/Version.cmake.

@@ -17,7 +17,7 @@ struct BuildFacts {
   std::string build_type;            // "Release"
   std::string cuda_toolkit;          // "13.0.88"; empty: built without CUDA
   std::string cuda_architectures;    // "80, 90a": the GPUs that Hone's own kernels were compiled for
-  bool slow_kernels = false;  // those kernels were compiled without optimisation, as CI does, so that no time counts
+  bool slow_kernels = false;  // those kernels were compiled without optimisation, as in CI: their times mean nothing
 };
 
 BuildFacts ThisBuild();

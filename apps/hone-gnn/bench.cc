@@ -74,16 +74,16 @@ Result<std::shared_ptr<const Graph>> Open(const BenchFlags& flags) {
   return graph;
 }
 
-// A SamplerRun is the work of `threads` threads in the same stretch of time.
+// What `threads` threads did in the same stretch of time.
 struct SamplerRun {
-  double batches_per_second = 0;           // of all threads together, in wall time
-  std::vector<double> batch_seconds;       // processor time, of all threads
-  int64_t nodes = 0, edges = 0, rows = 0;  // rows: rows from which neighbors were drawn
+  double batches_per_second = 0;           // of all threads together, per second of wall time
+  std::vector<double> batch_seconds;       // processor time of each batch, over all threads
+  int64_t nodes = 0, edges = 0, rows = 0;  // rows: number of rows from which neighbors were drawn
   Status status;
 };
 
-// Runs samplers. A thread that has drawn its batches goes on, uncounted, until all have: no thread is timed on a
-// machine that the others have left.
+// Runs samplers. A thread that has drawn its batches goes on, uncounted, until all have drawn theirs, so that no thread
+// is timed on a machine that the others have left.
 SamplerRun RunSamplers(const Graph& graph, const BenchFlags& flags, int threads) {
   constexpr int64_t kWarmUp = 8;  // batches, until buffers have grown
   const std::span<const NodeId> train = graph.train_nodes();
@@ -205,8 +205,8 @@ Status RunSamplerBench(const BenchFlags& flags) {
   return Status::Ok();
 }
 
-// The consumer sleeps rather than computes, as a device's consumer does, so that the preparing threads have the
-// processors.
+// Measures the pipeline. The consumer sleeps and does not compute, as the consumer of a device does, so the preparing
+// threads have all processors.
 Status RunPipelineBench(const BenchFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, Open(flags));
   BatchPipelineOptions options;

@@ -13,10 +13,12 @@
 
 namespace hone::gnn {
 
-// Returns whether the rows are there. An outline has none, so the check is left to the device that makes the rest.
+// Returns whether the graph's rows are in memory. An outline has no rows; the device that generates them makes the
+// check.
 inline bool IsWhole(const Graph& graph) { return !graph.structure().row_offsets.empty(); }
 
-// `other_graph` says that the user means to use a model that was trained on another graph.
+// Checks that the loaded model fits the graph. `other_graph`: the user means to use a model that was trained on another
+// graph.
 inline Status CheckCheckpointGraph(const std::string& checkpoint, const LoadedModel& loaded, const Graph& graph,
                                    bool other_graph) {
   const ModelOptions& model = loaded.model->options();

@@ -28,8 +28,7 @@ int GpuOrdinal(std::string_view device) {
   return error == std::errc() && end == device.data() + device.size() ? ordinal : -1;
 }
 
-// Returns "--features and --cache-rows": those options that were given, and not with their default, which means nothing
-// special on any device.
+// Returns "--features and --cache-rows": the GPU's options that were given with another value than their default.
 std::string GivenGpuOptions(const CLI::App& command) {
   std::vector<std::string> given;
   for (const CLI::Option* option : command.get_options()) {
@@ -166,8 +165,8 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
   if (wants_bf16) {
     return Status(status.code(), fmt::format("--precision bf16 needs a GPU: {}", status.message()));
   }
-  // The remedy stands behind the reason. A user who left the choice open did not ask for a GPU; --device cuda shows the
-  // remedy.
+  // The message has the reason, a colon and the remedy. The remedy is left out here, because a user who chose --device
+  // auto did not ask for a GPU; --device cuda shows it.
   const std::string reason = gpu.ok() ? status.message() : status.message().substr(0, status.message().find(": "));
   choice.why = fmt::format("--device auto: {}", reason);
   choice.unheeded = of_gpu;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// --device and --precision say where a command computes; this file makes the choice and gives its reason.
+// Chooses the device on which a command computes, from --device and --precision, and gives the reason for the choice.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,9 +22,10 @@ inline constexpr char kOfGpu[] = "Only on a GPU";
 struct DeviceFlags {
   std::string device = "auto";
   std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
-  std::string pipeline = "gpu";       // gpu | cpu: for training, the side that samples a GPU's batches and gathers their features
-  std::string pipeline_without;       // which parts of that are left out (gnn/batch/host_batch_cuts.h)
-  const CLI::App* command = nullptr;  // the command that has these options, and maybe others of kOfGpu
+  // gpu | cpu: in training on a GPU, the side that samples batches and gathers their features
+  std::string pipeline = "gpu";
+  std::string pipeline_without;       // parts that --pipeline cpu leaves out (gnn/batch/host_batch_cuts.h)
+  const CLI::App* command = nullptr;  // the command that has these options, and maybe others of the group kOfGpu
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 // Adds --features, --cache-rows and --cache-policy to a command that trains or predicts.
@@ -38,11 +39,12 @@ struct DeviceChoice {
   bool cuda = false;
   bool fp32 = true;
   GpuFacts gpu;
-  FeaturePlace features;      // filled in by `can`
+  FeaturePlace features;      // set by the callback `can` of ChooseDevice
   bool host_batches = false;  // --pipeline cpu, on a GPU
   HostBatchCuts host_cuts;    // --pipeline-without
   std::string why;
-  std::string unheeded;  // "--features and --cache-rows": given, but without meaning on the CPU that `auto` chose
+  // Options that were given but have no meaning on the CPU, which `auto` chose: "--features and --cache-rows".
+  std::string unheeded;
 
   std::string name() const;                                      // "cpu", "cuda:0"
   const char* precision() const { return fp32 ? "fp32" : "bf16"; }
@@ -50,20 +52,20 @@ struct DeviceChoice {
   void AppendTo(nlohmann::json& json) const;
 };
 
-// Chooses the device. `can` returns whether the GPU engine can do what is asked for on the given choice; it is called
-// only where there is a GPU. With `auto`, a GPU that is missing or unsuitable is a reason to take the CPU; with `cuda`
-// it is the error. With `cpu`, options that only a GPU uses are an error.
+// Chooses the device. `can` returns whether the GPU engine can do what the user wants on the given GPU; it is called
+// only if there is a GPU. With `auto`, a GPU that is missing or unsuitable is a reason to take the CPU; with `cuda` it
+// is the error. With `cpu`, options that only a GPU uses are an error.
 Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can);
 
 // Prints on stderr which options are ignored, if any.
 void WarnOfUnheeded(const DeviceChoice& choice);
 
-// Returns the sizes of graph `name`, before any of it is loaded. For a synthetic graph, the number of edges is
-// expected.
+// Returns the sizes of the graph `name` without loading it. Of a synthetic graph, the number of edges is an
+// expectation.
 Result<GraphOutline> OutlineOf(const std::string& name);
 
-// Returns the graph, or on a GPU the outline of a synthetic one, which the GPU makes (and whose features go to their
-// place).
+// Opens the graph. On a GPU, a synthetic graph is returned as an outline; the GPU generates its rows, and its features
+// are written to their place directly.
 Result<std::shared_ptr<const Graph>> OpenGraphFor(const DeviceChoice& device, const std::string& name,
                                                   const OpenGraphOptions& options, const std::string& split = {});
 

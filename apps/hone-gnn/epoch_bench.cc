@@ -3,10 +3,11 @@
 //
 // hone-gnn bench epoch GRAPH shows where the time of a training epoch goes, and how near it comes to its bound.
 //
-// The bound is the processor time of the epoch (computing and preparing, as the kernel counts it) divided by the cores
-// it may use: no schedule can be faster without doing less. Waiting threads sleep, so none of that time is spinning.
-// The first epoch warms caches and buffers and is not counted. On a GPU that bound says nothing: the report then gives
-// the time of an epoch and that of a step (the device's best time: benchmarks, gnn_gpu_epoch).
+// The bound is the processor time of the epoch (computing and preparing, as the kernel counts it) divided by the number
+// of cores that the process may use: no schedule can be faster without doing less. Waiting threads sleep, so none of
+// that time is spinning. The first epoch warms caches and buffers and is not counted. On a GPU this bound means
+// nothing; the report then gives the time of an epoch and of a step (for the device's best time, see the benchmark
+// gnn_gpu_epoch).
 //
 // With --ranks or --gpus, or under mpirun and srun, several processes train as with `train`, with as many shards as
 // ranks unless --shards is given; rank 0 reports its own times, and all end their steps together.

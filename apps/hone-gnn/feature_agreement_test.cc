@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests run ranks with room for different things as threads, and check where their features are and which errors
+// Runs ranks as threads whose GPUs have room for different places, and checks where their features are and which errors
 // they get.
 #include "hone-gnn/feature_agreement.h"
 
@@ -16,7 +16,7 @@
 namespace hone::gnn {
 namespace {
 
-// A Room is the nearest place for which a rank's GPU has room, whatever is wished; "nowhere" fails.
+// The nearest place for which a rank's GPU has room, whatever the wish; "nowhere": an error.
 struct Room {
   std::string nearest;
 };
@@ -37,7 +37,7 @@ Result<FeaturePlace> Held(const Room& room, const FeatureWish& wish) {
 
 class AgreeOnFeaturesTest : public testing::Test {
  protected:
-  // Returns what each rank ends with: the name of a place, or the text of an error.
+  // Returns the result of each rank: the name of a place, or the text of an error.
   std::vector<std::string> Ended(const std::vector<Room>& rooms, const FeatureWish& wish, bool by_rank0 = false) {
     std::vector<std::unique_ptr<Communicator>> ranks = ConnectedRanks(static_cast<int>(rooms.size()));
     std::vector<std::string> ended(rooms.size());

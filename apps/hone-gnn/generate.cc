@@ -28,11 +28,11 @@ struct GenerateFlags {
   uint64_t seed = 1;
   int threads = 0;
   bool json = false, quiet = false;
-  std::vector<const CLI::Option*> of_shapes;  // the options that a whole name replaces
+  std::vector<const CLI::Option*> of_shapes;  // options that describe a shape, which a whole synthetic name replaces
 };
 
-// Returns the synthetic name that the flags stand for. A whole name says everything, so shape options beside it are an
-// error: they would be lost.
+// Returns the synthetic name that the flags describe. A whole name leaves nothing open, so options of a shape given
+// beside it are an error: they would have no effect.
 Result<std::string> NameOf(const GenerateFlags& flags) {
   if (IsSyntheticName(flags.shape)) {
     for (const CLI::Option* option : flags.of_shapes) {

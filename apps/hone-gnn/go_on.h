@@ -10,10 +10,10 @@
 
 namespace hone::gnn {
 
-// Returns `hone-gnn train GRAPH --resume FROM` and the options that `command` was given and that a checkpoint does not
-// keep (--device, --ranks, --save-every, …), in the order of --help. Left out are `kept` (those that the checkpoint
-// keeps) and those of output alone. --epochs and --checkpoint are repeated where the run was itself resumed: the
-// checkpoint that it began from has its own number of epochs, and may lie in another folder.
+// Returns `hone-gnn train GRAPH --resume FROM`, followed by those options of `command` that a checkpoint does not keep
+// (--device, --ranks, --save-every, …), in the order of --help. Options in `kept` (those that the checkpoint keeps) and
+// options of output alone are left out. If the run was itself resumed, --epochs and --checkpoint are repeated: the
+// checkpoint that it began from has a number of epochs of its own, and may lie in another folder.
 std::string GoOnCommand(const CLI::App& command, std::span<CLI::Option* const> kept, const std::string& graph,
                         const std::string& from, bool repeat_epochs, bool repeat_checkpoint);
 

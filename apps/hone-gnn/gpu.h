@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file is the commands' view of the GPU engine. gpu_cuda.cc implements it; in a program that was built without
-// CUDA, gpu_none.cc returns errors that say so. Neither needs a driver for the program to start.
+// Declares what the commands use of the GPU engine. gpu_cuda.cc implements these functions. In a program built without
+// CUDA, gpu_none.cc implements them, with errors that say so. In neither case does the program need a driver to start.
 #pragma once
 
 #include <memory>
@@ -32,47 +32,50 @@ Result<int> CountGpus();
 Result<std::vector<GpuFacts>> ListGpus();
 // Checks that cuBLASLt, the library of the GPU engine's matrix products, can be loaded; kUnavailable with the remedy.
 Status GpuProductsAreHere();
-// Makes GPU `ordinal` the one that this thread computes with. kUnavailable, with the remedy, where there is no GPU;
-// kInvalidArgument where there are only others.
+// Makes GPU `ordinal` the current device of this thread. kUnavailable, with the remedy: there is no GPU.
+// kInvalidArgument: there are GPUs, but none with this number.
 Result<GpuFacts> UseGpu(int ordinal);
 
-// Checks that the GPU engine can do what these ask for; kInvalidArgument names what it cannot.
+// Check that the GPU engine supports these options; kInvalidArgument names what it does not support.
 Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run);
 Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options);
 
-// A FeaturePlace says where feature rows are: all on the device; a part on each of the ranks' GPUs, which read one
-// another's memory; or all in the host's memory. In the last two cases, `cache_rows` of the most used rows are on the
-// device too.
+// Describes where feature rows are: all on the device (neither flag set); a part on each rank's GPU, where the GPUs
+// read one another's memory (`peers`); or all in the host's memory (`host`). In the last two cases, the `cache_rows`
+// most-used rows are on the device too.
 struct FeaturePlace {
   bool host = false;
   bool peers = false;
   int64_t cache_rows = 0;
-  bool presampled = false;  // the most used rows are counted in sampled epochs, instead of computed along the edges
+  // true: the most-used rows were found by counting in sampled epochs; false: computed from the edges
+  bool presampled = false;
   const char* name() const { return host ? "host" : peers ? "peers" : "device"; }
 };
-// `auto` puts features on the device if they fit there, else on the ranks' GPUs together, else in the host's memory.
+// What the user wants. `auto`: on the device if features fit there, else on the ranks' GPUs together, else in host
+// memory.
 struct FeatureWish {
   std::string where = "auto";  // auto, device, peers, host
   int64_t cache_rows = -1;     // below 0: as many as fit
   std::string policy = "inclusion";  // inclusion | presampling
   int peers = 1;                     // ranks of the run, if all are on this host and each has a GPU
-  bool host_batches = false;         // needs room for batches from the host too
+  bool host_batches = false;         // true: leave room on the GPU for batches that the host prepares
   int local_ranks = 1;               // ranks of the run on this host
-  double host_gib = 0;  // host memory for feature rows, for all local ranks together; 0: as much as is free
+  // limit on host memory for feature rows of all local ranks together, in GiB; 0: the free memory
+  double host_gib = 0;
 };
 
-// A GpuRun says how the engine computes; the engine then fills in sizes of the graph, which may be an outline.
+// How a run uses the GPU. The engine sets the byte counts below when it is made; the graph may be an outline.
 struct GpuRun {
   bool fp32 = false;
   FeaturePlace features;
   bool host_batches = false;    // for training: the host's cores sample and slice, the GPU computes
   HostBatchCuts host_cuts;      // the parts of the host's pipeline that are left out
-  int64_t most_host_bytes = 0;  // FeatureWish::host_gib
+  int64_t most_host_bytes = 0;  // limit on host memory for feature rows, in bytes (FeatureWish::host_gib)
   std::shared_ptr<GradientExchange> exchange;  // between the GPUs of several ranks
   int64_t num_edges = 0;
   int64_t device_bytes = 0;
   int64_t host_bytes = 0;    // bytes of feature rows in the host's memory
-  bool host_shared = false;  // those rows are one copy for all local ranks; else each rank has its own
+  bool host_shared = false;  // true: these rows are one copy for all local ranks; false: each rank has a copy
 };
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                   const TrainOptions& options, const RunOptions& run,
@@ -99,43 +102,46 @@ Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& mod
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options,
                               bool fp32, const FeatureWish& wish);
 
-// Connects the GPUs of several ranks for summing gradients: by their own memory, where they are on one host and read
-// one another's (peers), or by NCCL; auto takes the first where possible. Collective; the group's watchdog watches it.
+// Connects the GPUs of several ranks for summing gradients. `exchange`: "peers" uses the GPUs' own memory, which
+// requires that they are on one host and can read one another's; "nccl" uses NCCL; "auto" takes peers where possible.
+// Collective. The group's watchdog also watches the connection.
 Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup& group, const std::string& exchange);
 
-// Checks, with a little memory, whether the ranks' GPUs read one another's memory. Collective. kInvalidArgument names
-// two GPUs that do not, on all ranks.
+// Checks that the ranks' GPUs can read one another's memory, by trying it with a little memory. Collective. Otherwise
+// kInvalidArgument on all ranks, which names two GPUs that cannot.
 Status GpusShareMemory(Communicator& ranks);
 
 struct GpuQuestion {
   PredictOptions options;   // exact inference uses only progress and stop
   FeatureWish features;     // used by exact inference; for sampled inference, GpuRun has what GpuHolds returned
   bool logits = false;      // also return logits; exact inference only
-  std::string fingerprint;  // fingerprint of the model's training graph, where `graph` is an outline; empty: any graph
+  // of the model's training graph, to compare if `graph` is an outline; empty: any graph will do
+  std::string fingerprint;
 };
 struct GpuPredictions {
   std::vector<int32_t> classes;  // in the order of the nodes asked for
   Predictions logits;            // if they were requested
-  double setup_seconds = 0;      // graph and model to the device, buffers, captures
+  double setup_seconds = 0;      // time to copy graph and model to the device, make buffers and capture
   double seconds = 0;            // seconds of the prediction itself
 };
-// `gpu.features` is where features were. kResourceExhausted may be found out only once the model is there.
+// Predicts. Stores in `gpu.features` where the features were. kResourceExhausted may be reported only after the model
+// was copied.
 Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                     const GpuQuestion& question, GpuRun& gpu);
 
 inline constexpr size_t kMostRequestNodes = 64;
 struct RequestAnswer {
   std::vector<int32_t> classes;  // in the order of the nodes asked for
-  std::vector<float> logits;     // [nodes, classes], where they were asked for
+  std::vector<float> logits;     // [nodes, classes] if they were requested
 };
-// RequestsOnGpu holds graph and model ready on the GPU for requests of 1 to kMostRequestNodes nodes. The answers are
-// those of sampled inference of one batch, with little delay.
+// Keeps graph and model on the GPU, to answer requests of 1 to kMostRequestNodes nodes with little delay. An answer is
+// that of sampled inference with these nodes as its only batch.
 class RequestsOnGpu {
  public:
   virtual ~RequestsOnGpu() = default;
   virtual Result<RequestAnswer> Answer(std::span<const NodeId> nodes, bool logits) = 0;
 };
-// Uses fanouts and seed of `options`. `graph` must be whole.
+// Prepares for requests, with the fanouts and the seed of `options`. `graph` must not be an outline.
 Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph& graph, Model<float>& model, const PredictOptions& options,
                                                          bool fp32);
 

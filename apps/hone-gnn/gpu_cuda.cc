@@ -36,8 +36,8 @@ void Take(const Trainer& trainer, GpuRun& gpu) {
   gpu.host_shared = held.host_shared;
 }
 
-// Checks room in the host's memory. Rows of a graph that is not made yet need room; a container's may stay where they
-// are.
+// Checks that the host's memory has room for the features. Rows of a synthetic graph need room; those of a container
+// may stay where they are.
 Status HostHolds(const GraphOutline& graph, const FeatureWish& wish) {
   int64_t available = AvailableMemoryBytes();
   if (wish.host_gib > 0) available = std::min(available, static_cast<int64_t>(wish.host_gib * 1073741824.0));
@@ -115,7 +115,8 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
   return Status::ResourceExhausted(plan.refusal + about_all + "; or use --device cpu");
 }
 
-// `nodes` are the distinct nodes asked for, or none where that does not matter yet; borrowed.
+// Returns the engine's options for prediction. `nodes` are the distinct nodes to predict, or empty if they do not
+// matter yet; borrowed.
 cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, const GpuRun& gpu, std::span<const NodeId> nodes) {
   return {.fanouts = options.fanouts,
           .eval_fanouts = options.fanouts,
@@ -252,7 +253,7 @@ Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup& group, const
       group.Watch(*made);
       return made;
     }
-    // Otherwise all ranks have the same reason, and use NCCL together.
+    // An error here is the same on all ranks, so all of them use NCCL instead.
     if (exchange == "peers" || !group.loss().ok()) return made.status();
   }
   HONE_ASSIGN_OR_RETURN(std::shared_ptr<GradientExchange> nccl, MakeNcclCommunicator(group));

@@ -65,8 +65,8 @@ Result<std::vector<NodeId>> ChooseNodes(const Graph& graph, const std::string& w
   return ReadNodeList(which, graph.structure().num_nodes);
 }
 
-// Returns the accuracy on those of the given nodes that lie in a split. For all nodes of a large graph, each search
-// starts where the last one ended.
+// Returns the accuracy on those of `nodes` that belong to `split`. `split` is sorted: for nodes in ascending order,
+// each search starts where the last one ended.
 double SplitAccuracy(const Graph& graph, std::span<const NodeId> split, std::span<const NodeId> nodes,
                      std::span<const int32_t> classes) {
   const bool ascending = std::is_sorted(nodes.begin(), nodes.end());
@@ -87,7 +87,8 @@ double SplitAccuracy(const Graph& graph, std::span<const NodeId> split, std::spa
   return Accuracy(predicted, inside, graph.labels());
 }
 
-// A checkpoint says what its model is. An option that says otherwise shows that the user took the wrong checkpoint.
+// Checks the options that describe a model against the checkpoint, which describes its own. An option that differs
+// shows that the user took the wrong checkpoint.
 Status CheckModelFlags(const InferFlags& flags, const ModelOptions& model) {
   const ModelOptions& told = flags.model.options;
   const auto agrees = [&](const std::string& name) {
@@ -103,8 +104,8 @@ Status CheckModelFlags(const InferFlags& flags, const ModelOptions& model) {
                                                flags.checkpoint, model.spec->name, SpecDifference(*told.spec, *model.spec)));
   }
   for (const CLI::Option* option : flags.model_options) {
-    // A file describes its whole model: specs were compared above, and the rest is compared here where the model is
-    // published.
+    // A file describes the whole model. Two specs were compared above; a file that became a published model is compared
+    // here.
     const bool file = option->count() > 0 && option->results().front().ends_with(".toml");
     const bool same = agrees("--model") && (told.spec != nullptr || (agrees("--hidden") && agrees("--layers") &&
                                                                      agrees("--heads") && agrees("--aggregation")));
@@ -129,7 +130,7 @@ Status CheckKindFlags(const InferFlags& flags) {
   return Status::Ok();
 }
 
-// Fills in options that were not given as the run's validations have them.
+// Sets options that were not given to the values that the run's validations used.
 Status CompleteFlags(InferFlags& flags, const LoadedModel& loaded) {
   flags.predict.chunk_bytes = flags.chunk_mib << 20;
   if (loaded.has_training) HONE_RETURN_IF_ERROR(CheckModelFlags(flags, loaded.model->options()));
@@ -148,7 +149,7 @@ Status CompleteFlags(InferFlags& flags, const LoadedModel& loaded) {
   return Status::Ok();
 }
 
-// Checks whether the GPU can do this, as far as that is known without the model.
+// Checks whether the GPU supports these flags, as far as that can be known without the model.
 Status GpuTakesFlags(const InferFlags& flags) {
   const FeatureWish& features = flags.features;
   if (features.where == "peers") {
@@ -274,7 +275,7 @@ double AucOf(const Graph& graph, const Predictions& predictions, std::span<const
   return RocAuc(std::move(scored));
 }
 
-constexpr int64_t kMostConfused = 1000;  // classes of a matrix that is still readable
+constexpr int64_t kMostConfused = 1000;  // most classes for which the confusion matrix is printed
 
 void PrintConfusion(const std::vector<int64_t>& matrix, int64_t classes, std::span<const std::string> names) {
   hone::Print("labels in rows, predictions in columns:\n{:>7}", "");

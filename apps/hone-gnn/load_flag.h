@@ -11,7 +11,7 @@
 
 namespace hone::gnn {
 
-// `how` holds the default: map, copy or auto.
+// Adds --load. `how` holds the default (map, copy or auto), and the option's value after parsing.
 inline CLI::Option* AddLoadFlag(CLI::App& command, std::string& how) {
   return command
       .add_option("--load", how,

@@ -61,14 +61,15 @@ void PrintOperations() {
 
 std::string RowsText(int hop) { return hop == 0 ? "seeds" : fmt::format("{} hop{}", hop, hop == 1 ? "" : "s"); }
 
-// OnGpu says how a GPU runs the model: by the program of a published model, or by the passes of a spec that has none.
-// Only batches from the host's cores, exact inference and `serve` refuse a model from a file there.
-struct OnGpu {
+// How a GPU runs the model: with the program of a published model, or pass by pass if its spec equals none. For a model
+// from a file, only batches from the host's cores, exact inference and `serve` are not supported there.
+struct OnGpu {          // name of the published model's program; empty: none
   std::string program;  // empty: none
   std::vector<std::string> passes;
 };
 OnGpu LoweredOnGpu(const ModelOptions& options, const ModelSpec& spec, const SpecShapes& shapes) {
-  if (options.spec == nullptr && !options.bias) return {options.kind, {}};  // the published programs have none
+  // programs of published models have no bias
+  if (options.spec == nullptr && !options.bias) return {options.kind, {}};
   return {"", DescribeUnits(spec, LowerToUnits(spec, shapes))};
 }
 

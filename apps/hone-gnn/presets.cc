@@ -19,7 +19,7 @@ struct Preset {
   int64_t batch;
   double learning_rate;
   int epochs;
-  bool plateau;  // the learning rate times 0.8 after 125 steps without a better loss
+  bool plateau;  // true: the learning rate is multiplied by 0.8 after 125 steps without a lower loss
 };
 
 constexpr std::array<Preset, 6> kPresets = {{
@@ -51,7 +51,7 @@ void ApplyPreset(TrainFlags& flags) {
     if (!given(option)) target = value;
   };
   TrainOptions& train = flags.train;
-  // A model of the user's own says all of itself; the rest is training.
+  // A model file gives all options of the model, so the preset sets only those of training.
   const bool own = flags.model.options.kind.ends_with(".toml");
   set("--model", flags.model.options.kind, found->model);
   if (!own) set("--hidden", flags.model.options.hidden, found->hidden);

@@ -12,8 +12,8 @@
 namespace hone::gnn {
 
 std::vector<std::string> PresetNames();
-// Puts a preset's settings where the command line gave none. `flags.preset` is one of the names, or empty: then nothing
-// changes.
+// Sets the options that the preset `flags.preset` decides, except those that the command line gave. An empty name
+// changes nothing.
 void ApplyPreset(TrainFlags& flags);
 
 }  // namespace hone::gnn

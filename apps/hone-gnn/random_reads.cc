@@ -36,7 +36,7 @@ struct ReaderTimes {
   double wall_seconds = 0, cpu_seconds = 0;
 };
 
-// A Meeting lies in memory that all processes share; an array of ReaderTimes follows.
+// What the processes share, in shared memory. An array of ReaderTimes follows it there.
 struct alignas(64) Meeting {
   std::atomic<int> ready{0}, done{0};
   std::atomic<bool> given_up{false};
@@ -71,11 +71,11 @@ class Reader {
 [[noreturn]] void Child(std::span<const NodeId> columns, int number, int processes, int64_t reads, Meeting& meeting,
                         ReaderTimes& times, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // the parent died before that
+  if (getppid() != parent) _exit(1);  // the parent had ended before prctl
   Reader reader(columns, number);
   reader.Read(kWarmUpReads);
   meeting.ready.fetch_add(1);
-  // Each child reads, rather than waits, until all are there: no clock starts on a machine that is not yet busy.
+  // Each child reads while it waits for the others, so that no clock starts on a machine that is not yet busy.
   while (meeting.ready.load() < processes && !meeting.given_up.load()) reader.Read(kUnderWay * 64);
   const Clock::time_point start = Clock::now();
   const double cpu_start = ThreadSeconds();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ReadAtRandom measures the rate at which this machine's memory serves programs that only read at random: the floor
-// under a sampler's time, and the measure of its scaling.
+// Measures how many random reads per second this machine's memory serves to programs that do nothing else. A sampler
+// cannot be faster than this, nor scale better with the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct RandomReads {
   double per_cpu_second = 0;  // median rate of one process, by its processor time
 };
 
-// `processes` (at least 1) children of this process each read `reads` uniformly random elements of `columns`, 64 of
-// them in flight at a time, all at once. A child that is done goes on reading, uncounted, until the last one is, so
-// that none is timed on a machine that the others have left. They share the memory of `columns`, huge pages included,
-// and nothing else.
+// Measures with `processes` (at least 1) children of this process that run at the same time. Each reads `reads`
+// uniformly random elements of `columns`, with 64 reads in flight. A child that is done goes on reading, uncounted,
+// until the last one is done, so that no child is timed on a machine that the others have left. The children share the
+// memory of `columns`, huge pages included, and nothing else.
 //   columns  not empty
 // Blocks; no other thread of this process may hold a lock meanwhile (fork). kResourceExhausted when a child cannot be
 // made, kUnavailable when one dies.

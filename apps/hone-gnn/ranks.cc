@@ -20,12 +20,12 @@
 namespace hone::gnn {
 namespace {
 
-// Returns whether rank 0, which prints for all, is the one that was lost; then all others print.
+// Returns whether the lost rank is rank 0, which otherwise prints for all; then every other rank prints.
 bool LosesRank0(const Status& status) {
   return status.message().starts_with("rank 0 on host") && status.message().find("was lost") != std::string::npos;
 }
 
-// Ends a rank whose training thread does not come back after a loss.
+// Ends the process of a rank whose training thread does not return after a loss.
 void GiveUp(int rank, const Status& why) {
   if (rank == 0 || LosesRank0(why)) hone::PrintError("hone-gnn: {}\n", why.message());
   _exit(3);
@@ -77,7 +77,7 @@ bool StartsRanks(const RankFlags& flags, const RankPlace& place) {
 Result<int> StartRanks(const RankFlags& flags) {
   LaunchOptions options;
   options.ranks = std::max(flags.ranks, flags.gpus);
-  options.grace_seconds = flags.timeout + 2;  // a rank that knows of the loss ends itself before that
+  options.grace_seconds = flags.timeout + 2;  // a rank that learns of the loss ends by itself within the timeout
   char program[4096];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof(program));
   if (length <= 0) return Status::Io(ErrnoMessage("read", "/proc/self/exe", errno));
@@ -117,7 +117,7 @@ int RankSession::hosts() const {
 int RankSession::Threads(int wanted) const {
   if (wanted > 0 || group_->ranks_on_this_host() == 1) return wanted;
   const int mine = ThreadCount(0);
-  // A launcher that has bound each rank to its own cores has divided them already.
+  // A launcher that has bound each rank to cores of its own has already divided them.
   if (mine < static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) && place_.launcher != "--ranks") return mine;
   return std::max(1, mine / group_->ranks_on_this_host());
 }

@@ -16,7 +16,7 @@
 namespace hone::gnn {
 namespace {
 
-// Returns the device of one of several ranks: the GPU of its place on the host.
+// Returns the device flags of one of several ranks: its GPU is the one with its number on the host.
 Result<DeviceFlags> DeviceOfRank(const RunFlags& flags, ProcessGroup& group) {
   DeviceFlags device = flags.device;
   if (flags.ranks.gpus > 0) {
@@ -34,12 +34,12 @@ Result<DeviceFlags> DeviceOfRank(const RunFlags& flags, ProcessGroup& group) {
         "--device {}: of several ranks each takes one GPU of its host; say --device cuda", device.device));
   }
   HONE_ASSIGN_OR_RETURN(const int gpus, CountGpus());
-  // A launcher that shows each rank its own GPU alone has chosen already.
+  // A launcher that shows each rank only one GPU has already chosen it.
   device.device = fmt::format("cuda:{}", gpus == 1 ? 0 : group.local_rank());
   return device;
 }
 
-// Chooses the device: `auto` must be settled before the graph is opened.
+// Chooses the device. An `auto` is replaced by the result, because the graph's form depends on it.
 Result<DeviceChoice> ChooseDeviceOf(const RunFlags& flags, const RunQuestions& questions, ProcessGroup& group) {
   HONE_ASSIGN_OR_RETURN(const DeviceFlags wanted, DeviceOfRank(flags, group));
   return ChooseDevice(wanted, [&](DeviceChoice& device) -> Status {
@@ -53,11 +53,11 @@ Result<DeviceChoice> ChooseDeviceOf(const RunFlags& flags, const RunQuestions& q
   });
 }
 
-// Settles where features are, alike on all ranks, once each has a device.
+// Decides where features are, equally on all ranks, once each rank has a device.
 Status ShareFeatures(const RunFlags& flags, const RunQuestions& questions, Communicator& ranks, DeviceChoice& device) {
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> devices,
                         ranks.AllGather("the kinds of devices", device.cuda ? "cuda" : "cpu"));
-  // Different devices are refused together with all other differing settings.
+  // Ranks with different devices are refused later, together with all other settings that differ.
   if (!std::all_of(devices.begin(), devices.end(), [](const std::string& name) { return name == "cuda"; })) return Status::Ok();
   const FeaturesHeld held = [&](const FeatureWish& wish) -> Result<FeaturePlace> {
     HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
@@ -70,7 +70,7 @@ Status ShareFeatures(const RunFlags& flags, const RunQuestions& questions, Commu
 
 // Returns the settings that must be equal on all ranks. Files that only rank 0 reads and writes need not be.
 std::vector<Setting> SettingsOf(const RunFlags& flags, const RunQuestions& questions, const RunSetup& setup) {
-  // The name of a synthetic graph says everything about it, and on a GPU the graph is not made yet.
+  // A synthetic graph is compared by its name, which determines it: on a GPU it is not generated yet.
   const std::string& name = setup.graph->name();
   const bool named = setup.device.cuda && IsSyntheticName(name);
   std::vector<Setting> settings = {{"version", HONE_VERSION},

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file holds the steps of `train` and `bench epoch` before there is a trainer, as one process or as each of
-// several ranks: they choose the device and the place of features, open the graph, check that all ranks were started
-// alike, and choose how their GPUs exchange gradients.
+// Prepares a run of `train` and `bench epoch`, in one process or in each of several ranks: chooses the device and the
+// place of features, opens the graph, checks that all ranks were started with equal settings, and chooses how their
+// GPUs exchange gradients.
 #pragma once
 
 #include <functional>
@@ -26,14 +26,14 @@ struct RunFlags {
   FeatureWish features;
 };
 
-// Returns whether the GPU engine can do what is asked for, and where features are then (GpuCanTrain, GpuHolds).
+// Returns where features are in this run, or an error if the GPU engine cannot do it (GpuCanTrain, GpuHolds).
 using GpuTakesRun =
     std::function<Result<FeaturePlace>(const GraphOutline& graph, bool fp32, const FeatureWish& wish)>;
 
 struct RunQuestions {
   GpuTakesRun takes;
-  bool of_rank0 = false;  // the run is resumed, and only rank 0 knows it: the others are not asked
-  // These settings must be equal on all ranks, beside device, features, exchange and graph.
+  bool of_rank0 = false;  // true: the run is resumed, so only rank 0 knows it, and only rank 0 calls `takes`
+  // Settings that must be equal on all ranks, besides device, features, exchange and graph.
   std::vector<Setting> settings;
   int threads = 0;         // threads that open the graph
   bool quiet = false;      // no progress line
@@ -50,7 +50,7 @@ struct RunSetup {
 // Checks that there are as many GPUs as --gpus asks for, before the ranks are started, so that the error appears once.
 Status CheckGpus(const RankFlags& flags);
 
-// Collective over the session's ranks, which have joined; an error is the same on all of them.
+// Prepares the run. Collective over the session's ranks, which have joined; all ranks get the same error.
 Result<RunSetup> SetUpRun(RunFlags flags, const RunQuestions& questions, RankSession& session);
 
 }  // namespace hone::gnn

@@ -4,8 +4,8 @@
 // hone-gnn serve GRAPH CHECKPOINT answers requests for the classes of a few nodes, one line each, until there are no
 // more.
 //
-// Graph and model are made ready once; on a GPU a request is then one launch (src/gnn/cuda/infer/latency_mode.h). A
-// request that cannot be answered gets an error in its place and costs no other.
+// Graph and model are loaded once; on a GPU a request is then one launch (src/gnn/cuda/infer/latency_mode.h). A request
+// that cannot be answered gets an error in its place and does not affect the others.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -93,7 +93,7 @@ Status MakeReady(ServeFlags& flags, Server& server) {
                           HONE_ASSIGN_OR_RETURN(server.on_gpu, MakeRequestsOnGpu(graph, *loaded.model, predict, on.fp32));
                           return Status::Ok();
                         }));
-  // This finds errors now that a first request would find too late.
+  // A request on the CPU is tried now, so that errors are reported before the first request.
   return server.on_gpu != nullptr ? Status::Ok() : server.Answer({0}, flags).status();
 }
 

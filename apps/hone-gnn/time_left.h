@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// TimeLeft estimates how long a run still takes from its progress so far. It is pure arithmetic: no clock.
+// Estimates how long a run still takes from its progress so far. The class reads no clock.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ class TimeLeft {
  public:
   explicit TimeLeft(int epochs) : epochs_(epochs) {}
 
-  // Returns "about 4 min left" at `now` (seconds since any start), or nothing before a second and a hundredth of the
-  // run have passed since the first call. Validations count as part of their epochs. A run that ends early ends before
-  // the estimate.
+  // Returns "about 4 min left" at the time `now` (seconds since any start). Returns nothing until a second, and a
+  // hundredth of the run, have passed since the first call. Validations are counted as part of their epochs. A run that
+  // stops early ends before the estimate.
   std::string Text(const StepReport& step, double now);
 
  private:

@@ -63,7 +63,8 @@ void StopAtSignals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-// A StepLine is one line of a terminal that follows the steps; elsewhere it is a plain line twice a minute.
+// Shows progress on standard error: on a terminal in one line that is redrawn at every step, elsewhere by a line twice
+// a minute.
 class StepLine {
  public:
   StepLine(bool wanted, int epochs)
@@ -94,8 +95,8 @@ class StepLine {
   double last_ = SteadySeconds();
 };
 
-// A GPU that samples for itself samples, gathers and computes one batch beside the one before: the parts have no times
-// of their own, and the drawn nodes are not counted.
+// Returns an epoch's report as JSON. A GPU that samples for itself overlaps sampling, gathering and computing of
+// successive batches: the parts have no times of their own, and the drawn nodes are not counted.
 nlohmann::json ToJson(const EpochReport& e, const DeviceChoice& device) {
   const EpochTimes& t = e.times;
   nlohmann::json json = {{"event", "epoch"},
@@ -137,7 +138,7 @@ void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceCho
   std::fflush(stdout);
 }
 
-// Checks that the GPU can do the run. For a resumed run, the checkpoint says what it is.
+// Checks that the GPU can do the run. The options of a resumed run are read from its checkpoint.
 Result<FeaturePlace> GpuTakes(const TrainCommandFlags& flags, const GraphOutline& graph, bool fp32, const FeatureWish& wish) {
   if (flags.resume.empty()) {
     HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
@@ -150,7 +151,7 @@ Result<FeaturePlace> GpuTakes(const TrainCommandFlags& flags, const GraphOutline
   return GpuHolds(graph, header.model, header.train, fp32, wish);
 }
 
-// Returns the learning rate that a resumed run was given; 0: none was.
+// Returns the learning rate given for a resumed run; 0: none was given.
 double NewRate(const TrainCommandFlags& flags) {
   const auto given = [](const CLI::Option* option) { return option->get_name() == "--lr" && option->count() > 0; };
   return std::any_of(flags.trajectory.begin(), flags.trajectory.end(), given) ? flags.train.train.learning_rate : 0;
@@ -281,9 +282,9 @@ Status CheckFolder(const TrainCommandFlags& flags) {
       flags.run.checkpoint, flags.run.checkpoint));
 }
 
-// Locks the checkpoint's folder for this run as long as the result lives: two runs that save into one folder would
-// leave the last state of the one beside the best of the other. The result holds nothing where there is no folder, or a
-// file system without locks; the first save reports a folder that cannot be made.
+// Locks the checkpoint's folder for this run for as long as the result lives. Two runs that save into one folder would
+// leave the last state of one beside the best of the other. The result holds no lock if there is no folder, or if the
+// file system has no locks. A folder that cannot be made is reported by the first save.
 Result<UniqueFd> ClaimFolder(const std::string& folder) {
   UniqueFd claim;
   if (folder.empty() || !MakeDirectories(folder).ok()) return claim;
@@ -311,14 +312,14 @@ Status CheckFlags(TrainCommandFlags& flags) {
   return flags.init.empty() ? Status::Ok() : Status::InvalidArgument("--init and --resume cannot be given together");
 }
 
-// Returns the settings that must be equal on all ranks, beside those that SetUpRun compares.
+// Returns the settings that must be equal on all ranks, besides those that SetUpRun compares.
 std::vector<Setting> SettingsOf(const TrainCommandFlags& flags) {
   std::vector<Setting> settings = {{"--resume", flags.resume.empty() ? "not given" : "given"},
                                    {"--init", flags.init.empty() ? "not given" : "given"},
                                    {"--epochs", flags.epochs > 0 ? std::to_string(flags.epochs) : "not given"}};
   if (!flags.resume.empty())
     settings.push_back({"--lr", NewRate(flags) > 0 ? fmt::format("{}", NewRate(flags)) : "not given"});
-  // For a resumed run, rank 0's checkpoint has them.
+  // A resumed run takes its options from rank 0's checkpoint, so those of the command line are not compared.
   if (flags.resume.empty()) AppendSettings(flags.train, settings);
   return settings;
 }

@@ -30,7 +30,7 @@ std::vector<std::string> SplitCommas(const std::string& text) {
   return parts;
 }
 
-constexpr int kMostLayers = 64;  // limit for every model (model.cc), and for hops of a sample
+constexpr int kMostLayers = 64;  // the most that any model (model.cc) and any sample may have
 
 template <typename T>
 bool ParseNumber(const std::string& text, T& number) {
@@ -194,8 +194,8 @@ Status CompleteTrainFlags(TrainFlags& flags) {
   const std::string asked = flags.model.options.kind;
   HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
   int& layers = flags.model.options.layers;
-  const bool given = flags.model.options.kind != asked;  // the layers are a file's
-  if (flags.model.layers > kMostLayers) {  // before there are as many fanouts
+  const bool given = flags.model.options.kind != asked;  // a model file has set the number of layers
+  if (flags.model.layers > kMostLayers) {                // checked before that many fanouts are allocated
     return Status::InvalidArgument(fmt::format("--layers is {}: use 1 to {}", flags.model.layers, kMostLayers));
   }
   if (!flags.fanout.empty()) {
@@ -203,7 +203,7 @@ Status CompleteTrainFlags(TrainFlags& flags) {
     layers = flags.model.layers > 0 ? flags.model.layers : static_cast<int>(o.fanouts.size());
   } else if (flags.model.layers > 0) {
     layers = flags.model.layers;
-    o.fanouts.resize(static_cast<size_t>(layers), 5);  // 15,10,5 and then 5 on
+    o.fanouts.resize(static_cast<size_t>(layers), 5);  // fanouts 15,10,5, then 5 for every further layer
   }
   o.eval_fanouts.assign(static_cast<size_t>(layers), 20);
   if (given && static_cast<int>(o.fanouts.size()) != layers) {

@@ -14,22 +14,22 @@
 
 namespace hone::gnn {
 
-// Parses "15,10,5" or "all,all": one entry a layer, the first next to the seeds; "all" alone stands for as many as the
-// model has `layers`. kInvalidArgument names `option`.
+// Parses "15,10,5" or "all,all": one fanout per layer, the first next to the seeds. "all" alone stands for as many as
+// the model has `layers`. kInvalidArgument names `option`.
 Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::string& text, int layers);
 
-// ModelFlags are --model, --hidden and the other options that describe a model. `layers` 0: not given.
+// The values of --model, --hidden and the other options that describe a model. `layers` 0: not given.
 struct ModelFlags {
   ModelOptions options;
   int layers = 0;
   std::vector<CLI::Option*> all;
 };
 std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags);
-// Reads the file that --model names, if it does, and sets `options` to those of its spec. kInvalidArgument for a value
-// that both the file and a flag give. Call it before anything that follows from `layers`.
+// If --model names a file, reads its spec into `options`. kInvalidArgument for a value that both the file and a flag
+// give. Call this before anything that depends on `layers`.
 Status ReadModelFile(ModelFlags& flags);
 
-// TrainFlags hold everything that decides a trajectory.
+// The values of all options that decide a run's trajectory.
 struct TrainFlags {
   ModelFlags model;
   TrainOptions train;
@@ -37,9 +37,9 @@ struct TrainFlags {
   std::string preset;                 // presets.h; empty: none
   const CLI::App* command = nullptr;  // the command that has these options
 };
-// Returns all of the options: a resumed run must not be given any.
+// Adds the options and returns all of them, because a resumed run must refuse every one.
 std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags);
-// Parses the texts into options: the number of layers follows from --fanout or --layers, whichever is given.
+// Parses the texts into `train`. The number of layers follows from --fanout or --layers, whichever is given.
 Status CompleteTrainFlags(TrainFlags& flags);
 
 // Appends the options as their flags spell them, for ranks to compare.

@@ -24,7 +24,7 @@ namespace hone {
 namespace {
 
 struct ApplyFlags {
-  std::string store, run, file, out;  // with `file`, `run` is a task
+  std::string store, run, file, out;  // if `file` is given, `run` names a task
   int64_t node = -1;
   bool json = false;
   std::string as = "extension";

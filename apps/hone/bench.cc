@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone bench strategies TASKS…: runs every strategy on every task with one model and one budget, and compares them as the
-// papers' tables do. Each pair is an ordinary run in the run store under a name of its own, so a bench that was
-// stopped, killed or suspended goes on when the same command is given again.
+// hone bench strategies TASKS…: runs every strategy on every task with one model and one budget, and compares them in
+// tables like those of the papers. Each pair of strategy and task is an ordinary run in the run store, under a name of
+// its own. A bench that was stopped, killed or suspended therefore continues when the same command is given again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,10 +30,10 @@ struct BenchFlags {
   RunFlags run;
   std::vector<std::string> tasks, strategies, variants;
   std::string name = "bench", store, broken_starts;
-  const CLI::Option* strategy = nullptr;  // --strategy of hone optimize, which names one run's
+  const CLI::Option* strategy = nullptr;  // the option --strategy of hone optimize, which makes no sense here
 };
 
-// A Variant is one column of the comparison: a strategy with options of its own.
+// One column of the comparison: a strategy with options of its own.
 struct Variant {
   std::string label, strategy;
   RunOptions options;
@@ -73,13 +73,13 @@ Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
   return variant;
 }
 
-// Returns whether a run is over, and not only put aside.
+// Returns whether a run has ended for good, and was not only suspended, interrupted or stopped by its provider.
 bool Over(const RunView& view) {
   return !view.ended.empty() && view.ended != "suspended" && view.ended != "interrupted" &&
          view.ended != "provider_failed";
 }
 
-// Returns how a stored run differs from what the command asks for now; empty where it does not.
+// Returns how a stored run differs from what the command asks for; empty if it does not.
 std::string Difference(const RunOptions& stored, const RunOptions& asked) {
   if (stored.model != asked.model) return fmt::format("its model is {}, not {}", stored.model, asked.model);
   if (stored.max_attempts != asked.max_attempts) {
@@ -99,12 +99,13 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
     return Status::InvalidArgument("--strategy is one run's: name those to be compared with --strategies A,B");
   }
   HONE_ASSIGN_OR_RETURN(ResolvedRun base, ResolveRunFlags(flags.run));
-  // All strategies get the same number of attempts: their own limits of rounds or depth would compare budgets.
+  // All strategies get the same number of attempts. Their own limits on rounds or depth would end some earlier, and the
+  // bench would compare budgets.
   for (const char* setting : {"refine.depth", "team.rounds", "single.rounds"}) base.options.settings.emplace(setting, 0);
   base.options.device = flags.device.device;
   std::vector<std::string> strategies = flags.strategies;
   if (strategies.empty() && flags.variants.empty()) {
-    // A coding agent is no language model: it takes part only where it is named.
+    // A coding agent is no language model: it takes part only if --strategies names it.
     strategies = StrategyNames();
     std::erase(strategies, "agent");
   }

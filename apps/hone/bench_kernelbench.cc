@@ -78,7 +78,7 @@ Status Judge(CommandContext& context, const KernelBenchFlags& flags) {
   for (const SuiteSubmission& submission : submissions) {
     if (signals.token().stop_requested()) return Status::Cancelled("stopped; the same command goes on from here");
     Result<SuiteResult> result = JudgeOne(context, flags, hosted, submission);
-    if (!result.ok()) {  // not kept: the same command judges it again
+    if (!result.ok()) {  // an error is not stored, so the same command judges the submission again
       failed = result.status().WithContext(submission.name);
       if (!flags.device.json) PrintError("hone: {}\n", failed.message());
       continue;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone clean redis://HOST/QUEUE | spool:DIR says what a queue or a spool keeps, and removes what is named.
+// hone clean redis://HOST/QUEUE | spool:DIR says what a queue or a spool keeps, and removes what the options name.
 #include <fmt/format.h>
 
 #include <memory>
@@ -23,7 +23,7 @@ struct CleanFlags {
   double older_than_days = 0;
 };
 
-// Both kinds of places are told in the same words.
+// What a queue or a spool holds, in terms that fit both.
 struct Contents {
   int64_t answers = 0, answer_bytes = 0, lost = 0, dead = 0, waiting = 0;
 };

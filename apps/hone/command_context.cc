@@ -30,7 +30,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Returns a folder where there is no home. Its name can be guessed by everybody on the machine.
+// Returns the folder to use for a user without HOME. Every user of the machine can guess its name.
 std::string DirectoryWithoutHome() { return fs::temp_directory_path() / fmt::format("hone-{}", getuid()); }
 
 std::string UserDirectory(const char* xdg, const char* below_home) {
@@ -59,8 +59,8 @@ CommandContext MakeCommandContext() {
   context.cutlass_home = Environment("CUTLASS_HOME");
   if (context.cutlass_home.empty()) context.cutlass_home = Environment("CUTLASS_PATH");
   context.search_path = Environment("PATH");
-  // Python's variables are among them: a user's PyTorch may be found by them alone, and keeps compiled code where they
-  // say.
+  // Python's variables are inherited too: a user's PyTorch may be found only through them, and compiled code is kept
+  // where they say.
   for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "TMPDIR", "PYTHONPATH",
                            "PYTHONUSERBASE", "HONE_PYTHON", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}) {
     if (const std::string value = Environment(name); !value.empty()) context.environment.push_back(name + ("=" + value));
@@ -114,7 +114,7 @@ EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const Devic
 Status MakeCacheFolder(const CommandContext& context) {
   std::error_code error;
   fs::create_directories(context.cache_directory, error);
-  // Files in this folder are run, so it must belong to this user.
+  // Programs in this folder are executed, so it must belong to this user.
   struct stat owner {};
   if (context.cache_directory == DirectoryWithoutHome() && stat(context.cache_directory.c_str(), &owner) == 0 && owner.st_uid != getuid()) {
     return Status::Io(fmt::format("without HOME what is compiled is kept in {}, which belongs to another user: set HONE_CACHE to a folder of yours",

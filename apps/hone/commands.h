@@ -39,10 +39,10 @@ struct CommandContext {
   void Fail(const Status& status);
 };
 
-// Fills a context from the environment, which nothing else reads.
+// Makes a context from the process's environment, which no other code reads.
 CommandContext MakeCommandContext();
 
-// DeviceFlags are --device, --json, --seed and the other options that evaluating commands share.
+// The values of --device, --json, --seed and the other options that evaluating commands share.
 struct DeviceFlags {
   std::string device = "auto";
   bool json = false;
@@ -58,39 +58,40 @@ void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags);
 // Adds --trials, which refuses values that a request may not hold.
 void AddTrialsOption(CLI::App& command, int& trials, const char* meaning);
 EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags);
-// Makes the cache folder. A container's user often has a home that is missing or read-only: kIo, with the variable that
-// helps.
+// Makes the cache folder. kIo, with the environment variable that helps: a container's user often has a home that is
+// missing or read-only.
 Status MakeCacheFolder(const CommandContext& context);
-// Refuses a seed for a queue, whose workers draw it.
+// Refuses --seed for a queue, because the queue's workers draw the seed.
 Status CheckSeed(const DeviceFlags& flags, uint64_t seed);
-// Returns how these flags judge finished PyTorch modules: on the GPU that they name, else on the CPU.
+// Returns how to judge finished PyTorch modules: on the GPU that these flags name, else on the CPU.
 Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const DeviceFlags& flags);
-// Makes the evaluator that these flags ask for. Prints on standard error what this machine's kernel cannot protect, if
-// anything.
+// Makes the evaluator that these flags describe. Prints on standard error which protections this machine's kernel
+// lacks, if any.
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags);
 
-// Returns where tasks are searched, nearest first: ./tasks, beside the executable, and share/hone/tasks of an
-// installation.
+// Returns the folders in which tasks are searched, nearest first: ./tasks, the one beside the executable, and
+// share/hone/tasks of an installation.
 std::vector<std::string> TaskRoots(const CommandContext& context);
-// These functions search there (tuner/workbench/task_catalog.h).
+// Search these folders (tuner/workbench/task_catalog.h).
 std::string WhereTasksAre(const CommandContext& context);
 Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory);
 std::vector<std::string> TaskDirectories(const CommandContext& context);
-// Returns the run store to read from: `given` by --store, which must exist (a mistyped name must not make an empty
-// store), or the one in Hone's state folder.
+// Returns the run store to read from: `given` by --store, or the one in Hone's state folder. A given store must exist,
+// because a mistyped name must not make an empty store.
 Result<std::string> StoreToRead(const CommandContext& context, const std::string& given);
-// Opens the run store to write to: `given`, or the one in Hone's state folder, made where there is none.
+// Opens the run store to write to, and makes it if there is none: `given`, or the one in Hone's state folder.
 Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& given);
-// Returns the file in which `hone tune` keeps its points, and which `hone db` reads, unless --db names another.
+// Returns the database in which `hone tune` keeps its measurements and which `hone db` reads, unless --db names another
+// file.
 std::string TuningDatabasePath(const CommandContext& context);
-// Returns this program's version and commit in the form of SweepRequest.
+// Returns this program's version and commit, as SweepRequest takes them.
 std::string SweepBuild();
-// Checks that a file of this name could be written at the end: kInvalidArgument where the name is a folder or a device.
-// Call it before the work; an empty name passes.
+// Checks that a result can be written to `path`: kInvalidArgument if it is a folder or a device. Call this before the
+// work begins. An empty path passes.
 Status CheckOutput(const std::string& path);
 
-// Returns the evaluation's JSON with `sandbox_warnings` (docs/evaluation-json.md): the output of a command for one
-// evaluation.
+// Returns the evaluation's JSON with `sandbox_warnings` added (docs/evaluation-json.md), which commands that make one
+// evaluation print.
 std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evaluation);
 // Returns the exit status of a command that judged one candidate.
 int ExitStatusOf(Verdict verdict);

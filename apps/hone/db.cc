@@ -32,7 +32,7 @@ struct DbFlags {
   bool json = false, really = false;
 };
 
-// Opens the database without making one.
+// Opens the database, which must exist.
 Result<std::unique_ptr<TuningDatabase>> OpenToRead(const CommandContext& context, const DbFlags& flags) {
   const std::string path = flags.file.empty() ? TuningDatabasePath(context) : flags.file;
   if (!FileExists(path)) {

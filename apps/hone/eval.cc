@@ -42,7 +42,8 @@ struct EvalFlags {
   int trials = 5;
 };
 
-// Returns advice: a candidate that is quick on a GPU may take minutes on the simulated one, at the timed sizes.
+// Returns advice if a simulated candidate was timed out: at the timed sizes, a candidate that is quick on a GPU may
+// take minutes on the simulated one.
 std::string WhatHelpsASlowSimulation(const Evaluation& evaluation, const EvalFlags& flags) {
   if (!evaluation.modelled || evaluation.verdict != Verdict::kTimedOut ||
       evaluation.detail.find("the kernel did not finish") == std::string::npos) {
@@ -135,7 +136,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   if (IsSubmission(flags.candidate)) return RunSubmission(context, flags, task, std::move(request));
   if (flags.hosted) return Status::InvalidArgument("--hosted is for a .py file with a ModelNew: leave it out");
   std::unique_ptr<Evaluator> evaluator;
-  if (kernel) {  // compiled for this device
+  if (kernel) {  // a kernel is compiled for the device that the evaluator opens
     HONE_ASSIGN_OR_RETURN(evaluator, OpenEvaluator(context, flags.device));
     HONE_ASSIGN_OR_RETURN(request.source, ExportKernel(task, *kernel, evaluator->facts(), {.environment = context.environment}));
   }
@@ -147,7 +148,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   if (flags.device.json) {
     Print("{}", EvaluationOutput(*evaluator, evaluation));
   } else {
-    // The profile says what its findings say, and more.
+    // The profile's text contains its findings, so they are not printed twice.
     const std::string profile = evaluation.profile ? DescribeProfile(*evaluation.profile, "  ") : "";
     if (evaluation.profile) {
       std::erase_if(evaluation.findings, [&](const Finding& told) {

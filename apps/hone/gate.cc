@@ -29,14 +29,14 @@ struct GateFlags {
   int parallel = GateOptions().parallel;
 };
 
-// Parses "2%" or "0.02".
+// Parses a share: "2%" or "0.02".
 Result<double> Share(const char* option, const std::string& text, double least, double most) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   const bool percent = std::string_view(end) == "%";
   const double share = percent ? number / 100 : number;
   const bool whole = end != text.c_str() && (percent || *end == '\0');
-  // "2" would be 200 %, where 2 % was meant.
+  // A share of 1 or more needs a percent sign: "2" would mean 200 %, and its author probably meant 2 %.
   if (whole && !percent && share >= 1)
     return Status::InvalidArgument(fmt::format("{} {}: that is {:g}%; write a share with a percent sign, such as {}%", option, text, 100 * share, text));
   if (whole && share >= least && share <= most) return share;
@@ -44,7 +44,8 @@ Result<double> Share(const char* option, const std::string& text, double least, 
                                              text, 100 * least, 100 * most));
 }
 
-// A mistyped folder is not made: CI would look for the report elsewhere, after a gate of many minutes.
+// Checks that the report's folder exists. A mistyped folder is not made: CI would look for the report elsewhere, after
+// a gate of many minutes.
 Status CheckReportFile(const char* option, const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckOutput(path));
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -54,7 +55,7 @@ Status CheckReportFile(const char* option, const std::string& path) {
       "{} {}: there is no folder {}; correct the path, or make that folder first", option, path, folder.string()));
 }
 
-// Writes the files that were asked for. What was found has been printed, whether or not they can be written.
+// Writes the reports that the options name. The result has been printed by then, whether or not they can be written.
 Status WriteReports(const GateFlags& flags, const std::string& junit, const std::string& markdown) {
   Status written;
   const auto write = [&](const char* option, const std::string& path, const std::string& text) {
@@ -68,7 +69,7 @@ Status WriteReports(const GateFlags& flags, const std::string& junit, const std:
   return written;
 }
 
-// `printed` becomes true when a verdict has been printed.
+// Runs the gate. `printed` becomes true when a verdict has been printed.
 Status Judge(CommandContext& context, const GateFlags& flags, bool& printed) {
   GateOptions options;
   HONE_ASSIGN_OR_RETURN(options.slower, Share("--slower", flags.slower, 0, 10));
@@ -116,7 +117,7 @@ void Run(CommandContext& context, const GateFlags& flags) {
   const GateError error{
       .base = flags.base, .head = flags.head, .message = status.message(), .exit_status = context.exit_status};
   if (flags.device.json) Print("{}\n", DumpJson(GateErrorJson(error), 2));
-  // Where the reports themselves cannot be written, the message is out already.
+  // If these reports cannot be written either, the message on standard error is enough.
   (void)WriteReports(flags, GateErrorJUnit(error), GateErrorMarkdown(error));
 }
 

@@ -19,9 +19,9 @@ constexpr const char* kUsage = "wrong usage, or a file that is not there or not 
 constexpr const char* kEnvironment = "the environment failed: a device, a compiler, a disk, a service";
 constexpr const char* kSpool = "the answer waits in a spool (--device spool:DIR) and is not there yet";
 
-// These exit statuses are those of commands that only list or write.
+// Returns the exit statuses of commands that only list or write.
 Statuses Lists() { return {{0, "done"}, {2, kUsage}, {3, kEnvironment}}; }
-// These exit statuses are those of commands that judge one candidate.
+// Returns the exit statuses of commands that judge one candidate.
 Statuses Judges() {
   return {{0, "the candidate is right"}, {1, "the candidate was rejected"}, {2, "wrong usage, or a task or plan that is not valid"}, {3, kEnvironment}, {4, kSpool}};
 }

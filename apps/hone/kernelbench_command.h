@@ -19,21 +19,21 @@ struct KernelBenchFlags {
   std::vector<int> levels, numbers;
   bool compiled = false, no_time = false, hosted = false;
   int trials = 5;
-  RunFlags run;  // flags of a search; there is one if a model is named
+  RunFlags run;  // options of a search, which happens if a model is named
   std::string name = "kernelbench", store;
 };
 
-// Leaves the problems that --level and --problem choose. kInvalidArgument where none is left.
+// Removes the problems that --level and --problem do not choose. kInvalidArgument if none is left.
 Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found);
-// Returns the problem's task, which is made once and kept in `folder`.
+// Returns the problem's task. It is made once and then read from `folder`.
 Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& problem, const std::string& text,
                              const std::string& folder);
-// Writes summary.json and report.html to --out and prints the table, or the JSON. `conditions`: a sentence for the
-// page.
+// Writes summary.json and report.html to the folder --out, and prints the table or the JSON. `conditions`: a sentence
+// for report.html on how the results were measured.
 Status TellSuite(const KernelBenchFlags& flags, const std::vector<SuiteResult>& results, bool timed,
                  const std::string& conditions, nlohmann::json extra);
 
-// hone bench kernelbench DIR --model …: an ordinary run for each problem, kept in the run store under NAME.levelL_P.
+// Does `hone bench kernelbench DIR --model …`: an ordinary run for each problem, stored under NAME.levelL_P.
 Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone bench kernelbench DIR --model MODEL: for each problem an ordinary run, with one strategy and one budget, then a
-// fresh verdict of what it found against the module itself, eager and compiled.
+// hone bench kernelbench DIR --model MODEL makes an ordinary run for each problem, with one strategy and one budget. It
+// then judges the kernel that was found anew, against the module itself, eager and compiled.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -43,7 +43,7 @@ struct Campaign {
   SignalStop signals;
 };
 
-// Begins or continues the problem's run. kPending: its model has not answered yet.
+// Begins or continues the problem's run. kPending: the model has not answered yet.
 Result<RunView> Search(Campaign& campaign, const Task& task, const std::string& id) {
   Result<RunView> view = LoadRun(*campaign.store, id);
   const RunOptions& options = campaign.run.options;
@@ -79,7 +79,8 @@ Result<RunView> Search(Campaign& campaign, const Task& task, const std::string& 
   return ContinueRun(dependencies, id);
 }
 
-// Takes a problem from its file to its verdict. kPending and kCancelled: the same command continues later.
+// Takes a problem from its file to its verdict. After kPending and kCancelled, the same command continues the problem
+// later.
 Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem) {
   const KernelBenchFlags& flags = campaign.flags;
   const bool timed = !campaign.evaluator->facts().modelled && !flags.no_time;
@@ -105,7 +106,7 @@ Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem
     HONE_ASSIGN_OR_RETURN(const RunView view, Search(campaign, *task, id));
     if (!RunIsOver(view))
       return Status::Pending(fmt::format("run {} is not over ({})", id, view.ended.empty() ? "open" : view.ended));
-    // The best version, else the task's own first version where it has one.
+    // Takes the best version; if there is none, the task's own first version, if it has one.
     std::string source = view.best == 0 ? task->seed_source : "";
     if (view.best != 0) {
       HONE_ASSIGN_OR_RETURN(source, campaign.store->Source(view.node(view.best).source_hash));
@@ -180,7 +181,7 @@ Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags)
     if (!result.ok()) {
       if (campaign.signals.token().stop_requested())
         return Status::Cancelled("stopped; the same command goes on from here");
-      // A run that waits for its model, or a failure that may pass: the same command takes it up again.
+      // The run waits for its model, or failed in a way that may pass: the same command, given again, continues it.
       const bool pending = result.status().code() == StatusCode::kPending;
       waiting += pending;
       if (!pending) failed = result.status().WithContext(problem.name);

@@ -16,7 +16,7 @@
 #include "hone/signal_stop.h"
 
 int main(int argc, char** argv) {
-  // Children of this program (compilers, workers, the simulator) are this program under another name.
+  // Compilers, workers and the simulator are child processes that run this same executable with a hidden command.
   if (std::optional<int> status = hone::RunHiddenCommand(argc, argv)) return *status;
 
   hone::MakeFileLimitAnError();

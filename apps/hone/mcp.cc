@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone mcp is the judge as a server that coding agents start and talk to over standard input and output.
+// hone mcp serves the judge to coding agents, which start it and talk to it over standard input and output.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ Status Run(CommandContext& context, const McpFlags& flags) {
   options.build = SweepBuild();
   for (char** entry = environ; *entry != nullptr; ++entry) options.run_environment.emplace_back(*entry);
   const auto toolbox = std::make_shared<mcp::Toolbox>(std::move(options));
-  // Calls may outlast the client and thus this function, so the resources that they use are never destroyed.
+  // Calls may outlast the client and so this function. The resources that they use are therefore never destroyed.
   mcp::Resources* const resources = mcp::MakeResources(toolbox).release();
   const BuildFacts build = ThisBuild();
   const bool for_agent = !flags.agent.empty();
@@ -57,8 +57,8 @@ Status Run(CommandContext& context, const McpFlags& flags) {
                                          .tools = for_agent ? mcp::AgentTools(toolbox, flags.agent) : mcp::AllTools(toolbox),
                                          .resources = for_agent ? nullptr : resources},
                                         STDIN_FILENO, STDOUT_FILENO);
-  // The threads of those calls hold evaluators, which cannot be destroyed meanwhile; their temporary folders go with
-  // the process.
+  // Threads of abandoned calls use evaluators, which therefore cannot be destroyed. Ending by a signal removes their
+  // temporary folders.
   if (end.abandoned_calls > 0) EndBySignalWithoutTemporaries(SIGPIPE);
   return Status::Ok();
 }

@@ -44,7 +44,7 @@ std::string ModelSpecification(const ModelFlags& options) {
 
 Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelFlags& options, RunStore* store,
                                                          AgentPlace agents) {
-  if (!options.prices.empty()) {  // its errors are reported even where no model needs a price
+  if (!options.prices.empty()) {  // errors in the price file are reported even if no model needs a price
     HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.prices, 1 << 20));
     HONE_RETURN_IF_ERROR(PriceTable::Parse(text, options.prices).status());
   }

@@ -20,9 +20,9 @@ class Option;
 namespace hone {
 
 struct ModelFlags {
-  std::vector<std::string> models;  // --model, as often as it was given: [ROLE=]MODEL; none: builtin
+  std::vector<std::string> models;  // values of --model, [ROLE=]MODEL, one for each use of the option; none: builtin
   std::string base_url, key_env, prices;
-  double request_seconds = 0;  // 0: no limit beside the run's own --request-limit
+  double request_seconds = 0;  // 0: no limit besides the run's own --request-limit
   double stall_seconds = 120;
   int max_retries = 6;
   // The roles that --model may name; empty: those of ProviderOptions. A command may narrow them to its strategy's.
@@ -31,11 +31,11 @@ struct ModelFlags {
 
 void AddModelFlags(CLI::App& app, ModelFlags& options);
 
-// Returns the models as one specification, one a line: a run records it, and MakeProvider and `models` of a resumed run
-// read it (a single element with line breaks is as good as several elements).
+// Returns the models as one specification, one per line. A run stores it; MakeProvider reads it, and so does `models`
+// when the run is resumed (one element with line breaks means the same as several elements).
 std::string ModelSpecification(const ModelFlags& options);
 
-// An AgentPlace is for agent:COMMAND; commands that start no runs leave it empty.
+// What agent:COMMAND needs. Commands that start no runs leave the fields empty.
 struct AgentPlace {
   std::string folder;   // each run's agent has a folder of its own below it
   std::string program;  // path of this program

@@ -25,15 +25,15 @@ struct NewFlags {
   TaskAnswers answers;
   std::string from, out, oracle;
   bool force = false, json = false, no_check = false;
-  // These two are for PyTorch modules.
+  // Options for PyTorch modules:
   std::vector<std::string> inputs, fixed;
   std::string init, workload;
   bool eval_mode = false, accept_licence = false;
   double memory_gb = 0, limit_seconds = 300;
 };
 
-// Suggests a role after "the oracle's q[0] is NaN": where q was taken for a pure output, its former contents may be
-// missing.
+// Suggests another role for a tensor after "the oracle's q[0] is NaN". If q was taken for a pure output, its former
+// contents may be missing.
 std::string RoleToTry(const std::string& problem, const TaskDraft& draft) {
   constexpr std::string_view kBegin = "the oracle's ";
   const size_t bracket = problem.find('[');
@@ -232,7 +232,8 @@ Status Run(CommandContext& context, NewFlags& flags) {
     Print("\nGuessed, not read from the file; each with the option that says otherwise:\n");
     for (const std::string& line : draft.guessed) Print("  {}\n", line);
   }
-  // The checks would refuse an incomplete draft at its first line: the questions above come first.
+  // The checks would refuse an incomplete draft at its first line, so they are suggested only if no question above is
+  // open.
   if (prepared.complete) {
     Print("\n{}hone tasks check {}\n",
           ready ? "Oracle and seed compile, run and agree on the simulated GPU.\nNext: " : "Then: ", out);

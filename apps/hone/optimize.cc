@@ -38,15 +38,16 @@ struct OptimizeFlags {
   bool list_settings = false;
 };
 
-// A Prepared holds task, options and id of a new run, or of one that continues.
+// Task, options and id of a run, new or resumed.
 struct Prepared {
   Task task;
   RunOptions options;
-  std::string id;            // empty: not made yet
+  std::string id;            // empty: the run does not exist yet
   std::string broken_start;  // text of a broken start; empty: none
   ModelFlags models;
   bool suspend = false;
-  std::optional<PromptLibrary> prompts;  // none: the run's own
+  // from the folder --prompts; nullopt: those of the stored run, or the embedded ones
+  std::optional<PromptLibrary> prompts;
 };
 
 Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& flags, RunStore& store) {
@@ -72,7 +73,7 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
   HONE_ASSIGN_OR_RETURN(prepared.task, FindTask(context, flags.task));
   if (!flags.seed_file.empty()) {
     HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(flags.seed_file));
-    // A plan may leave shapes out: the task's own seed serves them, as in `hone eval`.
+    // The kernel's plan may not cover all shapes; the task's own seed then serves the others, as in `hone eval`.
     HONE_ASSIGN_OR_RETURN(prepared.task.seed_source, JoinSeed(prepared.task, source, flags.seed_file));
   }
   if (!flags.broken_file.empty()) {
@@ -87,11 +88,12 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
   return prepared;
 }
 
-// `report` and `kernel` name the files that were written; empty: the file was not written.
+// Writes the report and the best kernel. `report` and `kernel` receive the files' names; empty: the file was not
+// written.
 Status WriteResults(const CommandContext& context, const OptimizeFlags& flags, RunStore& store, const RunView& view,
                     std::string& report, std::string& kernel) {
   const std::string base = fmt::format("{}/reports/{}", context.state_directory, view.info.id);
-  // The kernel comes first: it is smaller, and it is the purpose of the run.
+  // The kernel is written first: it is smaller, and it is the purpose of the run.
   if (view.best != 0) {
     const std::string path = flags.out.empty() ? base + ".cu" : flags.out;
     HONE_ASSIGN_OR_RETURN(std::string source, store.Source(view.node(view.best).source_hash));
@@ -109,7 +111,7 @@ Status WriteResults(const CommandContext& context, const OptimizeFlags& flags, R
 std::string WhereQuestionsLie(const ModelFlags& models) {
   std::string text;
   for (const std::string& listed : models.models) {
-    for (size_t start = 0; start <= listed.size();) {  // a stored run's models stand one a line
+    for (size_t start = 0; start <= listed.size();) {  // a stored run's models are one text with a line for each
       const size_t end = std::min(listed.find('\n', start), listed.size());
       const std::string model = listed.substr(start, end - start);
       start = end + 1;
@@ -127,7 +129,7 @@ bool GoalReached(const RunView& view) {
          view.final_result->evaluation.geomean_speedup.value_or(0) > 1;
 }
 
-// Repeats a recorded run from its record (--replay), and judges its winner anew where --device says so.
+// Replays a recorded run from its log (--replay). If --device names one, its winner is judged anew.
 Status Replay(CommandContext& context, const OptimizeFlags& flags) {
   std::unique_ptr<RunStore> store;
   std::string run = flags.replay;
@@ -177,7 +179,7 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
 
 Status Run(CommandContext& context, const OptimizeFlags& flags) {
   if (!flags.replay.empty()) return Replay(context, flags);
-  // Errors of these names are found now, and not when the run is over.
+  // Errors in these names are reported now, and not when the run is over.
   for (const std::string& path : {flags.report, flags.out}) HONE_RETURN_IF_ERROR(CheckOutput(path));
   std::unique_ptr<RunStore> store;
   if (flags.resume.empty()) {
@@ -244,7 +246,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
                                                      ended.status().message(), prepared.id));
   }
   std::string report, kernel;
-  // The findings are printed even where files cannot be written: the store has them.
+  // Results are printed even if the files cannot be written, because the store has them.
   const Status written = WriteResults(context, flags, *store, *ended, report, kernel);
   if (talk) {
     Print("\nEnded: {} ({})\n{}", ended->ended, ReasonText(*ended), ResultText(*ended, context.columns));

@@ -37,7 +37,7 @@ Status Serve(const ReportFlags& flags, const std::string& path) {
     id = run.view.info.id;
     store = std::move(run.store);
   } else {
-    // A run that has only just begun has no events yet, and is followed from its first.
+    // A live report also shows a run that has only just begun and has no events yet.
     HONE_ASSIGN_OR_RETURN(store, OpenStoreToRead(path));
     HONE_ASSIGN_OR_RETURN(const RunInfo info, store->FindRun(flags.runs[0]));
     id = info.id;

@@ -26,8 +26,8 @@ void AddField(CLI::App& command, RunFlags& flags, const char* name, Field RunOpt
   });
 }
 
-// Refuses values that no run can use, wherever they came from. JSON has no NaN: a run that began with one could not be
-// read again.
+// Refuses values that no run can use, whether from the file or the command line. JSON has no NaN: a run stored with one
+// could not be read again.
 Status CheckRunOptions(const RunOptions& o) {
   struct Bound {
     const char* name;
@@ -136,7 +136,7 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
   run.models = flags.models;
   if (run.models.models.empty()) run.models.models = std::move(config.models);
   run.options.model = ModelSpecification(run.models);
-  // A coding agent needs no strategy but its own, so naming the model is enough.
+  // A coding agent works with one strategy only, so naming it as the model also chooses the strategy.
   const bool of_agent = run.models.models.size() == 1 && run.models.models.front().starts_with("agent:");
   const bool named = std::any_of(flags.of_new_runs.begin(), flags.of_new_runs.end(),
                                  [](const CLI::Option* o) { return o->count() > 0 && o->check_lname("strategy"); });
@@ -145,8 +145,8 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
   if (run.suspend) run.options.rounds = true;
   HONE_RETURN_IF_ERROR(CheckSuspend(run.suspend, run.models));
   HONE_RETURN_IF_ERROR(CheckRunOptions(run.options));
-  // The mechanical rewrites end by themselves and repair nothing: a limit on steps, or repairs, would only stop them
-  // early.
+  // The builtin model's mechanical rewrites end by themselves and repair nothing. Limits on steps, and repairs, would
+  // only stop them early.
   if (run.options.model == "builtin") {
     for (const char* name : {"refine.depth", "refine.fixes", "team.fixes", "team.rounds", "team.cases", "single.rounds"}) {
       run.options.settings.emplace(name, 0);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file holds the options of a run, shared by the commands that start runs: from a config file, overridden by the
-// command line.
+// Declares the options of a run, which the commands that start runs share. Values come from a config file, and the
+// command line overrides them.
 #pragma once
 
 #include <functional>
@@ -25,9 +25,9 @@ struct RunFlags {
   std::vector<std::string> settings;  // --set, as given
   double minutes = 0;
   bool suspend = false, no_profile = false, no_seed_sweep = false, no_calls = false;
-  // These functions copy values from the command line over those of the config file.
+  // Functions that copy the options given on the command line over the config file's values.
   std::vector<std::function<void(RunOptions&)>> given;
-  std::vector<const CLI::Option*> of_new_runs;  // options that a continued run has already
+  std::vector<const CLI::Option*> of_new_runs;  // options of new runs only; a continued run has its own from the log
 };
 void AddRunFlags(CLI::App& command, RunFlags& flags);
 
@@ -35,12 +35,12 @@ struct ResolvedRun {
   RunOptions options;
   ModelFlags models;
   bool suspend = false;
-  std::optional<PromptLibrary> prompts;  // --prompts; none: the embedded ones
+  std::optional<PromptLibrary> prompts;  // from the folder --prompts; nullopt: the embedded ones
 };
-// Reads the config file and the prompts' folder. kInvalidArgument and kNotFound come from their readers.
+// Reads the config file and the prompts' folder. Errors are those of their readers: kInvalidArgument and kNotFound.
 Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags);
 
-// Returns kInvalidArgument where an option was given that a continued run has from its beginning, and would ignore.
+// Returns kInvalidArgument if the user gave an option that a continued run would ignore, because its log has the value.
 Status CheckResume(const RunFlags& flags);
 
 // Checks that --suspend is used only with models that may take any time to answer.
@@ -50,12 +50,12 @@ Status CheckSuspend(bool suspend, const ModelFlags& models);
 // kInvalidArgument with the remedy.
 Status CheckTarget(const RunOptions& options, const Evaluator& evaluator);
 
-// Turns `any` into `cuda` where the evaluator reports that CuTe is missing, so that the model knows before anything is
-// judged.
+// Sets the target `any` to `cuda` if the evaluator reports that CuTe is missing, so that the model is not asked for
+// kernels that cannot be judged.
 void SettleTarget(RunOptions& options, const Evaluator& evaluator);
 
-// Checks --max-cost, which needs prices. kInvalidArgument when no reply's cost will ever be known, with the models and
-// the remedy; otherwise returns a warning sentence when some replies may have none, or an empty one.
+// Checks --max-cost, which needs prices. kInvalidArgument, with the models and the remedy, if no reply's cost will ever
+// be known. Otherwise returns a warning sentence if the cost of some replies may be unknown, or an empty string.
 Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvider& provider);
 
 // Returns a table of every setting with default, range, meaning and source.

@@ -23,7 +23,7 @@ struct RunsFlags {
 Status Run(const CommandContext& context, const RunsFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
   std::vector<RunSummary> runs;
-  if (FileExists(path)) {  // listing makes no store
+  if (FileExists(path)) {  // a missing store means no runs: listing does not make one
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenStoreToRead(path));
     HONE_ASSIGN_OR_RETURN(runs, SummarizeRuns(*store));
   }

@@ -38,7 +38,8 @@ Status Run(const CommandContext& context, const ShowFlags& flags) {
       return Status::NotFound(fmt::format("node {} of run {} has no source", node, run.view.info.id));
     }
     HONE_ASSIGN_OR_RETURN(std::string source, run.store->Source(run.view.node(node).source_hash));
-    // A file or a program gets the text byte for byte; a terminal would obey what a model put into a comment.
+    // A file or a program gets the text byte for byte. On a terminal, control characters that a model wrote would take
+    // effect.
     if (context.stdout_is_terminal) {
       Print("{}", source);
     } else {

@@ -19,8 +19,8 @@ namespace {
 std::atomic<int> signals_seen{0};
 int to_ender = -1;  // a pipe to the thread that ends the process; -1: there is none
 
-// LastWork is the work that a command must do before a signal ends it. It is never destroyed: a thread may use it while
-// the process ends.
+// What a command must do before a signal ends it. The object is never destroyed: a thread may use it while the process
+// ends.
 struct LastWork {
   std::mutex mutex;
   std::function<void()> work;
@@ -34,7 +34,7 @@ void SetLastWork(std::function<void()> work) {
   TheLastWork().work = std::move(work);
 }
 
-// A handler may do no more than write a byte or set a flag.
+// Handles a signal. A handler may do no more than write a byte or set a flag.
 void EndProcess(int number) {
   const int error = errno;
   const char byte = static_cast<char>(number);

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file handles Ctrl-C. A signal ends a command at once and removes the command's temporary folders; where a
-// command can stop cleanly, the first signal asks it to do so, and the second ends it, which loses nothing that is
-// stored.
+// Handles Ctrl-C. By default a signal ends a command at once and removes its temporary folders. If a command can stop
+// cleanly, the first signal requests that, and the second ends the process; nothing that is stored is lost.
 #pragma once
 
 #include <csignal>
@@ -17,7 +16,7 @@ namespace hone {
 // (nohup, a shell's background) stays so. Call it once, from main.
 void RemoveTemporariesOnSignals();
 
-// Turns SIGINT and SIGTERM into a stop request while it lives. One at a time.
+// While an object lives, SIGINT and SIGTERM become a stop request. Only one object may live at a time.
 class SignalStop {
  public:
   // `before_end`, if any, is called before a signal ends the process while this object lives: from a thread of its own,

@@ -43,7 +43,8 @@ void List(CommandContext& context, bool as_json) {
   if (as_json) Print("{}\n", DumpJson(Json{{"tasks", tasks}}, 2));
 }
 
-// The least times are those of the device that --device auto would take: the first GPU, else the simulated one.
+// Describes a task, with the least times on the device that --device auto would take: the first GPU, else the simulated
+// one.
 Status Show(CommandContext& context, const std::string& name, bool as_json) {
   HONE_ASSIGN_OR_RETURN(const Task task, FindTask(context, name));
   const DeviceList list = ListDevices(context.cuda_home, context.cutlass_home, context.search_path);

@@ -80,7 +80,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   const TuneResult& result = swept->result;
 
   std::string out;
-  // The table is shown even where the file cannot be written.
+  // The table is printed even if the file cannot be written.
   Status written;
   const auto write = [&](const std::string& path, const std::string& text) {
     written = WriteFileAtomically(path, text);
@@ -90,7 +90,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
       flags.out.empty() ? std::filesystem::path(flags.candidate).replace_extension(".tuned.cu").string() : flags.out;
   if (swept->judged) swept->judged->candidate = target;  // the judged text is the file that is written
   if (swept->tuned) write(target, *swept->tuned);
-  // A user who names an output file gets one: the unchanged candidate where nothing is better.
+  // A user who names an output file gets one: if nothing is better, it holds the unchanged candidate.
   if (!swept->stopped && result.needs_no_change && !flags.out.empty()) write(flags.out, candidate.source);
   if (talk) {
     Print("\n{}\n{}.\n", PointTable(result), result.summary);
@@ -131,7 +131,7 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
       ->check(kAboveZero)
       ->capture_default_str();
   AddTrialsOption(*command, flags->trials, "random input sets at each timed case, of each binding");
-  // The timing protocol looks five times, at two groups each or more.
+  // The timing protocol analyses its data five times, each time with at least two more groups.
   const CLI::Validator enough([](std::string& text) {
     const bool none = text == "0";
     return none || CLI::Range(kLeastQuads, kMostQuads)(text).empty()

@@ -117,7 +117,7 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   if (std::error_code none; std::filesystem::exists(flags.spool, none) && !std::filesystem::is_directory(flags.spool, none)) {
     return Status::InvalidArgument(fmt::format("--spool {}: this is a file; name the folder that evaluations are put in", flags.spool));
   }
-  // A worker that stays may be started before its spool exists; for one that looks once, a missing folder is an error.
+  // A worker that keeps running may be started before its spool exists. With --once, a missing folder is an error.
   if (std::error_code none; flags.once && !std::filesystem::is_directory(flags.spool, none)) {
     return Status::NotFound(fmt::format("--spool {}: there is no such folder, so nothing waits in it; `hone eval … --device spool:{}` makes it", flags.spool, flags.spool));
   }
