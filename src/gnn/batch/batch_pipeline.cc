@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tickets number the batches of all epochs in delivery order. A worker takes the next ticket, prepares its batch
-// without holding the lock, and puts it into the ring at the ticket's place; the consumer takes batches off the ring in
-// order. Tickets are issued at most `limit` ahead of the consumer, which bounds the queue and keeps the ring's places
-// distinct. One mutex guards everything: it is taken twice per batch, and a batch takes milliseconds.
+// The batches of all epochs are numbered in delivery order; such a number is a ticket. A worker takes the next ticket,
+// prepares its batch without holding the lock, and puts the batch into the ring at the ticket's place. The consumer
+// takes batches off the ring in order. Tickets are issued at most `limit` ahead of the consumer: this bounds the queue
+// and keeps the ring's places distinct. One mutex guards everything. It is taken twice per batch, and a batch takes
+// milliseconds.
 #include "hone/gnn/batch_pipeline.h"
 
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ struct Slot {
   Status status;
 };
 
-// An epoch in progress: tickets first … first + count - 1.
+// An epoch in progress, whose batches have the tickets first … first + count - 1.
 struct ActiveEpoch {
   EpochPlan plan;
   int64_t first = 0;
@@ -197,7 +198,7 @@ class PipelineImplementation final : public BatchPipeline {
  private:
   Slot*& Place(int64_t ticket) { return ring_[static_cast<size_t>(ticket % queue_)]; }
 
-  // Returns an upper bound of a batch's rows, assumed until batches have been seen.
+  // Returns an upper bound of a batch's rows, used until the first batch was measured.
   int64_t MostRows() const {
     double rows = static_cast<double>(options_.batch), frontier = rows;
     for (const int32_t fanout : options_.sampler.fanouts) {
@@ -256,7 +257,8 @@ class PipelineImplementation final : public BatchPipeline {
     return slot;
   }
 
-  // Batches differ little in size; the largest so far determines how many fit into the budget.
+  // Records the largest batch so far, which decides how many batches fit into the budget; batches differ little in
+  // size.
   void UpdateLargest(const Slot& slot) {
     const int64_t bytes = slot.batch.features.num_rows * features_.stride_bytes;
     if (!measured_) largest_bytes_ = 0;
@@ -315,8 +317,8 @@ class PipelineImplementation final : public BatchPipeline {
     return Status::Ok();
   }
 
-  // Begins the transfers that are next in order, on whichever thread made them possible. Called and left with the lock
-  // held, which is released during Start.
+  // Begins the transfers that are next in order, on whichever thread made them possible. The lock is held at entry and
+  // at return, and released during Start.
   void StartTransfers(std::unique_lock<std::mutex>& lock) {
     if (options_.transfer == nullptr || starting_) return;
     const int64_t ahead = std::max(options_.transfer->ahead(), 1);
@@ -360,11 +362,11 @@ class PipelineImplementation final : public BatchPipeline {
     slot->status = Status::Ok();
   }
 
-  // Called with the lock held.
+  // Takes back a batch object. The caller holds the lock.
   void Reclaim(Slot* slot) noexcept {
-    // Where there are more batch objects than the budget allows (it was computed from smaller batches), this one's rows
-    // are freed. Those that the consumer holds at once are needed again in the next epoch: pinned memory takes tens of
-    // milliseconds to get, and getting it waits for the device.
+    // If there are more batch objects than the budget now allows (they were made when batches were smaller), this one's
+    // rows are freed. Objects for as many batches as the consumer held at once are kept: the next epoch needs them
+    // again, and pinned memory takes tens of milliseconds to allocate, which also waits for the device.
     if (static_cast<int64_t>(free_.size()) > Limit() + most_lent_) slot->rows.Drop();
     free_.push_back(slot);
   }
@@ -377,16 +379,17 @@ class PipelineImplementation final : public BatchPipeline {
   const int local_shards_;
   const int64_t queue_;
   std::vector<std::unique_ptr<NeighborSampler>> samplers_;
-  PipelineTimes times_;  // the consumer's times
+  PipelineTimes times_;  // what TakeTimes returns; only the consumer writes it
 
   std::mutex mutex_;
-  std::condition_variable work_;      // a ticket may be taken, or stopping
-  std::condition_variable prepared_;  // a batch was prepared or its transfer begun
-  std::condition_variable idle_;      // no worker is busy
-  // Under the mutex. Tickets: taken <= started <= issued <= planned (started: with a transfer stage).
+  std::condition_variable work_;      // wakes workers: a ticket may be taken, or the pipeline is stopping
+  std::condition_variable prepared_;  // wakes the consumer: a batch was prepared, or its transfer begun
+  std::condition_variable idle_;      // wakes Cancel: no worker is busy
+  // Tickets, guarded by the mutex: taken <= started <= issued <= planned (started: by the transfer stage, if there is
+  // one).
   int64_t taken_ = 0, started_ = 0, issued_ = 0, planned_ = 0;
-  int64_t lent_ = 0, most_lent_ = 0;  // batches on loan to the consumer, and the most that ever were
-  int busy_ = 0;                      // workers between a ticket and the ring
+  int64_t lent_ = 0, most_lent_ = 0;  // batches lent to the consumer now, and the most that it ever held
+  int busy_ = 0;                      // workers that prepare a batch now
   bool starting_ = false;             // a thread is in TransferStage::Start
   bool stopping_ = false;
   bool measured_ = false;

@@ -167,7 +167,7 @@ TEST(BatchPipeline, DealsAStepToShardsOfNearEqualSizeTheLastTooAndKeepsTheGivenO
   BatchPipelineOptions options = Options(2);
   options.batch = 10;
   options.shards = 4;
-  const std::vector<NodeId> seeds = FirstNodes(49);  // a step of 40, a last one of 9
+  const std::vector<NodeId> seeds = FirstNodes(49);  // one step of 40 seeds and a last one of 9
   const auto pipeline = Make(options);
   ASSERT_TRUE(pipeline->Start({.seeds = seeds, .shuffle = false}).ok());
   std::vector<int> sizes;
@@ -247,7 +247,7 @@ TEST(BatchPipeline, CancelDropsWhatWasStartedAndTheNextEpochIsWhole) {
     ASSERT_TRUE(pipeline->Start({.seeds = seeds, .epoch = 5}).ok());
     for (int i = 0; i < taken; ++i) EXPECT_TRUE(Take(*pipeline));
     pipeline->Cancel();
-    std::fill(seeds.begin(), seeds.end(), -1);  // no longer read
+    std::fill(seeds.begin(), seeds.end(), -1);  // must not be read any more
     ASSERT_TRUE(pipeline->Start({.seeds = expected_seeds, .epoch = 1}).ok());
     EXPECT_TRUE(TakeEpoch(*pipeline) == expected);
   }
@@ -289,7 +289,7 @@ TEST(BatchPipeline, AllocatesNothingInTheSteadyState) {
   EXPECT_EQ(quiet, 3);
 }
 
-// All leases go back at once at an epoch's end, when more batch objects are free than tickets may be ahead.
+// All leases are returned at once at an epoch's end, so more batch objects are free than tickets may be ahead.
 TEST(BatchPipeline, KeepsTheBuffersOfBatchesThatWereOnLoanForTheNextEpoch) {
   BatchPipelineOptions options = Options(2);
   options.batch = 100;
@@ -310,7 +310,7 @@ TEST(BatchPipeline, KeepsTheBuffersOfBatchesThatWereOnLoanForTheNextEpoch) {
   EXPECT_EQ(quiet, 3) << "every epoch allocates rows anew";
 }
 
-// Replaces a device: copies on Start, and records the calls.
+// Stands for a device's transfer stage: copies on Start, and records the calls.
 class RecordingStage final : public TransferStage, public BufferAllocator {
  public:
   struct State final : TransferState {
@@ -371,7 +371,7 @@ TEST(BatchPipeline, TransfersStartInOrderAndAheadOfTheConsumer) {
     EXPECT_EQ(pipeline->TakeTimes().transfer_seconds, 5.0);
   }
   EXPECT_EQ(stage.started, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
-  // Two are ahead before the consumer asks; one more may begin between taking a batch and Finish.
+  // Two transfers are ahead before the consumer asks; one more may begin between taking a batch and Finish.
   EXPECT_LE(stage.most_ahead, 3);
   EXPECT_EQ(stage.released, 10);
   EXPECT_EQ(stage.buffers, 0) << "every buffer went back to the allocator";

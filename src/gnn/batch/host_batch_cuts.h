@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the parts of SALIENT's scheme (Kaler et al. 2022) are left out when the host's cores make a GPU's batches,
-// to measure what each is worth. No bit of a result depends on them.
+// Lists parts of SALIENT's scheme (Kaler et al. 2022) that can be left out when the host's cores make a GPU's batches,
+// to measure what each part is worth. Leaving parts out changes no bit of a result.
 #pragma once
 
 #include <string>
@@ -12,16 +12,18 @@
 
 namespace hone::gnn {
 
+// The parts to leave out; true: the part is left out.
 struct HostBatchCuts {
-  bool sampler = false;  // the plain sampler instead of the fast one
-  // Workers only sample. The thread that trains slices each batch's rows when it takes it, on all cores, into pageable
-  // memory, from where it is sent.
+  bool sampler = false;  // the fast sampler, which the plain one replaces
+  // Whole batches per worker. Workers then only sample. The training thread slices a batch's rows when it takes the
+  // batch, on all cores, into pageable memory, and sends the rows from there.
   bool batches = false;
-  bool overlap = false;      // a batch is sent once the one before it was trained on, and training waits for it
+  // overlapped sending: a batch is sent only after training on the one before, and training waits for it
+  bool overlap = false;
   std::string Text() const;  // "sampler,batches"; empty: nothing is left out
 };
 
-// Reads such a list. kInvalidArgument names a word that is none of the three.
+// Reads a list such as "sampler,batches". kInvalidArgument names a word that is none of the three.
 Result<HostBatchCuts> ParseHostBatchCuts(std::string_view text);
 
 }  // namespace hone::gnn

@@ -13,7 +13,8 @@ namespace hone::gnn {
 namespace {
 
 constexpr int64_t kLine = 64;
-// Gathered rows larger than this would push each other out of the cache before the consumer reads them.
+// Bytes of gathered rows above which streaming stores are used: more rows would evict each other from the cache before
+// the consumer reads them.
 constexpr int64_t kStreamAbove = int64_t{16} << 20;
 
 void PrefetchRow(const std::byte* row, int64_t bytes) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gathers feature rows and labels of a batch: random reads of a few cache lines each, written in order.
+// Gathers feature rows and labels of a batch: random reads of a few cache lines each, and sequential writes.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace hone::gnn {
 
-// How gathered rows are written. Streaming stores bypass the cache and save reading what is overwritten, but the
-// consumer then finds nothing in the cache.
+// How gathered rows are written. Streaming stores bypass the cache, and save reading the memory that is overwritten;
+// the consumer then finds no row in the cache. kAuto chooses by the number of bytes.
 enum class RowStores : uint8_t { kAuto, kPlain, kStreaming };
 
 struct SliceTuning {

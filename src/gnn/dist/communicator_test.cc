@@ -27,7 +27,7 @@ float Number(int rank, size_t i) {
 
 TEST(Communicator, AddsInTheOrderOfTheRanks) {
   for (const int count : {1, 2, 3, 5}) {
-    // More than a socket's buffer holds, fewer numbers than ranks, and none.
+    // Sizes: more than a socket's buffer holds, fewer numbers than ranks, and none.
     for (const size_t size : {size_t{200001}, size_t{2}, size_t{0}}) {
       std::vector<float> expected(size);
       bool order_matters = false;
@@ -118,7 +118,7 @@ TEST(Communicator, RanksThatAreOutOfStepSaySo) {
     if (status.code() == StatusCode::kInternal) {
       EXPECT_THAT(status.message(), HasSubstr("is out of step at gradients"));
     }
-    ranks[static_cast<size_t>(r)].reset();  // the other rank may see this first
+    ranks[static_cast<size_t>(r)].reset();  // the other rank may see this end first
   });
 }
 

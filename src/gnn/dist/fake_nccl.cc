@@ -25,7 +25,7 @@ int ncclGetVersion(int* version) { return *version = 22809, 0; }
 int ncclGetUniqueId(UniqueId* id) { return std::memset(id->bytes, 'u', sizeof(id->bytes)), 0; }
 int ncclCommInitRank(void** comm, int ranks, UniqueId id, int rank) {
   for (const char byte : id.bytes) {
-    if (byte != 'u') return 4;  // not what rank 0 made
+    if (byte != 'u') return 4;  // not the id that rank 0 made
   }
   if (rank < 0 || rank >= ranks) return 4;
   *comm = new Comm{ranks};

@@ -4,10 +4,10 @@
 // Moves a step's gradients between the GPUs of a run's ranks, by NCCL (nccl_communicator.h) or through the GPUs' own
 // memory (gnn/cuda/update/peer_exchange.h).
 //
-// Operations are enqueued on a stream and may be captured into a CUDA graph; every rank must enqueue the same ones in
-// the same order. Host-side decisions (which ranks are alive, when to stop) stay with the ranks' Communicator. Ranks
-// exchange only parts: each rank adds them up in its own fixed order (shard_sum.h, TreeNodes), so that no bit of a sum
-// depends on the number of ranks.
+// Operations are enqueued on a stream and may be captured into a CUDA graph; every rank must enqueue the same
+// operations in the same order. Decisions on the host (which ranks are alive, when to stop) are made through the ranks'
+// Communicator. Only parts of a sum are exchanged. Each rank adds up the parts in a fixed order (shard_sum.h,
+// TreeNodes), so that no bit of a sum depends on the number of ranks.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class GradientExchange : public WatchedDevice {
   virtual int size() const = 0;
   // Gathers `in` of every rank r into out[r * count … ] (device memory).
   virtual Status AllGather(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) = 0;
-  // Buffers in which the caller's own kernels may write into the other ranks' memory; null: not supported. Live as long
-  // as the exchange.
+  // Returns the buffers through which the caller's own kernels may write into other ranks' memory; null: not supported.
+  // They live as long as the exchange.
   virtual cuda::PeerRooms* rooms() { return nullptr; }
 };
 

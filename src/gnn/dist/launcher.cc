@@ -137,8 +137,8 @@ Result<LaunchResult> LaunchRanks(const LaunchOptions& options) {
         if (!rank.end) kill(rank.process.pid(), number);
       }
     }
-    // A rank that a signal ended is the reason, even if others are seen to end first: its connections close, and end
-    // the others, before the system has finished ending it.
+    // If a signal ended a rank, that rank is reported as the reason, even if others are seen to end first: its closing
+    // connections end the others before the system has finished ending it.
     bool running = false;
     for (size_t r = 0; r < ranks.size(); ++r) {
       RunningRank& rank = ranks[r];

@@ -137,8 +137,8 @@ class LoadedCommunicator final : public NcclCommunicator {
     return error == kSuccess || error == kInProgress ? Status::Ok() : Error("NCCL", error);
   }
 
-  // NCCL allows this while another thread is inside one of its calls, which then returns. So the lock, which such a
-  // call may hold, is awaited only for the duration of a Poll.
+  // Aborts the communicator. NCCL allows this while another thread is inside one of its calls, which then returns. Such
+  // a call may hold the lock, so the lock is awaited only as long as a Poll takes.
   void Abort() override {
     if (aborting_.exchange(true)) return;
     std::unique_lock lock(mutex_, std::try_to_lock);
@@ -200,7 +200,8 @@ Result<std::shared_ptr<NcclCommunicator>> MakeNcclCommunicator(ProcessGroup& gro
     if (bytes.size() != sizeof(id.bytes)) return Status::Internal("NCCL's unique id has the wrong size");
     std::copy(bytes.begin(), bytes.end(), id.bytes);
   }
-  // Blocks until all ranks are here. If a rank dies meanwhile, nothing wakes this call; the group's grace time ends it.
+  // This call returns when all ranks have called it. If a rank dies meanwhile, nothing wakes the call; the group's
+  // grace time ends the process.
   Comm comm = nullptr;
   HONE_RETURN_IF_ERROR(check("ncclCommInitRank", functions.init_rank(&comm, group.size(), id, group.rank())));
   auto made = std::make_shared<LoadedCommunicator>(functions, comm, group.rank(), group.size());

@@ -4,9 +4,9 @@
 // Sums and gathers between the GPUs of a run's ranks with NCCL, which is loaded at run time. The rules of
 // GradientExchange apply.
 //
-// Order of a sum: NCCL's own depends on the number of ranks and on the links between them: on one machine a run repeats
-// to the bit, on another number of GPUs it agrees to rounding. Where the bits must not depend on that number, AllGather
-// brings every rank the parts, to be added up in the caller's order (shard_sum.h, TreeNodes).
+// The order of a sum is NCCL's own. It depends on the number of ranks and on the links between them. On one machine a
+// run repeats to the bit; with another number of GPUs, results agree to rounding. If bits must not depend on that
+// number, use AllGather: every rank then has the parts, and adds them in its own fixed order (shard_sum.h, TreeNodes).
 //
 // NVLink multicast stays off: the caller sets NCCL_NVLS_ENABLE=0 in the environment before the first communicator,
 // unless the user has set it (libraries do not change the environment).
@@ -22,8 +22,8 @@ namespace hone::gnn {
 
 class NcclCommunicator : public GradientExchange {
  public:
-  virtual std::string version() const = 0;  // of the library: "2.28.9"
-  // out = the sum over all ranks of in (device memory; may be the same buffer).
+  virtual std::string version() const = 0;  // version of the library: "2.28.9"
+  // Computes out = the sum of all ranks' `in`. Both are device memory, and may be the same buffer.
   virtual Status AllReduceSum(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) = 0;
   // Copies `buffer` of rank `root` to every rank.
   virtual Status Broadcast(void* buffer, int64_t count, DeviceElement element, int root, CUstream_st* stream) = 0;

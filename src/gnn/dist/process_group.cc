@@ -68,7 +68,8 @@ Result<std::unique_ptr<ProcessGroup>> ProcessGroup::Join(GroupOptions options) {
   return group;
 }
 
-ProcessGroup::~ProcessGroup() = default;  // the client leaves before the server waits for all to have left
+// the members' order lets the client leave before the server waits for all ranks to leave
+ProcessGroup::~ProcessGroup() = default;
 
 Status ProcessGroup::Connect() {
   const RankPlace& place = options_.place;
@@ -129,7 +130,8 @@ Status ProcessGroup::Connect() {
     if (!IsLoopback(client_->own_address())) own.push_back(client_->own_address());
     for (std::string& address : InterfaceAddresses()) own.push_back(std::move(address));
   }
-  own.push_back("127.0.0.1");  // for ranks of the same host; elsewhere it reaches a stranger, which the token reveals
+  // Ranks on the same host can use this address. On another host it leads to a stranger, which does not know the token.
+  own.push_back("127.0.0.1");
   std::string addresses = std::to_string(BoundPort(listener.get()));
   for (const std::string& address : own) addresses += " " + address;
   HONE_RETURN_IF_ERROR(client_->Set(fmt::format("address/{}", place.rank), addresses));

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Joins a process to the other ranks of its run: how they connect, how they communicate, and how all end when one does.
+// Joins a process to the other ranks of its run: connects them, lets them communicate, and ends all of them when one
+// ends.
 //
 // Rank 0 serves the store (store_server.h); every rank has a watchdog (store_client.h) and a connection to each other
 // rank. When a rank is lost, every other rank's communicator is aborted, which wakes waiting threads with the reason.
@@ -33,10 +34,11 @@ class WatchedDevice {
 
 struct GroupOptions {
   RankPlace place;
+  // Seconds within which all ranks must join.
   double join_seconds = 120;
   double heartbeat_timeout = 10;  // silence in seconds after which a rank is lost
   double operation_seconds = 600;
-  // Seconds after a loss; heartbeat_timeout + grace_seconds is how long a rank can outlive another.
+  // Seconds from a loss until `give_up` is called. A rank can outlive another by heartbeat_timeout + grace_seconds.
   double grace_seconds = 10;
   // Called from the watchdog when the grace time is over: ends the process. Empty: nothing happens.
   std::function<void(const Status&)> give_up;
@@ -44,8 +46,9 @@ struct GroupOptions {
 
 class ProcessGroup {
  public:
-  // Returns when all ranks are connected to each other; at once for a size of 1. Errors: kInvalidArgument, ranks of
-  // different sizes, numbers or versions; kUnavailable, the port is taken; kTimedOut, some ranks did not come.
+  // Joins the group, and returns when all ranks are connected to each other; at once for a size of 1. Errors:
+  // kInvalidArgument, ranks differ in size or version, or two have the same number; kUnavailable, the port is taken;
+  // kTimedOut, some ranks did not come.
   static Result<std::unique_ptr<ProcessGroup>> Join(GroupOptions options);
   ~ProcessGroup();
 
@@ -54,7 +57,7 @@ class ProcessGroup {
   int size() const { return options_.place.size; }
   int local_rank() const { return options_.place.local_rank; }  // index on this host; selects its GPU
   int ranks_on_this_host() const { return ranks_here_; }
-  // Returns the loss of a rank, or OK.
+  // Returns the reason why a rank was lost; OK if none was.
   Status loss();
   // Makes the watchdog poll `device` from now on and abort it on a loss. Only for a size above 1.
   void Watch(std::shared_ptr<WatchedDevice> device);
@@ -63,7 +66,7 @@ class ProcessGroup {
   void Fail(const Status& why);
   // Waits until all ranks have called this, then disconnects. No operation may begin afterwards.
   Status Leave();
-  // The store, for data outside of the communicator; null for a single rank.
+  // Returns the store, for small data that the communicator does not carry; null for a single rank.
   StoreClient* store() { return client_.get(); }
 
  private:
@@ -74,7 +77,7 @@ class ProcessGroup {
 
   const GroupOptions options_;
   int ranks_here_ = 1;
-  std::mutex mutex_;  // guards the next two members: the watchdog may find a loss before they are set
+  std::mutex mutex_;  // guards the next two members, because the watchdog may find a loss before they are set
   std::unique_ptr<Communicator> communicator_;
   std::shared_ptr<WatchedDevice> device_;
   Status loss_;

@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Ranks of one run on this host; rank 0 inherits its listening socket, so that no port is guessed.
+// Makes ranks of one run on this host. Rank 0 inherits its listening socket, so that no port has to be guessed.
 class Groups : public testing::Test {
  protected:
   void SetUp() override {
@@ -108,7 +108,7 @@ TEST_F(Groups, AThreadThatDoesNotComeBackAfterALossIsGivenUp) {
   options[0].give_up = [&](const Status& why) { gave_up.set_value(why.message()); };
   auto groups = Joined(std::move(options));
   groups[1]->Fail(Status::Unavailable("the reason"));
-  EXPECT_EQ(gave_up.get_future().get(), "the reason");  // while no function of rank 0's was called
+  EXPECT_EQ(gave_up.get_future().get(), "the reason");  // although no function of rank 0 was called
   End(groups);
 }
 
@@ -149,7 +149,7 @@ TEST_F(Groups, WhoIsMissingIsNamed) {
   std::vector<Status> status(2);
   std::vector<GroupOptions> options = {Options(0, 4), Options(2, 4)};
   options[0].join_seconds = 0.5;
-  options[1].join_seconds = 5;  // in case it is too late to find rank 0
+  options[1].join_seconds = 5;  // ends the wait soon if rank 0 has already given up
   OnEachRank(2, [&](int r) {
     status[static_cast<size_t>(r)] = ProcessGroup::Join(std::move(options[static_cast<size_t>(r)])).status();
   });

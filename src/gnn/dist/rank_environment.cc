@@ -27,7 +27,8 @@ class Variables {
     }
     return {};
   }
-  // Leaves `number` unchanged when the variable is not set. Keeps the first value that is not a number as the error.
+  // Reads a number into `number`, which stays unchanged if the variable is not set. The first value that is not a
+  // number is kept as the error.
   void Read(const char* name, int& number) {
     const std::string text = Text(name);
     if (text.empty()) return;
@@ -43,7 +44,7 @@ class Variables {
   Status status_;
 };
 
-// Returns ports below the range from which systems assign ports (32768 on Linux).
+// Returns ports derived from the job's name, below the range from which systems assign ports (32768 on Linux).
 std::vector<int> PortsOfJob(const std::string& job) {
   uint32_t hash = 2166136261u;
   for (const char c : job) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;

@@ -24,12 +24,12 @@ struct RankPlace {
   std::string launcher;        // such as "mpirun"; empty: none, a single process
   std::string job;             // equal on all ranks of a run, and different for other runs if that can be known
   std::string master_address;  // address of rank 0
-  std::vector<int> ports;      // to try in turn
-  int listener = -1;           // rank 0: inherited listening socket
+  std::vector<int> ports;      // ports of rank 0 to try in turn
+  int listener = -1;           // rank 0: the listening socket that it inherited; -1: none
 };
 
-// `variable` returns a variable's value, or null. kInvalidArgument: values that contradict one another or are not
-// numbers, or several ranks without an address of rank 0; the message says what to set.
+// Finds the place. `variable` returns a variable's value, or null. kInvalidArgument: values contradict one another or
+// are not numbers, or there are several ranks and no address of rank 0; the message says what to set.
 Result<RankPlace> FindRankPlace(const std::function<const char*(const char*)>& variable);
 
 // Returns the first host of a Slurm list: "gpu[07-09,12],login1" -> "gpu07".

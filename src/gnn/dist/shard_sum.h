@@ -8,8 +8,9 @@
 // adds up the whole nodes among its own shards, and the rest is added where the ranks' nodes meet. With 8 shards on 1,
 // 2, 4 or 8 ranks each rank has exactly one node to send; in general at most about 2 log2(shards).
 //
-// The floats (gradients) travel as a reduce-scatter and an all-gather: rank k adds up slice k of everyone's nodes. The
-// doubles (loss, counts, running statistics) are few, so every rank gets everyone's and adds them up itself.
+// The floats (gradients) are summed by a reduce-scatter and an all-gather: rank k adds up slice k of all ranks' nodes.
+// The doubles (loss, counts, running statistics) are few, so every rank receives all ranks' doubles and adds them up
+// itself.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +35,9 @@ bool AreSiblings(int shards, ShardRange left, ShardRange right);
 // Returns the fewest nodes of the tree that make up `range`, in order.
 std::vector<ShardRange> TreeNodes(int shards, ShardRange range);
 
-// Sums for one process; not thread-safe. Per step: Begin; for each of this rank's shards in order: fill floats() and
-// doubles(), EndShard; then Finish, after which floats() and doubles() hold the sums over all shards of all ranks.
+// Sums for one process; not thread-safe. Each step calls Begin; then, for each of this rank's shards in order, fills
+// floats() and doubles() and calls EndShard; then Finish. Afterwards floats() and doubles() hold the sums over all
+// shards of all ranks.
 class ShardSum {
  public:
   // `ranks` is borrowed; `shards` is a multiple of its size.
@@ -45,7 +47,7 @@ class ShardSum {
   std::span<float> floats() { return next_->floats; }
   std::span<double> doubles() { return next_->doubles; }
   void EndShard();
-  // Returns the communicator's errors. The sums are then undefined.
+  // Completes the sums. On one of the communicator's errors, the sums are undefined.
   Status Finish();
 
  private:
@@ -61,7 +63,7 @@ class ShardSum {
   const int shards_;
   const ShardRange mine_;
   const size_t float_count_, double_count_;
-  int done_ = 0;                              // own shards that are done
+  int done_ = 0;                              // this rank's shards that were added in this step
   std::vector<std::unique_ptr<Node>> nodes_;  // complete nodes so far, in order
   std::vector<std::unique_ptr<Node>> free_;
   std::unique_ptr<Node> next_;

@@ -51,7 +51,7 @@ std::string NumericAddress(const sockaddr* address, socklen_t size) {
   return text;
 }
 
-// Returns 0, or an errno.
+// Connects the socket once. Returns 0, or an errno.
 int ConnectOnce(int fd, const addrinfo& to, double deadline) {
   if (connect(fd, to.ai_addr, to.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
@@ -113,7 +113,7 @@ Result<UniqueFd> ListenOn(const std::string& address, int port) {
   const std::string where = fmt::format("port {} of {}", port, address.empty() ? HostName() : address);
   HONE_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address, port, AI_PASSIVE | AI_NUMERICSERV));
   int error = 0;
-  // An IPv6 socket on every interface serves IPv4 too, so IPv6 comes first.
+  // IPv6 comes first, because an IPv6 socket on every interface also serves IPv4.
   for (const bool six : {true, false}) {
     for (const addrinfo* a = addresses.get(); a != nullptr; a = a->ai_next) {
       if ((a->ai_family == AF_INET6) != six) continue;
@@ -171,7 +171,7 @@ Result<UniqueFd> ConnectTo(const std::string& host, int port, double timeout_sec
 
 namespace {
 
-// Moves bytes by `move(done)`, which is send or recv.
+// Transfers `size` bytes. `move(done)` calls send or recv from byte `done` on.
 template <typename Move>
 Status MoveAll(int fd, short events, size_t size, double deadline, const Move& move) {
   for (size_t done = 0; done < size;) {

@@ -23,22 +23,22 @@ std::vector<std::string> InterfaceAddresses();
 // Opens a listening socket on `address` (numeric; empty: every interface) and `port` (0: any free one). kUnavailable
 // names both and says when the port is taken.
 Result<UniqueFd> ListenOn(const std::string& address, int port);
-// Return the port that a socket is bound to, and the numeric addresses of its own and its peer's end.
+// Return the port that a socket is bound to, and the numeric addresses of its own end and of its peer's end.
 int BoundPort(int fd);
 std::string OwnAddress(int fd);
 
 // Returns a connected, non-blocking socket without Nagle's delay. Tries every address of `host`. kUnavailable (refused,
 // unreachable, an unknown name) or kTimedOut.
 Result<UniqueFd> ConnectTo(const std::string& host, int port, double timeout_seconds);
-// Makes an accepted socket like one from ConnectTo.
+// Sets the options that ConnectTo sets (non-blocking, no Nagle's delay) on an accepted socket.
 void PrepareSocket(int fd);
 
-// These functions transfer all of `size` bytes over a non-blocking socket, until `deadline` (of SteadySeconds).
-// kTimedOut, kUnavailable.
+// Transfer all of `size` bytes over a non-blocking socket, until `deadline` (in SteadySeconds). Errors: kTimedOut,
+// kUnavailable.
 Status SendAll(int fd, const void* bytes, size_t size, double deadline);
 Status ReceiveAll(int fd, void* bytes, size_t size, double deadline);
 
-// A message is a list of strings, the first of which is its verb.
+// A message: a list of strings, of which the first is the verb.
 using Message = std::vector<std::string>;
 
 // Messages over a non-blocking socket. On the wire (little-endian): u32 bytes that follow; then for each string u32

@@ -24,7 +24,7 @@ constexpr double kFlushSeconds = 1;  // time for the last messages of a rank tha
 
 std::chrono::duration<double> Seconds(double seconds) { return std::chrono::duration<double>(seconds); }
 
-// Parses a message `lost CODE REASON`.
+// Returns the loss that a message `lost CODE REASON` reports.
 Status LossIn(const Message& message) {
   int code = 0;
   std::from_chars(message[1].data(), message[1].data() + message[1].size(), code);
@@ -39,7 +39,7 @@ Result<std::unique_ptr<StoreClient>> StoreClient::Join(StoreClientOptions option
   HONE_RETURN_IF_ERROR(client->Connect());
   client->thread_ = std::thread([c = client.get()] { c->Run(); });
   std::unique_lock lock(client->mutex_);
-  // The store reports which rank is missing; the few extra seconds let its message arrive.
+  // The store reports which rank is missing; five seconds more let its message arrive.
   client->changed_.wait_for(lock, Seconds(client->options_.join_seconds + 5),
                             [&] { return client->welcome_ || client->loss_; });
   if (client->loss_) return *client->loss_;
@@ -127,12 +127,13 @@ void StoreClient::Run() {
         {wake_.get(), POLLIN, 0},
         {open ? stream_->fd() : -1, static_cast<short>(POLLIN | (stream_->wants_to_write() ? POLLOUT : 0)), 0}};
     const double wait = std::min(options_.heartbeat_interval / 2, 0.25);
-    // Does not wait the first time: more may have arrived together with the answer to Introduce.
+    // The first poll does not wait, because more messages may have arrived together with the answer to Introduce.
     poll(polled, 2, first ? 0 : std::max(1, static_cast<int>(wait * 1e3)));
     uint64_t ignored = 0;
     (void)!read(wake_.get(), &ignored, sizeof(ignored));
     const double now = SteadySeconds();
-    // Time in which this thread did not run does not count as rank 0's silence; the store does the same.
+    // Time in which this thread did not run is not counted as rank 0's silence; the store does the same for other
+    // ranks.
     if (now - before > wait + options_.heartbeat_interval) heard += now - before;
     before = now;
 

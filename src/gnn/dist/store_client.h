@@ -29,12 +29,13 @@ struct StoreClientOptions {
   double join_seconds = 120;  // time to find the store, and for all ranks to join
   double heartbeat_timeout = 10;
   double heartbeat_interval = 1;
-  // Called once, from the watchdog, when a rank is lost: aborts what the training thread may wait in. Must not block.
+  // Called once, from the watchdog, when a rank is lost. Aborts the operations in which the training thread may wait.
+  // Must not block.
   std::function<void(const Status&)> on_loss;
   // Called at each heartbeat; this rank reports an error as a loss. Must not block. May be empty.
   std::function<Status()> check;
-  // Called once, from the watchdog, `grace_seconds` after a loss if this client still exists, because the training
-  // thread did not return. May end the process. May be empty.
+  // `give_up` is called once, from the watchdog, `grace_seconds` after a loss if this client still exists, which means
+  // that the training thread did not return. It may end the process, and may be empty.
   double grace_seconds = 10;
   std::function<void(const Status&)> give_up;
 };
@@ -46,7 +47,8 @@ class StoreClient {
   ~StoreClient();  // without Leave, the other ranks consider this rank lost
 
   const std::vector<std::string>& hosts() const { return hosts_; }  // by rank
-  std::string own_address() const { return own_address_; }          // address of its end of the connection to the store
+  // this rank's address, as its connection to the store has it
+  std::string own_address() const { return own_address_; }
 
   Status Set(const std::string& key, const std::string& value);
   // Waits until a rank has set the key. Returns the loss, or kTimedOut.
@@ -54,7 +56,7 @@ class StoreClient {
 
   // Returns OK while every rank is there. Waits up to `seconds` for a loss.
   Status WaitForLoss(double seconds);
-  // Reports to all ranks that this rank ends, and why; `why` then is the loss for all of them.
+  // Reports to all ranks that this rank ends, and why; all of them then have `why` as the loss.
   void Fail(const Status& why);
   // Declares this rank done, so that its connection may close. Call after the last collective operation.
   void Leave();

@@ -18,7 +18,8 @@ namespace hone::gnn {
 namespace {
 
 constexpr double kLingerSeconds = 5;
-constexpr double kSilentStrangerSeconds = 10;  // a connection that never introduces itself
+// seconds after which a connection that has not introduced itself is closed
+constexpr double kSilentStrangerSeconds = 10;
 
 bool ToInt(const std::string& text, int& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -60,7 +61,8 @@ void StoreServer::Run() {
     const double wait = std::min(options_.heartbeat_interval / 2, 0.25);
     poll(polled.data(), polled.size(), std::max(1, static_cast<int>(wait * 1e3)));
     const double now = SteadySeconds();
-    // Time in which this thread did not run (a suspended or overloaded machine) does not count as other ranks' silence.
+    // Time in which this thread did not run (on a suspended or overloaded machine) is not counted as the ranks'
+    // silence.
     if (now - before > wait + options_.heartbeat_interval) {
       for (const auto& client : clients_) client->heard += now - before;
       started_ += now - before;
@@ -147,7 +149,8 @@ bool StoreServer::Join(Client& client, const Message& message) {
   if (message.size() != 7 || !ToInt(message[3], rank) || !ToInt(message[4], size)) return false;
   const std::string& host = message[5];
   if (message[2] != options_.job) return refuse("other job");
-  // From here on the rank belongs to the run, which cannot start without it: all ranks are notified.
+  // From here on this rank belongs to the run, which cannot start without it. A problem found below is reported to all
+  // ranks.
   if (lost_) {
     client.stream.Queue(*lost_);
     client.stream.Flush();

@@ -3,9 +3,9 @@
 //
 // Serves the store through which a run's ranks find and monitor one another, on a thread of rank 0's process.
 //
-// The store keeps a few keys and values (addresses, a library's unique id), and tells every rank when all have joined
-// and when one is lost: its connection closed without notice, its heartbeat stopped, it gave up itself, or it never
-// came. Only the first loss is reported, as the reason; its consequences are not.
+// The store keeps a few keys and values (addresses, a library's unique id). It notifies every rank when all have
+// joined, and when one is lost: its connection closed without notice, its heartbeat stopped, it reported a failure, or
+// it never joined. Only the first loss is reported, because later ones are its consequences.
 //
 // Messages (socket.h) from a rank: join VERSION JOB RANK SIZE HOST PID; set KEY VALUE; get KEY; beat; fail CODE REASON;
 // leave. To a rank: joined; welcome HOST… (all have joined); refused REASON; value KEY VALUE; beat; lost CODE REASON.
@@ -43,7 +43,8 @@ struct StoreServerOptions {
 class StoreServer {
  public:
   explicit StoreServer(StoreServerOptions options);
-  // Waits until every rank has closed its connection, or a few seconds, so that all of them learn how the run ended.
+  // The destructor waits until every rank has closed its connection, but a few seconds at most, so that all of them
+  // learn how the run ended.
   ~StoreServer();
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One Exchange moves all its messages at once: every connection is written and read as it becomes ready, so two ranks
-// that send to each other never wait for each other's reads. A message opens with what it belongs to, so that ranks
-// that have lost step say so instead of adding up the wrong numbers.
+// that send to each other never wait for each other's reads. A message begins with a header that identifies the
+// operation. Ranks that are in different operations therefore report an error instead of adding up the wrong numbers.
 #include "gnn/dist/tcp_communicator.h"
 
 #include <fmt/format.h>
@@ -30,23 +30,23 @@ constexpr uint32_t kMagic = 0x31584e48;  // "HNX1"
 
 struct Header {
   uint32_t magic = kMagic;
-  uint32_t operation = 0;  // of the name of what is done
+  uint32_t operation = 0;  // hash of the operation's name
   uint64_t sequence = 0;
   uint64_t bytes = 0;
 };
 static_assert(sizeof(Header) == 24);
 
-// FNV-1a: tells names apart, nothing more.
+// Returns the FNV-1a hash of `text`, which only has to distinguish names.
 uint32_t HashOf(std::string_view text) {
   uint32_t hash = 2166136261u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   return hash;
 }
 
-// The bytes still to be sent to one peer, and to be received from it.
+// The progress of the messages to and from one peer.
 struct Transfer {
   Header sending, receiving;
-  size_t sent = 0, received = 0;  // bytes, header included
+  size_t sent = 0, received = 0;  // bytes so far, headers included
   std::span<const std::byte> out;
   std::span<std::byte> in;
   bool sending_done() const { return sent == sizeof(Header) + out.size(); }
@@ -70,7 +70,7 @@ class TcpCommunicator final : public Communicator {
     if (!to[me].empty()) std::memcpy(from[me].data(), to[me].data(), to[me].size());
     HONE_RETURN_IF_ERROR(aborted());
     const Status status = Move(what, to, from);
-    if (!status.ok()) Abort(status);  // the ranks are out of step from here on
+    if (!status.ok()) Abort(status);  // after an error the ranks are in different operations
     return status;
   }
 

@@ -18,9 +18,9 @@ struct TcpCommunicatorOptions {
   int rank = 0;
   std::vector<std::string> names;  // names of all ranks, by rank
   std::vector<UniqueFd> links;     // by rank: a connected, non-blocking socket; none for this rank
-  double timeout_seconds = 600;    // per operation
-  // Called when a connection breaks, with the error: the monitor of the ranks may know the reason, which need not be
-  // the rank at the other end. May wait a little.
+  double timeout_seconds = 600;    // limit on each operation
+  // Called with the error when a connection breaks; returns the error to report. The monitor of the ranks may know the
+  // true reason, which need not be the rank at the other end. The function may wait a little.
   std::function<Status(const Status& seen)> reason;
 };
 
