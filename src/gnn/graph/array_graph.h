@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements Graph as views into memory that the object owns. Containers, generators and tests fill it.
+// Implements Graph with views into memory that the object owns. Readers of container files, generators and tests fill
+// it.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@ namespace hone::gnn {
 
 struct GraphParts {
   std::string name;
-  std::vector<MemoryRegion> memory;  // memory of the views below, if it is pages
+  std::vector<MemoryRegion> memory;  // pages that the views below point into; empty if they point into vectors only
   CsrView structure;
   FeatureView features;
   std::span<const int32_t> labels;
@@ -23,7 +24,7 @@ struct GraphParts {
   std::vector<std::string> class_names;
   std::span<const NodeId> split[3];  // train, valid, test
   GraphFlags flags;
-  // Vectors that views may point into; moved along with the parts (their buffers do not move).
+  // Vectors that the views may point into. Moving the object moves the vectors, whose buffers keep their addresses.
   std::vector<int64_t> owned_offsets;
   std::vector<std::vector<int32_t>> owned_ids;
 };

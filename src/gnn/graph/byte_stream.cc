@@ -62,7 +62,7 @@ class InflateStream final : public ByteStream {
  public:
   InflateStream(std::unique_ptr<ByteStream> source, Compression compression)
       : source_(std::move(source)), gzip_(compression == Compression::kGzip), input_(256 * 1024) {
-    // Negative window bits: no header (zip members); 16 more: gzip's.
+    // A window of -15 bits means data without a header (zip members); 15 + 16 means gzip's header.
     HONE_CHECK(inflateInit2(&zlib_, gzip_ ? 15 + 16 : -15) == Z_OK, "zlib could not start");
   }
   ~InflateStream() override { inflateEnd(&zlib_); }

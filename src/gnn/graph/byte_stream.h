@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads bytes from a file once, front to back, compressed or not.
+// Reads the bytes of a file, compressed or not, once and from front to back.
 #pragma once
 
 #include <cstddef>

@@ -19,12 +19,12 @@ inline constexpr int64_t kMostClassNameBytes = int64_t{16} << 20;
 // Returns the content of a container's section class_names: each name and a line feed. The names hold no line ends.
 std::string ClassNamesText(std::span<const std::string> names);
 
-// Reads that content back; bytes that are not UTF-8 become U+FFFD. kInvalidArgument, without the file's name: an empty
-// line, or more than `most` names.
+// Parses such a text; bytes that are not UTF-8 become U+FFFD. kInvalidArgument (the caller adds the file's name) for an
+// empty line, or for more than `most` names.
 Result<std::vector<std::string>> ParseClassNames(std::string_view text, int64_t most);
 
-// Reads a text file with a name on each line, its line ends LF or CR LF. kInvalidArgument names the file and the line
-// that is empty or a name that is there twice; kIo and kNotFound refer to the file.
+// Reads a text file with a name on each line; lines end with LF or CR LF. kInvalidArgument names the file and a line
+// that is empty, or a name that occurs twice. kIo and kNotFound refer to the file.
 Result<std::vector<std::string>> ReadClassNames(const std::string& path);
 
 }  // namespace hone::gnn

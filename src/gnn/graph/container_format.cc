@@ -75,7 +75,7 @@ constexpr std::array kEntryFields = {
     NamedField{"reserved", kEntryReservedAt, 20},
     NamedField{"name", kNameAt, kContainerNameBytes},
 };
-// Fields follow each other without gaps and fill their part.
+// Returns whether the fields follow each other without gaps and fill `bytes` bytes.
 template <size_t kCount>
 constexpr bool Fills(const std::array<NamedField, kCount>& fields, size_t bytes) {
   size_t at = 0;
@@ -99,7 +99,7 @@ T Get(std::span<const std::byte> bytes, size_t at) {
   return value;
 }
 
-// The header's checksum is taken with its own field as zero.
+// Computes the header's checksum, with the checksum's own field taken as zero.
 uint32_t HeaderCrc(std::span<const std::byte> header) {
   constexpr uint32_t zero = 0;
   uint32_t crc = Crc32c(0, header.data(), kHeaderCrcAt);
@@ -112,7 +112,7 @@ Status Damaged(const std::string& path, const std::string& why) {
       fmt::format("'{}' is no intact graph container: {}; make it again with hone-gnn convert or generate", path, why));
 }
 
-// Shapes of the known sections follow from the header; anything else would be read out of bounds.
+// Checks that a known section has the shape that the header implies. Another shape would lead to reads out of bounds.
 Status CheckKnownSection(const ContainerHeader& h, const ContainerSection& s, const std::string& path) {
   const auto require = [&](bool condition, std::string_view what) {
     if (condition) return Status::Ok();

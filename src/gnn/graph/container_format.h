@@ -28,12 +28,24 @@ inline constexpr int kContainerMaxRank = 3;
 inline constexpr size_t kContainerNameBytes = 32;
 
 enum class SectionType : uint32_t {
-  kRowOffsets = 1, kColumns = 2, kFeatures = 3, kLabels = 4, kTrainNodes = 5, kValidNodes = 6, kTestNodes = 7,
+  kRowOffsets = 1,
+  kColumns = 2,
+  kFeatures = 3,
+  kLabels = 4,
+  kTrainNodes = 5,
+  kValidNodes = 6,
+  kTestNodes = 7,
   kProvenance = 8,
   // Reserved: not written yet; readers skip these types unless a section is marked required.
-  kEdgeIds = 16, kEdgeWeights = 17, kEdgeTimes = 18, kEdgeTypes = 19, kNodeTimes = 20, kNodeTypes = 21,
-  kMultiLabels = 22, kExtraSplit = 23,
-  // Read where it is there, and not needed: readers that do not know it skip it.
+  kEdgeIds = 16,
+  kEdgeWeights = 17,
+  kEdgeTimes = 18,
+  kEdgeTypes = 19,
+  kNodeTimes = 20,
+  kNodeTypes = 21,
+  kMultiLabels = 22,
+  kExtraSplit = 23,
+  // Optional: readers that do not know this type skip it.
   kClassNames = 24,
 };
 
@@ -52,7 +64,7 @@ constexpr int64_t SectionDtypeBytes(SectionDtype dtype) {
   return 0;
 }
 
-// All known names in order, as the specification writes them, for the check against it.
+// All known names in order, as the specification writes them; a test compares the two.
 struct NamedCode {
   std::string_view name;
   uint32_t code;

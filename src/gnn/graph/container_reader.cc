@@ -25,7 +25,7 @@
 namespace hone::gnn {
 namespace {
 
-// Reads are cut this small so that several threads share one large section.
+// Bytes per read: small enough that several threads share one large section.
 constexpr int64_t kReadBytes = int64_t{4} << 20;
 
 Status ReadAt(int fd, int64_t offset, std::byte* out, int64_t bytes, const std::string& path) {
@@ -74,7 +74,7 @@ struct Placed {
   std::byte* data = nullptr;  // null in a mapping: nothing to copy to
 };
 
-// Copies (when to.data is set) and checks every chunk of the sections.
+// Copies every chunk of the sections (if `data` is set) and checks its checksum.
 Status LoadChunks(const OpenFile& file, const std::vector<Placed>& sections, const std::byte* mapping, int threads,
                   const std::string& path, const GraphProgress& progress) {
   struct Piece {
@@ -218,7 +218,7 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
   std::vector<Placed> placed;
   if (copy) {
     for (const ContainerSection& s : h.sections) {
-      // Sections that are not used in memory stay on the disk.
+      // Only sections that the engine uses are read into memory.
       if (static_cast<uint32_t>(s.type) > static_cast<uint32_t>(SectionType::kTestNodes) && s.type != SectionType::kClassNames) continue;
       HONE_ASSIGN_OR_RETURN(MemoryRegion region,
                             MemoryRegion::Anonymous(s.bytes, fmt::format("section {} of '{}'",

@@ -27,8 +27,9 @@ Result<std::string> ReadContainerProvenance(const std::string& path);
 // Check::kHeader.
 Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, const OpenGraphOptions& options);
 
-// Writes `graph`, which is in memory, to `path`: for graphs of other programs, and for tests. (`convert` and `generate`
-// stream, so that a graph may be larger than memory.) `provenance` is JSON text that says where the graph comes from.
+// Writes `graph`, which is in memory, to `path`: for graphs made by other programs, and for tests. (The commands
+// `convert` and `generate` write in pieces, so that a graph may be larger than memory.) `provenance` is JSON text on
+// the graph's origin.
 Status WriteContainer(const Graph& graph, const std::string& path, const std::string& provenance,
                       const GraphProgress& progress = {});
 

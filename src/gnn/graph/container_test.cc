@@ -28,7 +28,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A 6-cycle (both directions) with a self-loop at 5, features of width 3 in float32, two classes.
+// Returns a 6-cycle (both directions) with a self-loop at 5, features of width 3 in float32 and two classes.
 std::shared_ptr<const Graph> Cycle() {
   GraphParts parts;
   parts.name = "cycle";
@@ -91,7 +91,7 @@ void ExpectSameGraph(const Graph& a, const Graph& b) {
 }
 
 TEST(Crc32c, MatchesThePublishedVectors) {
-  // RFC 3720, appendix B.4.
+  // Test vectors of RFC 3720, appendix B.4.
   EXPECT_EQ(Crc32c(0, std::string(32, '\0').data(), 32), 0x8a9136aau);
   EXPECT_EQ(Crc32c(0, std::string(32, '\xff').data(), 32), 0x62a8ab43u);
   EXPECT_EQ(Crc32c(0, "123456789", 9), 0xe3069283u);
@@ -184,7 +184,8 @@ TEST_F(ContainerTest, FlippedSectionByteIsFoundByCopyAndByVerify) {
   EXPECT_FALSE(OpenGraph(path_, {.load = OpenGraphOptions::Load::kMap, .check = OpenGraphOptions::Check::kAll}).ok());
 }
 
-// Nothing checks again later: a sampler that used the row or the neighbor would read far outside the file.
+// The structure is not checked again later: a sampler that used the row or the neighbor would read far outside the
+// file.
 TEST_F(ContainerTest, DamagedStructureOfAMappedGraphIsRefused) {
   const std::string whole = Bytes();
   const ContainerHeader header = ReadContainerHeader(path_).value();
@@ -199,7 +200,7 @@ TEST_F(ContainerTest, DamagedStructureOfAMappedGraphIsRefused) {
   }
 }
 
-// A header with right checksums and wrong content, as a broken writer would leave it.
+// Opens headers with correct checksums and wrong contents, as a faulty writer would leave it.
 TEST_F(ContainerTest, ConsistentChecksumsDoNotExcuseWrongShapes) {
   const ContainerHeader good = ReadContainerHeader(path_).value();
   const auto refused = [&](auto change) {
@@ -293,7 +294,7 @@ TEST_F(ContainerTest, WhatIsNoContainerIsNamed) {
   EXPECT_THAT(OpenBytes("0 1\n1 2\n").message(), HasSubstr("is no graph container"));
 }
 
-// The disk is full: a file-size limit gives EFBIG where a full disk gives ENOSPC, through the same code.
+// A file-size limit stands for a full disk: EFBIG takes the place of ENOSPC, through the same code.
 TEST_F(ContainerTest, FullDiskLeavesTheOldFileAndSaysSo) {
   const std::string before = Bytes();
   struct rlimit old {};

@@ -63,15 +63,15 @@ Result<ContainerWriter> ContainerWriter::Create(const std::string& asked, Contai
   writer.cursors_.resize(writer.header_.sections.size());
 
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  // The file has no name if the file system supports that: a writer that is killed or interrupted leaves no gigabytes
-  // behind. (The file gets its name through /proc.)
+  // The file has no name if the file system supports that, so that a writer that is killed or interrupted leaves no
+  // gigabytes behind. A complete file gets its name through /proc.
   if (FileExists("/proc/self/fd")) {
     writer.fd_.Reset(open(parent.empty() ? "." : parent.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
   }
   if (!writer.fd_.valid()) {
     HONE_ASSIGN_OR_RETURN(writer.fd_, CreateBeside(path, writer.aside_));
   }
-  // Not every file system can reserve space; the others report a full disk while writing.
+  // Some file systems cannot reserve space; they report a full disk while the file is written.
   if (fallocate(writer.fd_.get(), 0, 0, offset) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
     return WriteFailed(path, errno).WithContext(fmt::format("{} MiB are needed", (offset >> 20) + 1));
   }

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a graph container in bounded memory: sections are declared first, then filled from front to back, in any
-// interleaving.
+// Writes a graph container in bounded memory. Sections are declared first and then filled. Each is filled from front to
+// back; several may be filled by turns.
 //
-// The file grows without a name if the file system supports that, otherwise next to the final path, and is renamed when
-// complete; a failure, or destroying an unfinished writer, leaves nothing behind. Not thread-safe.
+// While it grows, the file has no name if the file system supports that, and otherwise lies next to the final path. It
+// gets its name when it is complete. A failure, or the destruction of an unfinished writer, leaves nothing behind. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class ContainerWriter {
   void Shrink();
   // Header whose counts and flags may be set until Finish.
   ContainerHeader& header() { return header_; }
-  // Flushes to disk and renames. Every section must be full.
+  // Flushes the file to disk and renames it to its path. Every section must be full.
   Status Finish();
 
  private:

@@ -23,8 +23,10 @@ namespace hone::gnn {
 namespace {
 
 constexpr size_t kEdgesAtOnce = 64 * 1024;
-// An edge list whose ids are not numbered from 0 (users' ids, say) makes a container of mostly isolated nodes.
+// Limits for edge lists whose ids are not numbered from 0 (users' ids, say), which would make a container of mostly
+// isolated nodes.
 constexpr int64_t kFewNodes = 100'000;  // below this number of nodes the container is smaller than a megabyte anyway
+// Largest ratio of all nodes to those with an edge that is converted without --allow-isolated.
 constexpr int64_t kNodesPerNodeWithEdges = 10;
 constexpr int64_t kFeatureBytesAtOnce = int64_t{16} << 20;
 
@@ -51,7 +53,7 @@ class Conversion {
     HONE_ASSIGN_OR_RETURN(source_, OpenGraphSource(path_, options_.split_index));
     report_.format = source_.format;
     report_.unread = source_.unread;
-    // An earlier output in the source's own folder.
+    // An earlier output in the source's own folder is not an unread part of the source.
     std::erase_if(report_.unread, [&](const UnreadPart& part) {
       std::error_code error;
       return std::filesystem::equivalent(path_ + "/" + part.name, out_, error);
@@ -155,7 +157,8 @@ class Conversion {
       largest = std::max(largest, label);
       report_.labelled += label != kNoLabel;
     }
-    // Class numbers far beyond the number of nodes are identifiers, not classes; a model could not hold its output.
+    // Class numbers far beyond the number of nodes are identifiers and not classes: a model's output would not fit in
+    // memory.
     if (limit == 0 && largest >= std::max<int64_t>(nodes_, 1000)) {
       return Status::InvalidArgument(fmt::format(
           "'{}' has the label {} in a graph of {} nodes; number the classes from 0, or say how many there are with --classes",
@@ -260,8 +263,8 @@ class Conversion {
     if (report_.edges_read == 0) {
       return Status::InvalidArgument(fmt::format("'{}' is an empty graph: it has no edges", path_));
     }
-    // Coalescing keeps a symmetric multigraph symmetric, but can make an asymmetric one symmetric: the flag is then not
-    // set.
+    // Coalescing keeps a symmetric multigraph symmetric. It may also make an asymmetric one symmetric, for which the
+    // flag is not set.
     report_.flags.symmetric = options_.symmetrize || direction == 0;
     report_.spilled = buckets_->spilled();
     return Status::Ok();
@@ -362,7 +365,7 @@ class Conversion {
     return Status::Ok();
   }
 
-  // Rounds one row into `out`, whose padding is zero already.
+  // Rounds one row of floats into `out`, whose padding is already zero.
   Status StoreRow(std::span<float> row, int64_t v, std::byte* out) {
     for (size_t f = 0; f < row.size(); ++f) {
       if (!std::isfinite(row[f])) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts graph files of other programs into a container, streaming: memory is bounded whatever the number of edges
-// and feature rows, except for 8 bytes per node (labels, splits).
+// Converts graph files of other programs into a container. The data is streamed: memory is bounded whatever the number
+// of edges and feature rows, except for 8 bytes per node (labels, splits).
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ enum class SelfLoops { kKeep, kRemove, kAdd };  // kAdd: exactly one at every no
 
 struct ConvertOptions {
   bool symmetrize = false;  // add the reverse of every edge except self-loops
-  bool coalesce = false;    // keep one of parallel edges
+  bool coalesce = false;    // keep only one of several parallel edges
   SelfLoops self_loops = SelfLoops::kKeep;
   FeatureDtype dtype = FeatureDtype::kFloat32;
   std::optional<float> replace_nan;      // value for features that are not finite; unset: refuse them
-  int64_t num_nodes = 0;                 // 0: as stated by the source, or the largest id + 1
+  int64_t num_nodes = 0;                 // 0: the number that the source states, else the largest id + 1
   int32_t num_classes = 0;               // 0: the largest label + 1
   std::optional<SplitFractions> split;   // make new splits even if the source has splits
-  std::optional<uint64_t> split_seed;    // the same; default seed 0
+  std::optional<uint64_t> split_seed;    // seed of new splits, which a value also requests; default 0
   int split_index = -1;                  // index among several official splits; -1: the first
   bool allow_isolated = false;           // convert an edge list even if most of its nodes have no edge
   int64_t memory_bytes = int64_t{1} << 30;  // memory for edges; further edges go to a temporary file next to `out`
@@ -40,16 +40,16 @@ struct ConvertReport {
   std::string format;
   int64_t num_nodes = 0;
   int64_t edges_read = 0;
-  int64_t num_edges = 0;       // slots written
+  int64_t num_edges = 0;  // edges written, each direction counted
   int64_t self_loops_dropped = 0, parallel_dropped = 0;
   int64_t feature_width = 0;
   int32_t num_classes = 0;
   int64_t labelled = 0;
   int64_t split_sizes[3] = {0, 0, 0};
   int64_t in_no_split = 0;     // nodes in no split
-  bool splits_made = false;    // made here from a seed
-  std::string splits_meaning;  // meaning of the source's splits, by file
-  int split_count = 1, split_index = 0;  // official splits of the source, and the index used
+  bool splits_made = false;    // true: the splits were made here, from a seed
+  std::string splits_meaning;  // what the source's splits mean, judged by the file that holds them
+  int split_count = 1, split_index = 0;  // number of official splits in the source, and the one used
   bool spilled = false;
   GraphFlags flags;
   int64_t nan_replaced = 0;

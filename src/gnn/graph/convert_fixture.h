@@ -53,7 +53,7 @@ class ConvertTest : public testing::Test {
     EXPECT_FALSE(std::filesystem::exists(directory_ / "out") && !std::filesystem::is_empty(directory_ / "out"));
     return status.message();
   }
-  // in/ as a folder of arrays: the path 0 -> 1 -> 2 -> 3 with labels 0 1 0 1 and two features.
+  // Writes a folder of arrays into in/: the path 0 -> 1 -> 2 -> 3 with labels 0 1 0 1 and two features.
   void PutPath() {
     Put("edges.npy", NpyBytes<int64_t>("<i8", "3, 2", {0, 1, 1, 2, 2, 3}));
     Put("features.npy", NpyBytes<float>("<f4", "4, 2", {0, 10, 1, 11, 2, 12, 3, 13}));

@@ -91,7 +91,7 @@ TEST_F(ConvertTest, EdgeArraysMayLieInEitherOrder) {
 }
 
 TEST_F(ConvertTest, SymmetrizeCoalesceAndSelfLoops) {
-  // 0->1 twice, 1->0, 2->2, 2->0.
+  // The edges are 0->1 twice, 1->0, 2->2 and 2->0.
   Put("g.txt", "# SNAP says: FromNodeId ToNodeId\n0\t1\n0\t1\n1\t0\n2\t2\n2\t0\n");
   const std::string source = in_ + "/g.txt";
   auto graph = Convert(source);
@@ -290,7 +290,7 @@ TEST_F(ConvertTest, FeaturesInFortranOrderAreTheSame) {
   }
 }
 
-// More rows than are read at a time: 16 MiB of 4,096 columns are 1,024 rows.
+// There are more rows than are read at a time: 16 MiB of 4,096 columns are 1,024 rows.
 TEST_F(ConvertTest, ManyRowsInFortranOrderAreReadInParts) {
   constexpr int64_t kRows = 1500, kWidth = 4096;
   std::vector<int16_t> columns(kRows * kWidth);
@@ -446,8 +446,8 @@ TEST_F(ConvertTest, FeatureListsAreChecked) {
   }
 }
 
-// A file-size limit gives EFBIG where a full disk gives ENOSPC, through the same code. The reservation, the spill file,
-// or, if nothing can be reserved, the writing hits it.
+// A file-size limit stands for a full disk: EFBIG takes the place of ENOSPC, through the same code. The limit is met by
+// the reservation, by the spill file or, if nothing can be reserved, by the writing.
 TEST_F(ConvertTest, FullDiskLeavesNothing) {
   std::vector<int64_t> edges;
   for (int64_t i = 0; i < 200'000; ++i) edges.insert(edges.end(), {i % 1000, (i * 31) % 1000});
@@ -469,7 +469,7 @@ TEST_F(ConvertTest, FullDiskLeavesNothing) {
 }
 
 TEST_F(ConvertTest, DescriptionOfASmallGraph) {
-  // A triangle 0-1-2 with a loop at 2, a pair 3-4, and node 5 alone.
+  // The graph is a triangle 0-1-2 with a loop at 2, a pair 3-4, and the isolated node 5.
   Put("edges.npy", NpyBytes<int32_t>("<i4", "5, 2", {0, 1, 1, 2, 2, 0, 2, 2, 3, 4}));
   Put("labels.npy", NpyBytes<int32_t>("<i4", "6,", {0, 0, 1, 1, 1, -1}));
   const auto graph = Convert(in_, {.symmetrize = true});
@@ -489,7 +489,7 @@ TEST_F(ConvertTest, DescriptionOfASmallGraph) {
   EXPECT_DOUBLE_EQ(d.edge_homophily, 0.5);  // 0-1 and 3-4 agree, 1-2 and 0-2 do not
 }
 
-// Counts published with the datasets; homophily as in the literature (0.81, 0.74, 0.885).
+// The expected counts are published with the datasets; homophily is that of the literature (0.81, 0.74, 0.885).
 TEST_F(ConvertTest, RealGraphs) {
   const char* data = std::getenv("HONE_GRAPH_DATA");
   if (data == nullptr) GTEST_SKIP() << "HONE_GRAPH_DATA does not name a folder with cora, citeseer and facebook_large";

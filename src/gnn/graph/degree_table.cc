@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See degree_table.h. Compiled with -ffp-contract=off: a fused multiply-add would round otherwise on some machines.
+// See degree_table.h. Compiled with -ffp-contract=off, because fused multiply-adds on some machines would round
+// differently.
 #include "gnn/graph/degree_table.h"
 
 #include <cmath>  // frexp and ldexp only: both exact
@@ -48,7 +49,7 @@ double NormalCdf(double z) {
   return 0.5 + sum * 0.39894228040143267794 * Exp(-0.5 * z * z);
 }
 
-// Returns every degree to 256, then steps of 1/64.
+// Returns the upper bounds of the buckets: every degree up to 256, then steps of 1/64.
 std::vector<uint32_t> BucketBounds(uint32_t max_degree) {
   std::vector<uint32_t> upper;
   for (uint32_t d = 1; d < max_degree;) {
@@ -66,7 +67,7 @@ DegreeTable TableFor(const std::vector<uint32_t>& bounds, double mu, double sigm
     // A degree stands for [d - 1/2, d + 1/2) of the continuous variable.
     const double p = last ? 1.0 : NormalCdf((Log(d + 0.5) - mu) / sigma);
     const uint64_t threshold = last ? uint64_t{1} << 32 : static_cast<uint64_t>(p * 0x1p32);
-    // Buckets that no 32-bit word falls into would divide by zero; they are merged into the next bucket.
+    // A bucket into which no 32-bit word falls would cause a division by zero. It is merged into the next bucket.
     if (threshold == (table.threshold.empty() ? 0 : table.threshold.back())) {
       if (table.upper.empty()) continue;
       table.upper.back() = d;

@@ -19,7 +19,7 @@ struct DegreeTable {
   std::vector<uint64_t> threshold;
 
   DegreeTableView view() const { return {upper.data(), threshold.data(), static_cast<int32_t>(upper.size())}; }
-  double Mean() const;  // returns the mean degree for a uniform 32-bit word
+  double Mean() const;  // mean degree that uniform 32-bit words give
 };
 
 // Makes a table of log-normal degrees in 1 … max_degree, with this sigma of the logarithm and with mean `mean` after

@@ -13,7 +13,8 @@
 namespace hone::gnn {
 namespace {
 
-// Union-find with path halving; the smaller id is the root, so roots are known without ranks.
+// Returns the root of v's tree in a union-find forest, with path halving. The smaller id becomes the root, so no ranks
+// are kept.
 NodeId Root(std::vector<NodeId>& parent, NodeId v) {
   while (parent[static_cast<size_t>(v)] != v) {
     NodeId& up = parent[static_cast<size_t>(v)];

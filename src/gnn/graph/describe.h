@@ -14,25 +14,26 @@ namespace hone::gnn {
 
 struct GraphDescription {
   int64_t num_nodes = 0;
-  int64_t num_edges = 0;          // slots: an undirected edge counts twice
+  int64_t num_edges = 0;  // directed edges: an undirected edge counts twice
   int64_t self_loops = 0;
   // Statistics of the in-degrees (row lengths).
   int64_t min_degree = 0, median_degree = 0, p90_degree = 0, p99_degree = 0, max_degree = 0;
   double mean_degree = 0;
-  int64_t isolated = 0;           // nodes without a row entry
+  int64_t isolated = 0;                   // nodes without in-edges
   std::vector<int64_t> degree_histogram;  // [0]: degree 0; [k]: degrees 2^(k-1) … 2^k - 1
   int64_t components = 0;         // weakly connected
   int64_t largest_component = 0;  // nodes
   int64_t labelled = 0;
   int32_t classes_present = 0;
   int64_t smallest_class = 0, largest_class = 0;  // labelled nodes in the smallest and largest class present
-  // Share of equal labels among slots with two labelled ends, without self-loops; -1: there are none.
+  // Share of the edges between two labelled nodes whose ends have equal labels, without self-loops; -1: no such edges.
   double edge_homophily = -1;
   int64_t labelled_edges = 0;
 };
 
-// Makes one pass over the columns; takes 4 bytes per node for the components. kInvalidArgument for a neighbor or label
-// out of range (a mapped container is not checked when it is opened). kResourceExhausted.
+// Describes a graph in one pass over the columns; takes 4 bytes per node for the components. kInvalidArgument for a
+// neighbor or label out of range (a mapped container may not have been checked when it was opened). kResourceExhausted:
+// no memory.
 Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& progress = {});
 
 }  // namespace hone::gnn

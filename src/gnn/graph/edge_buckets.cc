@@ -44,7 +44,7 @@ Status EdgeBuckets::Spill() {
     std::string name = spill_beside_ + ".edges-XXXXXX";
     spill_.Reset(mkostemp(name.data(), O_CLOEXEC));
     if (!spill_.valid()) return Status::Io(ErrnoMessage("create", name, errno));
-    unlink(name.c_str());  // disappears with the process, however it ends
+    unlink(name.c_str());  // without a name, the file is deleted when the process ends, however it ends
   }
   for (Bucket& bucket : buckets_) {
     for (Piece& piece : bucket.pieces) {

@@ -3,9 +3,9 @@
 //
 // Groups a stream of edges by ranges of destinations, in bounded memory: the first half of building a CSR.
 //
-// Each edge goes to the bucket of its destination's range. Buckets are lists of 64 KiB pieces in memory; when these
-// reach the limit, all are written to one unlinked file, and the memory is used again. Each bucket is small enough to
-// be sorted in a processor's cache. Add is not thread-safe; concurrent reads of different buckets are.
+// Each edge goes to the bucket of its destination's range. A bucket is a list of 64 KiB pieces in memory. When all
+// pieces together reach the limit, they are written to one unlinked file, and the memory is used again. Each bucket is
+// small enough to be sorted in a processor's cache. Add is not thread-safe; different buckets may be read concurrently.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Feature element types: their names, their rounding, and the stride of a row.
+// Element types of features: their names, rounding to them, and the stride of a row.
 #pragma once
 
 #include <bit>
@@ -31,7 +31,8 @@ inline uint16_t HalfFromFloat(float value) {
   if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);
   if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // 65520 and above
   if (magnitude < 0x38800000u) {
-    // Subnormal halves are multiples of 2^-24; adding 0.5 leaves just those bits, rounded by the adder.
+    // Subnormal halves are multiples of 2^-24. Adding 0.5 to the float makes the adder round to such a multiple, and
+    // leaves its bits at the low end.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }

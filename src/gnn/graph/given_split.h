@@ -12,9 +12,9 @@
 
 namespace hone::gnn {
 
-// Returns the graph with the split in `path`, a .npy file of whole numbers [num_nodes]: 0 training, 1 validation, 2
-// test, -1 none of them. The result shares everything else with `graph`. kInvalidArgument names the file and the first
-// invalid entry, a wrong length, or the lack of training nodes; kIo and kNotFound refer to the file.
+// Returns `graph` with the split in `path`, a .npy file of integers [num_nodes]: 0 training, 1 validation, 2 test, -1
+// none of them. The result shares everything else with `graph`. kInvalidArgument names the file and the first invalid
+// entry, a wrong length, or the lack of training nodes. kIo and kNotFound refer to the file.
 Result<std::shared_ptr<const Graph>> WithGivenSplit(std::shared_ptr<const Graph> graph, const std::string& path);
 
 }  // namespace hone::gnn

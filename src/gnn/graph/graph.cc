@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements OpenGraph: a name is a synthetic graph's or a container's path.
+// Implements OpenGraph, for names of synthetic graphs and paths of containers.
 #include "hone/gnn/graph.h"
 
 #include "gnn/graph/container_reader.h"

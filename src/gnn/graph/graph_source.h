@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Presents a graph in foreign files as a stream of edges, a stream of feature rows, and labels and splits in memory.
+// Presents a graph that another program's files hold: a stream of edges, a stream of feature rows, and labels and
+// splits in memory.
 //
 // Readers of single formats (source_*.cc) make a GraphSource; convert.cc turns it into a container. Every error names
 // the file and the row or line.
@@ -31,7 +32,7 @@ class EdgeReader {
   virtual Result<size_t> Next(std::span<int64_t> sources, std::span<int64_t> destinations) = 0;
   // Names the place of edge i of the last Next(): "'edges.npy' row 17".
   virtual std::string Place(size_t i) const = 0;
-  // At the end, reports what was next to the edges and not read.
+  // At the end, returns the further columns of the edge list that were not read, if there are any.
   virtual std::optional<UnreadPart> Unread() const { return std::nullopt; }
 };
 
@@ -62,23 +63,23 @@ class FeatureSource {
 struct GraphSource {
   std::string format;         // "OGB folder", …
   int64_t num_nodes = -1;     // -1: not stated by the source
-  std::string nodes_told_by;  // origin of num_nodes, for messages
+  std::string nodes_told_by;  // what stated num_nodes, for messages
   std::unique_ptr<EdgeSource> edges;
   std::unique_ptr<FeatureSource> features;  // null: none
   std::vector<int32_t> labels;              // empty: no labels; kNoLabel for a node without one
   std::string labels_name;
-  std::vector<std::string> class_names;  // class_names[c] is the name of class c; empty: the source has numbers alone
-  std::string class_names_file;          // where they stand
+  std::vector<std::string> class_names;  // class_names[c] is the name of class c; empty: the source has only numbers
+  std::string class_names_file;          // the file with the class names
   bool has_splits = false;
   std::vector<NodeId> splits[3];  // train, valid, test, as read: unsorted, unchecked
   std::string splits_name[3];
-  int64_t split_rows = -1;         // row count if the splits are arrays with a row per node; -1 otherwise
-  std::string splits_meaning;      // meaning of the splits by file, for the report
+  int64_t split_rows = -1;         // rows of the splits' arrays, if these have a row per node; -1 otherwise
+  std::string splits_meaning;      // what the splits mean, judged by the file that holds them, for the report
   int split_count = 1;             // official splits that the source holds
   int split_index = 0;             // index of the split used
-  std::vector<std::string> notes;  // decisions made in reading, as sentences
+  std::vector<std::string> notes;  // sentences about decisions that the reader made
   std::vector<std::string> read;   // for a folder: paths of the files that were opened
-  std::vector<UnreadPart> unread;  // members and columns that are not read, and then the folder's other files
+  std::vector<UnreadPart> unread;  // members and columns that the reader skips; later also the folder's other files
 };
 
 // Opens `path`; its layout decides the format:
@@ -88,19 +89,21 @@ struct GraphSource {
 //   a .npz with adj_indptr                     scipy CSR members
 //   a .npz with edges and node_features        the heterophilous graphs' members, with several official splits
 //   any other file                             a CSV or SNAP edge list, gzip or not
-// `split_index`: which of several official splits; -1: not given. kNotFound, kInvalidArgument: names the expected
-// files.
+// `split_index`: the official split to use, if there are several; -1: not given. kNotFound and kInvalidArgument name
+// the expected files.
 Result<GraphSource> OpenGraphSource(const std::string& path, int split_index = -1);
 
-// These functions open one format each.
+// Open a source of one format each.
 Result<GraphSource> OpenOgbFolder(const std::string& path);
 Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index = -1);
 Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& stem);
 Result<GraphSource> OpenArchive(const std::string& path, int split_index = -1);
 Result<GraphSource> OpenEdgeList(const std::string& path);
 
-// Building blocks shared by the readers.
-// Reads the edges of an array [E, 2] (row e is source, destination) or [2, E] (row 0 the sources; two readers in step).
+// ---- building blocks shared by the readers ----
+//
+// Reads the edges of an array [E, 2], whose row e is source and destination, or [2, E], whose row 0 is the sources; of
+// the latter, two readers read one row each.
 Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two_rows);
 Result<std::unique_ptr<EdgeSource>> EdgesOfText(const std::string& path);
 Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array);

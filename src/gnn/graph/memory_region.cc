@@ -35,7 +35,8 @@ MemoryRegion::~MemoryRegion() {
   if (base_ != nullptr) munmap(base_, mapped_);
 }
 
-// Reserves addresses for `bytes`, aligned for huge pages; `fd` below zero: maps anonymous memory there.
+// Maps `bytes` at an address that is aligned for huge pages: of the file `fd`, shared and writable, or of anonymous
+// memory if `fd` is negative.
 Result<MemoryRegion> MemoryRegion::Reserve(int fd, int64_t bytes, const std::string& what) {
   MemoryRegion region;
   region.size_ = bytes;
@@ -61,7 +62,7 @@ Result<MemoryRegion> MemoryRegion::Reserve(int fd, int64_t bytes, const std::str
                       MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
     return refused();
   }
-  // Advice only: without huge pages everything works, more slowly.
+  // This is only advice: everything works without huge pages, but more slowly.
   if (huge) (void)madvise(reinterpret_cast<void*>(address), static_cast<size_t>(bytes), MADV_HUGEPAGE);
   region.data_ = reinterpret_cast<std::byte*>(address);
   return region;

@@ -98,7 +98,7 @@ void Convert(const std::byte* from, std::span<Out> out) {
   for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<Out>(Load<T>(from + i * sizeof(T)));
 }
 
-// Converts integers and bools of any width; returns false for floats.
+// Converts integers and bools of any width. Returns false for floats, which are not converted.
 template <typename Out>
 bool ConvertIntegers(char kind, size_t bytes, const std::byte* from, std::span<Out> out) {
   if (kind == 'f') return false;
@@ -192,7 +192,7 @@ Result<NpyArray> NpyArray::InFile(const std::string& path) {
   if (std::filesystem::file_size(path, error) < 10 && !error) return Bad(path, "it is too short for a .npy file, which numpy.save writes");
   HONE_ASSIGN_OR_RETURN(array.header_, ReadNpyHeader(*stream));
   const int64_t file_bytes = static_cast<int64_t>(std::filesystem::file_size(path, error));
-  // Headers are padded, so their length is known only from their own prefix.
+  // The length of the padded header is stated in the array's first bytes.
   std::byte prefix[12];
   HONE_ASSIGN_OR_RETURN(stream, OpenFileStream(path));
   HONE_RETURN_IF_ERROR(ReadExactly(*stream, prefix));

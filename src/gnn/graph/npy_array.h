@@ -36,12 +36,12 @@ struct NpyHeader {
 // unsupported.
 Result<NpyHeader> ReadNpyHeader(ByteStream& stream);
 
-// Items in file order, converted, in one pass.
+// Reads an array's items in one pass, in file order, and converts them.
 class NpyItems {
  public:
   NpyItems(std::unique_ptr<ByteStream> stream, const NpyHeader& header);
-  // Fills `out`; the caller must not read past header.items(). Integers beyond int64 and fractions are
-  // kInvalidArgument.
+  // Reads the next out.size() items; the caller must not read past header.items(). kInvalidArgument for an integer
+  // beyond int64 and for a fraction.
   Status ReadIntegers(std::span<int64_t> out);
   Status ReadFloats(std::span<float> out);  // NaN is allowed
 

@@ -24,7 +24,8 @@ inline int ThreadCount(int wanted) {
 }
 
 // Calls work(i) once for each i in [0, count), on up to `threads` threads including the caller. Pieces are handed out
-// in order; `report(done)` is called on the caller's thread after its own pieces. Neither may throw.
+// in order. `report(done)` is called on the caller's thread after each piece that this thread did. Neither function may
+// throw.
 template <typename Work, typename Report>
 void ParallelPieces(int threads, int64_t count, Work&& work, Report&& report) {
   std::atomic<int64_t> next{0}, done{0};

@@ -17,7 +17,7 @@
 namespace hone::gnn {
 namespace {
 
-// Row e of [E, 2]: source, destination.
+// Reads an array [E, 2], whose row e holds source and destination.
 class PairReader final : public EdgeReader {
  public:
   PairReader(NpyItems items, int64_t edges, std::string name) : items_(std::move(items)), left_(edges), name_(std::move(name)) {}
@@ -44,7 +44,8 @@ class PairReader final : public EdgeReader {
   std::vector<int64_t> pairs_;
 };
 
-// [2, E], or [E, 2] in Fortran order: sources first, then destinations, so two readers run in step.
+// Reads an array [2, E], or [E, 2] in Fortran order. Its file holds all sources, then all destinations, so two readers
+// advance together.
 class TwoRowReader final : public EdgeReader {
  public:
   TwoRowReader(NpyItems sources, NpyItems destinations, int64_t edges, std::string name)
@@ -94,8 +95,9 @@ class DenseReader final : public FeatureReader {
   NpyItems items_;
 };
 
-// [N, F] in Fortran order: column by column. A few rows of every column are read at a time, so that memory does not
-// grow with N. A compressed archive would be decompressed once per column; it is read completely first instead.
+// Reads features [N, F] in Fortran order, which a file stores column by column. A few rows of every column are read at
+// a time, so that memory does not grow with N. A compressed archive would be decompressed once per column, so it is
+// first read whole.
 class ColumnReader final : public FeatureReader {
  public:
   ColumnReader(NpyArray array, std::vector<float> whole) : array_(std::move(array)), whole_(std::move(whole)) {}
@@ -188,7 +190,7 @@ class SparseFeatures final : public FeatureSource {
   std::vector<float> values_;
 };
 
-// scipy's adjacency: entry (row i, column j) is the edge i -> j.
+// The edges of scipy's adjacency matrix: the entry in row i and column j is the edge i -> j.
 class CsrEdges final : public EdgeSource {
  public:
   CsrEdges(NpyArray indices, std::vector<int64_t> offsets) : indices_(std::move(indices)), offsets_(std::move(offsets)) {}
@@ -231,7 +233,7 @@ struct CsrMembers {
   std::vector<int64_t> offsets;
 };
 
-// Reads and checks shape and row pointers of the members PREFIX_shape and PREFIX_indptr.
+// Reads the members PREFIX_shape and PREFIX_indptr, and checks shape and row pointers.
 Result<CsrMembers> ReadCsr(const std::shared_ptr<const ZipArchive>& archive, const std::string& prefix, int64_t entries) {
   HONE_ASSIGN_OR_RETURN(const NpyArray shape_array, NpyArray::InArchive(archive, prefix + "_shape"));
   HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, shape_array.Integers());
@@ -261,7 +263,7 @@ Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two
   };
   if (!h.integer()) return wrong("edges are integer node ids");
   if (h.shape.size() != 2 || (h.shape[0] != 2 && h.shape[1] != 2)) return wrong("edges are an array [E, 2] or [2, E]");
-  // A 2 x 2 array is ambiguous: it is read as the current format would write it.
+  // A 2 x 2 array is ambiguous. It is read as the source's format usually stores edges.
   const bool two_by_e = h.shape[0] == 2 && (h.shape[1] != 2 || prefer_two_rows);
   const int64_t edges = two_by_e ? h.shape[1] : h.shape[0];
   const bool two_rows = two_by_e != h.fortran_order;
@@ -321,7 +323,7 @@ Result<std::vector<int32_t>> LabelsOfArray(const NpyArray& array) {
 
 namespace {
 
-// Reads numbers that name each node's split: 0 train, 1 valid, 2 test, -1 none.
+// Reads an array with the number of each node's split: 0 train, 1 valid, 2 test, -1 none.
 Status ReadSplitNumbers(const NpyArray& split, GraphSource& source) {
   if (split.header().kind == 'b') {
     return Status::InvalidArgument(fmt::format(

@@ -182,7 +182,7 @@ Result<std::vector<int32_t>> ReadLabelLines(const std::string& path) {
   }
 }
 
-// Reads the only folder below split/: an OGB dataset has one scheme.
+// Reads the split in the only folder below split/. An OGB dataset has one splitting scheme.
 Status ReadOgbSplits(const std::string& path, GraphSource& source) {
   std::error_code error;
   std::vector<std::string> schemes;
@@ -213,7 +213,7 @@ Status ReadOgbSplits(const std::string& path, GraphSource& source) {
   return Status::Ok();
 }
 
-// Parses {"node id": [feature index, …], …} as a stream: the document is never in memory.
+// Parses {"node id": [feature index, …], …} as a stream, so that the parsed document is never in memory.
 class FeatureListHandler final : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::vector<std::pair<int64_t, int32_t>> entries;  // node, feature
@@ -359,7 +359,7 @@ Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& 
   source.format = "folder of edges, targets and feature lists";
   HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfText(source.read.emplace_back(path + "/" + stem + "_edges.csv")));
 
-  // id, …, class: the last column names the class; classes are numbered in alphabetical order.
+  // The columns are id, …, class. The last column has the class's name; classes are numbered in alphabetical order.
   const std::string target = source.read.emplace_back(path + "/" + stem + "_target.csv");
   HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(target));
   std::string_view line;

@@ -11,7 +11,7 @@
 
 namespace hone::gnn {
 namespace {
-constexpr uint32_t kPurposeMadeSplit = 16;  // distinct from the synthetic graphs' purposes
+constexpr uint32_t kPurposeMadeSplit = 16;  // Philox's purpose word for splits; differs from those of synthetic graphs
 }
 
 NodeSplits MakeStratifiedSplits(std::span<const int32_t> labels, int32_t num_classes, const SplitFractions& fractions,
@@ -22,7 +22,7 @@ NodeSplits MakeStratifiedSplits(std::span<const int32_t> labels, int32_t num_cla
     if (label != kNoLabel) ++count[static_cast<size_t>(label)];
   }
   std::vector<KeyedPermutation> order;
-  std::vector<std::pair<uint64_t, uint64_t>> cuts;  // end of train, end of valid; the rest is test
+  std::vector<std::pair<uint64_t, uint64_t>> cuts;  // positions where train and valid end; the rest is test
   std::vector<uint64_t> end;
   for (size_t c = 0; c < classes; ++c) {
     order.push_back(MakePermutation(seed, 0, c, count[c], kPurposeMadeSplit));

@@ -33,7 +33,7 @@ Result<MaskShape> ShapeOf(const NpyArray& mask, bool splits_first) {
 
 // Returns the nodes of split `index`, ascending.
 Result<std::vector<NodeId>> NodesOf(const NpyArray& mask, const MaskShape& shape, int64_t index, bool splits_first) {
-  // The values of one split are contiguous, or one in every `step`.
+  // The values of one split are contiguous in the file, or every `step`-th value.
   const bool together = shape.one_dimension || splits_first != mask.header().fortran_order;
   const int64_t step = together ? 1 : shape.splits;
   HONE_ASSIGN_OR_RETURN(NpyItems items, mask.Open(together ? index * shape.nodes : 0));

@@ -19,10 +19,10 @@ struct MaskArrays {
   bool splits_first = false;         // several splits are stored as [K, N]; otherwise as [N, K]
 };
 
-// Sets the split fields of `source`. `split_index`: which of several splits; -1: not given, uses the first.
-// kInvalidArgument: a mask with values other than 0 and 1, without a node, of another length than the others, or that
-// shares a node with another; masks without a train mask; a split_index that is out of range, or given for a single
-// split. The message names the file, and the row if there is one.
+// Reads the masks into the split fields of `source`. `split_index`: the split to use, if there are several; -1: not
+// given, the first. kInvalidArgument: a mask with values other than 0 and 1, without a node, of another length than the
+// others, or that shares a node with another; masks without a train mask; a split_index that is out of range, or given
+// for a single split. The message names the file, and the row if there is one.
 Status ReadSplitMasks(const MaskArrays& arrays, int split_index, GraphSource& source);
 
 }  // namespace hone::gnn

@@ -16,26 +16,26 @@
 
 namespace hone::gnn {
 
-// Plain data, which may be copied to a device.
+// The sizes of a synthetic graph. Plain data, which may be copied to a device.
 struct SyntheticSpec {
   uint64_t seed = 0;
   int64_t num_nodes = 0;
-  int64_t block_nodes = 1;   // nodes per class block; the last block takes the remainder too
+  int64_t block_nodes = 1;  // nodes per class block; the last block also takes the remainder
   int64_t num_blocks = 1;
-  int64_t blocks_per_region = 1;  // == num_classes
-  int64_t num_regions = 1;        // the last region takes the remainder too
+  int64_t blocks_per_region = 1;  // equals num_classes
+  int64_t num_regions = 1;        // the last region also takes the remainder
   int32_t num_classes = 1;
   int32_t width = 0;            // feature elements
-  int32_t centroid_weight = 0;  // in 64ths: how far class centroids stand out of the noise
-  int32_t block_slot_cap = 1;   // most slots of a node in its block; the rest join its region's
+  int32_t centroid_weight = 0;  // in 64ths: size of the class centroids relative to the noise
+  int32_t block_slot_cap = 1;   // most slots that a node has in its block; further ones belong to the region
   int64_t num_labelled = 0;
   int64_t num_train = 0;
-  int64_t num_valid = 0;        // the other labelled nodes are for testing
+  int64_t num_valid = 0;        // labelled nodes beyond num_train + num_valid are the test split
   int32_t labelled_first = 1;   // 1: the first num_labelled nodes are labelled; 0: see LabelRank
 };
 
-// Inverse distribution function of the degrees, in geometric buckets. Bucket k holds the degrees upper[k-1]+1 …
-// upper[k]; a 32-bit uniform u falls in the first bucket with threshold[k] > u.
+// The inverse distribution function of the degrees, in geometric buckets. Bucket k holds the degrees upper[k-1]+1 …
+// upper[k]. A uniform 32-bit number u belongs to the first bucket with threshold[k] > u.
 struct DegreeTableView {
   const uint32_t* upper = nullptr;      // ascending; upper[-1] is read as 0
   const uint64_t* threshold = nullptr;  // ascending; the last is 2^32
@@ -81,8 +81,8 @@ HONE_HOST_DEVICE inline uint32_t DegreeFromUniform(const DegreeTableView& table,
   return d0 + 1 + static_cast<uint32_t>((u - t0) * (table.upper[low] - d0) / (table.threshold[low] - t0));
 }
 
-// Divides a node's slots: 40 % block, 30 % region, 30 % global, rounded by a dither, so that nodes of degree 1 follow
-// these shares in the mean.
+// Divides a node's slots among the levels: 40 % block, 30 % region, 30 % global. A dither rounds the parts, so that
+// nodes of degree 1 also follow these shares on average.
 HONE_HOST_DEVICE inline SlotCounts SlotsOf(const SyntheticSpec& s, const DegreeTableView& table, int64_t v) {
   const PhiloxWords r = Philox4x32(s.seed, {static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), 0, kPurposeDegree});
   const uint64_t d = DegreeFromUniform(table, r[0]);
@@ -96,7 +96,8 @@ HONE_HOST_DEVICE inline SlotCounts SlotsOf(const SyntheticSpec& s, const DegreeT
 
 // ---- keyed permutations and the pairing of slots ----
 
-// A permutation of [0, count): an alternating Feistel network on the next power of two, walked until inside.
+// A permutation of [0, count): an alternating Feistel network on the next power of two, applied until the result is
+// inside.
 struct KeyedPermutation {
   uint64_t count = 0;
   uint32_t low_bits = 1, high_bits = 1;
@@ -156,8 +157,8 @@ HONE_HOST_DEVICE inline uint64_t PermuteBack(const KeyedPermutation& p, uint64_t
   return x;
 }
 
-// Returns the slot that slot i of a group is joined to. An involution: pairs are neighbors in the permuted order. If
-// the number of slots is odd, the last one is joined to itself and makes a self-loop.
+// Returns the slot to which slot i of a group is joined. The function is an involution: it pairs neighbors in the
+// permuted order. If the number of slots is odd, the last one is joined to itself and makes a self-loop.
 HONE_HOST_DEVICE inline uint64_t PartnerSlot(const KeyedPermutation& p, uint64_t i) {
   const uint64_t q = PermuteBack(p, i) ^ 1;
   return q < p.count ? Permute(p, q) : i;
@@ -177,8 +178,8 @@ HONE_HOST_DEVICE inline int64_t LabelRank(const SyntheticSpec& s, int64_t v) {
   return rank < s.num_labelled ? rank : -1;
 }
 
-// Returns the planted class, or with probability 0.1 another class, uniformly. So no classifier can exceed 90 % on
-// average.
+// Returns the planted class, or with probability 0.1 another class, drawn uniformly. No classifier can therefore exceed
+// 90 % on average.
 HONE_HOST_DEVICE inline int32_t ObservedLabel(const SyntheticSpec& s, int64_t v, int32_t planted) {
   const PhiloxWords r = Philox4x32(s.seed, {static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), 0, kPurposeLabel});
   if (r[0] >= 429496730u || s.num_classes < 2) return planted;  // 0.1 * 2^32

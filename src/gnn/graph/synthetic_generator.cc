@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owners of slots are stored (4 bytes per slot, level by level), because a lookup is then one load; searching the
-// prefix sums instead costs two or three cache misses per slot. See synthetic_generator.h.
+// See synthetic_generator.h. The node that owns each slot is stored (4 bytes per slot, one level at a time), so that a
+// lookup is one load. Searching the prefix sums instead would cost two or three cache misses per slot.
 #include "gnn/graph/synthetic_generator.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Result<SyntheticGenerator> SyntheticGenerator::Make(const SyntheticRequest& requ
     uint64_t total = 0, region = 0, global = 0;
     for (int64_t v = g.BlockBegin(block); v < g.BlockBegin(block + 1); ++v) {
       const SlotCounts slots = SlotsOf(s, table, v);
-      offsets[v] = static_cast<int64_t>(total);  // within the block, for now
+      offsets[v] = static_cast<int64_t>(total);  // relative to the block; its start is added below
       total += slots.degree();
       region += slots.region;
       global += slots.global;

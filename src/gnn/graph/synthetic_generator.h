@@ -22,10 +22,10 @@ namespace hone::gnn {
 
 class SyntheticGenerator {
  public:
-  // Borrows `request`. Draws all degrees. kResourceExhausted when memory is short.
+  // Draws all degrees. Borrows `request`, which must outlive the generator. kResourceExhausted: memory is short.
   static Result<SyntheticGenerator> Make(const SyntheticRequest& request, int threads);
 
-  // For labels and splits only: draws no degrees; functions about edges must not be called.
+  // Makes a generator of labels and splits only. It draws no degrees; functions about edges must not be called.
   static SyntheticGenerator WithoutEdges(const SyntheticRequest& request, int threads);
 
   int64_t num_nodes() const { return request_->spec.num_nodes; }
@@ -35,7 +35,7 @@ class SyntheticGenerator {
   int64_t num_edges() const { return row_offsets().back(); }
   MemoryRegion TakeRowOffsets() && { return std::move(row_offsets_); }
 
-  // Regions are generated in order; the `columns` of a region are the rows of its nodes.
+  // Regions must be generated in order. A region's columns are those of its nodes' rows.
   int64_t num_regions() const { return request_->spec.num_regions; }
   int64_t RegionBegin(int64_t region) const;  // first node; num_nodes() for region == num_regions()
   // Writes the columns [row_offsets[RegionBegin(region)], row_offsets[RegionBegin(region + 1)]) to `out`.
@@ -60,7 +60,7 @@ class SyntheticGenerator {
   MemoryRegion global_owners_;           // node of each global slot
   std::vector<uint64_t> region_prefix_;  // [num_blocks + 1] region slots before a block, counted over all regions
   std::vector<uint64_t> global_prefix_;  // [num_blocks + 1]
-  MemoryRegion region_owners_;           // of the current region
+  MemoryRegion region_owners_;           // node of each slot of the current region
 };
 
 }  // namespace hone::gnn

@@ -19,7 +19,7 @@ namespace hone::gnn {
 namespace {
 
 constexpr int64_t kFeatureRowsAtOnce = 256 * 1024;
-// Flags known by construction. Self-loops and parallel edges are rare but possible; rows are in slot order.
+// Flags that hold by construction. Self-loops and parallel edges are rare but possible; rows are in slot order.
 constexpr GraphFlags kSyntheticFlags = {.symmetric = true, .sorted = false, .parallel_edges = true, .self_loops = true};
 
 // Adds labels and splits, which both kinds of graph below have.

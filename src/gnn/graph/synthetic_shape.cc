@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "synthetic:";
 constexpr int64_t kRegionNodes = 500'000;
-constexpr int64_t kMaxNodes = 2'000'000'000;  // node ids are int32
+constexpr int64_t kMaxNodes = 2'000'000'000;  // fits int32, the type of node ids
 
 template <typename T>
 Status ParseNumber(std::string_view key, std::string_view text, T low, T high, T& out) {
@@ -32,7 +32,7 @@ Status ParseNumber(std::string_view key, std::string_view text, T low, T high, T
   return Status::Ok();
 }
 
-// Sets the sizes of communities for this many nodes; every class has a block if there are enough nodes.
+// Sets the sizes of communities for spec.num_nodes nodes. Every class has a block if there are enough nodes.
 void SetCommunities(SyntheticSpec& spec) {
   const int64_t n = spec.num_nodes, classes = spec.num_classes;
   const int64_t region_target = std::min(kRegionNodes, n);
@@ -127,7 +127,7 @@ Result<SyntheticRequest> ParseSyntheticName(const std::string& name) {
   spec.labelled_first = spec.num_labelled >= spec.block_nodes * spec.blocks_per_region || spec.num_labelled == nodes;
   spec.num_train = std::min(spec.num_labelled, scaled(shape->train));
   spec.num_valid = std::min(spec.num_labelled - spec.num_train, scaled(shape->valid));
-  // A node cannot have more neighbors than there are others; the mean must leave room below the maximum.
+  // A node has at most as many neighbors as there are other nodes, and the mean must lie well below that maximum.
   const uint32_t max_degree = static_cast<uint32_t>(
       std::max<int64_t>(static_cast<int64_t>(degree * 2) + 2, std::min<int64_t>(shape->max_degree, nodes - 1)));
   request.degrees = MakeDegreeTable(degree, sigma, max_degree);

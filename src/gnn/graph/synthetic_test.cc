@@ -123,10 +123,11 @@ TEST(Synthetic, DegreesAndCommunitiesAreThoseOfTheShape) {
     const SyntheticSpec spec = ParseSyntheticName(name)->spec;
     const CsrView csr = graph->structure();
     const double n = static_cast<double>(csr.num_nodes), mean = static_cast<double>(csr.num_edges()) / n;
-    // The relative error of a log-normal's mean is sqrt((e^(sigma^2) - 1) / n); four of them.
+    // The relative standard error of a log-normal's mean is sqrt((e^(sigma^2) - 1) / n); the tolerance is four of
+    // these.
     const double tolerance = 4 * std::sqrt((std::exp(shape.sigma * shape.sigma) - 1) / n) * shape.mean_degree;
     EXPECT_NEAR(mean, shape.mean_degree, tolerance);
-    // Sigma from the upper quantiles, where rounding to whole degrees matters least.
+    // Sigma is estimated from the upper quantiles, where rounding to whole degrees matters least.
     std::vector<int64_t> degrees;
     for (NodeId v = 0; v < csr.num_nodes; ++v) degrees.push_back(csr.Degree(v));
     std::sort(degrees.begin(), degrees.end());
@@ -143,7 +144,8 @@ TEST(Synthetic, DegreesAndCommunitiesAreThoseOfTheShape) {
     }
     const double edges = static_cast<double>(csr.num_edges());
     const double homophily = static_cast<double>(same_class) / edges;
-    // 40 % in the block and 1 / classes of the rest; hubs send what their block cannot hold to the region.
+    // Neighbors of equal class: 40 % in the block and 1 / classes of the rest. Hubs send slots that do not fit in their
+    // block to the region.
     EXPECT_GT(homophily, 0.33);
     EXPECT_LT(homophily, 0.40 + 0.6 / shape.classes + 0.02);
     EXPECT_LT(static_cast<double>(self) / edges, 0.01);
@@ -227,7 +229,8 @@ TEST(Synthetic, NeighborsTellMuchMoreThanANodesOwnFeatures) {
         centroids[static_cast<size_t>(c)][f] = static_cast<float>(spec.centroid_weight * ByteSumNoise(word)) * kFeatureUnit;
       }
     }
-    // Largest x . c - |c|^2 * shrink / 2: nearest centroid where the signal is `shrink` of the centroid.
+    // Returns the class c with the largest x . c - |c|^2 * shrink / 2: the nearest centroid if the signal is `shrink`
+    // times it.
     const auto classify = [&](const std::vector<float>& row, float shrink) {
       int32_t best = 0;
       float best_score = -INFINITY;
@@ -248,7 +251,7 @@ TEST(Synthetic, NeighborsTellMuchMoreThanANodesOwnFeatures) {
       const float* own = reinterpret_cast<const float*>(x.Row(v));
       std::vector<float> row(own, own + width);
       alone += classify(row, 1.0f) == planted;
-      // Own features at weight 1, the neighbors' mean at a weight that grows with their number, up to 4.
+      // The node's own features have weight 1; the neighbors' mean has a weight that grows with their number, up to 4.
       const float degree = static_cast<float>(csr.Degree(v)), weight = std::min(4.0f, 0.4f * degree);
       for (const NodeId u : csr.Neighbors(v)) {
         const float* other = reinterpret_cast<const float*>(x.Row(u));

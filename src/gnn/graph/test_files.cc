@@ -69,7 +69,7 @@ std::string ZipBytes(const std::vector<std::pair<std::string, std::string>>& mem
     Put<uint32_t>(out, static_cast<uint32_t>(stored.size()));
     Put<uint32_t>(out, static_cast<uint32_t>(content.size()));
     Put<uint16_t>(out, static_cast<uint16_t>(name.size()));
-    Put<uint16_t>(out, 4);  // an extra field of its own here: its length may differ from the directory's
+    Put<uint16_t>(out, 4);  // size of the local header's extra field, which may differ from the directory's
     out += name;
     Put<uint16_t>(out, 0x7777);
     Put<uint16_t>(out, 0);

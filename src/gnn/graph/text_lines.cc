@@ -82,7 +82,7 @@ bool ParseFloat(std::string_view field, float& value) {
   if (!field.empty() && field[0] == '+') field.remove_prefix(1);
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
   if (error == std::errc::result_out_of_range) {
-    value = static_cast<float>(std::strtod(std::string(field).c_str(), nullptr));  // to 0 or to infinity
+    value = static_cast<float>(std::strtod(std::string(field).c_str(), nullptr));  // becomes 0 or infinity
     return end == field.data() + field.size();
   }
   return error == std::errc() && end == field.data() + field.size();

@@ -21,7 +21,7 @@ class TextLines {
   // Sets `line` to the next line without its end (LF or CR LF), valid until the next call; returns false at the end. A
   // line longer than 64 MiB is kInvalidArgument.
   Result<bool> Next(std::string_view& line);
-  int64_t line_number() const { return line_number_; }  // of the last line read, from 1
+  int64_t line_number() const { return line_number_; }  // number of the line read last, counted from 1
   const std::string& name() const { return stream_->name(); }
   // Returns the place for messages: "'edges.csv' line 17".
   std::string Place() const;
@@ -34,8 +34,8 @@ class TextLines {
   int64_t line_number_ = 0;
 };
 
-// Removes the next field from `rest`; commas, semicolons, tabs and blanks separate fields (a run of blanks, or one
-// other separator with blanks around it). Returns false when nothing is left.
+// Removes the next field from `rest`. A separator is a comma, semicolon or tab with any blanks around it, or a run of
+// blanks. Returns false when nothing is left.
 bool TakeField(std::string_view& rest, std::string_view& field);
 bool IsComment(std::string_view line);  // empty, or begins with # or %
 // Parse a whole field as a number. NaN in any spelling is accepted as a float.

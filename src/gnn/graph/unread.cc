@@ -42,7 +42,7 @@ void Collect(const fs::path& folder, const std::string& prefix, const std::set<s
 }  // namespace
 
 std::string MeaningOfUnread(std::string_view name) {
-  std::string lower = "_";  // a separator before the first word, as before every other
+  std::string lower = "_";  // a separator before the first word, as before every other word
   for (const char c : name)
     lower += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(c)) : '_';
   const auto has = [&](std::string_view begin) { return lower.find("_" + std::string(begin)) != std::string::npos; };

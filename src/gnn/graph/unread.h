@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names what a source holds and a conversion does not read, with the consequence for the graph.
+// Names the parts of a source that a conversion does not read, with the consequence for the graph.
 //
-// A graph converts without its edge weights, or with newly made splits, and nothing in the container shows it. So every
-// file of a folder, member of an archive and column of a table that is not read is reported.
+// A graph is also converted without its edge weights, say, or with newly made splits, and the container does not show
+// it. The conversion therefore reports every file of a folder, member of an archive and column of a table that it does
+// not read.
 #pragma once
 
 #include <span>
@@ -18,7 +19,7 @@ namespace hone::gnn {
 
 struct UnreadPart {
   std::string name;     // a path relative to the source, "data.npz:node_year", or "edges.csv, columns from 3 on"
-  std::string meaning;  // consequence of its absence, or the name under which it would be read
+  std::string meaning;  // what its absence means for the graph, or under which name it would be read
 };
 
 // Returns what a file, member or column with this name usually holds, judged by the words in the name.

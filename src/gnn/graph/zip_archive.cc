@@ -103,8 +103,10 @@ Result<std::vector<ZipMember>> ParseZipDirectory(std::span<const std::byte> dire
     member.deflated = method == 8;
     if (member.bytes < 0 || member.compressed_bytes < 0 || member.header_offset < 0 ||
         member.header_offset > file_bytes - member.compressed_bytes ||
-        // Deflate never gains more than 1032 to 1; a larger claim would only make readers ask for absurd memory.
-        (member.deflated ? member.bytes / 1040 > member.compressed_bytes + 1 : member.bytes != member.compressed_bytes)) {
+        // Deflate never compresses better than 1032 to 1. A larger claim would only make readers allocate too much
+        // memory.
+        (member.deflated ? member.bytes / 1040 > member.compressed_bytes + 1
+                         : member.bytes != member.compressed_bytes)) {
       return Damaged(path, fmt::format("member '{}' lies outside the file", member.name));
     }
     members.push_back(std::move(member));

@@ -4,8 +4,8 @@
 // Reads the members of a zip file, as NumPy writes them (.npz): stored or deflated, zip64 where large.
 //
 // Each member can be opened any number of times, concurrently: papers100M's [2, E] edge list is read by two readers,
-// one per row. Own code rather than libzip, because 200 lines replace a shared library with five dependencies, and
-// because a stored member is then an ordinary range of the file. Format: PKWARE APPNOTE 6.3, sections 4.3 and 4.5.
+// one per row. The code does not use libzip: 200 lines replace a shared library with five dependencies, and a stored
+// member is an ordinary range of the file. Format: PKWARE APPNOTE 6.3, sections 4.3 and 4.5.
 #pragma once
 
 #include <cstdint>
@@ -45,12 +45,12 @@ class ZipArchive {
   std::vector<ZipMember> members_;
 };
 
-// The two steps of Open, separate for fuzzing. Finds the directory from the file's last bytes:
+// Place of the central directory. Open finds it from the file's last bytes; its two steps are separate for fuzzing.
 struct ZipDirectoryPlace {
   int64_t offset = 0, bytes = 0, entries = 0;
 };
 Result<ZipDirectoryPlace> FindZipDirectory(std::span<const std::byte> tail, int64_t file_bytes, const std::string& path);
-// Parses its entries:
+// Parses the entries of the central directory.
 Result<std::vector<ZipMember>> ParseZipDirectory(std::span<const std::byte> directory, int64_t entries,
                                                  int64_t file_bytes, const std::string& path);
 
