@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Holds the rows that one layer of exact inference leaves for the next, for every node, in memory or in an unnamed
+// Holds the rows that one layer of exact inference computes for the next, for every node, in memory or in an unnamed
 // file.
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace hone::gnn {
 
-// [rows, cols] floats, zero at first; pages that are never written take no memory. Unmapped on destruction.
+// A matrix [rows, cols] of floats, initially zero. Pages that are never written take no memory. The destructor unmaps
+// it.
 class Activations {
  public:
   Activations() = default;
@@ -23,8 +24,8 @@ class Activations {
   Activations& operator=(Activations&& other) noexcept;
   ~Activations();
 
-  // Makes the activations in a file of `folder`, or in memory if that is empty. kIo, or kResourceExhausted with the
-  // bytes wanted.
+  // Makes the matrix in an unnamed file of `folder`, or in memory if `folder` is empty. kIo, or kResourceExhausted with
+  // the bytes that were needed.
   static Result<Activations> Make(int64_t rows, int64_t cols, const std::string& folder);
 
   const Matrix<float>& matrix() const { return matrix_; }

@@ -26,8 +26,8 @@
 namespace hone::gnn {
 namespace {
 
-// Returns the nodes whose row pass p reads, ascending; the last entry has the nodes that the last pass computes: the
-// requested ones. Every earlier pass also needs their in-neighbors.
+// Returns, for each pass p, the nodes whose rows pass p reads, ascending. The last entry has the nodes that the last
+// pass computes, which are the requested ones. Every earlier entry also has the in-neighbors of the one after it.
 std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<const NodeId> wanted, int passes) {
   std::vector<uint8_t> mark(static_cast<size_t>(graph.num_nodes), 0);
   for (NodeId v : wanted) mark[static_cast<size_t>(v)] = 1;
@@ -36,7 +36,7 @@ std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<co
     for (size_t v = 0; v < mark.size(); ++v) {
       if (mark[v] != 0) rows[pass].push_back(static_cast<NodeId>(v));
     }
-    if (pass == 0 || rows[pass].size() == mark.size()) {  // all nodes: so for every earlier pass
+    if (pass == 0 || rows[pass].size() == mark.size()) {  // all nodes, and so for every earlier pass
       for (size_t earlier = 0; earlier < pass; ++earlier) rows[earlier] = rows[pass];
       break;
     }
@@ -47,7 +47,7 @@ std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<co
   return rows;
 }
 
-// Returns consecutive rows whose inputs together take at most `max_inputs` rows; at least one row.
+// Returns the first rows of `rest` whose input rows number at most `max_inputs` together; at least one row.
 std::span<const NodeId> NextChunk(const CsrView& graph, std::span<const NodeId> rest, int64_t max_inputs) {
   int64_t inputs = 0;
   size_t count = 0;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs exact inference: every neighbor counts, one layer at a time for every node on which the requested nodes depend.
+// Runs exact inference: all neighbors are used, one layer at a time, for every node on which the requested nodes
+// depend.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace hone::gnn {
 
-// Takes Predict's arguments, already checked.
+// Predicts from all neighbors. The arguments are those of Predict, which has checked them.
 Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                  const PredictOptions& options, int threads);
 

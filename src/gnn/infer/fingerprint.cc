@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes a graph's fingerprint, which must be equal for a checkpoint to continue on the graph.
+// Computes a graph's fingerprint, which must equal a checkpoint's if training is to continue on the graph.
 //
-// Hashing all of a graph of billions of edges would cost more than opening it, so besides the sizes only a few thousand
-// evenly spaced rows are hashed, completely. A change elsewhere is not noticed: this guards against mistakes, not
-// against malice.
+// Hashing all of a graph of billions of edges would cost more than opening it. Besides the sizes, only a few thousand
+// evenly spaced rows are hashed, completely. A change elsewhere is not noticed: the fingerprint guards against
+// mistakes, not against malice.
 #include "gnn/infer/fingerprint.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kProbes = 4096;
 constexpr size_t kWholeDigits = 32, kGraphDigits = 8;
-constexpr int64_t kColumnsOfARow = 64;  // limit, so that one hub does not make this slow
+constexpr int64_t kColumnsOfARow = 64;  // most columns hashed per row, so that a hub does not make this slow
 
 // Visits up to kProbes indices of [0, count), the first and last among them, until a visit fails.
 template <typename Visit>
@@ -70,7 +70,8 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
     return Status::Ok();
   }));
   HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.labels()));
-  // Everything but the splits, so that a message can tell another split from another graph.
+  // The first hash covers everything except the splits, so that a message can distinguish another split from another
+  // graph.
   const uint32_t graph = Crc32c(0, bytes.data() + sizes, bytes.size() - sizes);
   HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.train_nodes()));
   HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.valid_nodes()));

@@ -59,7 +59,7 @@ std::vector<int64_t> ConfusionMatrix(std::span<const int32_t> classes, std::span
 }
 
 double RocAuc(std::vector<ScoredNode> nodes) {
-  // NaN cannot be ordered.
+  // NaN has no place in an order.
   if (std::any_of(nodes.begin(), nodes.end(), [](const ScoredNode& node) { return std::isnan(node.score); }))
     return kNaN;
   std::sort(nodes.begin(), nodes.end(), [](const ScoredNode& a, const ScoredNode& b) { return a.score < b.score; });

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small cases worked by hand.
+// Tests metrics on small cases worked out by hand.
 #include "hone/gnn/metrics.h"
 
 #include <gmock/gmock.h>
@@ -16,8 +16,8 @@ using testing::ElementsAre;
 
 TEST(Metrics, F1IsTheMeanOverTheClassesThatOccur) {
   ClassCounts counts(4);
-  // Class 0: 3 labels, 2 of them found, nothing else called 0. Class 1: 1 label, found, and one 0 called 1. Class 2: 1
-  // label, called 3, which is no node's label.
+  // Class 0: three nodes, two of them predicted as 0; no other node is. Class 1: one node, predicted as 1, as is one of
+  // class 0. Class 2: one node, predicted as 3, which is no node's label.
   for (const auto& [label, prediction] :
        std::vector<std::pair<int, int>>{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {2, 3}, {kNoLabel, 2}}) {
     counts.Add(label, prediction);

@@ -20,7 +20,7 @@ constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
 
 std::string NpyBytes(std::string_view dtype, std::string_view shape, std::string_view body) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", dtype, shape);
-  // The data begins at a multiple of 64, the header ends with a newline.
+  // The data begins at a multiple of 64 bytes, and the header ends with a line feed.
   const size_t fixed = kMagic.size() + 2;
   header.resize(RoundUp(fixed + header.size() + 1, 64) - fixed - 1, ' ');
   header += '\n';

@@ -15,13 +15,14 @@
 
 namespace hone::gnn {
 
-// Writes [values.size()] int32. Both functions write to a temporary file and rename it; errors as for WriteOutput.
+// Writes an array [values.size()] of int32. Both functions write to a temporary file and rename it; errors are those of
+// WriteOutput.
 Status WriteNpy(const std::string& path, std::span<const int32_t> values);
-// Writes [values.size() / columns, columns] float32, row-major.
+// Writes an array [values.size() / columns, columns] of float32, row-major.
 Status WriteNpy(const std::string& path, std::span<const float> values, int64_t columns);
 
-// Does CheckOutput, and checks that an existing file is an array too: a mistyped name must not cost a graph or a
-// checkpoint. An empty file, a terminal or a pipe may be written to.
+// Checks what CheckOutput checks, and that an existing file is an array too: a mistyped name must not overwrite a graph
+// or a checkpoint. An empty file, a terminal and a pipe may be written to.
 Status CheckNpyOutput(const std::string& path);
 
 // Reads a one-dimensional list of node ids, int32 or int64. kInvalidArgument names an entry that is not in [0,

@@ -54,7 +54,7 @@ TEST_F(Npy, ReplacesNothingButArrays) {
   EXPECT_TRUE(CheckNpyOutput("/dev/null").ok());
 }
 
-// For root, permissions of /proc look writable.
+// For root, the permissions of /proc allow writing.
 TEST_F(Npy, AFolderWhereNothingCanBeMadeIsFoundOutBeforeTheWork) {
   EXPECT_EQ(CheckNpyOutput("/proc/predictions.npy").code(), StatusCode::kIo);
 }

@@ -46,7 +46,7 @@ Status CheckArguments(const Graph& graph, const ModelOptions& model, std::span<c
   return Status::Ok();
 }
 
-// `seeds` must be distinct.
+// Predicts from samples. `seeds` must be distinct.
 Result<Predictions> PredictSampled(std::shared_ptr<const Graph> graph, Model<float>& model,
                                    std::span<const NodeId> seeds, const PredictOptions& options, int threads) {
   const Stopwatch wall;
@@ -98,8 +98,8 @@ Result<Predictions> Predict(std::shared_ptr<const Graph> graph, Model<float>& mo
   const int threads = ThreadCount(options.threads);
   if (options.exact) return PredictExact(*graph, model, nodes, options, threads);
 
-  // A batch has distinct seeds: a list with repeats (or out of order) is predicted as a set, whose results are then
-  // distributed.
+  // A batch needs distinct seeds. A list with repeats (or out of order) is therefore predicted as a sorted set, whose
+  // results are then copied to the list's order.
   if (std::is_sorted(nodes.begin(), nodes.end(), std::less_equal<NodeId>())) {
     return PredictSampled(std::move(graph), model, nodes, options, threads);
   }

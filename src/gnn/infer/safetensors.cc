@@ -27,7 +27,7 @@ static_assert(std::endian::native == std::endian::little, "arrays are stored as 
 constexpr int64_t kMaxHeader = 100'000'000;  // the format's own bound
 constexpr std::string_view kMetadata = "__metadata__";
 
-// Returns the bytes of an element; 0: a dtype that the format does not have.
+// Returns the bytes of an element; 0 for a dtype that the format does not have.
 int64_t DtypeBytes(std::string_view dtype) {
   if (dtype == "F64" || dtype == "I64" || dtype == "U64") return 8;
   if (dtype == "F32" || dtype == "I32" || dtype == "U32") return 4;
@@ -40,7 +40,8 @@ Status Damaged(std::string_view what, std::string_view problem) {
   return Status::InvalidArgument(fmt::format("{} is not a whole safetensors file: {}", what, problem));
 }
 
-// Each part is preceded by its length, so that bytes cannot move from one part to the next unnoticed.
+// Returns the CRC-32C of the file's contents. The length of each part is included, so that bytes cannot move from one
+// part to the next unnoticed.
 uint32_t Checksum(const TensorFile& file) {
   uint32_t crc = 0;
   const auto add = [&](std::string_view part) {
@@ -197,7 +198,8 @@ Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what
     file.tensors.push_back(std::move(tensor));
   }
 
-  // The arrays must tile the rest of the file: a gap could hide bytes, an overlap could cost unlimited memory.
+  // The arrays must cover the rest of the file without gaps or overlaps: a gap could hide bytes, and overlapping arrays
+  // could take unlimited memory.
   std::vector<size_t> order(ranges.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return ranges[a] < ranges[b]; });

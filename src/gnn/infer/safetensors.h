@@ -35,7 +35,7 @@ inline constexpr std::string_view kChecksumKey = "hone.crc32c";  // metadata: ei
 struct TensorFile {
   std::map<std::string, std::string> metadata;  // the header's __metadata__, without the checksum
   std::vector<StoredTensor> tensors;            // in the order of their bytes
-  bool has_checksum = false;                    // whether the file had a checksum, which matched
+  bool has_checksum = false;                    // true: the file had a checksum, which was correct
 
   const StoredTensor* Find(std::string_view name) const;
 };
@@ -48,12 +48,13 @@ Result<std::vector<float>> FloatValues(const StoredTensor& tensor);
 // Returns the file's bytes, with a checksum: the same for the same content.
 std::string SerializeTensorFile(const TensorFile& file);
 
-// Parses a file. kInvalidArgument says what is wrong where; `what` names the file. Refuses what the format refuses:
-// gaps, overlaps, sizes that do not follow from dtype and shape, bytes left over; and a wrong checksum.
+// Parses a file. kInvalidArgument says what is wrong and where; `what` names the file. Refuses what the format does not
+// allow: gaps, overlaps, sizes that do not follow from dtype and shape, and bytes left over. Also refuses a wrong
+// checksum.
 Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what);
 
 Result<TensorFile> ReadTensorFile(const std::string& path);
-// Writes a temporary file, flushes and renames it; errors as for WriteOutput.
+// Writes a temporary file, flushes it to disk and renames it; errors are those of WriteOutput.
 Status WriteTensorFile(const std::string& path, const TensorFile& file);
 
 // Returns a note for users about a file without a checksum, which another program or an older version wrote.

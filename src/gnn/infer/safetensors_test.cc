@@ -102,7 +102,7 @@ TEST(Safetensors, RefusesWhatTheFormatRefuses) {
             std::string::npos);
 }
 
-// An exponent's bit makes a weight 2^128 times as large, and nothing else in the format would notice.
+// One flipped bit of an exponent makes a weight 2^128 times as large. Only the checksum notices this.
 TEST(Safetensors, NoticesEveryBitThatChanges) {
   const std::string whole = SerializeTensorFile(TwoTensors());
   uint64_t header = 0;
@@ -114,8 +114,9 @@ TEST(Safetensors, NoticesEveryBitThatChanges) {
     if (bit / 8 >= 8 + header) {
       ASSERT_FALSE(read.ok()) << "bit " << bit;
       EXPECT_NE(read.status().message().find("the file is damaged: its checksum is"), std::string::npos);
-    } else if (read.ok()) {  // in the header: what pads it, or the name of the checksum's own key, which is then no
-                             // checksum
+      // A changed bit of the header may be padding. It may also be in the name of the checksum's key: the file then has
+      // no checksum.
+    } else if (read.ok()) {
       EXPECT_TRUE(!read->has_checksum || SerializeTensorFile(*read) == whole) << "bit " << bit;
     }
   }
@@ -130,7 +131,7 @@ TEST(Safetensors, AFileWithoutAChecksumIsReadAndSaysSo) {
   const Result<TensorFile> ours = ParseTensorFile(SerializeTensorFile(*read), "it");
   ASSERT_TRUE(ours.ok()) << ours.status().message();
   EXPECT_TRUE(ours->has_checksum);
-  EXPECT_EQ(ours->metadata, read->metadata);  // the checksum does not cover itself
+  EXPECT_EQ(ours->metadata, read->metadata);  // the metadata that is read back does not contain the checksum
 }
 
 // Every changed byte and every cut must give a result or an error, never a crash or a longer tensor.

@@ -13,7 +13,7 @@
 namespace hone::gnn {
 namespace {
 
-// Returns whether `name` is a counter that old files lack, and on which nothing here depends: loaded if present.
+// Returns whether `name` is a counter that old files lack and that has no effect here. It is loaded if it is present.
 bool IsCounter(std::string_view name) { return name.ends_with("num_batches_tracked"); }
 
 bool IsWeight(std::string_view name) { return !name.starts_with(kOptimizerPrefix); }
@@ -48,7 +48,7 @@ std::string AboutSpec(const TensorFile& file, std::string_view what, const Model
                      model.spec->name, difference);
 }
 
-// Converts "norms.0.module.weight" to "bns.0.weight".
+// Converts a name of PyTorch Geometric's stock models, "norms.0.module.weight", to ours, "bns.0.weight".
 std::string OwnName(std::string name) {
   constexpr std::string_view kNorms = "norms.", kModule = ".module.";
   const size_t module = name.find(kModule, kNorms.size());

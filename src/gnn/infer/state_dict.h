@@ -15,8 +15,8 @@ namespace hone::gnn {
 
 inline constexpr std::string_view kModelKey = "hone.model";    // metadata: ModelOptions as JSON
 inline constexpr std::string_view kTrainKey = "hone.train";    // metadata: TrainOptions as JSON
-inline constexpr std::string_view kStateKey = "hone.state";    // metadata: position of the run
-inline constexpr std::string_view kGraphKey = "hone.graph";    // metadata: GraphFingerprint
+inline constexpr std::string_view kStateKey = "hone.state";    // metadata: how far the run has come
+inline constexpr std::string_view kGraphKey = "hone.graph";    // metadata: GraphFingerprint of the training graph
 inline constexpr std::string_view kFormatKey = "hone.format";  // metadata: "1"
 inline constexpr std::string_view kFormatVersion = "1";
 inline constexpr std::string_view kOptimizerPrefix = "optimizer.";  // prefix of tensors that are not weights
@@ -31,7 +31,7 @@ void AppendParameters(Model<float>& model, std::vector<StoredTensor>& tensors);
 // unchanged.
 Status LoadParameters(const TensorFile& file, std::string_view what, Model<float>& model);
 
-// Completes `options` for a model that another program saved in `file`: whether its sage or gat layers have biases, and
+// Sets what `file`, which another program saved, shows of its model: whether its sage or gat layers have biases, and
 // whether there are norms between them.
 void ReadStockModel(const TensorFile& file, ModelOptions& options);
 

@@ -30,7 +30,7 @@ Status CheckOutput(const std::string& path) {
   if (std::filesystem::is_directory(path, ignored)) {
     return Status::InvalidArgument(fmt::format("'{}' is a folder: name a file in it", path));
   }
-  // Tries to write: for root, and on a read-only disk, permissions promise what writing then denies.
+  // Tests by writing: for root, and on a read-only disk, the permissions may allow what writing does not.
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(const std::string target, ReplaceablePath(path));
   std::string aside;

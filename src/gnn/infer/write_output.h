@@ -12,12 +12,12 @@
 
 namespace hone::gnn {
 
-// Writes a temporary file, flushes it to disk, then renames it to `path`; makes missing folders. kIo names `path`, says
-// what became of it (nothing: it is unchanged), carries the system's text, and says what to do.
+// Writes `bytes` to a temporary file, flushes it to disk, then renames it to `path`; makes missing folders. On an
+// error, `path` is as before. kIo says so, names `path`, and has the system's text and the remedy.
 Status WriteOutput(const std::string& path, std::string_view bytes);
 
-// Checks whether `path` can become a file: its folder can be made and a file made in it, and `path` is not a folder.
-// Called before hours of work whose result goes there; a full disk shows only when the result is written.
+// Checks that a file can be made at `path`: its folder can be made and written to, and `path` itself is not a folder.
+// Call this before hours of work whose result goes there. A full disk is noticed only when the result is written.
 Status CheckOutput(const std::string& path);
 
 }  // namespace hone::gnn

@@ -31,12 +31,12 @@ namespace hone::gnn {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-constexpr int64_t kBeyondCaches = int64_t{8} << 20;  // bytes
-constexpr int64_t kRowsAhead = 12;                   // rows of a table that are asked for ahead of the copy
+constexpr int64_t kBeyondCaches = int64_t{8} << 20;  // bytes of rows above which they are written past the caches
+constexpr int64_t kRowsAhead = 12;                   // rows of a table that are prefetched ahead of the copy
 
 int64_t Aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Blocks of memory that batches were in, for the next ones: pages that the kernel has given once cost nothing again.
+// Keeps blocks of memory of former batches for the next ones, because the kernel need not provide their pages again.
 class BlockPool {
  public:
   explicit BlockPool(size_t most_kept) : most_kept_(most_kept) {}
@@ -47,7 +47,7 @@ class BlockPool {
     std::byte* memory = nullptr;
     int64_t bytes = 0;
   };
-  // Null memory: there is none.
+  // Returns a block of at least `bytes`. Its memory is null if the system has none.
   Block Take(int64_t bytes) {
     {
       const std::lock_guard lock(mutex_);
@@ -57,7 +57,7 @@ class BlockPool {
         free_.erase(fits);
         return block;
       }
-      if (!free_.empty()) {  // too small for this batch, and so for many to come
+      if (!free_.empty()) {  // free blocks are too small for this batch, and so for many to come
         std::free(free_.back().memory);
         free_.pop_back();
       }
@@ -110,8 +110,8 @@ RowDrawer BestDrawer() {
   return DrawRowsScalar();
 }
 
-// Copies a row that is not read again before it leaves the cache: past the cache, where the row is aligned for it, so
-// that the line is not read from memory only to be overwritten.
+// Copies a row that leaves the cache before it is read again. If the row is aligned, streaming stores write it past the
+// cache, which saves reading a line that is only overwritten.
 void CopyRow(std::byte* out, const std::byte* row, int64_t bytes, bool aligned) {
 #ifdef __SSE2__
   if (aligned) {
@@ -127,8 +127,8 @@ void CopyRow(std::byte* out, const std::byte* row, int64_t bytes, bool aligned) 
 
 void GatherRows(const RowTable& table, std::span<const int64_t> rows, std::byte* out) {
   const auto count = static_cast<int64_t>(rows.size());
-  // A short row shares its line with others, which are written together while it is in the cache; and few rows may stay
-  // there.
+  // Streaming stores do not pay in two cases. Short rows share a line, which collects them while it is in the cache. A
+  // few rows may stay in the cache until they are read.
   const bool aligned = table.row_bytes >= 64 && table.row_bytes % 16 == 0 && count * table.row_bytes >= kBeyondCaches;
   for (int64_t i = 0; i < count; ++i) {
     if (i + kRowsAhead < count) {
@@ -139,14 +139,14 @@ void GatherRows(const RowTable& table, std::span<const int64_t> rows, std::byte*
             aligned);
   }
 #ifdef __SSE2__
-  _mm_sfence();  // before another thread is notified
+  _mm_sfence();  // makes the streamed rows visible before another thread is notified
 #endif
 }
 
-// Makes batches, one at a time. Each thread has its own.
+// Makes batches, one at a time. Each thread has a maker of its own.
 class BatchMaker {
  public:
-  // One of the two samplers is null.
+  // Exactly one of the two samplers is not null.
   BatchMaker(const InEdges& graph, const BatchLoaderOptions& options, std::shared_ptr<BlockPool> pool,
              std::unique_ptr<NeighborSampler> sampler, std::unique_ptr<GeneralSampler> general)
       : graph_(graph),
@@ -155,7 +155,7 @@ class BatchMaker {
         sampler_(std::move(sampler)),
         general_(std::move(general)) {}
 
-  // seeds_ holds the seeds, input_ their positions.
+  // Makes the batch of the seeds in seeds_, whose positions among the epoch's seeds are in input_.
   Result<std::unique_ptr<LoadedBatch>> Make(const BatchKey& key) {
     HONE_RETURN_IF_ERROR(general_ != nullptr ? general_->Sample(seeds_, key, all_)
                                              : sampler_->Sample(seeds_, key, sample_));
@@ -239,9 +239,8 @@ class BatchMaker {
   std::vector<int64_t> input_;
 
  private:
-  // Finds the edges that were drawn. A draw is a function of its key, so this function draws the sampler's slots once
-  // more, for several rows at a time as the sampler does it. Even of parallel edges it finds the very one that was
-  // drawn.
+  // Finds the edges that were drawn. A draw is a function of its key. This function therefore draws the sampler's slots
+  // once more, for several rows at a time as the sampler does. Of parallel edges, it finds the one that was drawn.
   void FindEdges(const BatchKey& key, const NeighborSample::Rows& rows, std::span<int64_t> out) {
     int32_t begin = 0;
     for (int hop = 0; hop < sample_.hops(); ++hop) {
@@ -266,7 +265,7 @@ class BatchMaker {
         }
       }
       if (waiting > 0) {
-        for (int lane = waiting; lane < drawer_.lanes; ++lane) {  // rows that nobody asked for
+        for (int lane = waiting; lane < drawer_.lanes; ++lane) {  // lanes without a row repeat the first
           waiting_nodes_[lane] = waiting_nodes_[0];
           waiting_degrees_[lane] = waiting_degrees_[0];
         }
@@ -391,7 +390,7 @@ class ThreadedLoader final : public BatchLoader {
     std::optional<Result<std::unique_ptr<LoadedBatch>>> made;
   };
 
-  // Sorts the weights from the order of the edge list into the order of the graph's rows.
+  // Permutes the weights from the order of the edge list to the order of the graph's rows.
   Status SortWeights() {
     const std::span<const double> given = std::exchange(options_.weights, {});
     if (given.empty()) return Status::Ok();
@@ -464,7 +463,7 @@ class ThreadedLoader final : public BatchLoader {
           Guarded(maker, {.seed = epoch.seed, .epoch = epoch.epoch, .step = static_cast<uint32_t>(step)});
       lock.lock();
       --busy_;
-      if (steps_ > 0) {  // no Cancel came in between
+      if (steps_ > 0) {  // false after Cancel
         slots_[static_cast<size_t>(step % options_.queue)].made = std::move(made);
         ready_.notify_all();
       }
@@ -474,7 +473,7 @@ class ThreadedLoader final : public BatchLoader {
 
   std::shared_ptr<const InEdges> graph_;
   BatchLoaderOptions options_;
-  std::vector<double> weights_;  // by the order of the graph's rows; empty: all alike
+  std::vector<double> weights_;  // in the order of the graph's rows; empty: all equal
   std::shared_ptr<BlockPool> pool_;
   std::unique_ptr<BatchMaker> alone_;
   std::vector<std::thread> threads_;
@@ -483,12 +482,12 @@ class ThreadedLoader final : public BatchLoader {
   std::condition_variable work_, ready_, idle_;
   LoaderEpoch epoch_;
   std::optional<IndexPermutation> permutation_;
-  int64_t steps_ = 0;      // of the epoch under way; 0: none is
-  int64_t claimed_ = 0;    // steps begun
+  int64_t steps_ = 0;      // steps of the present epoch; 0: there is none
+  int64_t claimed_ = 0;    // steps that a thread has begun
   int64_t delivered_ = 0;  // steps that the consumer took
   int busy_ = 0;           // threads that make a batch
   bool ending_ = false;
-  std::vector<Slot> slots_;  // step % queue
+  std::vector<Slot> slots_;  // step s is in slot s % queue
 };
 
 }  // namespace

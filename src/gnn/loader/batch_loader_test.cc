@@ -23,7 +23,7 @@ struct EdgeList {
   std::vector<int64_t> sources, destinations;
 };
 
-// `edges` random edges, parallel ones and self-loops among them.
+// Returns `edges` random edges, among them parallel ones and self-loops.
 EdgeList RandomEdges(int64_t nodes, int64_t edges, uint64_t seed) {
   std::mt19937_64 random(seed);
   EdgeList list;
@@ -119,9 +119,9 @@ TEST(BatchLoader, EveryEdgeOfABatchIsTheEdgeOfTheListThatItNames) {
   EXPECT_EQ(input, seeds) << "each seed once an epoch";
 }
 
-// Rows of such a batch are written past the caches, and its block lies on huge pages.
+// Rows of a large batch are written past the caches, and its block is on huge pages.
 TEST(BatchLoader, LargeBatchesHoldTheRowsOfTheirNodes) {
-  const int64_t nodes = 12000, width = 208;  // floats: 13 lines and no whole number of pages a row
+  const int64_t nodes = 12000, width = 208;  // floats per row: 13 cache lines, and rows do not fill whole pages
   std::vector<float> rows(static_cast<size_t>(nodes * width));
   std::iota(rows.begin(), rows.end(), 0.0F);
   std::vector<int64_t> seeds(static_cast<size_t>(nodes));
@@ -132,7 +132,7 @@ TEST(BatchLoader, LargeBatchesHoldTheRowsOfTheirNodes) {
   auto loader = BatchLoader::Make(GraphOf(RandomEdges(nodes, 500, 5), nodes),
                                   {.fanouts = {2}, .batch = nodes, .threads = 1, .node_tables = {table}})
                     .value();
-  for (uint32_t step = 0; step < 2; ++step) {  // the second in the first one's memory
+  for (uint32_t step = 0; step < 2; ++step) {  // the second batch uses the first one's memory
     const auto batch = loader->Load(seeds, 5, 0, step).value();
     ASSERT_EQ(static_cast<int64_t>(batch->nodes.size()), nodes);
     for (int64_t v = 0; v < nodes; ++v) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the functions of c_api.h tell what went wrong.
+// Reports errors of the functions in c_api.h: a status code and a text for the caller's buffer.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline int32_t Say(const Status& status, char* error) {
   }
 }
 
-// No exception crosses into another language.
+// Runs `work`, and turns an exception into an error, because no exception may cross into another language.
 template <typename Work>
 int32_t Guarded(char* error, Work work) {
   try {

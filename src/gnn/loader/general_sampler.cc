@@ -17,11 +17,11 @@
 namespace hone::gnn {
 namespace {
 
-// The local ids of a batch's (tree, node) pairs: open addressing, at most half full.
+// Maps a batch's (tree, node) pairs to local ids: open addressing, at most half full.
 class PairMap {
  public:
   void Clear() { std::fill(keys_.begin(), keys_.end(), kNone); }
-  // The pair's local id; `next` becomes its id where it is new.
+  // Returns the pair's local id. A new pair gets the id `next`.
   int32_t Add(uint64_t pair, int32_t next) {
     if (2 * (static_cast<size_t>(next) + 1) > keys_.size()) Grow();
     const size_t at = Place(pair);
@@ -31,14 +31,14 @@ class PairMap {
     }
     return ids_[at];
   }
-  // -1: it is not there.
+  // Returns the pair's local id; -1 if the pair is not in the map.
   int32_t Find(uint64_t pair) const {
     const size_t at = Place(pair);
     return keys_[at] == kNone ? -1 : ids_[at];
   }
 
  private:
-  static constexpr uint64_t kNone = ~uint64_t{0};  // ids of nodes and trees lie below 2^31
+  static constexpr uint64_t kNone = ~uint64_t{0};  // no pair, because ids of nodes and trees are below 2^31
   size_t Place(uint64_t pair) const {
     size_t at = (pair * 0x9E3779B97F4A7C15u >> 20) & (keys_.size() - 1);
     while (keys_[at] != kNone && keys_[at] != pair) at = (at + 1) & (keys_.size() - 1);
@@ -64,7 +64,8 @@ class PairMap {
 // Returns a number in [0, 1) with 53 random bits.
 double Unit(uint32_t high, uint32_t low) { return static_cast<double>((uint64_t{high} << 32 | low) >> 11) * 0x1p-53; }
 
-// A tree's draws are keyed by a seed of its own, so that two trees draw a node that both have independently.
+// Returns the seed that keys a tree's draws. Each tree has one of its own, so that two trees with the same node draw
+// its neighbors independently.
 uint64_t SeedOfTree(uint64_t seed, uint64_t tree) {
   uint64_t mixed = (tree + 1) * 0x9E3779B97F4A7C15u;
   mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
@@ -135,7 +136,7 @@ class Sampler final : public GeneralSampler {
     return Status::Ok();
   }
 
-  // The edges of the graph whose ends were both found, in place of those that were drawn.
+  // Replaces the drawn edges by all edges of the graph whose ends were both found.
   Status Induce(GeneralSample& out) {
     NeighborSample& sample = out.nodes_and_rows;
     sample.rows[0].row_offsets.assign(1, 0);
@@ -152,7 +153,7 @@ class Sampler final : public GeneralSampler {
     return Status::Ok();
   }
 
-  // slots_ becomes what a row of `degree` edges that begins at `row` gives.
+  // Sets slots_ to the slots drawn from a row of `degree` edges that begins at `row`.
   void ChooseSlots(const DrawKey& key, uint32_t node, int64_t row, int64_t degree, int32_t fanout) {
     if (fanout == kAllNeighbors || degree == 0 || (!rules_.replace && degree <= fanout)) {
       slots_.resize(static_cast<size_t>(degree));
@@ -179,8 +180,8 @@ class Sampler final : public GeneralSampler {
     sums_.resize(weights.size());
     std::partial_sum(weights.begin(), weights.end(), sums_.begin());
     if (sums_.back() <= 0) return;
-    // The first sum above a product is never that of a weight 0; a product that rounds up to the whole is the last
-    // weight's.
+    // The first prefix sum above a product never belongs to a weight of 0. A product that is rounded up to the total
+    // belongs to the last edge whose weight is not 0.
     const auto last = std::lower_bound(sums_.begin(), sums_.end(), sums_.back()) - sums_.begin();
     for (uint32_t s = 0; s < static_cast<uint32_t>(fanout); ++s) {
       const double drawn = Unit(DrawWord(key, node, 2 * s, 0), DrawWord(key, node, 2 * s + 1, 0)) * sums_.back();
@@ -189,8 +190,9 @@ class Sampler final : public GeneralSampler {
     }
   }
 
-  // The `fanout` smallest of exponential times with the weights as rates come in the order of draws without replacement
-  // (Efraimidis and Spirakis 2006). A row has a stream of its own here, for it takes as many numbers as it has edges.
+  // Draws without replacement: the `fanout` smallest of exponential times, with the weights as rates, are such draws in
+  // order (Efraimidis and Spirakis 2006). The row has a random stream of its own, because it needs as many numbers as
+  // it has edges.
   void Weighted(const DrawKey& key, uint32_t node, std::span<const double> weights, int32_t fanout) {
     const PhiloxWords start = DrawBlock(key, node, 0, 0);
     const uint64_t stream = uint64_t{start[1]} << 32 | start[0];

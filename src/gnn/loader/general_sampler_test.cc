@@ -20,14 +20,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Node 0 receives from each of 1 … degree; nobody else receives anything.
+// Returns a graph in which node 0 has the in-neighbors 1 … degree, and no other node has any.
 InEdges Star(int64_t degree) {
   std::vector<int64_t> sources(static_cast<size_t>(degree)), destinations(static_cast<size_t>(degree), 0);
   std::iota(sources.begin(), sources.end(), 1);
   return MakeInEdges(sources, destinations, degree + 1, 1).value();
 }
 
-// 40 nodes, 400 edges by a linear congruence: parallel edges and self-loops among them.
+// Returns 40 nodes with 400 edges from a linear congruential generator, among them parallel edges and self-loops.
 InEdges Tangle() {
   std::vector<int64_t> sources, destinations;
   for (uint32_t e = 0, x = 7; e < 400; ++e) {
@@ -39,7 +39,7 @@ InEdges Tangle() {
   return MakeInEdges(sources, destinations, 40, 1).value();
 }
 
-// How often node 0's draw of `fanout` has each list of sources, over `draws` steps.
+// Counts each list of sources that node 0 draws with `fanout`, over `draws` steps.
 std::map<std::vector<NodeId>, int> Draws(const InEdges& graph, int32_t fanout, const GeneralRules& rules, int draws) {
   auto sampler = MakeGeneralSampler(graph, {fanout}, rules).value();
   std::map<std::vector<NodeId>, int> seen;
@@ -78,7 +78,7 @@ TEST(GeneralSampler, WithReplacementDrawsAreUniformAndIndependentWhateverTheDegr
   }
   EXPECT_LT(ChiSquared(Draws(Star(4), 2, {.replace = true}, kDraws), pairs, kDraws), 37.7)
       << "15 degrees of freedom, one in a thousand";
-  // One edge gives as many draws as are asked for; none gives none; -1 takes each once.
+  // A row of one edge gives as many draws as `fanout`, an empty row gives none, and fanout -1 takes each edge once.
   EXPECT_THAT(Draws(Star(1), 3, {.replace = true}, 1), ElementsAre(std::pair(std::vector<NodeId>{1, 1, 1}, 1)));
   EXPECT_THAT(Draws(Star(0), 3, {.replace = true}, 1), ElementsAre(std::pair(std::vector<NodeId>{}, 1)));
   EXPECT_THAT(Draws(Star(3), -1, {.replace = true}, 1), ElementsAre(std::pair(std::vector<NodeId>{1, 2, 3}, 1)));
@@ -120,7 +120,7 @@ TEST(GeneralSampler, TreesAreApartAndDrawIndependently) {
   const InEdges graph = Star(2);
   auto sampler = MakeGeneralSampler(graph, {1}, {.disjoint = true}).value();
   GeneralSample sample;
-  const std::vector<NodeId> seeds{0, 0};  // twice the same, which other samples refuse
+  const std::vector<NodeId> seeds{0, 0};  // the same seed twice, which other samplers refuse
   std::map<std::vector<NodeId>, int> seen;
   for (int step = 0; step < kDraws; ++step) {
     ASSERT_TRUE(sampler->Sample(seeds, {.seed = 3, .step = static_cast<uint32_t>(step)}, sample).ok());

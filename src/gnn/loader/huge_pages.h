@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Huge pages for memory that others allocate: a batch's block, whose pages are then given by hundreds in place of tens
-// of thousands, and a graph's arrays, which are read at random.
+// Requests huge pages for memory that other code allocates. A batch's block then needs hundreds of page faults in place
+// of tens of thousands, and random reads of a graph's arrays miss the TLB less often.
 #pragma once
 
 #include <sys/mman.h>
@@ -15,15 +15,15 @@ namespace hone::gnn {
 
 inline constexpr size_t kHugePage = size_t{2} << 20;
 
-// Requests huge pages for the whole ones within the memory, which must not have been written yet. The request may be
-// ignored: no error is reported.
+// Requests huge pages for every whole huge page within the memory, which must not have been written yet. The system may
+// ignore the request; no error is reported.
 inline void AskForHugePages(void* memory, size_t bytes) {
   const auto begin = (reinterpret_cast<uintptr_t>(memory) + kHugePage - 1) / kHugePage * kHugePage;
   const auto end = (reinterpret_cast<uintptr_t>(memory) + bytes) / kHugePage * kHugePage;
   if (memory != nullptr && end > begin) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
-// Makes an empty vector `count` long, on huge pages if it is long.
+// Makes an empty vector `count` elements long, on huge pages if it is large.
 template <typename T>
 void ResizeOnHugePages(std::vector<T>& values, size_t count) {
   values.reserve(count);

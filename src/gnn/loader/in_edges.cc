@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kPiece = 1 << 16;  // edges or rows that a thread takes at a time
 
-// Any edge whose end is no node; the first such edge, or -1.
+// Returns the index of an edge with an end that is not a node: the first such edge; -1: there is none.
 int64_t FirstBadEdge(std::span<const int64_t> sources, std::span<const int64_t> destinations, int64_t num_nodes,
                      int threads) {
   const auto edges = static_cast<int64_t>(sources.size());
@@ -42,7 +42,7 @@ InEdges Build(std::span<const int64_t> sources, std::span<const int64_t> destina
   const auto edges = static_cast<int64_t>(sources.size());
   InEdges result;
   ResizeOnHugePages(result.row_offsets, static_cast<size_t>(num_nodes) + 1);
-  // An edge's place within its row, in whatever order threads come by; the rows are sorted below.
+  // Threads count up these positions to place edges within their rows, in any order; the rows are sorted below.
   std::vector<std::atomic<int64_t>> next(static_cast<size_t>(num_nodes));
   const int64_t pieces = (edges + kPiece - 1) / kPiece;
   ParallelPieces(threads, pieces, [&](int64_t piece) {

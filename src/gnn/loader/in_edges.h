@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts a list of (source, destination) pairs by destination, and keeps each edge's place in the list.
+// Sorts a list of (source, destination) pairs by destination, and keeps each edge's position in the list.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace hone::gnn {
 
-// Row v holds the sources of the edges that end in v, ascending; parallel edges stand side by side in the order of the list.
+// The in-edges of each node. Row v holds the sources of the edges that end in v, ascending; parallel edges are
+// adjacent, in the order of the list.
 struct InEdges {
   std::vector<int64_t> row_offsets;  // [num_nodes + 1]
   std::vector<NodeId> columns;       // [edges] sources
@@ -22,9 +23,9 @@ struct InEdges {
   CsrView view() const { return {static_cast<int64_t>(row_offsets.size()) - 1, row_offsets, columns}; }
 };
 
-// `sources` and `destinations` have one length. Takes 24 bytes an edge while it works and leaves 12 of them. Runs on `threads`
-// threads. kInvalidArgument names the first edge with an end outside [0, num_nodes), or a num_nodes outside [0, 2^31 - 1);
-// kResourceExhausted: no memory.
+// Builds the rows, on `threads` threads. `sources` and `destinations` are of the same length. Needs 24 bytes per edge
+// while it works; the result has 12 per edge. kInvalidArgument names the first edge with an end outside [0, num_nodes),
+// or a num_nodes outside [0, 2^31 - 1). kResourceExhausted: no memory.
 Result<InEdges> MakeInEdges(std::span<const int64_t> sources, std::span<const int64_t> destinations, int64_t num_nodes,
                             int threads);
 

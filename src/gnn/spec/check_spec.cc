@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a spec must be before anything is allocated for it: names, operands, rows, widths, and keys of dropout.
+// Checks a spec before anything is allocated for it: names, operands, rows, widths, and keys of dropout.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,14 +28,14 @@ struct Overloaded : Cases... {
   using Cases::operator()...;
 };
 template <typename... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14 does not deduce it for an aggregate
+Overloaded(Cases...) -> Overloaded<Cases...>;  // deduction guide, which clang 14 needs for an aggregate
 
 bool IsName(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   });
 }
-// Parameter names have dots: "convs.0.lin_l".
+// Returns whether `name` may be the prefix of parameters; such names have dots: "convs.0.lin_l".
 bool IsParameterName(std::string_view name) {
   return !name.empty() && name.size() <= 128 && name.front() != '.' && name.back() != '.' &&
          std::all_of(name.begin(), name.end(),
@@ -250,7 +250,7 @@ class Checker {
     return Status::Ok();
   }
 
-  // Every value but the last is read by one after it.
+  // Checks that every value except the last is read by a later one.
   Status CheckUses() const {
     std::vector<bool> used(spec_.values.size() + 1, false);
     for (const std::vector<int>& operands : shapes_.operands) {
@@ -262,10 +262,10 @@ class Checker {
     return Status::Ok();
   }
 
-  // Goes back from the logits and finds the rows at which each value is read.
+  // Finds the rows at which each value is read, going back from the logits.
   Status PlaceRows() {
     shapes_.hop.assign(spec_.values.size() + 1, 0);
-    std::vector<bool> sealed(spec_.values.size() + 1, false);  // has rows of the seeds alone
+    std::vector<bool> sealed(spec_.values.size() + 1, false);  // the value has rows of the seeds only
     for (size_t v = 1; v <= spec_.values.size(); ++v) {
       const OperationSpec& operation = Value(v).operation;
       bool of_sealed = false;
@@ -360,8 +360,8 @@ class Checker {
       const DropSpec* drop = drop_of(v);
       if (drop == nullptr || !drop->after.empty() || drop->site >= 0) continue;
       const int layer = layer_of(v, *drop);
-      // Sites below kFirstFreeSite are those of the published models. A value with the input's rows takes the input's site
-      // if that is free, another value the activation's.
+      // Sites below kFirstFreeSite are those of the published models. A value with the input's rows takes kInputSite if
+      // that is free, any other value kActivationSite; a site that is taken is replaced by the next free one.
       int site = shapes_.hop[v] == shapes_.layers ? kInputSite : kActivationSite;
       while (site <= 255 && taken.contains({layer, site})) site = site < kFirstFreeSite ? kFirstFreeSite : site + 1;
       if (site > 255) return RefuseValue(v, fmt::format("finds no free site: layer {} has too many drops", layer));
@@ -384,7 +384,7 @@ class Checker {
         return RefuseValue(
             v, fmt::format("comes after '{}', which is no drop with draws of its own before it", drop->after));
       }
-      // The other's draws must be there for every element: its rows reach as far, and its columns are these.
+      // The other Drop must have drawn for every element of this one: it has at least these rows, and the same columns.
       if (shapes_.operands[v][0] != static_cast<int>(other)) {
         return RefuseValue(v, fmt::format("comes after '{}' and does not read it: a second mask from the same draws is "
                                           "for the rows that went through the first",

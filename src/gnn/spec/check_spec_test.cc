@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a spec is for a graph (rows, widths, keys of dropout), and what is wrong with one, said before anything is made.
+// Tests the shapes of a spec for a graph (rows, widths, keys of dropout), and the errors reported before anything is
+// made.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,8 +77,8 @@ TEST(CheckModelSpec, GivesDropsOfOneLayerSitesOfTheirOwn) {
                         {"logits", HeadSpec{}, {"d3"}}}};
   const Result<SpecShapes> shapes = CheckModelSpec(spec, 5, 2);
   ASSERT_TRUE(shapes.ok()) << shapes.status().message();
-  EXPECT_EQ(shapes->drop_keys[1].site, 3);    // of the input
-  EXPECT_EQ(shapes->drop_keys[2].site, 129);  // 128 was asked for by name
+  EXPECT_EQ(shapes->drop_keys[1].site, 3);    // the site of inputs
+  EXPECT_EQ(shapes->drop_keys[2].site, 129);  // 128 is taken by a Drop that names it
   EXPECT_EQ(shapes->drop_keys[4].site, 128);
   EXPECT_EQ(shapes->drop_keys[5].site, 0);
 }

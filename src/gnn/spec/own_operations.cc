@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The registry of operations that the program brings along.
+// Keeps the registry of operations that a program adds to the engine's.
 #include "gnn/spec/own_operations.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ bool IsWord(std::string_view word) {
                      [](unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
-// Never destroyed: a model may be destroyed after every other object of the program.
+// The registered operations. The object is never destroyed, because a model may be destroyed after every other object.
 struct Registry {
   std::mutex mutex;
   std::vector<std::unique_ptr<const OpKind>> kinds;

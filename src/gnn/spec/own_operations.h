@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engine asks of registered operations (hone/gnn/op.h): which are there, and for what a value makes one.
+// Answers the engine's questions about registered operations (hone/gnn/op.h): their kinds, and the place of a value's
+// one.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,14 @@
 
 namespace hone::gnn {
 
-// Returns whether an operation makes rows from rows of neighbors. A kind must be registered.
+// Returns whether an operation computes rows from rows of neighbors. A registered operation's kind must be known.
 bool ReadsNeighbors(const OperationSpec& operation);
 
-// The options of a value, those that its spec does not give with their usual values.
+// Returns all options of a value: those that its spec gives, and the defaults of the others.
 OpOptions AllOptions(const OpKind& kind, const OwnSpec& own);
 
-// `parameters`: prefix of the parameters' names; `in` and `out`: columns.
+// Returns the context in which the operation is made. `parameters`: prefix of the parameters' names; `in` and `out`:
+// columns of operand and value.
 OpPlace PlaceOf(const OwnSpec& own, std::string parameters, int64_t in, int64_t out, SpecShapes::DropKey key,
                 uint64_t seed);
 

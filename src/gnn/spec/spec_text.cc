@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Specs as TOML, read and written; docs/models-spec.md describes the fields.
+// Reads and writes specs as TOML; docs/models-spec.md describes the fields.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kClasses = "classes";
 
-// One of an enumeration's words; the target stays as it is where the field is absent or wrong.
+// Reads a field that holds one of an enumeration's words. The target is unchanged if the field is absent or wrong.
 template <typename Enum>
 void ReadWord(TableReader& reader, std::string_view key, std::span<const std::string_view> words, Enum& target) {
   const std::optional<std::string> word = reader.Word(key, {words.begin(), words.end()});
@@ -76,7 +76,8 @@ void ReadBool(TableReader& reader, std::string_view key, bool& target) {
   target = reader.Boolean(key).value_or(target);
 }
 
-// `known`: whether there is such an operation; without one, every other field would be unknown.
+// Reads the operation of a value. `known` becomes true if there is such an operation. If there is none, the caller must
+// not report unknown fields, because all fields would be.
 OperationSpec ReadOperation(TableReader& reader, bool& known) {
   std::vector<std::string> names(kOperationNames.begin(), kOperationNames.end());
   for (const OpKind* kind : RegisteredOps()) names.emplace_back(kind->name());
@@ -156,7 +157,7 @@ std::vector<std::string> ReadOperands(TableReader& reader) {
   return reader.Strings("of").value_or(std::vector<std::string>{});
 }
 
-// A TOML string in quotes. Names have no characters that want escaping; a model's name may.
+// Returns `text` as a TOML string in quotes. A value's name needs no escapes, but a model's name may.
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -177,7 +178,7 @@ std::string WordOf(const std::array<std::string_view, n>& words, Enum value) {
 
 std::string WidthText(int64_t width) { return width == kClassWidth ? Quoted(kClasses) : std::to_string(width); }
 
-// The fields of an operation that are not as they are by default, each "key = value".
+// Collects the fields of an operation that differ from their defaults, each as "key = value".
 struct FieldsOf {
   std::vector<std::string> fields;
   void Add(std::string_view key, std::string_view value) { fields.push_back(fmt::format("{} = {}", key, value)); }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Specs as TOML: every field there and back, and messages with a place.
+// Tests specs as TOML: that every field is written and read back, and that messages name the place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

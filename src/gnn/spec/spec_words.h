@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of a spec's text form, and small questions about its values.
+// Defines the words of a spec's text form, and functions for small questions about its values.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ inline constexpr std::array<std::string_view, 2> kNormNames = {"batch", "layer"}
 inline constexpr std::array<std::string_view, 3> kFunctionNames = {"relu", "leaky_relu", "elu"};
 
 bool HasParameters(const OperationSpec& operation);
-// How a value's parameters are named: `parameters`, or the value's name.
+// Returns the prefix of a value's parameters: its `parameters`, or if that is empty its name.
 const std::string& ParametersOf(const ValueSpec& value);
 
 }  // namespace hone::gnn
