@@ -74,7 +74,7 @@ struct LoaderEpoch {
   int64_t first_step = 0;  // step to begin with, to continue in the middle of an epoch
 };
 
-// Its functions must not be called concurrently: one consumer at a time.
+// One thread at a time may call the functions of a loader.
 class BatchLoader {
  public:
   // Makes a loader and starts its threads. kInvalidArgument names the option that is out of range.
@@ -83,8 +83,9 @@ class BatchLoader {
   virtual ~BatchLoader() = default;
   // Begins an epoch, and cancels the present one, if any. kInvalidArgument: a seed is not a node.
   virtual Status Start(const LoaderEpoch& epoch) = 0;
-  // Returns the next batch in order. Waits for at most `seconds`: kPending, after which one may wait again. Null at the
-  // epoch's end. Where preparing a batch failed, its turn gives the status, and the next call the next batch.
+  // Returns the next batch in order, or null at the epoch's end. Waits for at most `seconds`; then kPending, after
+  // which the caller may wait again. If preparing a batch failed, Next returns the error in that batch's place, and the
+  // following batch on the next call.
   virtual Result<std::unique_ptr<LoadedBatch>> Next(double seconds) = 0;
   // Drops the present epoch; returns when no thread reads its seeds any more.
   virtual void Cancel() = 0;

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GATConv (Velickovic et al. 2018), computed over raw features by linearity; see ops/attention.h.
+// Implements GATConv (Velickovic et al. 2018). Scores and sums are computed over raw features, which linearity allows;
+// see ops/attention.h.
 //
-// A node's score as a source is att_src . (W x) = (W^T att_src) . x: the two vectors of a head are folded into one
-// small matrix, so that all scores are one thin product. Backward unfolds its gradient again.
+// A node's score as a source is att_src . (W x) = (W^T att_src) . x. The two attention vectors of each head are thus
+// folded into one small matrix, so that all scores are one thin product. Backward unfolds that matrix's gradient again.
 #include <algorithm>
 #include <cmath>
 
@@ -65,8 +66,8 @@ class GatConv final : public Layer<T> {
   }
 
   // Returns the width of a projected row, which holds the columns of every head, then each head's score as a source and
-  // as a destination. The weighted sums then have heads * width columns per edge, where those of raw rows have heads *
-  // in_width.
+  // as a destination. With projected rows, the weighted sums have heads * width columns per edge; with raw rows they
+  // have heads * in_width.
   int64_t projected_width() const override {
     const int64_t width = options_.heads * (options_.width + 2);
     return width < options_.heads * options_.in_width ? width : 0;
@@ -119,7 +120,7 @@ class GatConv final : public Layer<T> {
                               {grad_weight.Row(h * options_.width), options_.width, dim, dim}, state.partials, threads);
       LinearBackwardInput<T>(HeadOut(grad_out, h), HeadWeight(h), false, HeadSums(sums, h), threads);
     }
-    // `sums` now holds its own gradient.
+    // From here on `sums` holds its own gradient.
     BySource(block, state.by_source);
     const Matrix<const T> sources = {x.data, block.num_src, dim, x.stride};
     const Matrix<const T> scores = {state.scores.data(), block.num_src, 2 * heads, 2 * heads};
@@ -147,7 +148,7 @@ class GatConv final : public Layer<T> {
     SourceMajorBlock by_source;
   };
 
-  // Averages the heads if required, and adds the bias.
+  // Averages the heads if the options require it, and adds the bias.
   void Finish(Matrix<T> out) const {
     if (!options_.concatenate && options_.heads > 1) Scale(out, T(1) / static_cast<T>(options_.heads));
     if (!options_.bias) return;
@@ -182,7 +183,7 @@ class GatConv final : public Layer<T> {
 
   const Parameter<T>& Side(int side) const { return side == 0 ? att_src_ : att_dst_; }
 
-  // Computes row side * heads + h = W_h^T * att_side,h.
+  // Computes the folded matrix: row side * heads + h is W_h^T * att_side,h, where side 0 is the source.
   void Fold(Matrix<T> folded) const {
     for (int row = 0; row < 2 * options_.heads; ++row) {
       const int h = row % options_.heads;
@@ -196,7 +197,7 @@ class GatConv final : public Layer<T> {
       }
     }
   }
-  // Computes d(att)[c] += W_h[c] . grad and dW_h[c] += att[c] * grad.
+  // Adds the folded matrix's gradient to the parameters': d(att)[c] += W_h[c] . grad and dW_h[c] += att[c] * grad.
   void Unfold(Matrix<const T> grad_folded) {
     for (int row = 0; row < 2 * options_.heads; ++row) {
       const int h = row % options_.heads;

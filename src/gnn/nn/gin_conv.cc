@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GINConv (Xu, Hu, Leskovec and Jegelka 2019): an MLP over the sum of the neighbors and the node itself.
+// Implements GINConv (Xu, Hu, Leskovec and Jegelka 2019): an MLP over the sum of the neighbors' rows and the node's
+// own.
 #include <algorithm>
 
 #include "gnn/nn/modules.h"
@@ -57,7 +58,7 @@ class GinConv final : public Layer<T> {
       lin0_.Forward(sum, false, hidden, threads);
     }
     ActivationForward<T>(activation_, hidden, threads);
-    // Separate from `out`, which the caller may change.
+    // Backward reads the result again, so it is kept apart from `out`, which the caller may change.
     const Matrix<T> result = state.result.Resize(block.num_dst, width);
     lin1_.Forward(hidden, false, result, threads);
     ActivationForward<T>(activation_, result, threads);
@@ -75,7 +76,7 @@ class GinConv final : public Layer<T> {
     };
     const Matrix<T> hidden = kept(state.hidden, width);
     const Matrix<T> sum = kept(state.sum, options_.in_width);
-    const Matrix<T> grad = kept(state.result, width);  // overwrites the result, which is not needed any more
+    const Matrix<T> grad = kept(state.result, width);  // overwrites the result, which is no longer needed
     ActivationBackward<T>(activation_, 1.0, grad, grad_out, threads);
     lin1_.BackwardParameters(hidden, grad_out, state.partials, threads);
     lin1_.BackwardInput(grad_out, false, grad, threads);
@@ -96,8 +97,8 @@ class GinConv final : public Layer<T> {
   struct State final : LayerState {
     Buffer<T> sum;     // [num_dst, in_width]
     Buffer<T> plain;   // [num_dst, out_width] before normalisation
-    Buffer<T> hidden;  // after the first activation
-    Buffer<T> result;  // after the second
+    Buffer<T> hidden;  // [num_dst, out_width] after the first activation
+    Buffer<T> result;  // [num_dst, out_width] after the second activation
     Buffer<T> partials;
     ColumnStatistics statistics;
     SourceMajorBlock by_source;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests layers: hand-worked graphs, gradients by every parameter and by the input, and what they must not touch.
+// Tests layers: results worked out by hand, gradients by every parameter and by the input, and memory that must not
+// change.
 #include "hone/gnn/layer.h"
 
 #include <limits>
@@ -69,7 +70,8 @@ TEST(GinConv, SumsNeighborsAndSelfBeforeItsMlp) {
   Named(*layer, "c.nn.0.bias").value = {-1};
   Named(*layer, "c.nn.2.weight").value = {3};
   Named(*layer, "c.nn.2.bias").value = {0};
-  // A star whose centre receives from two leaves, a leaf without neighbors, and a leaf that the first ReLU zeroes.
+  // The graph is a star whose centre receives from two leaves. One leaf has no neighbors, and the first ReLU zeroes the
+  // other.
   EXPECT_EQ(Forward(*layer, OwnedBlock({{1, 2}, {}, {}}, 3), {1, 2, -4}), (std::vector<double>{0, 9, 0}));
   Named(*layer, "c.eps").value = {4};  // (1 + 4) * 1 + 2 - 4 = 3
   EXPECT_EQ(Forward(*layer, OwnedBlock({{1, 2}, {}, {}}, 3), {1, 2, -4}), (std::vector<double>{15, 57, 0}));
@@ -96,9 +98,9 @@ TEST(GatConv, AttendsByBothScores) {
   EXPECT_NEAR(out[0], (6 * std::exp(1.0) + 2 * std::exp(-0.2)) / (std::exp(1.0) + std::exp(-0.2)), 1e-14);
 }
 
-// In double, so that only the order of additions differs: sums of 40 terms, and a softmax.
+// Compares in double, so that only the order of additions differs: sums of 40 terms, and a softmax.
 TEST(GatConv, ProjectedRowsGiveWhatRawRowsGive) {
-  // Self-loops, parallel edges, and a destination without neighbors.
+  // The block has self-loops, parallel edges, and a destination without neighbors.
   const OwnedBlock block({{0, 1, 1, 5}, {}, {4, 3, 2, 2}, {0, 5}}, 6);
   for (const int heads : {1, 3}) {
     for (const bool concatenate : {true, false}) {
@@ -118,7 +120,8 @@ TEST(GatConv, ProjectedRowsGiveWhatRawRowsGive) {
       for (size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], expected[i], 1e-12) << heads << concatenate << i;
     }
   }
-  EXPECT_EQ((MakeGatConv<double>({.in_width = 6, .width = 6}, "c", 3)->projected_width()), 0);  // would be wider
+  // 0: projected rows would be wider
+  EXPECT_EQ((MakeGatConv<double>({.in_width = 6, .width = 6}, "c", 3)->projected_width()), 0);
 }
 
 struct Case {
@@ -184,7 +187,7 @@ TEST(Layers, GradientsAgreeWithFiniteDifferences) {
       for (Parameter<double>* parameter : layer->parameters()) {
         if (parameter->trainable()) ExpectGradient(parameter->name, parameter->value, parameter->gradient, objective);
       }
-      // Skipping the input's gradient changes nothing else: all gradients double.
+      // Without the input's gradient, Backward computes the same parameter gradients: their sums double.
       std::vector<std::vector<double>> once;
       for (Parameter<double>* parameter : layer->parameters()) once.push_back(parameter->gradient);
       objective();
@@ -209,7 +212,7 @@ TEST(Layers, GiveTheSameBitsOnAnyThreadCountAndNeverReadPadding) {
     ExpectSameBits(c.what, [&](int threads) {
       const auto layer = c.make_float();
       const LayerContext context = Context(ids, true, threads);
-      // Fifty rows of NaN past the sources and past the destinations, as a padded batch may have them.
+      // Fifty rows of NaN follow the sources and the destinations, as in a padded batch.
       std::vector<float> x = RandomValues<float>((kSources + 50) * layer->in_width(), 4);
       std::fill(x.begin() + kSources * layer->in_width(), x.end(), std::numeric_limits<float>::quiet_NaN());
       const auto real = static_cast<size_t>(kDestinations * layer->out_width());

@@ -40,7 +40,7 @@ Status CheckSizes(const ModelOptions& options) {
       Require(options.dropout < 1, "dropout is " + std::to_string(options.dropout) + ": use a probability below 1"));
   HONE_RETURN_IF_ERROR(Require(options.norm.empty() || options.norm == "none" || options.norm == "batch",
                                "norm '" + options.norm + "' is not known: use none or batch"));
-  // Silently ignoring a requested option would make comparisons of models meaningless.
+  // Options that the model does not have are refused. If they were ignored, comparisons of models would mislead.
   const bool plain = options.kind == "gin" || options.kind == "sage-ri";
   HONE_RETURN_IF_ERROR(Require(options.heads == 1 || !(plain || options.kind == "sage"),
                                "heads is " + std::to_string(options.heads) + ": only gat has heads; leave it out for " + options.kind));

@@ -110,8 +110,8 @@ TEST(Model, GradientsAgreeForEveryOption) {
   check("sage", [](ModelOptions& o) { o.aggregation = "sum"; });
 }
 
-// Both frontier rules see every neighbor of every node here, so logits must agree; layer-wise passes over the whole
-// graph, in chunks, must agree too, up to the order of additions.
+// Both frontier rules see every neighbor of every node here, so their logits must agree. Layer-wise passes over the
+// whole graph, in chunks, must give the same up to the order of additions.
 TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
   const AdjacencyList graph = AwkwardGraph(40, 9);
   std::vector<NodeId> all(graph.size());
@@ -126,7 +126,7 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
       auto made = MakeDoubleModel(options);
       ASSERT_TRUE(made.ok());
       Model<double>& model = **made;
-      // Running statistics other than 0 and 1.
+      // A training pass makes running statistics other than 0 and 1.
       const NeighborSample warm = FullSample(graph, all, layers);
       std::vector<double> features = RandomValues<double>(40 * options.in_width, 5);
       std::vector<double> expected(40 * 3);
@@ -175,7 +175,7 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
       for (size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(rows[i], expected[i], 1e-12);
     }
   }
-  EXPECT_GT(projected_passes, 0);  // at least the last layer of gat, which is narrower than its input
+  EXPECT_GT(projected_passes, 0);  // at least in the last layer of gat, which is narrower than its input
 }
 
 TEST(Model, TrainsToTheSameBitsOnAnyThreadCountWithPaddingUnread) {
@@ -194,7 +194,7 @@ TEST(Model, TrainsToTheSameBitsOnAnyThreadCountWithPaddingUnread) {
         const NeighborSample sample = FullSample(graph, seeds, options.layers, step == 1);
         std::vector<float> x = RandomValues<float>((sample.num_nodes() + 9) * 5, 5);
         std::fill(x.end() - 9 * 5, x.end(), std::numeric_limits<float>::quiet_NaN());
-        // Fifty superfluous rows of logits too.
+        // The logits, too, are followed by fifty rows that must not be read or written.
         std::vector<float> padded((seeds.size() + 50) * 3, std::numeric_limits<float>::quiet_NaN());
         const Matrix<float> logits = View(padded, 3);
         const Matrix<float> real = {padded.data(), static_cast<int64_t>(seeds.size()), 3, 3};
@@ -274,8 +274,8 @@ TEST(Model, RefusesWhatItCannotBeAndNamesTheOption) {
   refused([](ModelOptions& o) { o.hidden = 0; }, "hidden");
   refused([](ModelOptions& o) { o.layers = 0; }, "layers");
   refused([](ModelOptions& o) { o.heads = 0; }, "heads");
-  refused([](ModelOptions& o) { o.heads = 4; }, "heads");  // 6 columns among 4
-  refused([](ModelOptions& o) { o.aggregation = "max"; }, "only sage");  // this is a gat
+  refused([](ModelOptions& o) { o.heads = 4; }, "heads");                // hidden is 6, which 4 heads cannot share
+  refused([](ModelOptions& o) { o.aggregation = "max"; }, "only sage");  // the model is a gat
   refused(
       [](ModelOptions& o) {
         o.kind = "gin";

@@ -36,7 +36,8 @@ void FillUniform(Parameter<T>& parameter, double bound, Rng& rng);
 template <typename T>
 Parameter<T> MakeParameter(std::string name, std::vector<int64_t> shape, bool trainable);
 
-// y = x * weight^T + bias. Names: NAME.weight, NAME.bias. A bias is drawn from ±1 / sqrt(in), as in PyTorch.
+// A linear map: y = x * weight^T + bias. The parameters are NAME.weight and NAME.bias. A bias is drawn from ±1 /
+// sqrt(in), as in PyTorch.
 template <typename T>
 class Linear {
  public:
@@ -60,7 +61,8 @@ class Linear {
   Parameter<T> bias_;    // [out] or empty
 };
 
-// Names: NAME.weight, .bias, .running_mean, .running_var, .num_batches_tracked (kept for PyTorch's sake).
+// Batch normalisation. Its parameters and buffers are NAME.weight, .bias, .running_mean, .running_var and
+// .num_batches_tracked (kept for PyTorch's sake).
 template <typename T>
 class BatchNorm {
  public:
@@ -68,11 +70,12 @@ class BatchNorm {
   BatchNorm(const std::string& name, int64_t width);
 
   void Collect(std::vector<Parameter<T>*>& parameters);
-  // Writes `statistics` for Backward. In training they are those of x's rows, and the running statistics are updated.
+  // Normalises x. `statistics` receives what Backward needs: in training the statistics of x's rows, which also update
+  // the running statistics; otherwise the running statistics.
   void Forward(Matrix<const T> x, bool training, ColumnStatistics& statistics, Matrix<T> out, int threads);
-  // Repeats Forward's output from the statistics that it left.
+  // Computes Forward's output again, from the statistics that Forward left.
   void Apply(Matrix<const T> x, const ColumnStatistics& statistics, Matrix<T> out, int threads) const;
-  // Turns grad into the gradient of x; adds to the parameters' gradients.
+  // Replaces `grad`, the gradient of the output, by the gradient of x; adds to the parameters' gradients.
   void Backward(Matrix<const T> x, bool training, const ColumnStatistics& statistics, Matrix<T> grad, int threads);
 
  private:

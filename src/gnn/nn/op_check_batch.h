@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random batches for checks of operations (hone/gnn/op_conformance.h), on the CPU and on a GPU.
+// Makes random batches for checks of operations (hone/gnn/op_conformance.h), on the CPU and on a GPU.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct CheckBatch {
   std::vector<int32_t> row_offsets, columns;
   std::vector<NodeId> nodes;  // [num_src]
   std::vector<double> x;      // [num_src, in]
-  std::vector<double> grad;   // [num_dst, out], of the result
+  std::vector<double> grad;   // [num_dst, out], gradient of the operation's output
   uint32_t step = 0;
 
   BlockView View() const {
@@ -34,7 +34,7 @@ struct CheckBatch {
   }
 };
 
-// Destinations have 0 to 6 neighbors; there are parallel edges, and edges of a node to itself.
+// Makes a batch. Destinations have 0 to 6 neighbors; there are parallel edges, and edges of a node to itself.
 inline CheckBatch MakeCheckBatch(bool aggregates, int32_t num_dst, int32_t num_src, const OpPlace& place, Rng& rng,
                                  uint32_t step) {
   CheckBatch batch;
@@ -62,7 +62,7 @@ inline CheckBatch MakeCheckBatch(bool aggregates, int32_t num_dst, int32_t num_s
   return batch;
 }
 
-// Makes the operation of the kind for these columns.
+// Returns the context in which the checks make the operation.
 inline Result<OpPlace> CheckedPlace(const OpKind& kind, const OpCheck& check) {
   OwnSpec own;
   own.kind = kind.name();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of an operation's Layer: each runs forward and backward in memory whose padding and whose contents before the
-// call are known, and compares.
+// Checks an operation's Layer. Each check runs forward and backward in memory whose padding and previous contents are
+// known, and compares the results.
 #include "hone/gnn/op_conformance.h"
 
 #include <fmt/format.h>
@@ -31,14 +31,14 @@ std::unique_ptr<Layer<T>> MakeLayerOf(const OpKind& kind, const OpPlace& place) 
 template <typename T>
 struct Outcome {
   std::vector<T> out, grad_x;
-  std::vector<std::vector<T>> gradients;  // by trainable parameter
-  std::string padding;                    // what was written that is not the batch's; empty: nothing
+  std::vector<std::vector<T>> gradients;  // one per trainable parameter
+  std::string padding;                    // where padding was written, in words; empty: nowhere
   bool operator==(const Outcome& other) const {
     return out == other.out && grad_x == other.grad_x && gradients == other.gradients;
   }
 };
 
-// Rows of a matrix with padding behind them.
+// A matrix followed by rows of padding.
 template <typename T>
 struct Padded {
   std::vector<T> values;
@@ -53,7 +53,7 @@ struct Padded {
     for (size_t i = 0; i < from.size(); ++i) values[i] = static_cast<T>(from[i]);
   }
   std::vector<T> Inside() const { return {values.begin(), values.begin() + rows.rows * rows.cols}; }
-  // The first row of the padding that is not as it was.
+  // Returns the first row of the padding that was changed; -1: none was.
   int64_t Written(T padding) const {
     for (size_t i = static_cast<size_t>(rows.rows * rows.cols); i < values.size(); ++i) {
       if (values[i] != padding) return static_cast<int64_t>(i) / rows.cols;
@@ -129,7 +129,7 @@ bool HasNan(const std::vector<T>& values) {
   return std::any_of(values.begin(), values.end(), [](T x) { return std::isnan(x); });
 }
 
-// "row 3, column 2 is 0.5 and 0.25"
+// Returns the first difference: "row 3, column 2 is 0.5 and 0.25".
 template <typename T>
 std::string Difference(const std::vector<T>& a, const std::vector<T>& b, int64_t columns) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -209,7 +209,7 @@ class Checker {
     }
   }
 
-  // Two batches under way: what forward keeps must be in the state.
+  // Runs two batches at the same time: what Forward keeps for Backward must be in the LayerState.
   void CheckState(const Outcome<float>& plain) {
     Run<float> first(*layer_, batch_, place_, 1, 0.0f), second(*layer_, other_, place_, 1, 0.0f);
     first.Forward();
@@ -225,7 +225,7 @@ class Checker {
     run.Forward();
     const Outcome<double> found = run.Backward();
     Rng rng(77);
-    // Compares the derivative along a random direction with a central difference.
+    // Compares the gradient along a random direction with a central difference.
     const auto compare = [&](const std::string& of, std::vector<double>& values, const std::vector<double>& gradient) {
       constexpr double kStep = 1e-6;
       std::vector<double> direction(gradient.size());

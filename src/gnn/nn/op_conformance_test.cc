@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that the check of an operation finds what is planted in it, and nothing in one that is right; and that specs
-// take registered operations.
+// Tests that the check of an operation finds each planted fault, and finds nothing in an operation that is right. Also
+// tests that specs take registered operations.
 #include "hone/gnn/op_conformance.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operation that is right, or breaks one rule of hone/gnn/op.h, for tests of the check that must find it: out_i = w
-// * (sum of the neighbors' rows), column by column.
+// Defines an operation that is right, or that breaks one rule of hone/gnn/op.h, for tests of the check that must find
+// it: out_i = w * (sum of the neighbors' rows), column by column.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace hone::gnn {
 enum class Plant {
   kNone,
   kWritesPaddedRows,
-  kSumsByThread,   // a DeviceOp sums in the order in which threads arrive
-  kReadsSizes,     // on the host; of a DeviceOp alone
-  kAddsGradient,   // to grad_x, where it should be overwritten
+  kSumsByThread,   // the order of a sum depends on the threads
+  kReadsSizes,     // DeviceOp only: the host reads sizes from device memory
+  kAddsGradient,   // the gradient of x is added to grad_x and does not overwrite it
   kKeepsState,     // the operation keeps state of the batch
   kWrongGradient,  // the gradient of w is wrong
 };
@@ -43,7 +43,7 @@ class PlantedSum final : public Layer<T> {
                const LayerContext& context) override {
     std::vector<T>& sums = plant_ == Plant::kKeepsState ? kept_ : static_cast<State&>(state).sums;
     sums.assign(static_cast<size_t>(block.num_dst * columns_), T(0));
-    // Parts of a row's slots, one after the other; their number must not be that of the threads.
+    // A row's slots are summed in parts. The number of parts must not depend on the number of threads.
     const int parts = plant_ == Plant::kSumsByThread ? context.threads : 2;
     for (int32_t i = 0; i < block.num_dst; ++i) {
       const int32_t first = block.row_offsets[static_cast<size_t>(i)];
@@ -92,7 +92,7 @@ class PlantedSum final : public Layer<T> {
   int64_t columns_;
   Plant plant_;
   Parameter<T> weight_;
-  std::vector<T> kept_;  // of kKeepsState
+  std::vector<T> kept_;  // state of a batch, for kKeepsState
 };
 
 class PlantedKind final : public OpKind {

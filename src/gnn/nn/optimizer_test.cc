@@ -21,7 +21,7 @@ Parameter<double> Weight(std::vector<double> value) {
 }
 
 TEST(Adam, FollowsPyTorchWithWeightDecay) {
-  // torch.optim.Adam([1, -2], lr=0.1, weight_decay=0.01) in double, three steps.
+  // The expected values are those of torch.optim.Adam([1, -2], lr=0.1, weight_decay=0.01) in double, after three steps.
   Parameter<double> w = Weight({1, -2});
   AdamOptions options;
   options.learning_rate = 0.1;

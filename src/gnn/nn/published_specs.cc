@@ -16,14 +16,14 @@
 namespace hone::gnn {
 namespace {
 
-// Converts a site of gnn/ops/dropout.h.
+// Returns the number of a site (gnn/ops/dropout.h) in specs.
 int SiteOf(DropoutSite site) { return static_cast<int>(site); }
 
 class Writer {
  public:
   Writer(const ModelOptions& options, std::string name) : options_(options) { spec_.name = std::move(name); }
 
-  // Returns a value's name in layer `layer`.
+  // Returns the name of a value: `word`, then the number of its layer.
   std::string Name(const std::string& word, int layer) const { return word + std::to_string(layer); }
 
   std::string Put(const std::string& name, OperationSpec operation, std::vector<std::string> of,
@@ -31,7 +31,7 @@ class Writer {
     spec_.values.push_back({name, std::move(operation), std::move(of), parameters, stream});
     return name;
   }
-  // Puts a normalisation, or nothing if the option asks for none.
+  // Appends a normalisation, if the options ask for one. Returns the name of the value that holds the result.
   std::string PutNorm(const std::string& name, bool wanted, const std::string& of, const std::string& parameters) {
     return wanted ? Put(name, NormSpec{}, {of}, parameters) : of;
   }
@@ -63,7 +63,7 @@ AggregateSpec::How HowOf(const std::string& aggregation) {
 
 double DropoutOf(const ModelOptions& o, double usual) { return o.dropout < 0 ? usual : o.dropout; }
 
-// Puts the operations between two layers of sage and gat.
+// Appends the operations between two layers of sage and gat.
 std::string PutBetween(Writer& w, const ModelOptions& o, Activation activation, int layer, std::string h) {
   if (layer + 1 == o.layers) return h;
   h = w.PutNorm(w.Name("norm", layer), o.norm == "batch", h, "bns." + std::to_string(layer));
@@ -132,7 +132,7 @@ ModelSpec SageRi(const ModelOptions& o, Activation activation) {
     const std::string conv = "convs." + std::to_string(i);
     std::string sent = h, own = h;
     if (drops && i == 0) {
-      sent = w.Put("sent0", DropSpec{rate, -1, -1, h}, {h});  // from the draws of the input's mask
+      sent = w.Put("sent0", DropSpec{rate, -1, -1, h}, {h});  // reuses the draws of the input's mask
     } else {
       sent = w.PutDrop(w.Name("sent", i), rate, i, DropoutSite::kNeighbors, h);
     }
@@ -154,10 +154,10 @@ ModelSpec SageRi(const ModelOptions& o, Activation activation) {
   return w.Take();
 }
 
-// Returns the same model with names derived from its values' positions, and with all defaults written out. nullopt: no
-// valid model for a graph with these classes.
+// Returns the same model in a form that can be compared: names derived from the values' positions, all defaults written
+// out. nullopt: the spec is not valid for this number of classes.
 std::optional<ModelSpec> WrittenOut(const ModelSpec& spec, int64_t num_classes) {
-  constexpr int64_t kSomeWidth = 1 << 14;  // of features; no published model has a linear of this width
+  constexpr int64_t kSomeWidth = 1 << 14;  // of features; no Linear of a published model is as wide
   const Result<SpecShapes> shapes = CheckModelSpec(spec, kSomeWidth, num_classes);
   if (!shapes.ok()) return std::nullopt;
   std::map<std::string, std::string> names = {{std::string(kSpecInput), std::string(kSpecInput)}};
@@ -172,7 +172,7 @@ std::optional<ModelSpec> WrittenOut(const ModelSpec& spec, int64_t num_classes) 
     if (!trains && !std::holds_alternative<NormSpec>(value.operation) && (add == nullptr || !add->eps))
       value.parameters = "";
     if (value.stream < 0) value.stream = shapes->LayerOf(i + 1);
-    if (!trains) value.stream = -1;  // no initial values are drawn
+    if (!trains) value.stream = -1;  // no initial values are drawn for it
     names[value.name] = "v" + std::to_string(i);
     value.name = names[value.name];
     for (std::string& operand : value.of) operand = names[operand];
@@ -182,7 +182,7 @@ std::optional<ModelSpec> WrittenOut(const ModelSpec& spec, int64_t num_classes) 
       if (!drop->after.empty()) drop->after = names[drop->after];
     }
     if (const auto* head = std::get_if<HeadSpec>(&value.operation)) {
-      value.operation = LinearSpec{kClassWidth, head->bias};  // a head is such a Linear
+      value.operation = LinearSpec{kClassWidth, head->bias};  // a head is a Linear of this width
     }
     out.values.push_back(std::move(value));
   }
@@ -198,7 +198,7 @@ const Kind* FirstOf(const ModelSpec& spec) {
   return nullptr;
 }
 
-// Returns the options with which a published model of `kind` would equal this spec, if any.
+// Returns the only options of `kind` for which the published model may equal this spec.
 ModelOptions GuessOptions(const ModelSpec& spec, const std::string& kind, int layers) {
   static constexpr std::array kActivations = {"relu", "leaky_relu", "elu"};
   ModelOptions o;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SAGEConv (Hamilton, Ying and Leskovec 2017): out = aggregate(neighbors) * lin_l^T + self * lin_r^T.
+// Implements SAGEConv (Hamilton, Ying and Leskovec 2017): out = aggregate(neighbors) * lin_l^T + self * lin_r^T.
 //
-// Aggregates first and multiplies after, because a block has fewer destinations than sources. Backward turns the kept
-// aggregate into its own gradient in place, once lin_l has used it.
+// The layer aggregates before it multiplies, because a block has fewer destinations than sources. In backward, the
+// gradient of the aggregate overwrites the aggregate, once lin_l has used it.
 #include "gnn/nn/modules.h"
 #include "gnn/ops/aggregate.h"
 #include "gnn/ops/dropout.h"
@@ -80,7 +80,7 @@ class SageConv final : public Layer<T> {
     self_.BackwardParameters(from_self, grad_out, state.partials, context.threads);
     if (grad_x.empty()) return;
 
-    neighbors_.BackwardInput(grad_out, false, aggregate, context.threads);  // the aggregate is no longer needed
+    neighbors_.BackwardInput(grad_out, false, aggregate, context.threads);  // the gradient overwrites the aggregate
     const Matrix<T> sources = {grad_x.data, block.num_src, width, grad_x.stride};
     const Matrix<T> destinations = {grad_x.data, block.num_dst, width, grad_x.stride};
     BySource(block, state.by_source);
@@ -94,7 +94,8 @@ class SageConv final : public Layer<T> {
       return;
     }
     ApplyDropout<T>(state.neighbor_mask, NeighborScale(), sources, sources, context.threads);
-    self_.BackwardInput(grad_out, false, aggregate, context.threads);  // overwritten again: the gradient of self
+    // overwritten once more: now the gradient of the node's own rows
+    self_.BackwardInput(grad_out, false, aggregate, context.threads);
     ApplyDropout<T>(state.self_mask, rate_.scale, aggregate, aggregate, context.threads);
     AddTo<T>(aggregate, destinations, context.threads);
   }

@@ -8,8 +8,9 @@
 //   x_{i+1} = a_i + res_linear(t_0) for i = 0, a_i + t_i after
 //   logits  = Linear(Linear([x_0 | x_1 | … | x_L] of the seeds)),  in + L * hidden -> 2 * classes -> classes
 //
-// Layer-wise inference cannot keep every x_i of every node. The first Linear of the head is a sum over its parts, so
-// a pass hands on [that sum so far | x_i], 2 * classes + hidden columns, whatever the depth.
+// Layer-wise inference cannot keep every x_i of every node. The head's first Linear is a sum over the parts of its
+// input. A pass therefore hands on [the sum over the parts so far | x_i]: 2 * classes + hidden columns, whatever the
+// depth.
 #include "gnn/nn/sage_ri.h"
 
 #include <string>
@@ -108,9 +109,9 @@ class SageRi final : public Model<T> {
     const Matrix<T> collected = {state.collected.data(), seeds, lin0_.in(), lin0_.in()};
     const Matrix<T> middle = {state.middle.data(), seeds, Middle(), Middle()};
     lin1_.BackwardParameters(middle, grad_logits, state.partials, threads);
-    lin1_.BackwardInput(grad_logits, false, middle, threads);  // overwritten by its gradient
+    lin1_.BackwardInput(grad_logits, false, middle, threads);  // the gradient of `middle` overwrites it
     lin0_.BackwardParameters(collected, middle, state.partials, threads);
-    lin0_.BackwardInput(middle, false, collected, threads);  // overwritten by its gradient
+    lin0_.BackwardInput(middle, false, collected, threads);  // the gradient of `collected` overwrites it
 
     Matrix<T> grad = state.gradients[0].Resize(seeds, hidden);
     CopyTo<T>(Columns(collected, CollectedAt(options_.layers), hidden), grad, threads);
@@ -119,7 +120,7 @@ class SageRi final : public Model<T> {
       const BlockView block = sample.Block(i);
       const Matrix<const T> in =
           i == 0 ? x : Matrix<const T>{Step(state, i - 1).out.data(), block.num_src, hidden, hidden};
-      // `grad` is also needed for the residual, so the path through the layer works on a copy.
+      // The residual also needs `grad`, so the path through the layer works on a copy.
       const Matrix<T> through = state.through.Resize(block.num_dst, hidden);
       CopyTo<T>(grad, through, threads);
       ActivatedBackward(i, Step(state, i), through, state, context);
@@ -170,7 +171,7 @@ class SageRi final : public Model<T> {
  private:
   struct LayerStep {
     std::unique_ptr<LayerState> conv;
-    Buffer<T> plain;  // output of the conv
+    Buffer<T> plain;  // output of the SAGEConv, before normalisation
     Buffer<T> out;    // x_{i+1}
     ColumnStatistics statistics;
     Buffer<uint8_t> bits;
@@ -226,8 +227,8 @@ class SageRi final : public Model<T> {
     }
   }
 
-  // Computes the gradient of the conv's output from the gradient of a_i. The activation's output was overwritten by
-  // adding the residual, so it is computed again rather than kept.
+  // Computes the gradient of the conv's output from the gradient of a_i. Adding the residual has overwritten the
+  // activation's output, which is therefore computed again.
   void ActivatedBackward(int i, LayerStep& step, Matrix<T> grad, State& state, const LayerContext& context) {
     const int threads = context.threads;
     if (Drops(context)) ApplyDropout<T>(step.mask, rate_.scale, grad, grad, threads);

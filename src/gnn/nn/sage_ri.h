@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SAGE-RI: GraphSAGE with residual connections, whose head sees the input and every layer's output.
+// Declares SAGE-RI: GraphSAGE with residual connections, whose head reads the input and the output of every layer.
 #pragma once
 
 #include <memory>

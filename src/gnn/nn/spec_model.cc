@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the interpreter; see spec_model.h. Forward is a loop over values. Backward visits them in reverse: when it
-// reaches a value, all its uses have been visited and their gradients are complete; the value's gradient is the sum of
-// what they send, in their order; then the value's own operation uses it.
+// Implements the interpreter; see spec_model.h. Forward is a loop over the values. Backward visits them in reverse.
+// When it reaches a value, it has visited all uses of the value, so their gradients are complete. It adds up the
+// gradients that the uses contribute, in the order of the uses; then it runs the value's own operation backward.
 //
-// Exact inference by layer: pass p makes the values of row set layers - 1 - p for a block of nodes. Values made
-// earlier, and "x", that later passes read are carried from pass to pass side by side in one row (`carried_`).
+// Exact inference by layer: pass p computes the values of row set layers - 1 - p for a block of nodes. Earlier values,
+// and "x", are carried from pass to pass if later passes read them, side by side in one row (`carried_`).
 #include "gnn/nn/spec_model.h"
 
 #include <algorithm>
@@ -130,17 +130,17 @@ class SpecModel final : public Model<T> {
  private:
   struct State final : Model<T>::State {
     std::vector<std::unique_ptr<LayerState>> operations;
-    std::vector<Buffer<T>> values;     // by the value that owns the memory
-    std::vector<Buffer<T>> gradients;  // by slot
+    std::vector<Buffer<T>> values;     // by the value whose memory it is
+    std::vector<Buffer<T>> gradients;  // by slot (SpecPlan::Value::slot)
     std::vector<SourcesOfHop> sources;
     std::vector<Matrix<T>> views, grads;    // of each value
     std::vector<Matrix<const T>> operands;  // of the current call
-    Buffer<T> apart;                        // a use's share, before it is added
+    Buffer<T> apart;                        // a use's share of the gradient, before it is added
   };
 
   size_t count() const { return shapes_.hop.size(); }
   const OperationSpec& Operation(size_t v) const { return spec_.values[v - 1].operation; }
-  // The interpreter writes only views that it made.
+  // Removes const from a view. The interpreter writes only to views that it made itself.
   static Matrix<T> Writable(Matrix<const T> x) { return {const_cast<T*>(x.data), x.rows, x.cols, x.stride}; }
 
   void MakeOperations() {
@@ -195,7 +195,7 @@ class SpecModel final : public Model<T> {
                        [&](int operand) { return plan_.values[static_cast<size_t>(operand)].wants_gradient; });
   }
 
-  // Makes a call; its operands are in `state` until the next call is made.
+  // Makes the arguments of a call. Its operands are stored in `state`, until the next call is made.
   OperationCall<T> Call(size_t v, const BlockView& block, State& state, const LayerContext& given) const {
     state.operands.clear();
     for (const int operand : shapes_.operands[v]) state.operands.push_back(state.views[static_cast<size_t>(operand)]);
@@ -219,13 +219,13 @@ class SpecModel final : public Model<T> {
 
   void RunForward(size_t v, const BlockView& block, int64_t rows, State& state, const LayerContext& context) {
     const SpecPlan::Value& value = plan_.values[v];
-    if (value.added_in != 0) return;  // the Add runs it
+    if (value.added_in != 0) return;  // the Add computes this value in its own memory
     gnn::Operation<T>& operation = *operations_[v];
     if (!operation.active(context.training)) {
       state.views[v] = FirstRows(state.views[static_cast<size_t>(shapes_.operands[v][0])], rows);
       return;
     }
-    // A value that overwrites another one needs views of the same size.
+    // The view of a value that overwrites another value has the other's memory, with as many rows as this one.
     state.views[v] = value.storage == v ? state.values[v].Resize(rows, shapes_.width[v])
                                         : FirstRows(state.views[static_cast<size_t>(shapes_.operands[v][0])], rows);
     if (!operation.sums()) {
@@ -242,14 +242,14 @@ class SpecModel final : public Model<T> {
       }
     }
   }
-  // Returns the gradient of v as a part of its first use's gradient.
+  // Returns the gradient of v if it is a part of its first use's gradient.
   Matrix<T> Shared(size_t v, const SpecPlan::Use& use, const State& state) const {
     const Matrix<T> whole = state.grads[use.value];
     return {whole.data + operations_[use.value]->Share(use.operand).first_column, whole.rows, shapes_.width[v],
             whole.stride};
   }
 
-  // Adds a use's share to `grad`, or begins `grad` with it.
+  // Computes a use's share of the gradient into `grad`: adds it if `add`, else overwrites `grad`.
   void Send(const SpecPlan::Use& use, const NeighborSample& sample, bool add, Matrix<T> grad, State& state,
             const LayerContext& context) {
     gnn::Operation<T>& operation = *operations_[use.value];
@@ -280,7 +280,7 @@ class SpecModel final : public Model<T> {
 
   // Passes.
 
-  int PassOf(size_t v) const { return layers_ - 1 - shapes_.hop[v]; }  // -1: before the first
+  int PassOf(size_t v) const { return layers_ - 1 - shapes_.hop[v]; }  // -1: computed before the first pass
   int64_t WidthOf(const std::vector<size_t>& values) const {
     int64_t width = 0;
     for (const size_t v : values) width += shapes_.width[v];

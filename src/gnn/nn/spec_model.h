@@ -10,8 +10,8 @@
 
 namespace hone::gnn {
 
-// Makes the model. options.spec is set, with the sizes of the graph in in_width and num_classes; kInvalidArgument as
-// CheckModelSpec.
+// Makes the model. options.spec is set, and in_width and num_classes are those of the graph. kInvalidArgument: the
+// errors of CheckModelSpec.
 template <typename T>
 Result<std::unique_ptr<Model<T>>> MakeSpecModel(const ModelOptions& options);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests specs on the CPU: the published models to the bits of their own code; other models against finite differences
-// and exact inference, on any number of threads.
+// Tests specs on the CPU: the published models against their own code, to the bit; other models against finite
+// differences and exact inference, on any number of threads.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -30,7 +30,7 @@ ModelSpec Gcn() {
            Value("a1", Symmetric(), {"h1"})}};
 }
 
-// Three attention layers with residuals, and a head that reads all of them.
+// Returns three attention layers with residuals, and a head that reads all of them.
 ModelSpec ResidualGat() {
   ModelSpec spec{"residual-gat", {Value("in", LinearSpec{8}, {"x"})}};
   std::string h = "in";
@@ -48,7 +48,8 @@ ModelSpec ResidualGat() {
   return spec;
 }
 
-// Every kind of operation once, with values that several operations read, aggregations before and after the others.
+// Returns a model with every kind of operation, with values that several operations read, and with aggregations before
+// and after the other operations.
 ModelSpec Mixed() {
   return {"mixed",
           {Value("first", LinearSpec{6, false, LinearSpec::Init::kGlorot}, {"x"}),
@@ -81,7 +82,7 @@ ModelOptions OptionsFor(const ModelSpec& spec) {
   return options;
 }
 
-// A graph as a sample and as a whole.
+// A graph as one full sample and as a whole.
 struct WholeGraph {
   explicit WholeGraph(const AdjacencyList& rows) {
     for (const auto& row : rows) {
@@ -103,7 +104,7 @@ LayerContext Context(const CsrView& graph, bool training, uint32_t step = 2, int
   return context;
 }
 
-// Returns the bits of parameters by name.
+// Returns the values of all parameters by name.
 std::map<std::string, std::vector<float>> Parameters(Model<float>& model) {
   std::map<std::string, std::vector<float>> all;
   for (const Parameter<float>* p : model.parameters()) all[p->name] = p->value;
@@ -158,7 +159,7 @@ TEST(PublishedSpec, TrainsToTheBitsOfTheModelItIs) {
     const Result<ModelSpec> read = ParseModelSpec(ModelSpecText(*spec), what);
     ASSERT_TRUE(read.ok()) << read.status().message();
     ASSERT_EQ(*read, *spec);
-    // The model is recognized under other names.
+    // The model is recognised when its values have other names.
     ModelSpec renamed = *spec;
     renamed.name = "mine";
     for (ValueSpec& value : renamed.values) {
@@ -275,7 +276,7 @@ TEST(SpecModel, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
     const NeighborSample sample = FullSample(rows, all, options.layers);
     std::vector<double> features = RandomValues<double>(40 * kWidth, 5), expected(40 * kClasses);
     const auto state = model.MakeState();
-    // Running statistics other than 0 and 1.
+    // A training pass makes running statistics other than 0 and 1.
     model.Forward(sample, View(features, kWidth), View(expected, kClasses), *state, Context(view, true));
     model.Forward(sample, View(features, kWidth), View(expected, kClasses), *state, Context(view, false));
     for (const bool projecting : {true, false}) {

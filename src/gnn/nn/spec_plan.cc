@@ -47,10 +47,11 @@ class Planner {
     if (!traits.works_in_place) return;
     const size_t o = OperandOf(v, 0);
     if (o == 0 || plan_.values[o].uses.size() != 1 || traits.scaled_operands[0]) return;
-    // An inactive Drop's value is its operand's memory, which another use may read again.
+    // If a Drop is inactive, its value is its operand's memory, which another use may read again.
     if (traits_[o].scales && plan_.values[o].storage == o) return;
     const size_t root = plan_.values[o].storage;
-    // Backward reads an Activate's output again; a Drop in the same memory leaves it readable, except for a factor.
+    // Backward reads the output of an Activate again. A Drop in the same memory leaves it readable, except for a
+    // factor.
     bool kept = false;
     for (size_t w = 1; w < v; ++w) kept = kept || (plan_.values[w].storage == root && traits_[w].keeps_output);
     if (kept && !(traits.scales && traits_[o].keeps_output)) return;
@@ -58,15 +59,16 @@ class Planner {
     if (kept) plan_.values[o].scaled_by = v;
   }
 
-  // Returns whether the gradient of `v` is visible in the gradient of its first use; sets which value's.
+  // Returns whether the gradient of `v` is the first use's gradient or a part of it, so that it needs no memory of its
+  // own.
   bool FirstUseShows(size_t v) const {
     const SpecPlan::Use use = plan_.values[v].uses[0];
     const OperationTraits& user = traits_[use.value];
     if (user.flow == GradientFlow::kComputed || shapes_.hop[use.value] != shapes_.hop[v]) return false;
     return user.flow == GradientFlow::kInPlace || !user.scaled_operands[use.operand];
   }
-  // Returns whether a later turn reads these columns of the user's gradient after `v` has: another operand of a sum,
-  // for example.
+  // Returns whether these columns of the use's gradient are read after `v` has been visited: by another operand of a
+  // sum, for example.
   bool ReadLater(size_t v) const {
     const SpecPlan::Use use = plan_.values[v].uses[0];
     if (traits_[use.value].flow != GradientFlow::kShared) return false;
@@ -79,11 +81,11 @@ class Planner {
     return false;
   }
 
-  // Visits values in reverse order, as backward does.
+  // Assigns memory to the gradients, visiting values in reverse order as backward does.
   void PlaceGradients() {
     std::vector<size_t> root(count(), 0);     // the value whose memory holds the gradient
-    std::vector<bool> owned(count(), false);  // no other turn reads it later
-    std::vector<size_t> last(count(), 0);     // by root: the last turn that reads it
+    std::vector<bool> owned(count(), false);  // no value visited later reads the gradient
+    std::vector<size_t> last(count(), 0);     // by root: the last value, in the order of visits, at which it is read
     for (size_t v = count() - 1; v > 0; --v) {
       SpecPlan::Value& value = plan_.values[v];
       if (!value.wants_gradient) continue;
@@ -98,14 +100,14 @@ class Planner {
           owned[v] = alone;
         }
       }
-      // The gradient is read at its own turn and at those of its operands.
+      // The gradient is read when its value is visited, and when the value's operands are.
       size_t until = v;
       for (size_t i = 0; i < shapes_.operands[v].size(); ++i) {
         if (Of(v, i).wants_gradient) until = std::min(until, OperandOf(v, i));
       }
       last[root[v]] = last[root[v]] == 0 ? until : std::min(last[root[v]], until);
     }
-    // Memory is reused after the last turn of its owner. The caller owns the logits' gradient.
+    // Memory is reused after its last reader was visited. The caller owns the logits' gradient.
     std::vector<size_t> taken;  // by slot: the value that uses it, 0: none
     for (size_t v = count() - 2; v > 0 && count() > 2; --v) {
       SpecPlan::Value& value = plan_.values[v];

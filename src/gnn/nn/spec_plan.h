@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans where the values of a spec and their gradients lie, from the spec and the traits of its operations. Nothing
-// here depends on a batch.
+// Plans the memory of a spec's values and of their gradients, from the spec and the traits of its operations. The plan
+// does not depend on a batch.
 #pragma once
 
 #include <cstdint>
@@ -28,21 +28,21 @@ struct SpecPlan {
   };
   struct Value {
     std::vector<Use> uses;  // in the order of the spec
-    // The value whose memory this value uses: its own, or that of a value that it overwrites. The caller owns the
-    // memory of "x".
+    // The value whose memory this value uses: the value itself, or one that it overwrites. The caller owns the memory
+    // of "x".
     size_t storage = 0;
-    size_t added_in = 0;   // index of the Add that runs this Linear in its own memory; 0: none
+    size_t added_in = 0;   // index of the Add into whose memory this Linear is computed; 0: none
     size_t scaled_by = 0;  // index of a Drop in this value's memory that scales what backward reads; 0: none
-    // Gradient of the value: none, shared with the first use (or columns of it), or in separate memory.
+    // Whether the value has a gradient, and whether that is the gradient of its first use, or columns of it.
     bool wants_gradient = false;
     bool shares_gradient = false;
-    size_t slot = 0;  // memory of the gradient if not shared
+    size_t slot = 0;  // memory of the gradient, if that is not shared
   };
   std::vector<Value> values;
   size_t slots = 0;
 };
 
-// `traits` by value; index 0, "x", is ignored.
+// Makes the plan. `traits` has one entry per value; entry 0, for "x", is ignored.
 SpecPlan PlanSpec(const SpecShapes& shapes, const std::vector<OperationTraits>& traits);
 
 }  // namespace hone::gnn

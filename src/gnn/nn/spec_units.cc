@@ -66,7 +66,8 @@ class Lowering {
     return out_.units.size() - 1;
   }
 
-  // Returns an operation's position in a run; 0: it belongs to none.
+  // Returns the position that an operation may have in a run of rowwise operations (1: batch normalisation, …); 0:
+  // none.
   int PlaceInRun(size_t v) const {
     const OperationSpec& operation = Operation(v);
     if (const auto* norm = std::get_if<NormSpec>(&operation)) return norm->over == NormSpec::Over::kBatch ? 1 : 0;
@@ -76,8 +77,8 @@ class Lowering {
   void Take(size_t v, SpecUnit& run) {
     (PlaceInRun(v) == 1 ? run.normalise : PlaceInRun(v) == 2 ? run.activate : run.drop) = v;
   }
-  // Puts a run that begins with the bias of `bias_of`, or with `v` itself if that is 0, and continues while nothing
-  // else reads its values.
+  // Appends a run. It begins with the bias of `bias_of`, or with `v` if that is 0, and goes on while no operation
+  // outside the run reads its values.
   void PutRun(size_t v, size_t bias_of) {
     SpecUnit run;
     run.kind = Kind::kBetween;
@@ -130,7 +131,8 @@ class Lowering {
     }
   }
 
-  // Products and sums over a hop can write fp32; rows of other units are copied.
+  // Makes the last unit give fp32. Products, and sums over a hop, can write fp32; rows of other units are copied to
+  // fp32.
   void EndWithLogits() {
     const auto gives_fp32 = [](const SpecUnit& unit) {
       return unit.kind == Kind::kProduct || unit.kind == Kind::kAttention || unit.kind == Kind::kAggregate;
@@ -150,7 +152,7 @@ class Lowering {
     out_.units.push_back(std::move(logits));
   }
 
-  // Marks runs that only aggregates read.
+  // Marks the runs whose rows only aggregates read.
   void ReadThrough() {
     std::vector<size_t> readers(out_.units.size(), 0), aggregates(out_.units.size(), 0);
     for (const SpecUnit& unit : out_.units) {
@@ -166,7 +168,7 @@ class Lowering {
     }
   }
 
-  // Finds the row set at which units other than the draw read "x".
+  // Finds the row set of "x" that units read, apart from the draw of the outermost hop.
   void PlaceInput() {
     SpecUnit& input = out_.units[0];
     for (const SpecUnit& unit : out_.units) {
@@ -220,8 +222,9 @@ class Lowering {
 
   const ModelSpec& spec_;
   const SpecShapes& shapes_;
-  std::vector<std::vector<size_t>> readers_;  // of each value, in the spec's order, once per read
-  std::vector<bool> covered_;                 // values that belong to a run
+  // by value: the operations that read it, in the spec's order, once per read
+  std::vector<std::vector<size_t>> readers_;
+  std::vector<bool> covered_;  // values that belong to a run
   SpecUnits out_;
 };
 

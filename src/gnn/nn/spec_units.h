@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lowers a spec to the units that a GPU runs, each a kernel or a few: from the spec alone, without a device, so that a
-// program can be described before it is made.
+// Lowers a spec to the units that a GPU runs, each of which is one kernel or a few. Needs only the spec and no device,
+// so that a program can be described before it is made.
 //
 // Most operations are one unit. A run of rowwise operations that only read one another (the bias of a product, batch
-// normalisation, activation, dropout, in this order) is one unit, because it is one pass over the rows; if only
-// aggregates read its rows and nothing is normalised, it needs no pass and is applied as the rows are read. If only
-// aggregates of "x" read the outermost hop, it is drawn and aggregated in one pass and its nodes get no numbers;
-// otherwise they are numbered like those of the other hops, and their feature rows gathered.
+// normalisation, activation, dropout, in this order) is one unit, because it is one pass over the rows. If only
+// aggregates read the run's rows and it has no normalisation, it needs no pass: the aggregates apply it as they read.
+// If only aggregates of "x" read the outermost hop, this hop is drawn and aggregated in one pass, and its nodes get no
+// local ids. Otherwise its nodes are numbered like those of the other hops, and their feature rows are gathered.
 #pragma once
 
 #include <cstdint>
@@ -24,40 +24,43 @@ struct SpecUnit {
   enum class Kind : uint8_t {
     kInput,      // "x"
     kAggregate,  // over an inner hop
-    kDrawn,      // an aggregate of the outermost hop, from the graph's features
-    kAttention,  // including the product of its weight, without its bias
-    kProduct,    // the product of a linear or a head, without its bias
+    kDrawn,      // an aggregate of the outermost hop, drawn and read from the graph's features in one pass
+    kAttention,  // with the product of its weight, but without its bias
+    kProduct,    // the product of a Linear or a head, without its bias
     kBetween,    // bias, batch normalisation, activation and dropout, as far as present
     kNormaliseRows,
     kAdd,
-    kConcat,  // also for the seeds' rows alone
-    kOwn,     // a registered operation (hone/gnn/op.h), by its own form
-    kLogits,  // a copy to where the loss reads them
+    kConcat,  // also a Collect, for the seeds' rows alone
+    kOwn,     // a registered operation (hone/gnn/op.h), by its DeviceOp
+    kLogits,  // a copy of the logits to where the loss reads them
   };
   Kind kind = Kind::kInput;
   size_t value = 0;              // value of the spec (SpecShapes' index) whose rows this unit makes
   std::vector<size_t> operands;  // indexes of units
   int hop = 0;                   // the row set
   int64_t width = 0;
-  // For kBetween: values of the spec; 0: none.
+  // For kBetween: the values of the spec that the run consists of; 0: none.
   size_t bias_of = 0, normalise = 0, activate = 0, drop = 0;
-  bool reads_hop = false;     // from rows of the next hop: an aggregation or attention, or an operation of one's own
-  bool read_through = false;  // for kBetween: the aggregates that read it apply it; its rows are then the operand's
+  // true: the unit reads rows of the next hop (an aggregation, attention, or a registered operation that aggregates).
+  bool reads_hop = false;
+  // For kBetween, true: the aggregates that read the run apply it as they read, and its rows are those of its operand.
+  bool read_through = false;
   // Returns whether the unit is only a bias, which is added in the operand's memory.
   bool adds_bias_alone() const {
     return kind == Kind::kBetween && !read_through && normalise == 0 && activate == 0 && drop == 0;
   }
-  // Whether the unit makes what the loss reads, in fp32.
+  // true: the unit writes what the loss reads, in fp32.
   bool makes_logits = false;
 };
 
 struct SpecUnits {
-  std::vector<SpecUnit> units;   // 0 is "x", the last one makes the logits
-  std::vector<size_t> unit_of;   // by value: the unit that makes its rows; for a value inside a run, the run's unit
-  bool draws_outermost = false;  // false: the outermost nodes are numbered
-  int input_hop = -1;            // the row set at which rows of "x" are gathered; -1: no unit reads them
-  SpecPlan plan;                 // uses and gradients of the units
-  bool needs_degrees = false;    // an inner hop has symmetric scales
+  std::vector<SpecUnit> units;  // units[0] is "x", the last one gives the logits
+  std::vector<size_t> unit_of;  // by value: the unit that makes its rows; for a value inside a run, the run's unit
+  // true: the outermost hop is drawn and aggregated in one pass; false: its nodes are numbered
+  bool draws_outermost = false;
+  int input_hop = -1;          // the row set at which rows of "x" are gathered; -1: no unit reads them
+  SpecPlan plan;               // uses and gradients of the units
+  bool needs_degrees = false;  // true: an aggregate of an inner hop has symmetric scales
 };
 
 // Lowers a spec. `shapes` are the spec's (CheckModelSpec).

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the stack of stack_model.h. Read Forward and Backward side by side: each undoes the other's steps in
-// reverse.
+// Implements the stack of stack_model.h. Backward visits the steps of Forward in reverse, so the two are best read side
+// by side.
 #include "gnn/nn/stack_model.h"
 
 #include <string>
@@ -82,7 +82,7 @@ class StackModel final : public Model<T> {
     LayerContext context = given;
     context.nodes = sample.nodes;
     Matrix<T> grad = FirstRows(grad_logits, sample.num_seeds());
-    int into = 0;  // which of the two gradient buffers is free
+    int into = 0;  // index of the gradient buffer that is free
     const auto output = [&](size_t i) -> Matrix<const T> {
       return Matrix<const T>{state.steps[i].out.data(), sample.Block(static_cast<int>(i)).num_dst,
                              layers_[i]->out_width(), layers_[i]->out_width()};
@@ -134,7 +134,7 @@ class StackModel final : public Model<T> {
   }
 
  private:
-  // Makes a pass from `run`, which runs the layer, and the operations after the layer.
+  // Runs a pass: the layer, by `run`, and the operations after it.
   template <typename Run>
   void FinishPass(int pass, const BlockView& block, Matrix<T> out, const LayerContext& given, const Run& run) {
     const auto i = static_cast<size_t>(pass);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements a stack of layers with operations between them, the common part of GraphSAGE, GAT, GIN and a user's own
-// stack.
+// Declares a stack of layers with operations between them, which GraphSAGE, GAT, GIN and a user's own stack have in
+// common.
 //
-// After every layer but the last come, in this order, normalisation, activation and dropout, if the plan has them.
+// After every layer except the last come normalisation, activation and dropout, in this order, if the plan has them.
 // After the last layer comes the head, if there is one: Linear, activation, dropout, Linear.
 #pragma once
 
@@ -34,7 +34,7 @@ std::unique_ptr<Model<T>> MakePlannedStack(const ModelOptions& options, const St
 // Checks that the options describe a published model; kInvalidArgument names the wrong option.
 Status CheckPublished(const ModelOptions& options);
 
-// Parses a name of ModelOptions; returns `fallback` where the option is empty.
+// Parses an activation's name in ModelOptions; returns `fallback` if the name is empty.
 Result<Activation> ParseActivation(const std::string& name, Activation fallback);
 
 }  // namespace hone::gnn

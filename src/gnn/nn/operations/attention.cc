@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements attention by the layer GATConv (gat_conv.cc), whose backward computes weights' and operand's gradients at
-// once.
+// Implements attention with the layer GATConv (gat_conv.cc), whose Backward computes the gradients of the parameters
+// and of the operand together.
 #include "gnn/nn/operations/operation.h"
 
 namespace hone::gnn {

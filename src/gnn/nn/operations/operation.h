@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Defines an operation of a spec on the CPU: forward and backward of one value, over matrices that the interpreter
-// (spec_model.h) places.
+// Defines an operation of a spec on the CPU: forward and backward of one value. The interpreter (spec_model.h) decides
+// where the matrices are in memory.
 //
-// An operation owns parameters and nothing of a batch; what backward needs of forward is in a LayerState, in the
-// operands, or in the output if the operation declares that it reads the output again.
+// An operation owns its parameters, and nothing that belongs to a batch. What backward needs of forward is in a
+// LayerState, in the operands, or in the output if the operation declares that it reads its output again.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace hone::gnn {
 
-// The edges of one row set by source, made when a batch's first backward pass asks for them.
+// A block's edges grouped by source, made when a batch's first backward pass asks for them.
 class SourcesOfHop {
  public:
   void Forget() { made_ = false; }
@@ -39,22 +39,24 @@ template <typename T>
 struct OperationCall {
   BlockView block;  // for an aggregation; its sources are the operand's rows
   SourcesOfHop* sources = nullptr;
-  // Each has at least the rows that the operation reads: as many as `out`, or for an aggregation block.num_src.
+  // Operands. Each has at least the rows that the operation reads: as many as `out`, or for an aggregation
+  // block.num_src.
   std::span<const Matrix<const T>> operands;
   Matrix<T> out;
-  double out_scale = 1;  // backward of keeps_output(): the factor with which a Drop has multiplied `out`
+  // For backward if keeps_output(): the factor by which a Drop in the same memory has multiplied `out`.
+  double out_scale = 1;
   LayerState* state = nullptr;
   LayerContext context;
 };
 
-// How the gradients of a value's operands follow from its own.
+// How the gradients of a value's operands are obtained from the value's own gradient.
 enum class GradientFlow : uint8_t {
-  kShared,    // an operand's gradient is the value's own, some of its columns, or a multiple (Share)
-  kInPlace,   // the single operand's gradient overwrites the value's own (BackwardInPlace)
-  kComputed,  // the single operand's gradient is computed into other memory (BackwardOperand)
+  kShared,    // an operand's gradient is the value's, or some of its columns, or a multiple (Share)
+  kInPlace,   // the gradient of the single operand overwrites the value's (BackwardInPlace)
+  kComputed,  // the gradient of the single operand is computed into other memory (BackwardOperand)
 };
 
-// The share of the gradient that an operand of a kShared operation receives: columns from `first_column` on, times
+// An operand's share of the gradient in a kShared operation: its columns begin at `first_column`, and are multiplied by
 // `factor`.
 template <typename T>
 struct GradientShare {
@@ -70,42 +72,42 @@ class Operation {
   virtual GradientFlow flow() const = 0;
   virtual void Collect(std::vector<Parameter<T>*>& /*parameters*/) {}
   virtual std::unique_ptr<LayerState> MakeState() const { return nullptr; }
-  // Returns whether `out` of Forward may be operand 0's memory, then exactly.
+  // Returns whether Forward may overwrite operand 0: `out` is then either exactly its memory or does not overlap it.
   virtual bool works_in_place() const { return false; }
-  // Returns whether backward reads forward's output. Backward may always read the operands.
+  // Returns whether backward reads forward's output. (Backward may read the operands in any case.)
   virtual bool keeps_output() const { return false; }
-  // Returns whether the operation has an effect; otherwise its value is its operand.
+  // Returns whether the operation changes anything. If not, its value is its operand.
   virtual bool active(bool /*training*/) const { return true; }
 
   // Overwrites out.
   virtual void Forward(const OperationCall<T>& /*call*/) {}
-  // out += …; only if adds().
+  // Computes out += …; called only if adds().
   virtual bool adds() const { return false; }
   virtual void ForwardAdd(const OperationCall<T>& /*call*/) {}
-  // If sums(), replaces Forward and is called for each operand in order. The first call overwrites out (and may get it
-  // as its operand). An operand that adds() may add itself instead.
+  // If sums(), this replaces Forward, and is called for each operand in order. The first call overwrites `out`, which
+  // may be the operand's own memory. An operand whose operation adds() may instead be computed directly into `out`.
   virtual bool sums() const { return false; }
   virtual void ForwardOperand(const OperationCall<T>& /*call*/, size_t /*operand*/) {}
-  // Returns the factor with which Forward multiplied kept elements.
+  // Returns the factor by which Forward multiplied kept elements.
   virtual double scale(bool /*training*/) const { return 1; }
 
-  // Called in this order, with the same call as Forward: BackwardParameters (adds to the parameters' gradients), and if
-  // the operand needs a gradient (`more`) the function for flow(). `grad` is changed if scribbles() says so, and by
-  // BackwardInPlace.
+  // Backward is two calls, with the same OperationCall as Forward. The first is BackwardParameters, which adds to the
+  // parameters' gradients. The second, if the operand needs a gradient (`more`), is the function for flow(). `grad` is
+  // changed by BackwardInPlace, and by the others if scribbles().
   virtual bool scribbles() const { return flow() == GradientFlow::kInPlace; }
   virtual void BackwardParameters(const OperationCall<T>& /*call*/, Matrix<T> /*grad*/, bool /*more*/) {}
   virtual GradientShare<T> Share(size_t /*operand*/) const { return {}; }
   virtual void BackwardInPlace(const OperationCall<T>& /*call*/, Matrix<T> /*grad*/) {}
-  // `add`, only if accumulates(): grad_operand += …; else all its rows are overwritten.
+  // `add`, which requires accumulates(): grad_operand += …; otherwise all rows of grad_operand are overwritten.
   virtual bool accumulates() const { return false; }
   virtual void BackwardOperand(const OperationCall<T>& /*call*/, Matrix<T> /*grad*/, bool /*add*/,
                                Matrix<T> /*grad_operand*/) {}
 };
 
-// The random stream for one layer's initial weights: operations draw in the order of the spec.
+// The random stream of one layer's initial weights. Operations draw from it in the order of the spec.
 struct WeightStream {
   Rng rng;
-  uint64_t seed = 0;  // seed for a layer with its own generator; used if nothing was drawn yet
+  uint64_t seed = 0;  // for a layer with a generator of its own; used if nothing was drawn from `rng` yet
   bool drawn = false;
   Rng& Draw() {
     drawn = true;
@@ -118,13 +120,13 @@ struct WeightStream {
   }
 };
 
-// Arguments from which an operation is made.
+// What an operation is made from.
 struct OperationPlace {
   std::string parameters;        // prefix of the parameters' names
   std::vector<int64_t> in;       // columns of the operands
   int64_t out = 0;               // columns of the value
-  SpecShapes::DropKey drop_key;  // for a Drop, and an operation of one's own
-  double dropped_before = 0;     // for a Drop after another Drop: the other's probability
+  SpecShapes::DropKey drop_key;  // for a Drop, and for a registered operation
+  double dropped_before = 0;     // for a Drop whose rows went through another Drop: that one's probability
   WeightStream* stream = nullptr;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A registered operation (hone/gnn/op.h) in a spec, by its Layer, whose backward computes parameters' and operand's
-// gradients at once.
+// Implements a registered operation (hone/gnn/op.h) with its Layer, whose Backward computes the gradients of the
+// parameters and of the operand together.
 #include <type_traits>
 
 #include "gnn/nn/operations/operation.h"
