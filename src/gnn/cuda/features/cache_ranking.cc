@@ -41,9 +41,9 @@ std::vector<double> InclusionProbabilities(const CsrView& graph, std::span<const
   }
   const uint64_t as_seed = FixedLog(seed);
 
-  std::vector<double> drawn(count, 0.0);  // probability per slot of a node
-  std::vector<uint64_t> sent(count);      // the fixed-point log of each slot's draw
-  std::vector<uint64_t> received(count);  // sums over the slots that list a node
+  std::vector<double> drawn(count, 0.0);  // probability that a given slot of the node has been drawn
+  std::vector<uint64_t> sent(count);      // fixed-point logarithm of the draw of one of the node's slots
+  std::vector<uint64_t> received(count);  // sums of `sent` over the slots that list the node
   for (const int32_t fanout : shape.fanouts) {
     ForNodes(threads, graph.num_nodes, [&](NodeId node) {
       const auto v = static_cast<size_t>(node);

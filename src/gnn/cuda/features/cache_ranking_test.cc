@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares both rankings with the sampler, and tests the hits of a cache made by either in epochs that were not
+// Compares both rankings with the sampler, and tests how many hits the caches made by them have in epochs that were not
 // counted.
 #include "gnn/cuda/features/cache_ranking.h"
 
@@ -30,7 +30,7 @@ struct Edges {
   CsrView view() const { return {static_cast<int64_t>(offsets.size()) - 1, offsets, columns}; }
 };
 
-// Counts how often each node is in the sample of one seed set, over `trials` steps.
+// Returns how often each node is in the sample of a batch, as a share of `trials` steps.
 std::vector<double> Simulate(const CsrView& graph, std::span<const NodeId> train, const BatchShape& shape, int trials) {
   auto sampler = MakeNeighborSampler(graph, {shape.fanouts, FrontierRule::kAllSoFar}).value();
   std::vector<double> share(static_cast<size_t>(graph.num_nodes), 0.0);
@@ -48,18 +48,18 @@ std::vector<double> Simulate(const CsrView& graph, std::span<const NodeId> train
 }
 
 TEST(CacheRanking, ATreeHasTheProbabilitiesWorkedOutByHand) {
-  // 0 draws 2 of 1, 2, 3, 4; 1 draws 2 of 5, 6, 7; nodes 2 … 7 have no neighbors.
+  // Node 0 draws 2 of 1, 2, 3, 4; node 1 draws 2 of 5, 6, 7; nodes 2 … 7 have no neighbors.
   const Edges tree({{1, 2, 3, 4}, {5, 6, 7}, {}, {}, {}, {}, {}, {}});
   const std::vector<NodeId> train = {0};
   const auto p = InclusionProbabilities(tree.view(), train, {.fanouts = {2, 2}, .batch = 1}, false, 1);
   EXPECT_NEAR(p[0], 1.0, 1e-9);
-  // A node is drawn in hop 0, or else in hop 1, where 0 draws again: 1 - (1/2)^2.
+  // Nodes 1 … 4 are drawn in hop 0 or, if not, in hop 1, where node 0 draws again: 1 - (1/2)^2.
   for (const size_t v : {1u, 2u, 3u, 4u}) EXPECT_NEAR(p[v], 0.75, 1e-9) << v;
   // Node 1 is known after hop 0 with probability 1/2, and then draws two of three.
   for (const size_t v : {5u, 6u, 7u}) EXPECT_NEAR(p[v], 1.0 / 3, 1e-9) << v;
 }
 
-// Sums `weights` over the `rows` nodes of the highest score.
+// Returns the sum of `weights` over the `rows` nodes with the highest scores.
 template <typename Score, typename Weight>
 double ShareOfTop(const std::vector<Score>& scores, const std::vector<Weight>& weights, size_t rows) {
   std::vector<size_t> nodes(scores.size());
@@ -86,10 +86,10 @@ TEST(CacheRanking, ProbabilitiesAreCloseToWhatTheSamplerDoes) {
       EXPECT_EQ(simulated[v], 0) << v;
     }
   }
-  // The probability is not exact: seeds exclude each other, and the ways to a node are not independent in a dense
-  // community.
+  // The probability is not exact, because seeds exclude each other, and because the ways to a node are not independent
+  // in a dense community.
   EXPECT_LE(error, 0.1 * total) << error << " of " << total;
-  // For a cache only the order matters: its hits are close to the best possible.
+  // For a cache only the order matters, and its hits are close to the best possible.
   for (const size_t rows : {20u, 60u}) {
     EXPECT_GE(ShareOfTop(p, simulated, rows), 0.95 * ShareOfTop(simulated, simulated, rows)) << rows;
   }
@@ -129,7 +129,7 @@ TEST(CacheRanking, CountsAreTheSamplersOwn) {
   EXPECT_GT(std::accumulate(counts.begin(), counts.end(), 0u), 0u);
 }
 
-// Training nodes lie in one corner of the graph, as labelled nodes often do: degree alone does not know where.
+// Training nodes lie in one corner of the graph, as labelled nodes often do. A ranking by degree does not know where.
 TEST(CacheRanking, BothBeatDegreeOnDrawsTheyHaveNotSeen) {
   const auto graph = OpenGraph("synthetic:papers100M?scale=0.0005&seed=1").value();
   const CsrView csr = graph->structure();
@@ -150,7 +150,7 @@ TEST(CacheRanking, BothBeatDegreeOnDrawsTheyHaveNotSeen) {
                                                                   std::to_string(c) + ", degree " + std::to_string(d) +
                                                                   ", known beforehand " + std::to_string(best));
     EXPECT_GT(a, d + 0.005) << percent;
-    if (percent <= 20) {  // beyond the rows it has seen, counting knows nothing
+    if (percent <= 20) {  // more rows than it has seen cannot be ranked by counts
       EXPECT_GT(c, d + 0.005) << percent;
     }
     EXPECT_GT(a, before + 0.05) << percent;  // every larger cache has more hits

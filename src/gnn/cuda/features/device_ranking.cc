@@ -12,7 +12,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// Lists every node, ascending.
+// Returns every node, in ascending order.
 Result<DeviceArray<int32_t>> AllNodes(int64_t count) {
   std::vector<int32_t> nodes(static_cast<size_t>(count));
   std::iota(nodes.begin(), nodes.end(), 0);
@@ -21,13 +21,13 @@ Result<DeviceArray<int32_t>> AllNodes(int64_t count) {
   return list;
 }
 
-// Returns the first `rows` nodes by rank, ascending; fewer than the graph has.
+// Returns the first `rows` nodes by rank, in ascending order; `rows` is below the graph's number of nodes.
 Result<DeviceArray<int32_t>> FirstByRank(const DeviceGraph& graph, const ScoresOnDevice& scores, int64_t rows) {
   const GraphOnDevice& view = graph.view();
   DeviceArray<int32_t> list;
   if (rows == 0) return list;
-  // Finds the last of them, digit by digit from the highest: `left` are still to be found among the nodes that agree so
-  // far.
+  // Finds the last of these nodes, digit by digit from the highest. `left` nodes are still to be found among those that
+  // agree with the digits so far.
   RankKey last;
   DeviceArray<unsigned long long> histogram;
   HONE_RETURN_IF_ERROR(histogram.Allocate(256));
@@ -120,7 +120,7 @@ Result<DeviceArray<uint32_t>> CountReadsOnGpu(const DeviceGraph& graph, std::spa
     state.seed = shape.seed;
     state.epoch = first_epoch + static_cast<uint32_t>(epoch);
     state.steps = steps;
-    state.table_tag = static_cast<uint32_t>(epoch) * steps;  // distinct for each batch of all epochs
+    state.table_tag = static_cast<uint32_t>(epoch) * steps;  // each batch of all epochs has its own tag
     HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(device_state.get(), &state, sizeof(state), cudaMemcpyHostToDevice));
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
     for (uint32_t step = 0; step < steps; ++step) {

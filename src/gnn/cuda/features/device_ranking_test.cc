@@ -46,7 +46,7 @@ TEST_F(DeviceRanking, ProbabilitiesAreTheHostsInBothDirectionsOverTheEdges) {
   for (const bool symmetric : {true, false}) {
     const auto found = Host(InclusionOnGpu(device_, graph_->train_nodes(), shape_, symmetric));
     ASSERT_EQ(found.size(), expected.size());
-    // Sums are of words of 2^-40 and equal except for the rounding of single words.
+    // The sums are fixed-point words of 2^-40, and equal but for the rounding of single words.
     for (size_t v = 0; v < found.size(); ++v) EXPECT_NEAR(found[v], expected[v], 1e-9) << v;
   }
 }
@@ -82,7 +82,7 @@ TEST_F(DeviceRanking, TheLikeliestAreTheHostsWhateverTheNumber) {
   std::vector<NodeId> others;
   std::set_difference(found.begin(), found.end(), expected.begin(), expected.end(), std::back_inserter(others));
   EXPECT_EQ(found.size(), expected.size());
-  EXPECT_LE(others.size(), expected.size() / 1000);  // equally likely but for the last bits
+  EXPECT_LE(others.size(), expected.size() / 1000);  // nodes whose probabilities differ only in the last bits
 }
 
 TEST_F(DeviceRanking, AnEpochsReadsAreCountedWithAndWithoutACache) {
@@ -101,8 +101,8 @@ TEST_F(DeviceRanking, AnEpochsReadsAreCountedWithAndWithoutACache) {
   EXPECT_EQ(some.hits, hits);
 }
 
-// The map also has the places of staged rows of batches in flight, and of the last batch until the next. Counting them
-// made a small cache look almost twice as good.
+// The map also has the places of staged rows: those of batches in flight, and those of the last batch until the next
+// one. When they counted as hits, a small cache looked almost twice as good.
 TEST_F(DeviceRanking, RowsThatABatchHasStagedAreNoHits) {
   const auto counts = CountInclusions(graph_->structure(), graph_->train_nodes(), shape_, 1).value();
   const std::vector<NodeId> cached = {3, 4, 99, 150};
@@ -129,7 +129,7 @@ TEST_F(DeviceRanking, RowsThatABatchHasStagedAreNoHits) {
   EXPECT_EQ(CountCacheReads(behind, graph_->train_nodes(), shape_, 0).value().hits, hits);
 }
 
-// An outline's features are made on the device and sent to host memory piece by piece, or moved there later.
+// An outline's features are generated on the device and copied to host memory piece by piece, or moved there later.
 TEST_F(DeviceRanking, AnOutlineTrainsToTheSameBitsWhereverItsFeaturesAre) {
   const auto outline = OutlineSyntheticGraph(graph_->name()).value();
   ModelOptions shape;

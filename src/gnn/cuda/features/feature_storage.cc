@@ -12,10 +12,11 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// How much slower staging may be alone and still be chosen: copies overlap with everything else, while a hop that reads
-// for itself keeps multiprocessors waiting. Where both took the same time alone, an epoch took 1.04 times its bound
-// with staging (10 % of the rows cached, and 5 %) and 1.13 and 1.49 times with zero-copy (2 % and 20 %; papers100M's
-// shape on an H200). How much faster zero-copy must be to win was not measured.
+// Staging is chosen if alone it takes at most this factor times zero-copy's time. It may be slower alone because copies
+// overlap with everything else, while a hop that reads the rows itself keeps multiprocessors waiting. Where both took
+// the same time alone, an epoch took 1.04 times its bound with staging (10 % of the rows cached, and 5 %) and 1.13 and
+// 1.49 times with zero-copy (2 % and 20 %; papers100M's shape on an H200). How much faster zero-copy must be to win was
+// not measured.
 constexpr double kStagingsWorth = 1.5;
 
 Status Check(const FeatureStorage& storage) {
@@ -23,7 +24,7 @@ Status Check(const FeatureStorage& storage) {
   return Status::InvalidArgument("a feature cache: its rows cannot be below 0, nor the pre-sampled epochs below 1");
 }
 
-// Ranks on the device, or, if the scores do not fit there, on the host's cores.
+// Ranks on the device or, if the scores do not fit there, on the host.
 Result<DeviceArray<int32_t>> Likeliest(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                        const DeviceGraph& device) {
   Result<DeviceArray<int32_t>> ranked =
@@ -50,7 +51,7 @@ Result<StorageFacts> ShareWithPeers(const Graph& graph, const FeatureStorage& st
   if (storage.cache_rows == 0) return facts;
   HONE_ASSIGN_OR_RETURN(const DeviceArray<int32_t> cached, Likeliest(graph, storage, shape, device));
   facts.cached_rows = cached.size();
-  // Nothing is staged: peer reads are as fast as copies would be.
+  // Nothing is staged, because reading peers' rows in place is as fast as copying them would be.
   HONE_RETURN_IF_ERROR(device.FillCache(cached.get(), cached.size(), 0));
   return facts;
 }
@@ -71,7 +72,7 @@ Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& sto
   {
     HONE_ASSIGN_OR_RETURN(const DeviceArray<int32_t> cached, Likeliest(graph, storage, shape, device));
     facts.cached_rows = cached.size();
-    const int64_t others = device.view().num_nodes - cached.size();  // no batch misses more
+    const int64_t others = device.view().num_nodes - cached.size();  // no batch has more misses
     const int64_t staging = storage.misses == MissPath::kZeroCopy ? 0 : std::min(storage.staging_rows, others);
     HONE_RETURN_IF_ERROR(device.FillCache(cached.get(), cached.size(), staging));
   }

@@ -25,13 +25,13 @@ namespace hone::gnn::cuda {
 
 enum class FeatureTier { kDevice, kPeers, kCached };
 
-// How the likelihood of a row is estimated (cache_ranking.h).
+// Says how the likelihood of a row is estimated (cache_ranking.h).
 enum class CacheRanking {
   kInclusion,    // the probability that a batch needs it, computed along the edges
-  kPresampling,  // by the number of batches of the first epochs that need the row
+  kPresampling,  // the number of batches of the first epochs that need the row
 };
 
-// How rows that are not in the cache reach the device.
+// Says how rows that are not in the cache (misses) reach the device.
 enum class MissPath {
   kFastest,   // kStaged, unless a measurement when the graph is loaded (miss_path.h) clearly favors kZeroCopy
   kZeroCopy,  // kernels read rows through the bus, as often as they need them
@@ -44,14 +44,14 @@ struct FeatureStorage {
   CacheRanking ranking = CacheRanking::kInclusion;
   int presampled_epochs = 2;
   MissPath misses = MissPath::kFastest;
-  int64_t staging_rows = int64_t{1} << 19;  // most misses per batch that are staged; the others are read by zero-copy
-  int threads = 0;                          // host threads for the work here; 0: all the process may use
-  int processes = 1;                        // ranks that hold the rows together; only read by a plan (memory_plan.h)
-  int64_t host_bytes = 0;                   // host memory for rows, over all ranks of this host; 0: what is free
+  int64_t staging_rows = int64_t{1} << 19;  // limit of staged misses per batch; the others are read by zero-copy
+  int threads = 0;                          // host threads that rank and copy; 0: all that the process may use
+  int processes = 1;       // number of ranks that hold the rows together; only a plan reads it (memory_plan.h)
+  int64_t host_bytes = 0;  // limit of the host memory for rows, over all ranks of this host; 0: what is free
   Communicator* ranks = nullptr;            // ranks of the run, if several; borrowed
 };
 
-// Rows that one epoch's batches read, each counted once per batch, and how many of them are in device memory.
+// The rows that one epoch's batches read, each counted once per batch, and how many of them are in device memory.
 struct CacheReads {
   int64_t batches = 0;
   int64_t rows = 0;
@@ -61,23 +61,24 @@ struct CacheReads {
 class DeviceGraph;
 struct BatchShape;
 
-// The storage that was set up.
+// How features are stored, as UploadForStorage or ChangeStorage decided it.
 struct StorageFacts {
   int64_t cached_rows = 0;
   bool staged = false;
-  bool managed = false;  // how host memory was allocated (host_rows.h)
-  bool shared = false;   // all ranks share one copy of the rows in host memory
-  MissTimes measured;  // zeros if nothing was measured
+  bool managed = false;  // whether host memory is managed memory (host_rows.h)
+  bool shared = false;   // whether all ranks share one copy of the rows in host memory
+  MissTimes measured;    // times of the ways to read misses; zeros if nothing was measured
 };
 
-// Copies to the device what `storage` says belongs there, or generates it there if `graph` is an outline; `shape`, of
-// training or inference, decides which rows are likely. In the cached tier a `graph` with features must outlive
-// `device`. kInvalidArgument for options out of range, and for GPUs that cannot share rows. With kPeers and kCached,
-// collective over `storage.ranks`: when the function has returned, all rows are available to all ranks.
+// Copies to the device what `storage` says belongs there, or generates it there if `graph` is an outline. `shape`, of
+// training's or inference's batches, decides which rows are likely. In the cached tier a `graph` with features must
+// outlive `device`. kInvalidArgument for options out of range, and for GPUs that cannot share rows. With kPeers and
+// kCached the call is collective over `storage.ranks`; when it has returned, all rows are available to all ranks.
 Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                       DeviceGraph& device);
-// Does the same for a `device` that has the graph already, with features on either side: they move to host memory, and
-// a new cache replaces the old one. kInvalidArgument for the other tiers.
+// ChangeStorage does the same for a `device` that has the graph already, with features in device or host memory.
+// Features move to host memory, and a new cache replaces the old one. kInvalidArgument for tiers other than kCached.
+// CheckStorageChange makes those checks that need no device.
 Status CheckStorageChange(const FeatureStorage& storage);  // the checks that are possible beforehand
 Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                    DeviceGraph& device);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Represents probabilities as fixed-point sums of logarithms, so that any order of addition gives the same bits
+// Represents probabilities as fixed-point sums of logarithms, so that every order of addition gives the same bits
 // (cache_ranking.h).
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace hone::gnn::cuda {
 
-// -log(1 - p) in units of 2^-40. One slot counts at most kMostOfASlot, so that the sum over any node's slots stays below
-// 2^64 up to 2^18 slots of certain draws; past kEnough the probability is 1 and nothing more is added.
+// A probability p is represented as -log(1 - p) in units of 2^-40. A slot adds at most kMostOfASlot, so that the sum
+// stays below 2^64 for up to 2^18 slots of certain draws. Past kEnough the probability is 1, and nothing more is added.
 inline constexpr double kLogUnit = 1099511627776.0;
 inline constexpr uint64_t kMostOfASlot = uint64_t{32} << 40;
 inline constexpr uint64_t kEnough = uint64_t{64} << 40;
@@ -24,7 +24,7 @@ HONE_HOST_DEVICE inline uint64_t FixedLog(double p) {
   return value < static_cast<double>(kMostOfASlot) ? static_cast<uint64_t>(value + 0.5) : kMostOfASlot;
 }
 
-// Converts a sum of such units back to a probability.
+// Converts a sum in these units back to a probability.
 HONE_HOST_DEVICE inline double ProbabilityOf(uint64_t sum) {
   return -expm1(-(static_cast<double>(sum < kEnough ? sum : kEnough) / kLogUnit));
 }

@@ -27,7 +27,7 @@ Result<MissTimes> MeasureMissPaths(DeviceGraph& graph, int fanout) {
   const int64_t num_nodes = graph.view().num_nodes;
   const int64_t count = std::min(num_nodes, kRows);
   std::vector<int32_t> ids;
-  const IndexPermutation order(kSeed, 0, num_nodes);  // a random order, as in batches
+  const IndexPermutation order(kSeed, 0, num_nodes);  // a random order, as the nodes of batches have
   for (int64_t i = 0; i < count; ++i) ids.push_back(static_cast<int32_t>(order(i)));
   BatchHeader header{};
   header.valid = 1;
@@ -48,7 +48,7 @@ Result<MissTimes> MeasureMissPaths(DeviceGraph& graph, int fanout) {
   const auto measure = [&](bool staged) -> Result<double> {
     graph.SetStaging(staged);
     std::array<double, kRepeats> times{};
-    for (size_t i = 0; i <= kRepeats; ++i) {  // the first run loads the kernels and is not counted
+    for (size_t i = 0; i <= kRepeats; ++i) {  // run 0 loads the kernels and is not timed
       HONE_CUDA_RETURN_IF_ERROR(EnqueueUnstage(graph.view(), stream.handle));
       HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectMisses(graph.view(), 0, fanout, static_cast<int32_t>(count),
                                                      device_state.get(), device_header.get(), nodes.get(), {},

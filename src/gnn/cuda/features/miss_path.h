@@ -11,15 +11,15 @@ namespace hone::gnn::cuda {
 class DeviceGraph;
 
 struct MissTimes {
-  // Medians for the same rows: the outermost hop that reads the rows itself; and the copies alone, because the rest of
-  // a hop with staged rows overlaps with the next batch's copies.
+  // Medians over repeated runs, for the same rows: zero_copy_ms of the whole outermost hop that reads the rows itself,
+  // staged_ms of the copies alone, because the rest of a hop with staged rows overlaps with the next batch's copies.
   double zero_copy_ms = 0;
   double staged_ms = 0;
-  int64_t rows = 0;  // rows copied
+  int64_t rows = 0;  // number of rows that staging copied
 };
 
-// Runs the outermost hop of some thousand nodes, drawn from all, both ways, on an otherwise idle device. The graph is
-// left unchanged. kInvalidArgument for a graph without staging rows.
+// Runs the outermost hop of some thousand arbitrary nodes both ways, on an otherwise idle device. The graph is left
+// unchanged. kInvalidArgument for a graph without staging rows.
 Result<MissTimes> MeasureMissPaths(DeviceGraph& graph, int fanout);
 
 }  // namespace hone::gnn::cuda

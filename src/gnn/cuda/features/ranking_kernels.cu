@@ -37,7 +37,7 @@ __global__ void DrawnKernel(GraphOnDevice graph, InclusionOnDevice inclusion, in
   inclusion.received[v] = inclusion.trains[v] != 0 ? FixedLog(seed) : 0;
 }
 
-// Each node sums what its neighbors send. No sum of 2^18 slots overflows, so clamping waits until the end.
+// Sums for each node what its neighbors send. No sum over 2^18 slots overflows, so clamping waits until the end.
 __global__ void GatherKernel(GraphOnDevice graph, InclusionOnDevice inclusion) {
   const int64_t v = Thread() / kLanesANode;
   const int lane = static_cast<int>(threadIdx.x) % kLanesANode;
@@ -57,7 +57,7 @@ __global__ void GatherKernel(GraphOnDevice graph, InclusionOnDevice inclusion) {
   inclusion.known[v] = ProbabilityOf(inclusion.received[v] + sum);
 }
 
-// Each node sends to the nodes that it lists.
+// Adds what each node sends to the nodes that it lists.
 __global__ void ScatterKernel(GraphOnDevice graph, InclusionOnDevice inclusion) {
   const int64_t v = Thread() / kLanesANode;
   const int lane = static_cast<int>(threadIdx.x) % kLanesANode;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kBlock)
   if (lane < min(degree, fanout)) CountRead(header->tag, __ldg(graph.columns + begin + slot), stamps, counts);
 }
 
-// Handles fanouts above a warp's lanes, one warp per row.
+// Counts reads for fanouts above a warp's lanes, with one warp per row.
 __global__ void CountWideReadsKernel(GraphOnDevice graph, int hop, int fanout, const RunState* state,
                                      const BatchHeader* header, const int32_t* nodes, uint32_t* stamps, uint32_t* counts) {
   const auto row = static_cast<int32_t>(Thread() / 32);
@@ -156,7 +156,7 @@ __device__ bool RanksUpTo(const GraphOnDevice& graph, const ScoresOnDevice& scor
   return ~static_cast<uint32_t>(v) >= last.unlike_id;
 }
 
-// Runs one thread block per tile, kBlock nodes at a time; list null: only counts.
+// Counts and lists ranked nodes with one thread block per tile, kBlock nodes at a time. `list` null: only counts.
 __global__ void __launch_bounds__(kBlock) RankedKernel(GraphOnDevice graph, ScoresOnDevice scores, RankKey last,
                                                        int32_t* counts, const int32_t* before, int32_t* list) {
   __shared__ int32_t of_warp[kBlock / 32];
@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(kBlock)
   atomicAdd(sums + 1, hits);
 }
 
-// Returns a grid whose blocks stride over the nodes, so that each block has something to sum up.
+// Returns a grid of at most 2048 blocks, which stride over the nodes, so that each block has many to sum up.
 unsigned Strided(int64_t num_nodes) {
   const int64_t blocks = BlocksOf(num_nodes, kBlock);
   return static_cast<unsigned>(blocks < 2048 ? blocks : 2048);

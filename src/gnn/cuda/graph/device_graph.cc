@@ -15,7 +15,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int64_t kTouched = int64_t{16} << 20;  // bytes of pages per piece that a thread touches
+constexpr int64_t kTouched = int64_t{16} << 20;  // bytes of pages that a thread touches at a time
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void DeviceGraph::SetView(const FeatureView& features, int64_t num_nodes) {
                                                                 : Element::kBFloat16;
   shape_ = features;
   shape_.rows = nullptr;
-  // Peers' rows without a cache lie at their ids in one array, as on a device that holds all rows.
+  // Without a cache, peers' rows lie at their ids in one array, as on a device that holds all rows.
   const bool at_ids = peer_rows_ != nullptr && sets_[0].places.get() == nullptr;
   for (size_t i = 0; i < views_.size(); ++i) {
     views_[i] = {row_offsets_.get(),
@@ -86,7 +86,7 @@ Status DeviceGraph::UploadOverPeers(const Graph& graph, Communicator& ranks) {
   return TakePeerRows(std::move(rows), filled, ranks);
 }
 
-// Takes over the rows once every rank has filled its part.
+// Takes ownership of the rows once every rank has filled its part.
 Status DeviceGraph::TakePeerRows(std::unique_ptr<PeerRows> rows, Status filled, Communicator& ranks) {
   if (filled.ok()) filled = CudaStatus(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the features on the GPUs", filled));
@@ -161,8 +161,8 @@ Result<std::shared_ptr<const Graph>> DeviceGraph::Download(const Graph& outline)
   const auto fetch = [&](const void* device, int64_t bytes, const std::string& what) -> Result<std::byte*> {
     HONE_ASSIGN_OR_RETURN(MemoryRegion memory, MemoryRegion::Anonymous(bytes, what));
     std::byte* const to = memory.data();
-    // A copy into pinned memory is several times as fast; where pinning is refused, a plain copy follows. Pages are
-    // touched before, because pinning runs on one thread.
+    // A copy into pinned memory is several times as fast; if pinning is refused, a plain copy follows. Pages are
+    // touched before, by many threads, because pinning runs on one.
     ParallelPieces(ThreadCount(0), (bytes + kTouched - 1) / kTouched, [&](int64_t piece) {
       for (int64_t at = piece * kTouched; at < std::min(bytes, (piece + 1) * kTouched); at += 4096) to[at] = std::byte{0};
     });

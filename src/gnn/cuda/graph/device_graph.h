@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Holds a graph and its labels in device memory, and its features in the same memory, across several devices, or in
-// host memory (feature_storage.h).
+// Holds a graph and its labels in device memory. Features lie in the same memory, across several GPUs, or in host
+// memory (feature_storage.h).
 #pragma once
 
 #include <array>
@@ -25,72 +25,78 @@ bool IsOutline(const Graph& graph);
 
 class DeviceGraph {
  public:
-  // Most batches that may have staged rows at the same time: one that is trained on, and the batches being prepared.
+  // The largest number of batches that may have staged rows at the same time: one that is trained on, and those being
+  // prepared.
   static constexpr int kStagingSets = 4;
 
-  // Copies everything; `graph` need not stay. kInvalidArgument when it lacks features or labels, kResourceExhausted
-  // when memory does not suffice.
+  // Copies structure, labels and features; `graph` need not stay. kInvalidArgument if it lacks features or labels,
+  // kResourceExhausted if memory does not suffice.
   Status Upload(const Graph& graph);
-  // Does the same, but features stay with `graph`, which must outlive this object; call FillCache next.
+  // Copies structure and labels. Features stay with `graph`, which must outlive this object; FillCache must be called
+  // next.
   Status UploadForCache(const Graph& graph, const HostRowsOptions& options = {});
-  // Generates a synthetic graph on the device, with the bytes that the host would make: seconds of the host's cores
-  // become fractions of a second, and nothing crosses the bus. Temporarily needs four bytes more per slot.
+  // Generates a synthetic graph on the device, with the bytes that the host would make. What takes the host's cores
+  // seconds takes fractions of a second, and nothing crosses the bus. Temporarily needs four bytes more per slot.
   Status Generate(const SyntheticRequest& request);
   // Generates only structure and labels, for callers that place the features themselves (generate_features.h).
   Status GenerateStructure(const SyntheticRequest& request);
-  // Works like Generate, but features go to host memory piece by piece as they are made; call FillCache next.
+  // Generates structure and labels on the device, and features piece by piece into host memory; FillCache must be
+  // called next.
   Status GenerateForCache(const SyntheticRequest& request, const HostRowsOptions& options = {});
-  // Works like Upload and Generate, but each rank's GPU keeps a part of the features and reads the other ranks' parts
-  // (peer_rows.h). Collective; on return all parts are available. Also returns the errors of CheckPeers.
+  // Do the work of Upload and Generate, but each rank's GPU keeps a part of the features and reads the other ranks'
+  // parts (peer_rows.h). Collective; on return all parts are available. Errors are also those of CheckPeers.
   Status UploadOverPeers(const Graph& graph, Communicator& ranks);
   Status GenerateOverPeers(const SyntheticRequest& request, Communicator& ranks);
-  // Moves features that are all on the device to host memory; call FillCache next. No effect if they are there already.
+  // Moves features that are all on the device to host memory; FillCache must be called next. No effect if they are
+  // there already.
   Status MoveFeaturesToHost(int threads);
-  // For features in host memory or on peers: copies the rows of `cached` [count] (distinct ids, on the device), with
-  // room behind them for `staging_rows` rows in each of the staging sets. Replaces the previous cache.
+  // Copies the rows of `cached` [count] (distinct ids, on the device) into a cache that replaces the previous one.
+  // Behind the cached rows there is room for `staging_rows` rows in each of the staging sets. For features in host
+  // memory or on peers.
   Status FillCache(const int32_t* cached, int64_t count, int64_t staging_rows);
   // Copies the graph of an outline to host memory; features that are there already stay owned by this object.
   Result<std::shared_ptr<const Graph>> Download(const Graph& outline) const;
-  // Does UploadForCache and FillCache, for ids in host memory.
+  // Does the work of UploadForCache and of FillCache, for ids in host memory.
   Status UploadCached(const Graph& graph, std::span<const NodeId> cached, int64_t staging_rows);
-  // Returns a reader for the fingerprint of a graph that only this device holds. Borrows this object; each read waits
-  // for the device.
+  // Returns a reader that makes the fingerprint of a graph that only this device holds. The reader borrows this object,
+  // and each read waits for the device.
   GraphReader Reader() const;
 
-  // `set`: the batch's staging set; all views are equal where nothing is staged.
+  // Returns the graph as kernels see it. `set` is the batch's staging set; all views are equal if nothing is staged.
   const GraphOnDevice& view(int set = 0) const { return views_[static_cast<size_t>(set)]; }
   Element feature_element() const { return feature_element_; }
   int64_t num_edges() const { return columns_.size(); }
-  // Device arrays, which tests and fingerprints copy to the host.
+  // These return the arrays on the device, which tests and fingerprints copy to the host.
   const DeviceArray<int64_t>& row_offsets() const { return row_offsets_; }
   const DeviceArray<int32_t>& columns() const { return columns_; }
   const DeviceArray<int32_t>& labels() const { return labels_; }
   const DeviceArray<unsigned char>& features() const { return features_; }
-  // Null where no other GPU holds any of the features.
+  // Returns null if no other GPU holds any of the features.
   const PeerRows* peer_rows() const { return peer_rows_.get(); }
-  // In the cached tier: rows of features() that are the cache, and staging rows behind them; both 0 where all rows are
-  // on the device.
+  // In the cached tier, features() has cached_rows() rows of the cache, and behind them the staging rows,
+  // staging_rows() per set. Both numbers are 0 if all rows are on the device.
   int64_t cached_rows() const { return cached_rows_; }
   int64_t staging_rows() const { return staging_rows_; }
-  // Switches staging of misses on or off, where there is room; not while enqueued work relies on the old setting.
+  // Switches the staging of misses on or off, if there is room for staging rows. No enqueued work may rely on the old
+  // setting.
   void SetStaging(bool staged) {
     for (GraphOnDevice& view : views_) view.staging.rows = staged ? static_cast<int32_t>(staging_rows_) : 0;
   }
   bool managed() const { return host_rows_ != nullptr && host_rows_->managed(); }
   bool shares_host_rows() const { return host_rows_ != nullptr && host_rows_->shared(); }
   bool stages() const { return views_[0].staging.rows > 0; }
-  // [num_nodes], see GraphOnDevice::feature_places.
+  // [num_nodes] GraphOnDevice::feature_places of staging set 0.
   const DeviceArray<int32_t>& places() const { return sets_[0].places; }
 
  private:
-  // The arrays that locate a batch's rows.
+  // The arrays that locate the rows of one batch.
   struct StagingSet {
     DeviceArray<int32_t> places, nodes, count;
   };
   void SetView(const FeatureView& features, int64_t num_nodes);
   Status UploadStructure(const Graph& graph);
   Status TakePeerRows(std::unique_ptr<PeerRows> rows, Status filled, Communicator& ranks);
-  // All rows by id, for reading the rows without a copy on the device; null where it has all rows.
+  // Returns all rows by id, in host memory or across peers, for reading in place; null if the device has all rows.
   const void* elsewhere() const {
     if (peer_rows_ != nullptr) return peer_rows_->get();
     return host_rows_ != nullptr ? host_rows_->device() : nullptr;
@@ -103,7 +109,7 @@ class DeviceGraph {
   std::unique_ptr<HostRows> host_rows_;
   std::unique_ptr<PeerRows> peer_rows_;
   int64_t cached_rows_ = 0, staging_rows_ = 0;
-  FeatureView shape_;  // shape of the rows; its `rows` pointer is not used
+  FeatureView shape_;  // dtype and width of the rows; its `rows` is not used
   std::array<GraphOnDevice, kStagingSets> views_{};
   Element feature_element_ = Element::kFloat32;
 };

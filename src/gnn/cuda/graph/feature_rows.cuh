@@ -3,9 +3,9 @@
 //
 // Finds the feature row of a node in a kernel, by storage tier (feature_storage.h).
 //
-// A kernel that reads features is a template over one of these classes. A lane that has a node's id asks once for the
-// row's place and passes it to the other lanes; lanes that read ask for the address of a place. With everything on the
-// device the place is the id itself, and both steps compile to nothing.
+// A kernel that reads features is a template over one of these classes. The lane that has a node's id asks once for the
+// row's place and passes the place to the other lanes. Lanes that read ask for the address of a place. If everything is
+// on the device, the place is the id itself, and both steps compile to nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace hone::gnn::cuda {
 
-// Forces one instruction, where a compiler that has widened `b` before a loop would use four.
+// Multiplies by one instruction; a compiler that has widened `b` before a loop would use four.
 __device__ inline int64_t WideProduct(int32_t a, int32_t b) {
 #if defined(__CUDA_ARCH__) && !defined(HONE_SIM)
   int64_t product;
@@ -26,8 +26,8 @@ __device__ inline int64_t WideProduct(int32_t a, int32_t b) {
 #endif
 }
 
-// Every row is in device memory, at its id. Ids keep their type: an unsigned id takes fewer registers to form an
-// address.
+// The rows if all are in device memory, by id. Ids keep their type, because an unsigned id takes fewer registers to
+// form an address.
 template <typename T>
 struct DeviceRows {
   const T* rows;
@@ -39,7 +39,7 @@ struct DeviceRows {
   __device__ Id Place(Id node) const {
     return node;
   }
-  // Returns the place that lane `from` asked for, if the lanes have exchanged node ids already.
+  // Returns the place that lane `from` asked for. The lanes have exchanged node ids already, and a place is an id.
   template <typename Id>
   __device__ static Id HandRound(Id node, Id, int) {
     return node;
@@ -50,7 +50,7 @@ struct DeviceRows {
   }
 };
 
-// Some rows are in device memory; the others are read in place from host memory, through the bus.
+// The rows if only some are in device memory; the others are read in place from host memory, through the bus.
 template <typename T>
 struct CachedRows {
   const T* cache;
@@ -63,7 +63,7 @@ struct CachedRows {
         host(static_cast<const T*>(graph.host_features)),
         places(graph.feature_places),
         stride(static_cast<int32_t>(graph.feature_stride)) {}
-  // Returns a row of the cache, or, below zero, the complement of an id.
+  // Returns the place of the node's row: a row of the cache or, below zero, ~node.
   __device__ int32_t Place(uint32_t node) const {
     const int32_t place = __ldg(places + node);
     return place >= 0 ? place : ~static_cast<int32_t>(node);

@@ -39,7 +39,7 @@ Status FeatureGenerator::Enqueue(int64_t first, int64_t end, unsigned char* to) 
   return Status::Ok();
 }
 
-// Goes through up to 256 MiB of device memory, because the device may not write unregistered memory.
+// Generates the rows through up to 256 MiB of device memory, because the device may not write unregistered memory.
 Status FeatureGenerator::FillShare(int64_t first, int64_t end, HostRows& host) {
   if (first >= end) return Status::Ok();
   const int64_t stride = FeaturesOf(request_).stride_bytes;
@@ -60,7 +60,7 @@ Status FeatureGenerator::FillHost(HostRows& host) {
     const HostRows::Share share = host.share();
     return host.Ready(FillShare(share.Begin(rows), share.End(rows), host));
   }
-  // Kernels write existing pages as fast as the bus takes them.
+  // The pages are created first, because kernels write existing pages as fast as the bus takes them.
   host.Touch();
   HONE_RETURN_IF_ERROR(host.Ready());
   HONE_RETURN_IF_ERROR(Enqueue(0, rows, static_cast<unsigned char*>(const_cast<void*>(host.device()))));

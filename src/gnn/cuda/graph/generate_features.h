@@ -13,18 +13,18 @@
 
 namespace hone::gnn::cuda {
 
-// Returns the shape of the rows; `rows` is null.
+// Returns the dtype, width and stride of the rows; `rows` is null.
 FeatureView FeaturesOf(const SyntheticRequest& request);
 
 class FeatureGenerator {
  public:
   explicit FeatureGenerator(const SyntheticRequest& request) : request_(request) {}
 
-  // Writes rows first … end - 1 to `to`, in device memory or memory that the device may write. Enqueues on the default
-  // stream; this object must outlive the work.
+  // Enqueues on the default stream the generation of rows first … end - 1 into `to`, which is memory that the device
+  // may write. This object must outlive the work.
   Status Enqueue(int64_t first, int64_t end, unsigned char* to);
-  // Writes this process's share of all rows into `host`, which is allocated and large enough, and makes the rows
-  // readable. Waits for the device. Collective where the host's ranks share the memory.
+  // Writes this process's share of all rows into `host`, which must be allocated and large enough, and lets kernels
+  // read the rows. Waits for the device. Collective if the host's ranks share the memory.
   Status FillHost(HostRows& host);
 
  private:

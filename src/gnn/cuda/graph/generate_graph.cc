@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements DeviceGraph::Generate: counts, places, owners, columns, features, labels. The host only sums up class
-// blocks.
+// Implements DeviceGraph::Generate in the order counts, places, owners, columns, features, labels. The host only adds
+// up the counts of class blocks.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -47,7 +47,7 @@ Status DeviceGraph::GenerateStructure(const SyntheticRequest& request) {
   HONE_CUDA_RETURN_IF_ERROR(EnqueueOwners(spec, table, starts, row_offsets_.get(), owners, stream));
   HONE_CUDA_RETURN_IF_ERROR(EnqueueColumns(spec, table, starts, owners, columns_.get(), stream));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream));
-  for (DeviceArray<int32_t>& owner : owner_arrays) owner = {};  // frees the memory for the features
+  for (DeviceArray<int32_t>& owner : owner_arrays) owner = {};  // frees this memory for the features
 
   HONE_RETURN_IF_ERROR(labels_.Allocate(spec.num_nodes));
   HONE_CUDA_RETURN_IF_ERROR(EnqueueLabels(spec, labels_.get(), stream));
@@ -72,7 +72,8 @@ Status DeviceGraph::GenerateOverPeers(const SyntheticRequest& request, Communica
   auto rows = std::make_unique<PeerRows>();
   HONE_RETURN_IF_ERROR(rows->Make(ranks, spec.num_nodes * stride));
   FeatureGenerator generator(request);
-  // Fills the rows that begin here: a row may end in the next GPU's memory, and this rank writes it completely.
+  // Fills the rows that begin in this rank's memory. A row may end in the next GPU's memory; this rank writes it
+  // completely.
   const Status filled = rows->FillOwn([&](int64_t first, int64_t end) -> Status {
     const int64_t row = (first + stride - 1) / stride;
     return generator.Enqueue(row, (end + stride - 1) / stride, rows->get() + row * stride);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that a graph generated in device memory has the bytes of the host's.
+// Tests that a graph generated in device memory has the bytes of the host's graph.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -45,7 +45,7 @@ TEST_P(GenerateGraph, HasTheHostsBytes) {
   EXPECT_EQ(std::memcmp(features.data(), rows.rows, features.size()), 0);
   EXPECT_EQ(device.view().feature_stride * FeatureDtypeBytes(rows.dtype), rows.stride_bytes);
 
-  // The fingerprint is equal too; for it the host needs neither edges nor features.
+  // The fingerprint is equal too. For it, the host needs neither edges nor features.
   const Result<std::shared_ptr<const Graph>> outline = OutlineSyntheticGraph(name);
   ASSERT_TRUE(outline.ok());
   const Result<std::string> fingerprint = FingerprintThrough(**outline, device.Reader());
@@ -53,7 +53,8 @@ TEST_P(GenerateGraph, HasTheHostsBytes) {
   EXPECT_EQ(*fingerprint, GraphFingerprint(**host));
 }
 
-// Several class blocks and regions, a last block with a remainder, every dtype, widths with padding.
+// The shapes have several class blocks and regions, a last block with a remainder, every dtype, and widths with
+// padding.
 INSTANTIATE_TEST_SUITE_P(Shapes, GenerateGraph,
                          testing::Values("synthetic:papers100M?nodes=9001&degree=9&seed=3",
                                          "synthetic:arxiv?nodes=3000&seed=2&dtype=float32&features=13",

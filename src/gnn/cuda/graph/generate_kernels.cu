@@ -22,13 +22,13 @@ __device__ uint32_t CountOf(const SlotCounts& slots, int level) {
   return level == kLevelBlock ? slots.block : level == kLevelRegion ? slots.region : slots.global;
 }
 
-// Slot counts of a tile's nodes: before[level][i] is the number of slots of the nodes before the i-th; [kTile] of all
-// nodes.
+// The slot counts of a tile's nodes. before[level][i] is the number of slots of the nodes before the i-th;
+// before[level][kTile] is that of all nodes.
 struct Tile {
   uint32_t before[kLevels][kTile + 1];
 };
 
-// Counts the slots of a tile. All threads call this. A node past `end` has no slots.
+// Counts the slots of a tile; a node past `end` has none. All threads must call it.
 __device__ void CountTile(const SyntheticSpec& spec, const DegreeTableView& table, int64_t first, int64_t end, Tile& tile) {
   const int t = static_cast<int>(threadIdx.x);
   SlotCounts mine{0, 0, 0};
@@ -144,8 +144,8 @@ __global__ void __launch_bounds__(kTile) ColumnsKernel(SyntheticSpec spec, Degre
     const uint32_t slots = before(kTile);
     for (uint32_t slot = threadIdx.x; slot < slots; slot += kTile) {
       const int i = NodeOfSlot(before, slot);
-      uint32_t within = slot - before(i);  // index in the node: its block's slots, then its region's, then the global
-                                           // ones
+      uint32_t within = slot - before(i);  // index among the node's slots: its block's come first, then its region's,
+                                           // then the global ones
       int level = 0;
       for (; level < kLevels - 1; ++level) {
         const uint32_t count = tile.before[level][i + 1] - tile.before[level][i];
@@ -165,7 +165,7 @@ __global__ void CentroidsKernel(SyntheticSpec spec, int32_t quads, PhiloxWords* 
   if (i < spec.num_classes * quads) centroids[i] = CentroidWords(spec, i / quads, i % quads);
 }
 
-// Runs one thread per four elements, padding included; `quads` per row.
+// Generates four elements per thread, padding included; a row has `quads` groups of four.
 template <Element kElement>
 __global__ void FeaturesKernel(SyntheticSpec spec, int32_t quads, const PhiloxWords* centroids, int64_t row_quads,
                                int64_t first, int64_t count, unsigned char* rows) {

@@ -3,9 +3,9 @@
 //
 // Generates the synthetic graphs of graph/synthetic_core.h in device memory, with the host generator's bytes.
 //
-// A thread block handles a class block of the graph, in tiles of consecutive nodes: it draws their slot counts and sums
-// them to offsets; then its threads handle the tile's slots one by one, whatever node each belongs to, so that a hub is
-// shared by all threads. Functions enqueue on `stream`.
+// A thread block handles a class block of the graph, in tiles of consecutive nodes. It draws the nodes' slot counts and
+// sums them to offsets; then its threads handle the tile's slots one by one, whatever node a slot belongs to, so that
+// all threads share a hub's slots. Functions enqueue on `stream`.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,7 +17,7 @@
 
 namespace hone::gnn::cuda {
 
-// Slots before each class block, by level, over the whole graph in block order; [num_blocks + 1] each.
+// The number of slots before each class block, by level, over the whole graph in block order; [num_blocks + 1] each.
 struct SlotStarts {
   const uint64_t* level[3];
 };
@@ -26,11 +26,11 @@ struct SlotStarts {
 cudaError_t EnqueueCountSlots(const SyntheticSpec& spec, const DegreeTableView& table, uint64_t* slots,
                               cudaStream_t stream);
 
-// Writes row_offsets [num_nodes + 1] and the owners of each level: the node of every slot, in SlotStarts' order.
+// Writes row_offsets [num_nodes + 1] and `owners` of each level: the node of every slot, in the order of SlotStarts.
 cudaError_t EnqueueOwners(const SyntheticSpec& spec, const DegreeTableView& table, const SlotStarts& starts,
                           int64_t* row_offsets, int32_t* const owners[3], cudaStream_t stream);
 
-// Writes columns [row_offsets[num_nodes]]. `owners` as filled above.
+// Writes columns [row_offsets[num_nodes]], from the `owners` that EnqueueOwners has written.
 cudaError_t EnqueueColumns(const SyntheticSpec& spec, const DegreeTableView& table, const SlotStarts& starts,
                            const int32_t* const owners[3], int32_t* columns, cudaStream_t stream);
 

@@ -22,7 +22,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int64_t kPiece = int64_t{4} << 20;  // a few huge pages, written by one thread
+constexpr int64_t kPiece = int64_t{4} << 20;  // bytes that one thread writes at a time: a few huge pages
 constexpr int64_t kBounce = int64_t{64} << 20;
 
 // Calls work(first, end) for pieces of [0, bytes) on several threads.
@@ -106,14 +106,14 @@ HostRowsPlan PlanHostRows(int64_t bytes, int ranks, int64_t available) {
   return plan;
 }
 
-// Makes the same plan on all ranks of a host, from the smallest amount that any of them sees. `one_host`: whether all
-// ranks are here.
+// Makes the same plan on all ranks of a host, from the smallest amount of memory that any of them sees. *one_host:
+// whether all ranks are on this host.
 Result<HostRowsPlan> HostRows::Plan(int64_t bytes, const HostRowsOptions& options, bool* one_host) const {
   int64_t available = AvailableMemoryBytes();
   if (options.most_bytes > 0) available = std::min(available, options.most_bytes);
   *one_host = true;
   if (options.ranks == nullptr) return PlanHostRows(bytes, 1, available);
-  // Measured before any rank allocates: no rank returns from here until all have reported.
+  // This is measured before any rank allocates, because no rank returns from the gather until all have reported.
   const std::string host = ThisHost();
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
                         options.ranks->AllGather("room for features on the host", host + " " + std::to_string(available)));
@@ -135,7 +135,7 @@ Result<HostRowsPlan> HostRows::Plan(int64_t bytes, const HostRowsOptions& option
 // Allocates managed memory on every rank, or on none.
 Result<bool> HostRows::ManageOnAll(int64_t bytes, const HostRowsOptions& options) {
   double refused = Manage(bytes).ok() ? 0 : 1;
-  cudaGetLastError();  // the failure is handled by another way
+  cudaGetLastError();  // clears the error: the caller then uses another kind of memory
   if (options.ranks != nullptr) {
     HONE_RETURN_IF_ERROR(options.ranks->AllReduceSum("managed memory", std::span(&refused, 1)));
   }
@@ -181,7 +181,8 @@ Status HostRows::Allocate(int64_t bytes, const HostRowsOptions& options) {
   bool one_host = true;
   HONE_ASSIGN_OR_RETURN(const HostRowsPlan plan, Plan(bytes, options, &one_host));
   const bool several = options.ranks != nullptr && options.ranks->size() > 1;
-  // A single rank is not refused: what is available is only an estimate.
+  // A single rank tries even if the plan says that there is too little, because the available memory is only an
+  // estimate.
   if (plan.managed || !several) {
     HONE_ASSIGN_OR_RETURN(const bool managed, ManageOnAll(bytes, options));
     if (managed) return Status::Ok();
@@ -208,7 +209,7 @@ Status HostRows::FillFromDevice(int64_t at, const unsigned char* device, int64_t
     buffer = std::make_unique<PinnedBytes>();
     HONE_RETURN_IF_ERROR(buffer->Make(static_cast<size_t>(kBounce)));
   }
-  // One piece is in transit while threads write the previous piece to its place.
+  // One piece is in transit from the device while threads write the previous piece to its place.
   const auto begin = [&](int64_t first) -> Status {
     HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(bounce_[static_cast<size_t>(first / kBounce % 2)]->get(), device + first,
                                               static_cast<size_t>(std::min(kBounce, bytes - first)),
@@ -273,7 +274,7 @@ Status HostRows::Open(const FeatureView& features, const HostRowsOptions& option
     return Ready();
   }
   const auto bytes = static_cast<size_t>(size);
-  auto* rows = const_cast<std::byte*>(features.rows);  // never written: kernels access it as const
+  auto* rows = const_cast<std::byte*>(features.rows);  // never written: kernels read it as const
   if (cudaHostRegister(rows, bytes, cudaHostRegisterMapped) == cudaSuccess) {
     registered_ = rows;
   } else {

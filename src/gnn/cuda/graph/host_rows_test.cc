@@ -16,7 +16,7 @@ namespace hone::gnn::cuda {
 namespace {
 
 TEST(HostRows, ACopyForEachRankWhereThereIsRoomElseOneForAll) {
-  // 1000 bytes per copy, and an eighth stays free.
+  // A copy needs 1000 bytes per rank, and an eighth of the memory stays free.
   const HostRowsPlan roomy = PlanHostRows(1000, 4, 4500);
   EXPECT_TRUE(roomy.managed);
   EXPECT_TRUE(roomy.fits);

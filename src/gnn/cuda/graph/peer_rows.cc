@@ -16,11 +16,11 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int64_t kPiece = int64_t{16} << 20;
-constexpr int64_t kPiecesARank = 8;     // at least, where there is enough
+constexpr int64_t kPiecesARank = 8;  // at least so many per rank, if there are enough bytes
 constexpr int64_t kMostPieces = 4096;
 
-// Returns the GPU's name, such as "0000:1b:00.0", which is the same in every process of the host, whatever its index
-// there.
+// Returns the GPU's PCI bus id, such as "0000:1b:00.0", which is the same in every process of the host, whatever the
+// GPU's index there.
 Result<std::string> BusId() {
   int device = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
@@ -33,13 +33,13 @@ Status CanRead(Communicator& ranks, int rank, const std::string& bus_id) {
   int device = 0, peer = 0, can = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
   if (cudaDeviceGetByPCIBusId(&peer, bus_id.c_str()) != cudaSuccess) {
-    cudaGetLastError();  // clears the error, which is reported here
+    cudaGetLastError();  // clears the error, which this function reports itself
     return Status::InvalidArgument(
         fmt::format("{} does not see the GPU of {} ({}), whose memory it is to read: let every rank see all of them "
                     "(CUDA_VISIBLE_DEVICES; with --gpus N they do), or use --features device or host",
                     ranks.Name(ranks.rank()), ranks.Name(rank), bus_id));
   }
-  if (peer == device) return Status::Ok();  // two ranks on one GPU
+  if (peer == device) return Status::Ok();  // both ranks use one GPU
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceCanAccessPeer(&can, device, peer));
   if (can != 0) return Status::Ok();
   return Status::InvalidArgument(
@@ -48,7 +48,7 @@ Status CanRead(Communicator& ranks, int rank, const std::string& bus_id) {
                   ranks.Name(ranks.rank()), ranks.Name(rank), bus_id));
 }
 
-// Returns the largest granularity of the ranks' GPUs: all are equal, or powers of two.
+// Returns the largest granularity of the ranks' GPUs. All granularities are powers of two, so it is a multiple of each.
 Result<int64_t> Granularity(Communicator& ranks) {
   const Result<int64_t> mine = PeerMemoryGranularity();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "memory that GPUs share", mine.status()));

@@ -13,20 +13,21 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int kBlock = 256;
-// Enough to keep the bus busy (random rows: 8 blocks 42 GB/s, 32 blocks 46, 132 blocks 50), on few of the
-// multiprocessors.
+// The number of blocks that keeps the bus busy (random rows: 8 blocks 42 GB/s, 32 blocks 46, 132 blocks 50) and
+// occupies few of the multiprocessors.
 constexpr int kCopyBlocks = 64;
-// Used when the copy need not be as fast as possible, to leave concurrent kernels more room.
+// The number of blocks if the copy need not be as fast as possible, which leaves concurrent kernels more room.
 constexpr int kFewBlocks = 16;
-constexpr int kFillBlocks = 264;  // fills a cache, while nothing else runs
+constexpr int kFillBlocks = 264;  // to fill a cache, while nothing else runs
 constexpr int kLanesARow = 16;
 constexpr int kInFlight = 4;  // rows that half a warp has in flight
 
-constexpr int32_t kOnHost = -1;  // marks a node in the map of places
+constexpr int32_t kOnHost = -1;  // in the map of places: the row is only in host memory
 constexpr int32_t kClaimed = -2;
 
-// Returns where the row will lie once misses are copied (DrawnPlaces). Of several threads that miss the same row one
-// claims it; a thread that comes before the place is published learns it from the map later.
+// Returns where the row will lie once misses are copied (DrawnPlaces). Of several threads that miss the same row, one
+// claims it. A thread that comes before the place is published returns ~node, and the gather looks the place up in the
+// map.
 __device__ int32_t PlaceOrClaim(const StagingOnDevice& staging, int32_t node) {
   const int32_t place = staging.places[node];
   if (place >= 0) return place;
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(kBlock)
   if (lane < fanout) drawn.slots[static_cast<int64_t>(row) * fanout + lane] = place;
 }
 
-// Handles fanouts above a warp's lanes, one warp per row.
+// Collects misses for fanouts above a warp's lanes, with one warp per row.
 __global__ void CollectWideMissesKernel(GraphOnDevice graph, int hop, int fanout, const RunState* state,
                                         const BatchHeader* header, const int32_t* nodes) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
@@ -76,8 +77,8 @@ __global__ void CollectWideMissesKernel(GraphOnDevice graph, int hop, int fanout
   for (int32_t slot = lane; slot < drawn.count; slot += 32) PlaceOrClaim(graph.staging, drawn.Source(graph, slot));
 }
 
-// Copies rows nodes[0 … count - 1] of `host` to the rows of `to`, with the first `blocks` blocks. Half a warp handles
-// kInFlight rows at a time, 16 bytes per lane: 256 bytes are a row of 128 elements.
+// Copies rows nodes[0 … count - 1] of `host` to the rows of `to`, by the first `blocks` blocks. Half a warp handles
+// kInFlight rows at a time, 16 bytes per lane: 256 bytes are a row of 128 two-byte elements.
 template <typename Count>
 __device__ void CopyRows(unsigned blocks, const int32_t* nodes, Count count, int32_t parts, const void* host, void* to) {
   const int lane = static_cast<int>(threadIdx.x % kLanesARow);
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(kBlock) ReleasePlacesKernel(StagingOnDevice st
   }
 }
 
-// Returns the grid for `rows` concurrent rows, at most `most` blocks.
+// Returns the number of blocks that copy `rows` rows concurrently, at most `most`.
 unsigned Blocks(int64_t rows, int most) {
   constexpr int64_t kRowsABlock = kBlock / kLanesARow * kInFlight;
   return static_cast<unsigned>(std::min<int64_t>((rows + kRowsABlock - 1) / kRowsABlock, most));

@@ -3,10 +3,11 @@
 //
 // Copies a batch's missing rows into device memory before its kernels read them (feature_storage.h, MissPath::kStaged).
 //
-// The outermost hop is drawn before its rows are there. The first thread that meets a row outside the cache claims it
-// in the map of places, and the row is copied through the bus once, by few blocks, so that the batch being trained
-// keeps its multiprocessors. The place of each drawn row is recorded for the kernel that gathers (staged_mean.h); other
-// kernels draw again and look up the map. From then on the row is like a row of the cache, until its place is taken
+// The outermost hop is drawn before its rows are on the device. The first thread that meets a row outside the cache
+// claims the row in the map of places. The row is copied through the bus once, by few blocks, so that the batch being
+// trained keeps its multiprocessors. The place of each drawn row is recorded for the kernel that gathers
+// (staged_mean.h); other kernels draw again and look up the map. From then on the row is like a row of the cache, until
+// its place is taken
 // back. Each batch in flight has a separate map, so one batch's rows may arrive while others are computed. Where a row
 // lies differs from run to run; its contents do not. Misses that find no room are read by zero-copy.
 #pragma once
@@ -19,21 +20,22 @@
 
 namespace hone::gnn::cuda {
 
-// The stages of a batch in the staging set of `graph` (DeviceGraph::view); they do nothing if it has no room.
-// EnqueueUnstage returns the previous batch's places; EnqueueCollectMisses collects what is missing for the batch's
-// hop_nodes[hop] nodes (at most `rows`) and for what they draw; EnqueueCopyMisses copies the rows. Each may overlap
-// with other batches' work. `drawn`, if wanted, is filled in for fanouts up to kNarrowFanout; its places hold rows once
-// they are copied.
+// These functions work on the staging set of `graph` (DeviceGraph::view), and do nothing if it has no room.
+// EnqueueUnstage returns the places of the set's previous batch. EnqueueCollectMisses collects the rows that are
+// missing for the batch's hop_nodes[hop] nodes (at most `rows`) and for their drawn neighbors. EnqueueCopyMisses copies
+// these rows. Each may overlap with other batches' work. `drawn`, if not null, is filled in for fanouts up to
+// kNarrowFanout; its places hold rows once they are copied.
 cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream);
 cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
                                  const BatchHeader* header, const int32_t* nodes, const DrawnPlaces& drawn,
                                  cudaStream_t stream);
-// Up to `few` misses are copied by few blocks: a little slower, but concurrent kernels wait less for their loads,
-// because a kernel that shares a multiprocessor with rows in flight on the bus waits behind them (docs/design/0013).
+// Copies the collected rows. Up to `few` misses are copied by few blocks. That is a little slower, but concurrent
+// kernels wait less for their loads, because a kernel that shares a multiprocessor with rows in flight on the bus waits
+// behind them (docs/design/0013).
 inline constexpr int32_t kFewMisses = 24576;
 cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream, int32_t few = kFewMisses);
 
-// Fill a cache: places[cached[i]] = i, and row cached[i] of `host` is copied to row i of `to`; `parts` as
+// These two fill a cache: places[cached[i]] = i, and row cached[i] of `host` is copied to row i of `to`. `parts` is
 // StagingOnDevice::row_parts.
 cudaError_t EnqueuePlaces(const int32_t* cached, int64_t count, int32_t* places, cudaStream_t stream);
 cudaError_t EnqueueCopyRows(const int32_t* cached, int64_t count, int32_t parts, const void* host, void* to,
