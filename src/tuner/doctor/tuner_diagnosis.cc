@@ -66,7 +66,8 @@ CheckGroup SimulatorChecks(const TunerSurroundings& surroundings) {
   SimCompilerOptions options;
   options.cxx = surroundings.simulator_compiler;
   if (const auto made = MakeSimCompiler(options); made.ok()) {
-    // "sim g++ (Debian 12.2.0-14) 12.2.0 0123456789abcdef": without the key of the cache.
+    // Drops the first and the last word of "sim g++ (Debian 12.2.0-14) 12.2.0 0123456789abcdef", whose last word is a
+    // key of the cache.
     std::string version = (*made)->Fingerprint();
     version = version.substr(version.find(' ') + 1);
     compiler.found = fmt::format("{}; GPUs it can pose as: {}", version.substr(0, version.rfind(' ')), fmt::join(sim::GpuModelNames(), ", "));
@@ -117,7 +118,7 @@ Diagnosis DiagnoseTuner(const TunerSurroundings& surroundings) {
   Diagnosis diagnosis;
   CheckGroup gpu = GpuChecks(surroundings), simulator = SimulatorChecks(surroundings);
   const bool on_gpu = Has(gpu, "gpu") && Has(gpu, "nvrtc"), on_simulator = Has(simulator, "host_compiler");
-  // Either will do.
+  // One of the two is enough to judge candidates. Without both, the simulated GPU's compiler is what is needed.
   if (!on_gpu && !on_simulator) {
     for (Check& check : simulator.checks) check.standing = Standing::kNeeded;
   }

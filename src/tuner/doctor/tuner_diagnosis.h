@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tuner finds and misses on this machine: GPU and tools, the simulated GPU's compiler, language models, folders,
-// protection. Candidates can be judged where a GPU with NVRTC or the simulated GPU's compiler is here, and where the cache
-// can be written.
+// Finds out what the tuner has and lacks on this machine: GPU and tools, the simulated GPU's compiler, language models,
+// folders, sandbox. Candidates can be judged if there is a GPU with NVRTC or the simulated GPU's compiler, and if the
+// cache can be written.
 #pragma once
 
 #include <string>
@@ -14,18 +14,19 @@
 
 namespace hone {
 
+// What the diagnosis looks at.
 struct TunerSurroundings {
   GpuToolPlaces tools;
   std::string cache_directory, state_directory;
   // Names of environment variables that are set and not empty; never their values.
   std::vector<std::string> variables;
-  std::string simulator_compiler;  // path of g++; empty: where the simulated GPU looks for it
-  // The CUDA toolkit, as the build facts state it; empty in a build without CUDA.
+  std::string simulator_compiler;  // path of g++; empty: the simulated GPU's own choice
+  // The version of the CUDA toolkit of this build; empty: it is built without CUDA.
   std::string cuda_toolkit;
 };
 
-// Compiles nothing, and runs `g++ --version` alone; the driver is opened, which takes some tenths of a second where a GPU
-// is.
+// Makes the diagnosis. Nothing is compiled; the only program that is run is `g++ --version`. The CUDA driver is opened,
+// which takes some tenths of a second on a machine with a GPU.
 Diagnosis DiagnoseTuner(const TunerSurroundings& surroundings);
 
 }  // namespace hone

@@ -25,8 +25,8 @@ constexpr const char* kEntry = "run";
 // The arguments that a caller of the definition passes, in the definition's order.
 struct Interface {
   std::string definition;  // its name
-  std::vector<TorchModule::Input>
-      inputs;  // tensors and scalars of the task, and numbers that the kernel was judged with
+  // Tensors and scalars of the task, and numbers that the kernel was judged with.
+  std::vector<TorchModule::Input> inputs;
   std::vector<std::string> outputs;
 };
 

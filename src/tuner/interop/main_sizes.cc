@@ -26,8 +26,7 @@ Result<int64_t> NumberIn(const CuSource& source, int function, const std::string
 // A call of the launcher, or a launch of its kernel, in main().
 struct Call {
   int line = 0;
-  std::vector<std::pair<std::string, std::string>>
-      passed;  // a size's name in the launcher, and the argument's text in main()
+  std::vector<std::pair<std::string, std::string>> passed;  // name of a size in the launcher, argument in main()
 };
 
 }  // namespace

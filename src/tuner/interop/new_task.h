@@ -29,8 +29,8 @@ struct NewTaskOptions {
   std::map<std::string, std::string> shapes;  // tensor -> "rows, d"
   std::map<std::string, std::string> dtypes;  // tensor -> "float16"
   std::map<std::string, std::string> roles;   // tensor -> in | out | inout
-  std::map<std::string, double>
-      scalars;  // scalar -> value; an integer parameter named here is always this number and no dimension
+  // Scalar -> value. An integer parameter named here is always this number and no dimension.
+  std::map<std::string, double> scalars;
   std::map<std::string, std::string> values;  // tensor -> distribution ("index:rows", "uniform")
   std::map<std::string, std::string> lets;    // size in the code -> expression ("group * num_kv_heads")
   std::map<std::string, std::string> work;    // "bytes", "flops" -> expression

@@ -35,8 +35,8 @@ TEST_P(NewTaskChecks, Passes) {
   task.oracle_source = draft.oracle;
   EvaluatorOptions evaluator;
   evaluator.device = "sim";
-  evaluator.launch_limit_seconds = evaluator.compile_limit_seconds =
-      200;  // seconds; the host's processors run it, and may have much else to do
+  // The host's processors run the kernels, and may have much else to do.
+  evaluator.launch_limit_seconds = evaluator.compile_limit_seconds = 200;
   evaluator.cache_directory = HONE_BINARY_DIR "/tests/cache";
   evaluator.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
   // `hone new` makes the same check before it calls a task ready. The first four samples, which name no sizes, are also

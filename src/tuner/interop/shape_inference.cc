@@ -661,8 +661,8 @@ class BodyReader {
     for (const Words& part : Summands(index)) {
       std::optional<Term> term = Factors(part);
       if (!term) return std::nullopt;
-      if (term->others.empty())
-        continue;  // an offset made of sizes only, d in x[row * 2 * d + d + i], does not change the shape
+      // An offset made of sizes only, d in x[row * 2 * d + d + i], does not change the shape.
+      if (term->others.empty()) continue;
       bool has_size = std::any_of(term->sizes.begin(), term->sizes.end(), [&](const std::string& s) {
         return std::isdigit(static_cast<unsigned char>(s[0])) == 0;
       });

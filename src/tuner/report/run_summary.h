@@ -29,8 +29,8 @@ struct RunSummary {
   int64_t unpriced = 0;      // replies of unknown cost
   StructureCount structure;  // replies that failed by their form; not filled by SummarizeRuns
   RepairCount repairs;       // failures and repairs; not filled by SummarizeRuns
-  std::optional<double>
-      speedup;  // over the seed; from the final evaluation if `proven`, else the product of the gains up to the best
+  // The speedup over the seed: from the final evaluation if `proven`, else the product of the gains up to the best.
+  std::optional<double> speedup;
   std::optional<Interval> interval;  // 95 % interval of a proven and measured speedup
   bool proven = false;               // the final evaluation, against the seed, is done
   bool from_oracle = false;  // the task has no seed: the speedup is over a kernel made from its oracle

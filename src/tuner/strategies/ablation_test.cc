@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests STARK's ablations of `tree`: search without roles, roles without search.
+// Tests STARK's two ablations of `tree`: the search without roles, and the roles without the search.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

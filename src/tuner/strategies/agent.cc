@@ -17,10 +17,10 @@ class AgentStrategy : public Strategy {
   std::optional<Action> Next(const Knowledge& run) const override {
     if (run.view().seed_broken) return Close(run, "seed_broken");
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
-    // An agent does one thing at a time, whatever --parallel says.
+    // An agent works on one version at a time, whatever --parallel says: waits until everything is settled.
     if (!run.everything()) return std::nullopt;
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
-    // The agent gets the verdict on its last version.
+    // Finds the agent's last version: the request contains the verdict on it.
     int64_t last = 0, handed_in = 0;
     for (int64_t id = 1; id < run.known(); ++id) {
       const RunNode& node = run.node(id);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leaves the strategy to a coding agent (docs/models.md, agent:COMMAND): each version that it hands in is judged as an
-// attempt of the run.
+// Implements agent, which leaves the strategy to a coding agent (docs/models.md, agent:COMMAND): each version that the
+// agent hands in is judged as an attempt of the run.
 #pragma once
 
 #include <memory>

@@ -36,7 +36,8 @@ class ReflexionStrategy : public Strategy {
   std::optional<Action> Next(const Knowledge& run) const override {
     if (run.view().seed_broken) return Close(run, "seed_broken");
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
-    // Starts from the last version with a source; with several in flight, each starts from a different recent one.
+    // Starts from the newest judged version. With several attempts in flight, each starts from another of the newest
+    // ones.
     const int64_t lag = run.opened() - run.known();
     int64_t last = 0, passed = 0;
     for (int64_t id = run.known() - 1; id > 0; --id) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups attempts into chains: a step and the debug attempts that follow it until it is right or given up. Both
-// CuTeGen's chain (diagnose, then patch, a bounded number of times) and Astra's coder (which repeats until its code
-// compiles) consist of these.
+// Groups attempts into chains. A chain is a step and the debug attempts that follow it, until a version is correct or
+// the step is given up. CuTeGen's chain (diagnose, then patch, a limited number of times) and Astra's coder (which
+// repeats until its code compiles) are of this kind.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,19 @@ struct Chain {
   int64_t source = -1;     // the last node with a source to repair; -1: none
   int64_t fixes = 0;       // debug attempts opened
   bool in_flight = false;  // the result of its last node is not known yet
-  bool right = false;      // ended with a right version
-  // Returns whether the chain was judged wrong, and another repair is allowed.
+  bool right = false;      // ended with a correct version
+  // Returns whether the chain's last version is incorrect and another repair is allowed. `most`: the limit for `fixes`.
   bool Mendable(int64_t most) const { return !in_flight && !right && source >= 0 && fixes < most; }
+  // Returns whether the chain is given up.
   bool Failed(int64_t most) const { return !in_flight && !right && !Mendable(most); }
 };
 
-// Returns the chains by the number of their first node.
+// Returns the chains, in the order of their first nodes.
 std::vector<Chain> Chains(const Knowledge& run);
 
-// Counts the finished steps: each chain that ended well, and each run of `generations` consecutive failures. Chains in
-// flight or under repair do not count.
+// Returns the number of finished steps. A step is finished by a chain that ended with a correct version, or by
+// `generations` consecutive chains that were given up after `fixes` repairs. Chains in flight or under repair do not
+// count.
 int64_t StepsDone(const std::vector<Chain>& chains, int64_t fixes, int64_t generations);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a run's options from a TOML file: `hone optimize TASK --config FILE`. Options of the run are at the top under
-// their command-line names with '_' for '-', settings of a strategy in its table:
+// Reads a run's options from the TOML file of `hone optimize TASK --config FILE`. The file's top has the run's options,
+// under their command-line names with '_' in place of '-'. A table named after a strategy has the strategy's settings:
 //   strategy = "tree"
 //   attempts = 32
 //   [tree]
@@ -19,10 +19,10 @@
 namespace hone {
 
 struct RunConfig {
-  RunOptions options;               // defaults for options not in the file
-  std::vector<std::string> models;  // as for --model; empty: not given
-  std::string prompts;              // folder; empty: not given
-  bool suspend = false;
+  RunOptions options;               // options not in the file have their defaults
+  std::vector<std::string> models;  // values of --model; empty: not given
+  std::string prompts;              // folder of prompts; empty: not given
+  bool suspend = false;             // --suspend
 };
 
 // Parses a file. kInvalidArgument names file, line, field and remedy.

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// The turns of every opened node are known.
+// Returns whether the node's first turn uses this prompt.
 bool AskedBy(const RunNode& node, std::string_view prompt) {
   return !node.turns.empty() && node.turns.front().prompt == prompt;
 }
@@ -25,8 +25,8 @@ bool Usable(const Knowledge& run, int64_t id) {
   return Right(node) && !node.rejected && InTarget(run, id);
 }
 
-// Returns the start of all directions: the seed, or the first version written instead; with its tunables swept, if that
-// made it faster.
+// Returns the version from which all directions start: the seed, or the first version written in its place, or the
+// result of its sweep if that is faster.
 int64_t Start(const Knowledge& run) {
   int64_t start = 0;
   if (run.view().from_oracle || !InTarget(run, 0)) {
@@ -42,13 +42,14 @@ int64_t Start(const Knowledge& run) {
   return best;
 }
 
-// A direction's first version and everything developed from it; `leader` is the fastest.
+// A line: a direction's first version and all versions developed from it.
 struct Line {
-  int64_t first = 0, leader = 0;
-  double speedup = 0;
+  int64_t first = 0, leader = 0;  // leader: the fastest version
+  double speedup = 0;             // the leader's, over node 0
 };
 
-// Returns the lines by their leaders, the fastest first; ties go to the older.
+// Returns the lines with a correct version, sorted by their leaders' speedups, the fastest first; of equal ones, the
+// older first.
 std::vector<Line> Lines(const Knowledge& run) {
   std::vector<Line> lines;
   for (int64_t id = 1; id < run.known(); ++id) {
@@ -68,7 +69,8 @@ std::vector<Line> Lines(const Knowledge& run) {
   return lines;
 }
 
-// A right version with untried choices is judged by its best ones before attempts build upon it.
+// Returns the sweep of a correct version whose tunables were not tried yet, since attempts should start from its best
+// binding; nullopt: none is due.
 std::optional<SweepAction> OpenChoices(const Knowledge& run) {
   if (run.options().max_sweep_points < 1 || WholeSettingOf(run.options(), "funnel.sweep") == 0) return std::nullopt;
   const std::vector<int64_t>& swept = run.view().swept;
@@ -109,7 +111,7 @@ class FunnelStrategy : public Strategy {
       const bool is_wide = AskedBy(node, kWidePrompt);
       wide += is_wide;
       deep += AskedBy(node, "funnel_deep") || AskedBy(node, "funnel_cross");
-      // A gain or a new direction resets the patience.
+      // Counts the attempts since the last gain or new direction.
       if (is_wide || (run.Knows(id) && node.kept)) {
         since = 0;
       } else if (!node.turns.empty()) {
@@ -132,7 +134,7 @@ class FunnelStrategy : public Strategy {
     if (lines.size() > most) lines.resize(most);
     const int64_t every = WholeSettingOf(o, "funnel.cross");
     if (every > 0 && lines.size() > 1 && deep % every == every - 1) {
-      // The lines take turns as the source of the other idea, so that the same two are not joined twice.
+      // The lines take turns as the source of the idea, so that the same two lines are not joined twice in succession.
       const Line& other = lines[1 + static_cast<size_t>(deep / every) % (lines.size() - 1)];
       AttemptAction attempt = Ask(run, lines[0].leader, "funnel_cross",
                                   fmt::format("carries node {} over to node {}", other.leader, lines[0].leader));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the strategy `funnel` over whole runs: directions, lines, crossing, patience, open choices.
+// Tests the strategy `funnel` in whole runs: directions, lines, ideas carried over, patience, and choices left open.
 #include "tuner/strategies/funnel.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// Node k runs in times[k - 1] us; later ones in 100, like the seed.
+// Returns a model whose version of node k runs in times[k - 1] us, and in 100 us, as the seed does, if there is no such
+// time.
 Mind::Answer InTimes(std::vector<double> times) {
   return [times](const ModelRequest& r) -> Result<std::string> {
     const auto node = static_cast<size_t>(r.number / (2 * kMaxTurns));
@@ -56,7 +57,8 @@ TEST(Funnel, FirstAttemptsStartTogetherAndTakeADirectionEach) {
 }
 
 TEST(Funnel, ThenTheTwoFastestLinesInTurnAndWhatOneFoundIsCarriedOver) {
-  // Lines of nodes 4 (1.82x) and 2 (1.67x) are in reach, node 3's (1.25x) is not. Node 7 makes line 4 faster.
+  // The lines of nodes 4 (1.82x) and 2 (1.67x) are fast enough to be developed; that of node 3 (1.25x) is not. Node 7
+  // makes the line of node 4 faster.
   ScriptedRun run("funnel", InTimes({90, 60, 80, 55, 95, 85, 54}));
   run.options.max_attempts = 10;
   const RunView view = run.Whole();
@@ -105,7 +107,7 @@ TEST(Funnel, WhatFailsIsMendedOnceAndAllWrongDirectionsAreFollowedByMore) {
   }
 }
 
-// The model writes a template, and the sweep finds the best choice.
+// The model leaves the block size open as a tunable, and a sweep finds its best value.
 TEST(Funnel, OpenChoicesAreSweptBeforeAnythingIsBuiltOnThem) {
   const std::string tunable = std::string("/*hone\n[tune]\nBLOCK = [256, 128]\n") +
                               std::string(kScriptedSeed).substr(std::string("/*hone\n").size()) + "// n1 SPEED 80\n";

@@ -29,7 +29,7 @@ std::string BudgetSpent(const RunView& view) {
   if (o.max_seconds > 0 && view.seconds >= 0.75 * o.max_seconds) return "time_spent";
   if (o.max_tokens > 0 && view.usage.input + view.usage.output >= o.max_tokens) return "tokens_spent";
   if (o.max_cost_usd > 0 && view.cost_usd >= o.max_cost_usd) return "money_spent";
-  // A limit in dollars works only while every reply has a price.
+  // A limit in dollars can be kept only if every reply has a price.
   if (o.max_cost_usd > 0 && view.unpriced_replies > 0) return "cost_unknown";
   return "";
 }
@@ -37,8 +37,8 @@ std::string BudgetSpent(const RunView& view) {
 std::string StopReason(const Knowledge& run) {
   const RunOptions& o = run.options();
   if (run.known() > 0) {
-    // In a run for CuTe the start may stand at the floor in another language, and the search has not begun. In logs up
-    // to version 6 that ended a run.
+    // If the target is CuTe, a start in plain CUDA may have reached the floor although no version in CuTe exists. That
+    // does not end the run; in logs up to version 6 it did.
     const int64_t id = run.view().version >= 7 ? BestInTarget(run) : run.best();
     const RunNode& best = run.node(id);
     const bool counts = run.view().version < 7 || InTarget(run, id);
@@ -56,8 +56,8 @@ std::string StopReason(const Knowledge& run) {
 std::optional<SweepAction> DueSweep(const Knowledge& run) {
   if (run.options().max_sweep_points < 1) return std::nullopt;
   if (run.opened() == 1 && run.node(0).bindings > 1 && !Swept(run.view(), 0)) {
-    // If evaluations are judged in batches, the seed's own choices join the first batch instead of costing one at the
-    // end. Otherwise they wait until the seed is known to be right.
+    // If evaluations are submitted in batches, the seed's sweep is part of the first batch, to save one at the end.
+    // Otherwise it waits until the seed is known to be correct.
     const RunOptions& o = run.options();
     if (o.rounds || (o.sweep_seed && !o.blind_start && run.known() > 0)) return SweepAction{0, 0};
   }
@@ -78,7 +78,7 @@ std::optional<Action> Close(const Knowledge& run, const std::string& reason) {
       view.options.max_sweep_points > 0) {
     return SweepAction{best.id, best.id};
   }
-  // The seed is not paired with itself again.
+  // If the best is the seed, there is nothing to evaluate against it.
   if (view.best != 0 && (!view.final_result || view.final_result->node != view.best)) return FinalAction{view.best};
   return FinishAction{reason};
 }
@@ -102,7 +102,7 @@ AttemptAction FirstVersion(const Knowledge& run) {
 
 bool InTarget(const Knowledge& run, int64_t id) {
   if (run.options().target != "cute") return true;
-  // A reply that is not in the target makes no version, so only the run's start may be outside.
+  // A reply that is not in the target is refused, so that only the start and its sweeps may be outside the target.
   while (id > 0 && run.node(id).origin == "sweep") id = run.node(id).parent;
   return id > 0 || run.view().start_uses_cute;
 }

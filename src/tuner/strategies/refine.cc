@@ -47,7 +47,7 @@ class RefineStrategy : public Strategy {
   }
 
  private:
-  // Returns the version that a step starts from; nullopt: one must be written first.
+  // Returns the version from which a step starts; nullopt: one must be written first.
   static std::optional<int64_t> Base(const Knowledge& run) {
     const bool generate = WholeSettingOf(run.options(), "refine.generate") != 0 || run.view().from_oracle || !InTarget(run, 0);
     const bool from_best = WholeSettingOf(run.options(), "refine.from_best") != 0;
@@ -56,7 +56,7 @@ class RefineStrategy : public Strategy {
     for (int64_t id = 1; id < run.known(); ++id) {
       const RunNode& node = run.node(id);
       if (!Right(node) || node.rejected) continue;
-      // The seed with other choices is not a version written from the reference.
+      // The result of the seed's sweep is the seed's code, and no version written from the reference.
       if (generate && run.options().sweep_seed && node.origin == "sweep" && node.parent == 0) continue;
       if (!InTarget(run, id)) continue;
       if (from_best && found > 0 && node.speedup.value_or(0) <= run.node(found).speedup.value_or(0)) continue;
@@ -65,7 +65,7 @@ class RefineStrategy : public Strategy {
     return found < 0 ? std::nullopt : std::optional(found);
   }
 
-  // In logs up to version 4 the profile was withheld by default.
+  // Returns whether prompts show profiles from the first step on. In logs up to version 4 they did not by default.
   static bool ProfileFromStart(const Knowledge& run) {
     const std::string name = "refine.profile_from_start";
     if (run.view().version < 5 && !run.options().settings.contains(name)) return false;

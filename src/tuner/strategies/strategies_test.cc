@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that each strategy does what its paper says, and that all of them keep what the papers' systems lose.
+// Tests that each strategy does what its paper describes, and that all of them keep the best version, which the papers'
+// systems may lose.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ std::vector<std::string> Roles(const RunNode& node) {
   return roles;
 }
 
-// A coder whose n-th file has the n-th mark; other roles give a plausible reply.
+// Returns a model whose n-th file, in the coder's role, has the n-th mark; in other roles it gives plausible replies.
 Mind::Answer Marks(std::vector<std::string> marks) {
   return [marks = std::move(marks), next = std::make_shared<size_t>(0)](const ModelRequest& r) -> Result<std::string> {
     if (r.role != "coder" && r.messages[0].text.find("## Your answer\n\nSend the code") == std::string::npos) {
@@ -62,7 +63,7 @@ TEST(Refine, AFailedStepIsDiagnosedPatchedAndThenGeneratedAnew) {
   run.options.settings = {{"refine.fixes", 2}, {"refine.regenerations", 2}, {"refine.depth", 4}};
   run.options.max_attempts = 9;
   const RunView view = run.Whole();
-  // Two generations of step 1 with two repairs each, then step 2 with two repairs, of which none helps.
+  // Step 1 is written twice, with two repairs each; then step 2 is written, with two repairs. None is correct.
   EXPECT_THAT(Purposes(view), ElementsAre("seed", "optimise", "debug", "debug", "optimise", "debug", "debug", "optimise",
                                           "debug", "debug"));
   EXPECT_THAT(Parents(view), ElementsAre(-1, 0, 1, 2, 0, 4, 5, 0, 7, 8)) << "a repair mends the latest version of its step";
@@ -180,7 +181,7 @@ TEST(Tree, TheRootIsThrottledAndDeadBranchesArePruned) {
   std::map<int64_t, std::vector<int64_t>> children;
   for (const RunNode& n : view.nodes) {
     if (n.id == 0) continue;
-    // A node only grows while it is not a dead branch.
+    // No node gets a child once it is a dead branch.
     int failed = 0, right = 0;
     for (const int64_t c : children[n.parent]) {
       Right(view.node(c)) ? ++right : ++failed;
@@ -193,7 +194,7 @@ TEST(Tree, TheRootIsThrottledAndDeadBranchesArePruned) {
     children[n.parent].push_back(n.id);
   }
   EXPECT_EQ(view.attempts, 60);
-  // Beyond its throttle the root grows only when nothing else may.
+  // Beyond its limit of children, the root gets more only when no other node may have any.
   EXPECT_GE(children[0].size(), 3u);
   EXPECT_LE(children[0].size(), 6u);
   EXPECT_GT(children.size(), 8u) << "it is a tree, not a star";
@@ -203,7 +204,7 @@ TEST(Tree, RolesHaveTheirTemperaturesAndTheirWindows) {
   ScriptedRun run("tree", Journeyman);
   run.options.max_attempts = 40;
   const RunView view = run.Whole();
-  // With one attempt in flight a decision knows all earlier nodes. The newest eight of a kind are shown.
+  // With one attempt in flight, a decision knows all earlier nodes. Prompts show the newest eight relatives of a kind.
   const auto children = [&](const std::set<int64_t>& of, int64_t before) {
     std::vector<int64_t> found;
     for (int64_t id = 1; id < before; ++id) {
@@ -253,7 +254,7 @@ TEST(Tree, RolesHaveTheirTemperaturesAndTheirWindows) {
   EXPECT_TRUE(saw_cousins);
 }
 
-// Planners quote the line that stores; coders answer by `code`, given the number of the request's turn.
+// A run of `tree` whose planners mark the line that stores, and whose coders reply with code(request).
 struct BoundRun {
   ScriptedRun run;
   explicit BoundRun(std::function<std::string(const ModelRequest&)> code)
@@ -399,12 +400,12 @@ TEST(Target, AStartAtTheFloorInAnotherLanguageDoesNotEndARunForCute) {
   ScriptedRun run("refine", [](const ModelRequest& r) -> Result<std::string> { return InCute(fmt::format("n{} SPEED 150", r.number)); });
   run.options.target = "cute";
   run.options.max_attempts = 3;
-  run.options.floor_fraction = 1e-9;  // whatever is right stands at the floor
+  run.options.floor_fraction = 1e-9;  // every correct version reaches the floor
   const RunView view = run.Whole();
   EXPECT_EQ(view.ended, "floor_reached");
   ASSERT_EQ(view.nodes.size(), 2u) << "one version in CuTe, which is at the floor";
   EXPECT_TRUE(Right(view.nodes[1])) << view.nodes[1].detail;
-  // A run that was recorded before this rule repeats by the older one.
+  // A replay of a run of log version 6 follows the older rule.
   ASSERT_TRUE(StartRun(*run.store, run.task, run.evaluator.facts(), run.options, "r2", 1, nullptr, 6).ok());
   const RunView old = run.Continue("r2").value();
   EXPECT_EQ(old.ended, "floor_reached");
@@ -478,7 +479,7 @@ TEST(EveryStrategy, KeepsTheBestAndStopsAtEveryBound) {
           EXPECT_LE(*n.speedup, 1.006 * *view.node(view.best).speedup);
         }
       }
-      // Only what was in flight when the limit was reached may exceed it.
+      // Only the cost of requests in flight when the limit was reached may exceed it.
       if (view.options.max_cost_usd > 0) {
         EXPECT_LE(view.cost_usd, view.options.max_cost_usd + 0.5 * static_cast<double>(parallel));
       }

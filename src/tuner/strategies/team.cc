@@ -25,7 +25,7 @@ class TeamStrategy : public Strategy {
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
     if (WholeSettingOf(o, "team.cases") > 0) {
       if (!view.cases_asked) return CasesAction{{"tester", "team_test", o.temperature, false, false, {}}};
-      // Round one may be planned meanwhile; it is judged once the cases are frozen.
+      // With blind_start, the first round is planned while the cases are vetted. It is judged after that.
       if (!o.blind_start && !(view.cases_read && view.CasesFrozen())) return std::nullopt;
     }
     const int64_t fixes = WholeSettingOf(o, "team.fixes"), rounds = WholeSettingOf(o, "team.rounds");
@@ -46,7 +46,7 @@ class TeamStrategy : public Strategy {
     }
     if (NeedsFirstVersion(run)) return FirstVersion(run);
     attempt.parent = BestInTarget(run);
-    // Without an evaluation there is nothing to analyse.
+    // The analyst needs an evaluation of the version.
     if (WholeSettingOf(o, "team.analyst") != 0 && run.known() > 0) {
       attempt.turns.push_back({"analyst", "team_profile", o.temperature, true, true, {}});
     }

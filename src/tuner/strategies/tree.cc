@@ -14,9 +14,9 @@
 namespace hone {
 namespace {
 
-constexpr size_t kMostShown = 8;  // per kind of relative; the newest are kept
+constexpr size_t kMostShown = 8;  // the most relatives of a kind that a prompt shows, the newest
 
-// Rates how near to right a failure is: wrong output is nearer than a compile error.
+// Returns how near to correct an incorrect node is; larger is nearer: wrong output is nearer than a compile error.
 int Nearness(const RunNode& node) {
   if (!node.evaluation) return 0;
   switch (node.evaluation->verdict) {
@@ -33,9 +33,9 @@ int Nearness(const RunNode& node) {
 }
 
 struct Growth {
-  std::vector<int64_t> children;  // opened, in order
+  std::vector<int64_t> children;  // in the order in which they were opened
   int64_t in_flight = 0, failed = 0, right = 0;
-  bool mended = false;     // a repair of it is right
+  bool mended = false;     // a repair of it is correct
   bool mending = false;    // a repair is in flight
 };
 
@@ -58,7 +58,7 @@ class Tree {
     }
   }
 
-  // Returns STARK's eligible nodes.
+  // Returns the nodes from which attempts may start, STARK's eligible nodes, in the order of their numbers.
   std::vector<int64_t> Eligible() const {
     const RunOptions& o = run_.options();
     const auto most_failed = WholeSettingOf(o, "tree.dead_children");
@@ -73,8 +73,8 @@ class Tree {
     }
     const bool throttled =
         static_cast<int64_t>(growth_[0].children.size()) >= WholeSettingOf(o, "tree.root_children");
-    // In a run for CuTe a start in another language is not grown, nor is the seed of a run with a broken start: both
-    // are there for comparison.
+    // The root is for comparison only if it is not in CuTe although the target is, or if the run begins with the user's
+    // own version. It is then eligible only if no other node is.
     const bool grown = !eligible.empty() && (!InTarget(run_, 0) || !run_.view().broken_start.empty());
     if ((!throttled && !grown) || eligible.empty()) eligible.insert(eligible.begin(), 0);
     return eligible;
@@ -83,7 +83,8 @@ class Tree {
   bool Leaf(int64_t id) const { return growth_[static_cast<size_t>(id)].children.empty(); }
   int64_t InFlight(int64_t id) const { return growth_[static_cast<size_t>(id)].in_flight; }
 
-  // Returns the node with the lowest score: the fastest right version, then the failure nearest to right.
+  // Returns the fastest correct version of `nodes`; if there is none, the incorrect one nearest to correct. Of equal
+  // nodes, returns the first.
   int64_t Greedy(std::vector<int64_t> nodes) const {
     const int64_t width = WholeSettingOf(run_.options(), "tree.width");
     if (std::any_of(nodes.begin(), nodes.end(), [&](int64_t id) { return InFlight(id) < width; })) {
@@ -94,11 +95,11 @@ class Tree {
       const double fast_x = Right(x) || a == 0 ? x.speedup.value_or(0) : -1;
       const double fast_y = Right(y) || b == 0 ? y.speedup.value_or(0) : -1;
       if (fast_x != fast_y) return fast_x < fast_y;
-      return Nearness(x) < Nearness(y);  // ties keep the first, and the newest comes first below
+      return Nearness(x) < Nearness(y);  // max_element returns the first of equal ones; Next passes the newest first
     });
   }
 
-  // Returns the known children of one or several nodes; the newest kMostShown.
+  // Returns the known children of the given nodes, at most the newest kMostShown.
   std::vector<int64_t> Children(const std::vector<int64_t>& of) const {
     std::vector<int64_t> found;
     for (const int64_t id : of) {
@@ -132,7 +133,7 @@ class Tree {
   std::vector<Growth> growth_;
 };
 
-// Returns the seed, then the others without repeats.
+// Returns the nodes of all parts, each once, behind the seed.
 std::vector<int64_t> Window(const std::vector<std::vector<int64_t>>& parts) {
   std::vector<int64_t> window{0};
   for (const std::vector<int64_t>& part : parts) {
@@ -143,8 +144,8 @@ std::vector<int64_t> Window(const std::vector<std::vector<int64_t>>& parts) {
   return window;
 }
 
-// Returns the newest judged version, right or wrong; the seed if there is none. With several attempts in flight, each
-// starts from a different recent one.
+// Returns the newest judged version, correct or not; the seed if there is none. With several attempts in flight, each
+// starts from another of the newest versions.
 int64_t Newest(const Knowledge& run) {
   const int64_t lag = run.opened() - run.known();
   int64_t newest = 0, passed = 0;
@@ -202,7 +203,7 @@ class TreeStrategy : public Strategy {
                         Window({children, tree.Leaders(WholeSettingOf(o, "tree.leaders"))})}};
       return attempt;
     }
-    // In logs up to version 5 a coder saw the plan's regions but was not bound to them.
+    // In logs up to version 5, a coder saw the plan's regions but could change others.
     const bool bound = run.view().version >= 6 && WholeSettingOf(o, "tree.bind") != 0;
     attempt.turns = {
         {"planner", "tree_plan", SettingOf(o, "tree.plan_temperature"), true, true,

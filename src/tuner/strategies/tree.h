@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements tree: a persistent tree of versions and a rule for which to grow, as in STARK (arXiv 2510.16996):
-// epsilon-greedy with root throttling, dead-branch pruning and exploration biased to leaves; a planner that marks where
-// to edit, a coder, a debugger, each with its own temperature and its own window on the tree.
+// Implements tree: a tree of all versions, and a rule that chooses the version from which the next attempt starts, as
+// in STARK (arXiv 2510.16996). The rule is epsilon-greedy, with a limit on the root's children, without dead branches,
+// and with exploration among the leaves. A planner marks where to edit, a coder edits, a debugger repairs; each has its
+// own temperature and sees its own part of the tree.
 //
-// Decided here, because the paper leaves it open: the values (strategies/settings.h); ties, and a tree whose only right
-// version is the root, go to the failure nearest to right, then to the newest; a failed node is not offered again while
-// a repair of it is in flight or has succeeded; a reply without a source cannot be grown. With several attempts in
-// flight, a node that has `tree.width` of them is skipped if another is available.
+// The paper leaves some points open, which are decided here. The settings' values are in strategies/settings.h. Of
+// nodes with equal speed, and of incorrect nodes if only the root is correct, the one nearest to correct is chosen,
+// then the newest. An incorrect node is not chosen while a repair of it is in flight, or after one has succeeded. A
+// node without a source is never chosen. A node with `tree.width` attempts in flight is skipped if another is
+// available.
 #pragma once
 
 #include <memory>

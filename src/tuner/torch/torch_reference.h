@@ -42,8 +42,8 @@ class TorchReferences {
  private:
   static constexpr size_t kKept = 3;  // how many are kept; each has PyTorch in memory
   std::mutex mutex_;
-  std::vector<std::pair<std::string, std::shared_ptr<HostReference>>>
-      kept_;  // hash of the task -> process; the last one used is at the back
+  // Hash of the task -> process; the last one used is at the back.
+  std::vector<std::pair<std::string, std::shared_ptr<HostReference>>> kept_;
 };
 
 }  // namespace hone
