@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every cheat is caught with the verdict it deserves, and no honest kernel is refused.
+// Tests that every cheat is caught with the verdict it deserves, and that no honest kernel is refused.
 //
-// Runs on the simulated GPU by default; HONE_TEST_DEVICE=cuda:0 judges the same files on a GPU. Where the program
-// was carried to another machine, HONE_TEST_SOURCE and HONE_TEST_BINARY say where the tree and the build are.
-// On the simulated GPU every entry has a secret seed of its own that stays the same from run to run, so that a change
-// is blamed for what it did; HONE_TEST_SEED=N draws others, and a GPU always does. HONE_TEST_TABLE names a file that gets a
-// line of JSON for each entry: what it was judged to be, and how fast.
+// Runs on the simulated GPU by default; HONE_TEST_DEVICE=cuda:0 judges the same files on a GPU. If the program was
+// copied to another machine, HONE_TEST_SOURCE and HONE_TEST_BINARY name the source and build folders there. On the
+// simulated GPU every entry has a secret seed of its own that stays the same from run to run, so that a new failure
+// comes from a change; HONE_TEST_SEED=N draws others, and a GPU always does. HONE_TEST_TABLE names a file that gets one
+// line of JSON for each entry: its verdict and its speed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ std::string Where(const char* variable, const char* built) {
   const char* place = std::getenv(variable);
   return place == nullptr ? built : place;
 }
-// Never 0, which asks for a seed of the system's.
+// Returns the entry's secret seed. Never 0, which would ask the evaluator to draw one.
 uint64_t SeedOf(const std::string& name) {
   const char* drawn = std::getenv("HONE_TEST_SEED");
   uint64_t seed = 0xcbf29ce484222325ULL;
@@ -45,7 +45,8 @@ uint64_t SeedOf(const std::string& name) {
 std::string SourceDirectory() { return Where("HONE_TEST_SOURCE", HONE_SOURCE_DIR); }
 std::string BinaryDirectory() { return Where("HONE_TEST_BINARY", HONE_BINARY_DIR); }
 
-// One evaluator of a limit for the whole program: a candidate that crashes or hangs must not spoil the next verdict.
+// Returns one evaluator per time limit for the whole program, so that a candidate which crashes or hangs must not spoil
+// the next verdict.
 Evaluator& SharedEvaluator(double launch_limit_seconds) {
   static std::map<double, std::unique_ptr<Evaluator>> evaluators;
   std::unique_ptr<Evaluator>& evaluator = evaluators[launch_limit_seconds];
@@ -54,7 +55,8 @@ Evaluator& SharedEvaluator(double launch_limit_seconds) {
     options.device = TestDevice();
     options.executable = BinaryDirectory() + "/bin/hone";
     options.cache_directory = BinaryDirectory() + "/tests/cache";
-    // The worker finds the driver where this process does: some machines name its folder in LD_LIBRARY_PATH only.
+    // The worker gets this process's environment to find the driver: some machines name its folder in LD_LIBRARY_PATH
+    // only.
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
       options.environment.emplace_back(*entry);
     options.launch_limit_seconds = launch_limit_seconds;
@@ -77,8 +79,9 @@ void AddToTable(const CorpusEntry& entry, const Evaluation& evaluation) {
 
 void PrintTo(const CorpusEntry& entry, std::ostream* out) { *out << entry.name; }
 
-// What an entry came to: a verdict; or, where its file allows that, that it is right and gains nothing. That is a speedup over
-// the task's seed below `at_most`, which a GPU's entry has to name, for honest kernels built like it may be faster than the seed.
+// Returns the entry's verdict, or "no_gain" if its file allows that and the candidate is right and gains nothing: its
+// speedup over the task's seed is below `at_most`. An entry for a GPU must state `at_most`, because honest kernels of
+// its kind may be faster than the seed.
 std::string Outcome(const CorpusEntry& entry, const Evaluation& evaluation, bool modelled) {
   const double most = modelled ? 1.03 : entry.at_most.value_or(0);
   const bool may_be_right = std::count(entry.expect.begin(), entry.expect.end(), "no_gain") > 0;
@@ -104,16 +107,17 @@ class Corpus : public testing::TestWithParam<CorpusEntry> {
     request.source = entry.source;
     request.name = entry.name + ".cu";
     if (on_sim) request.seed = SeedOf(entry.name);
-    // On a GPU the timed launches are part of the defence; on the simulator those that an entry names.
+    // On a GPU the timed launches are part of the defence. The simulator only times what an entry names.
     request.time = !on_sim || entry.timed.has_value();
-    // A shape with more elements than 32 bits count is drawn where times are.
+    // false leaves out the shape with more elements than 32 bits count, unless the entry is timed.
     if (on_sim) request.simulate = false;
     request.warm = false;
     request.max_quads = 10;
     if (on_sim && entry.timed) request.only_time_cases = {*entry.timed};
-    // Every task's second timed shape is past the sizes of its checks.
+    // The second timed shape of every task is larger than the shapes that are checked.
     if (!on_sim) request.only_time_cases = {entry.timed.value_or(1)};
-    // On the host's processors a launch takes the longer the busier they are: only what may hang has a short limit.
+    // On the host's processors a launch takes longer when they are busy, so only entries that may hang have a short
+    // limit.
     const bool may_hang = std::count(entry.expect.begin(), entry.expect.end(), "timed_out") > 0;
     Result<Evaluation> evaluation = SharedEvaluator(may_hang || !on_sim ? 2 : 200).Evaluate(*task, request);
     ASSERT_TRUE(evaluation.ok()) << evaluation.status().message();
@@ -138,7 +142,7 @@ std::string Name(const testing::TestParamInfo<CorpusEntry>& info) { return info.
 INSTANTIATE_TEST_SUITE_P(Corpus, Cheats, testing::ValuesIn(ReadCorpus(SourceDirectory() + "/tests/cheats")), Name);
 INSTANTIATE_TEST_SUITE_P(Corpus, Honest, testing::ValuesIn(ReadCorpus(SourceDirectory() + "/tests/honest")), Name);
 
-// What stands for an entry is judged on the simulated GPU each time, and ends in a verdict that the entry may end in.
+// The entry that represents another one is judged on the simulated GPU each time, and expects the same verdicts.
 TEST(CorpusSize, WhatStandsForAnEntryIsJudged) {
   const std::vector<CorpusEntry> cheats = ReadCorpus(SourceDirectory() + "/tests/cheats");
   size_t represented = 0;

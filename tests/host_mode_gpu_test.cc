@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host mode on a real GPU: nvcc, the confined worker and the device together. Everything before the device is tested
-// without one (host_mode_test, worker_test). Skips, saying why, where there is no GPU or no nvcc. HONE_TEST_SOURCE and
-// HONE_TEST_BINARY as in corpus_test.cc.
+// Tests host mode on a real GPU: nvcc, the confined worker and the device together. host_mode_test and worker_test test
+// everything before the device without a GPU. Skips, with the reason, if there is no GPU or no nvcc. HONE_TEST_SOURCE
+// and HONE_TEST_BINARY are as in corpus_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -35,7 +35,8 @@ class HostModeOnAGpu : public testing::Test {
     options.device = "cuda:0";
     options.executable = BinaryDirectory() + "/bin/hone";
     options.cache_directory = BinaryDirectory() + "/tests/cache";
-    // The worker finds the driver where this process does: some machines name its folder in LD_LIBRARY_PATH only.
+    // The worker gets this process's environment to find the driver: some machines name its folder in LD_LIBRARY_PATH
+    // only.
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) options.environment.emplace_back(*entry);
     options.launch_limit_seconds = kLaunchLimit;
     Result<std::unique_ptr<Evaluator>> made = MakeEvaluator(options);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two devices, one verdict: on a GPU made of lambdas every candidate here is right; what its text does to memory, only
-// the simulated GPU can see, which is the real one.
+// Tests a verdict from two devices. The first is a fake GPU of C++ lambdas, on which every candidate here is right. The
+// second is the real simulated GPU, which alone runs the candidate's text and sees what it does to memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-// Answers that everything compiles: the fake device knows kernels by their names.
+// Reports that everything compiles: the fake device knows kernels by their names.
 class YesCompiler : public Compiler {
  public:
   Result<CompiledModule> Compile(const TranslationUnit&) override { return CompiledModule{}; }
@@ -52,7 +52,8 @@ class LambdaGpu : public Backend {
   YesCompiler compiler_;
 };
 
-// The scale task with texts that a real compiler can read. `scale` multiplies element by element.
+// Returns the text of a candidate for the scale task that a real compiler can read. `body` is the kernel's, and `more`
+// is added to the plan.
 std::string Kernel(const std::string& body, const std::string& more = "") {
   return "/*hone\n[[launch]]\nkernel = \"scale\"\ngrid = [\"ceil_div(rows * cols, 64)\"]\nblock = [\"64\"]\n"
          "args = [\"x\", \"w\", \"out\", \"rows * cols:i64\", \"cols:i64\"]\n*/\n" + more +
@@ -92,7 +93,7 @@ class SecondDevice : public testing::Test {
     EXPECT_TRUE(evaluation.ok()) << evaluation.status().message();
     return evaluation.ok() ? *std::move(evaluation) : Evaluation{};
   }
-  // Right on the GPU alone, refused by both together.
+  // Expects that the candidate is right on the GPU alone, and refused by both devices together.
   static void ExpectOnlyTheSecondSees(const std::string& source) {
     const Evaluation alone = Judge(source, false);
     EXPECT_EQ(alone.verdict, Verdict::kOk) << alone.detail;
@@ -143,7 +144,7 @@ TEST_F(SecondDevice, AKernelThatItCannotRunIsNotRefusedForThat) {
   EXPECT_THAT(why->message, HasSubstr("did not run on the simulated GPU"));
 }
 
-// Each of these shows the simulated GPU a kernel without the fault. What the GPU ran is run there too.
+// Each of these texts shows the simulated GPU a kernel without the fault. The code for the GPU must run there too.
 TEST_F(SecondDevice, SeesTheCodeOfATextThatAsksForTheDevice) {
   const std::string past = "  const float next = x[i + 1];\n", within = "  const float next = 0;\n";
   const std::string use = "  if (i < n) out[i] = x[i] * w[i % cols] + (next == 12345.678f ? 1.0f : 0.0f);\n";
@@ -164,7 +165,7 @@ TEST_F(SecondDevice, ATextThatAsksForTheDeviceAndIsRightOnBothPasses) {
                            [](const Finding& finding) { return finding.kind == "simulated_other_code"; }));
 }
 
-// Honest kernels have a plain way for the simulated GPU beside instructions that it does not know.
+// Honest kernels may have plain code for the simulated GPU beside instructions that it does not know.
 TEST_F(SecondDevice, CodeForAGpuThatDoesNotRunThereIsAFinding) {
   const Evaluation evaluation = Judge(
       Kernel(std::string("#ifndef HONE_SIM\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n#endif\n") + kHonest));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the documents say about the tree, the links and the commands is true.
+// Tests that what the documents say about the tree, the links and the commands is true.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST(Documents, LinksLeadSomewhere) {
   EXPECT_GT(links, 5);
 }
 
-// A folder of which git, where the tree is a clone, holds nothing: ctest's Testing/, or whatever else a user keeps there.
+// Returns whether git tracks nothing in a folder of a clone: ctest's Testing/, or a folder that a user keeps there.
 bool IsLeftover(const std::string& folder) {
   SubprocessOptions options;
   options.argv = {"/usr/bin/git", "-C", kRoot.string(), "ls-files", "--", folder};
@@ -122,7 +122,8 @@ TEST(Documents, EveryTaskIsListed) {
 TEST(Documents, EveryKindOfFindingIsExplained) {
   const std::string rules = Read(kRoot / "src/tuner/evaluate/profiling/profile_rules.cc"), page = Read(kRoot / "docs/profiles.md");
   std::set<std::string> kinds;
-  // Tell("kind", …); a stall's rule {"stall_…", "kind", …}; what is told for information, {"kind", "…" or on a line of its own.
+  // The kinds are in these places: Tell("kind", …); a stall's rule {"stall_…", "kind", …}; push_back({"kind", …) for
+  // plain information.
   for (const char* pattern : {R"re(Tell\((?:\w+ \? )?"([a-z_]+)")re", R"re(\{"stall_[a-z_]+", "([a-z_]+)")re", R"re(push_back\(\{"([a-z_]+)")re"}) {
     const std::regex kind(pattern);
     for (std::sregex_iterator it(rules.begin(), rules.end(), kind), end; it != end; ++it) kinds.insert((*it)[1]);

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Some work is done in one file alone, so that one rule holds for all of it. The programs write to a terminal through
-// apps/common/standard_output.h, which makes visible what a terminal would obey: names of files, compilers' messages
-// and models' words end up in any line. JSON is parsed and written by src/base/json_text.cc, which bounds its depth.
+// Tests that some work is done in one file alone, so that one rule holds for all of it. Programs write to a terminal
+// through apps/common/standard_output.h, which makes control characters visible: names of files, compilers' messages
+// and models' words can be part of any line. JSON is parsed and written by src/base/json_text.cc, which limits its
+// depth.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,17 +21,18 @@ namespace fs = std::filesystem;
 
 struct Door {
   const char* name;
-  std::vector<const char*> words;     // one of them is in each line that passed_by matches: regexes are slow
-  std::regex passed_by;               // code that does the work by itself
-  std::vector<std::string> folders;   // where the rule holds
-  std::vector<std::string> files;     // the door itself
+  std::vector<const char*> words;     // every line that passed_by matches contains one of these, which are quicker to
+                                      // find
+  std::regex passed_by;               // matches code that does the work without the door
+  std::vector<std::string> folders;   // folders in which the rule holds
+  std::vector<std::string> files;     // the files that may do the work: the door itself
   const char* remedy;
-  std::vector<const char*> found, not_found;  // lines that try the rule
+  std::vector<const char*> found, not_found;  // lines that the rule must find, and must not
 };
 
 const std::vector<Door>& Doors() {
   static const std::vector<Door> doors = {
-      // snprintf writes to memory; "printf(" at the begin of a literal is what candidates may call.
+      // snprintf writes to memory. A literal that begins with "printf(" is text about what candidates may call.
       {"printing",
        {"print", "put", "std::c", "perror", "fwrite"},
        std::regex(R"(\bfmt::print(ln)?\(|\bstd::(cout|cerr|clog)\b|[^n\w"]f?printf\(|\b(fputs|fputc|puts|putchar|perror|fwrite)\()"),

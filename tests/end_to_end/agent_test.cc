@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run whose model is a coding agent: a scripted one (tests/fakes/scripted_agent.py), which reaches the judge over
-// real pipes by the real `hone mcp`. Most runs are on a scripted device, which costs nothing; one is on the simulated
-// GPU.
+// Tests runs whose model is a coding agent: a scripted one (tests/fakes/scripted_agent.py), which reaches the judge
+// through real pipes and the real `hone mcp`. Most runs are on a scripted device, which costs nothing; one is on the
+// simulated GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 using testing::Not;
 const std::string kProgram = HONE_BINARY_DIR "/bin/hone";
 
-// One run, and the agent that follows `steps`.
+// A run of a scripted agent that follows `steps`.
 class AgentRun {
  public:
   explicit AgentRun(const std::string& steps, int64_t attempts = 4, int retries = 0) {
@@ -98,10 +98,10 @@ TEST(Agent, EachVersionItHandsInIsANodeAndTheBudgetHolds) {
   EXPECT_EQ(view.best, 3);
   EXPECT_NEAR(view.node(3).speedup.value_or(0), 4, 1e-9);
   ASSERT_TRUE(view.final_result);
-  // Beyond the budget nothing is judged, and the agent is told so.
+  // Beyond the budget nothing is judged, and the agent gets an error that says so.
   EXPECT_THAT(run.File("refused.txt"), HasSubstr("budget of 3 verdicts is spent"));
   EXPECT_EQ(view.attempts, 3);
-  // What it found, and what it was told, verdict by verdict.
+  // The agent found these files, and the verdicts came back one by one.
   EXPECT_THAT(run.File("seen.txt"), HasSubstr("You make a CUDA kernel faster"));
   EXPECT_THAT(run.File("seen.txt"),
               HasSubstr("mcp.json reference.cc seed.cu seen.txt started.txt task.toml verdicts versions"));
@@ -109,7 +109,7 @@ TEST(Agent, EachVersionItHandsInIsANodeAndTheBudgetHolds) {
   EXPECT_THAT(run.File("verdicts/0024.md"), HasSubstr("scripted: wrong at [0]"));
   EXPECT_THAT(run.File("versions/0024.cu"), HasSubstr("// SPEED 25"));
   EXPECT_THAT(run.File("agent.log"), HasSubstr("run in 50 us: judged, 2 of 3 left"));
-  // The record repeats without the agent.
+  // The recorded run is repeated without the agent.
   const Result<ReplayedRun> again = ReplayRun(*run.store, "r1");
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->difference, "");
@@ -138,21 +138,22 @@ TEST(Agent, OneThatEndsByItselfEndsTheRunInOrder) {
 
 TEST(Agent, OneThatDiesIsStartedAgainInItsFolderAndGoesOn) {
   AgentRun run("speed:50 clutter once:die note speed:40 speed:30", 3, 1);
-  // The second start hands speed:50 in again, to the letter: told once, and the next version stands in its place.
+  // The second start hands in speed:50 again, character for character. This is reported once and costs nothing, and the
+  // next version takes its place.
   const RunView view = run.Go();
   EXPECT_EQ(view.ended, "attempts_spent");
   EXPECT_THAT(Verdicts(view), ElementsAre("ok", "ok", "ok"));
   EXPECT_EQ(view.node(2).repaired, "repeated_source");
   ASSERT_EQ(view.remarks.size(), 1u);
   EXPECT_THAT(view.remarks[0].text, HasSubstr("signal 9"));
-  EXPECT_THAT(run.File("seen.txt"), HasSubstr("half.cu"));  // its own file, left half-written, is as it was
+  EXPECT_THAT(run.File("seen.txt"), HasSubstr("half.cu"));  // the agent's own half-written file is still there
 }
 
 TEST(Agent, OneThatFailsForGoodLeavesARunThatGoesOnLater) {
   AgentRun run("speed:50 clutter fail");
   EXPECT_EQ(run.Go().ended, "provider_failed");
   EXPECT_THAT(run.Go().provider_failure, HasSubstr("scripted: I fail")) << "and again, when it is asked again";
-  // The README that it emptied is whole again for the next one, and the verdict of before is there.
+  // The README that the agent emptied is restored for the next one, and the earlier verdict is there.
   run.Script("note speed:20");
   const RunView view = run.Go();
   EXPECT_EQ(view.ended, "no_more_ideas");
@@ -237,8 +238,8 @@ TEST(AgentChannel, ARunThatIsOverIsSaidToBeOver) {
   EXPECT_THAT(AskAgentChannel(path, {{"op", "x"}}).status().message(), HasSubstr("over or was stopped"));
 }
 
-// The command line, the real judge, the simulated GPU: a seed that loads one float a thread, and an agent that knows
-// better.
+// Uses the command line, the real judge and the simulated GPU, with a seed that loads one float per thread and an agent
+// that has a faster kernel.
 TEST(AgentEndToEnd, FindsAFasterKernelOnTheSimulatedGpu) {
   const TemporaryDirectory scratch = MakeTemporaryDirectory().value();
   const std::string slow = scratch / "slow.cu";
@@ -291,8 +292,7 @@ __global__ void relu(const float* x, float* out, long long n) {
   EXPECT_THAT(ReadFile(folder + "/refused.txt").value(), HasSubstr("budget of 1 verdicts is spent"));
 }
 
-// The campaign that compares an agent with a strategy: each run has one verdict, and the agent answers for its own
-// role.
+// Compares an agent with a strategy in a campaign. Each run has one verdict, and the agent plays its own role.
 TEST(AgentEndToEnd, IsComparedWithAStrategyAtEqualVerdicts) {
   const TemporaryDirectory scratch = MakeTemporaryDirectory().value();
   const std::string mine = scratch / "mine.cu", answer = scratch / "answer.md";

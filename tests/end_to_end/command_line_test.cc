@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone` as a user types it: results, exit statuses, JSON fields, and what bad input is told.
+// Tests `hone` as a user types it: results, exit statuses, JSON fields, and the errors for bad input.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -104,14 +104,14 @@ TEST_F(CommandLine, AFullStandardOutputIsNoSuccess) {
     EXPECT_EQ(full.exit.exit_status, 3) << arguments;
     EXPECT_THAT(full.err, testing::AnyOf(HasSubstr("standard output"), HasSubstr("No space left"))) << arguments;
   }
-  // A file beyond the limit is refused like a full disk, and not by a signal.
+  // A file beyond the size limit is an error like a full disk, and not a signal.
   const SubprocessResult limited = shell("ulimit -f 0; exec \"$1\" tasks > '" + (scratch_ / "tasks.txt") + "'");
   EXPECT_EQ(limited.exit.signal, 0);
   EXPECT_EQ(limited.exit.exit_status, 3);
   EXPECT_THAT(limited.err, testing::AnyOf(HasSubstr("standard output"), HasSubstr("File too large")));
 }
 
-// The first evaluation with a new cache precompiles headers in a temporary folder for a second and more.
+// The first evaluation with an empty cache precompiles headers in a temporary folder, which takes a second or more.
 TEST_F(CommandLine, AnInterruptedEvaluationLeavesNoTemporaryFolder) {
   SubprocessOptions options;
   options.argv = {"/bin/sh", "-c",
@@ -122,7 +122,7 @@ TEST_F(CommandLine, AnInterruptedEvaluationLeavesNoTemporaryFolder) {
   options.environment = {"PATH=/usr/bin:/bin", "HONE_CACHE=" + (scratch_ / "cache"), "HONE_STATE=" + scratch_.path()};
   options.working_directory = kSource;
   options.limit_seconds = 300;
-  // cat ends when whoever removes what was left has closed the output too.
+  // cat ends only when the process that removes temporary files has closed its output too.
   const SubprocessResult result = RunSubprocess(options).value();
   if (!result.out.ends_with("ended by 143\n")) GTEST_SKIP() << "the evaluation was over before it was interrupted: " << result.out;
   ASSERT_THAT(result.out, HasSubstr("/precompiled-"));
@@ -134,7 +134,7 @@ TEST_F(CommandLine, OptimizeAndWorkerSaySoTooAndInTheirJson) {
   const std::vector<std::string> warnings = ProbeSandbox().Warnings();
   std::string wanted;
   for (const std::string& warning : warnings) wanted += "hone: warning: " + warning + "\n";
-  // relu's seed is at its floor: no attempt is made.
+  // relu's seed is as fast as the floor, so no attempt is made.
   const Outcome optimize = Hone({"optimize", "relu", "--device", "sim", "--attempts", "1", "--json"});
   EXPECT_EQ(optimize.err, wanted);
   EXPECT_EQ(json::parse(optimize.out).at("sandbox_warnings"), json(warnings));
@@ -145,7 +145,7 @@ TEST_F(CommandLine, OptimizeAndWorkerSaySoTooAndInTheirJson) {
   EXPECT_EQ(json::parse(worker.out).at("sandbox_warnings"), json(warnings));
 }
 
-// Every field of what a command prints stands in its documents, by its own name.
+// Every field of the JSON that a command prints must be in its documents, by its own name.
 TEST_F(CommandLine, FieldsOfEveryCommandsJsonAreDocumented) {
   std::string pages;
   for (const char* page : {"docs/evaluation-json.md", "docs/interop.md", "docs/formats/run-store.md"}) {
@@ -159,7 +159,8 @@ TEST_F(CommandLine, FieldsOfEveryCommandsJsonAreDocumented) {
     words.insert(pages.substr(at, end - at));
     at = end + 1;
   }
-  // Names of dimensions, tunables, settings and counters are data; those of a profile have a table in the source.
+  // Keys of these objects are data: names of dimensions, tunables, settings and counters. Those of a profile have a
+  // table in the source.
   const std::set<std::string> data = {"dims", "binding", "metrics", "options", "tolerance", "values"};
   const std::function<void(const json&, const std::string&)> check = [&](const json& value, const std::string& where) {
     if (value.is_array()) {
@@ -185,7 +186,7 @@ TEST_F(CommandLine, FieldsOfEveryCommandsJsonAreDocumented) {
       {{"tune", "relu", "examples/kernels/relu.cu", "--device", "sim", "--points", "2", "--out", scratch_ / "t.cu"}, 0},
       {{"eval", "relu", "tasks/relu/seed.cu", "--device", "sim", "--no-time", "--profile"}, 0},
       {{"worker", "--spool", spool, "--once", "--device", "sim"}, 0},
-      {{"optimize", "relu", "--device", "sim", "--attempts", "1"}, 1},  // the seed is at its floor
+      {{"optimize", "relu", "--device", "sim", "--attempts", "1"}, 1},  // the seed is as fast as the floor
       {{"runs"}, 0},
       {{"show", "last"}, 0},
       {{"show", "last", "0"}, 0},
@@ -225,7 +226,7 @@ TEST_F(CommandLine, ListsEverySimulatedGpuAndSaysThatTheirTimesAreModelled) {
     simulated.insert(id);
   }
   EXPECT_THAT(simulated, testing::UnorderedElementsAre("sim", "sim:h100", "sim:a100", "sim:rtx4090"));
-  // Each can be named.
+  // Each id that is listed can be given to --device.
   for (const std::string& id : simulated) {
     EXPECT_EQ(Hone({"eval", "relu", "tasks/relu/seed.cu", "--device", id, "--no-time"}).status, 0) << id;
   }
@@ -253,7 +254,7 @@ TEST_F(CommandLine, EvaluatesASeedOnTheSimulatorWithTheDocumentedFields) {
     EXPECT_GT(c.at("floor_fraction").get<double>(), 0);
   }
   EXPECT_GE(timed, 3);
-  // The seed against itself.
+  // The seed is timed against itself.
   EXPECT_NEAR(e.at("geomean_speedup").get<double>(), 1.0, 1e-9);
 }
 
@@ -266,7 +267,7 @@ TEST_F(CommandLine, RejectsAWrongCandidateWithStatusOneAndNoTimes) {
 }
 
 TEST_F(CommandLine, NamesTheOptionsThatHelpWhereASimulationIsSlow) {
-  // Arithmetic without end; a thread that waits for another is recognised without a limit.
+  // The kernel computes without end. A thread that waits for another one would be recognised before the limit.
   const std::string slow = Write("slow.cu", "/*hone\n[[launch]]\nkernel = \"slow\"\ngrid = [\"1\"]\nblock = [\"32\"]\n"
                                             "args = [\"x\", \"out\", \"rows * d:i64\"]\n*/\n"
                                             "__global__ void slow(const float* x, float* out, long long n) {\n"
@@ -359,7 +360,8 @@ TEST_F(CommandLine, TuneWritesTheFileThatIsAskedForWhereNothingIsBetterToo) {
   EXPECT_EQ(ReadFile(out).value(), ReadFile(kSource + "/examples/kernels/relu.cu").value());
 }
 
-// The sweep's own words for a candidate that is not right are its verdicts; the reason is what its author can act on.
+// For a candidate that is not right, the sweep's text names the verdicts; below them stands the reason, which its
+// author can act on.
 TEST_F(CommandLine, TuneSaysWhyNoBindingIsRight) {
   const std::string broken = Write("broken.cu",
                                    "/*hone\n[tune]\nB = [32, 64]\n[[launch]]\nkernel = \"relu\"\ngrid = [1]\nblock = [\"B\"]\n"
@@ -381,7 +383,7 @@ TEST_F(CommandLine, TuneShowsWhatItFoundWhereItCannotBeWritten) {
   EXPECT_THAT(outcome.err, HasSubstr("away"));
 }
 
-// What a stopped sweep had judged is shown, and nothing is written in its name.
+// A sweep that is stopped shows what it has judged, and writes no candidate.
 TEST_F(CommandLine, TuneStopsWithWhatItHas) {
   std::string source = ReadFile(kSource + "/tasks/relu/seed.cu").value();
   const std::string choices = "BLOCK = [256, 128, 512, 1024]";
@@ -406,7 +408,7 @@ TEST_F(CommandLine, TuneStopsWithWhatItHas) {
   EXPECT_FALSE(FileExists(scratch_ / "tuned.cu"));
 }
 
-// What could not be written down a second time is in the store, and the terminal has the result.
+// The run is stored and its result printed, even if the report cannot be written.
 TEST_F(CommandLine, OptimizeTellsItsResultWhereItsReportCannotBeWritten) {
   std::filesystem::create_symlink("/dev/full/none", scratch_ / "away");
   const Outcome outcome = Hone({"optimize", "relu", "--device", "sim", "--attempts", "1", "--report", scratch_ / "away/report.html"});
@@ -432,7 +434,8 @@ TEST_F(CommandLine, CompareSaysWhichOfTheTwoIsWrong) {
   EXPECT_THAT(outcome.out, HasSubstr("is the first of the two, which the second is timed against; it is not right itself"));
 }
 
-// A container's user often has no home. Reading makes nothing there, and what must write says which variable helps.
+// A user in a container often has no home. Commands that only read make no folder there; those that must write name the
+// variable that helps.
 TEST_F(CommandLine, FoldersThatCannotBeWrittenAreToldWithWhatHelps) {
   const auto run = [&](std::vector<std::string> arguments) {
     SubprocessOptions options;
@@ -495,7 +498,8 @@ TEST_F(CommandLine, RefusesNumbersThatCannotBeMeant) {
 }
 
 TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
-  // A run that began with a NaN could not be read again, and `last` was that run; what --resume would not heed is refused.
+  // A run that began with a NaN could not be read again, though `last` named it. An option that --resume would ignore
+  // is refused.
   const struct {
     std::vector<std::string> arguments;
     const char* message;
@@ -507,7 +511,8 @@ TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
       {{"optimize", "--resume", "last", "--attempts", "9"}, "--attempts cannot be given with --resume"},
       {{"optimize", "--resume", ""}, "is empty"},
       {{"optimize", "relu", "--strategy", "best"}, "there is no strategy 'best' (known: refine, team"},
-      {{"optimize", "relu", "--prices", scratch_ / "none.toml"}, "none.toml"},  // though the builtin model has no price
+      {{"optimize", "relu", "--prices", scratch_ / "none.toml"}, "none.toml"},  // refused although the builtin model
+                                                                                // has no price
       {{"bench", "strategies", "relu", "--strategy", "tree"}, "--strategies A,B"},
       {{"optimise", "relu"}, "there is no subcommand 'optimise' (did you mean 'optimize'?); known: devices"},
       {{"tasks", "chek", "relu"}, "there is no subcommand 'chek' (did you mean 'check'?)"},
@@ -532,12 +537,14 @@ TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
   }
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "typo.sqlite"));
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "typo"));
-  EXPECT_THAT(Hone({"runs"}).out, HasSubstr("No runs yet"));  // none of these began one
+  EXPECT_THAT(Hone({"runs"}).out, HasSubstr("No runs yet"));  // no run has begun
 }
 
 TEST_F(CommandLine, AnExportedRunIsReadUnderAnyNameAndACutOneIsToldShortly) {
-  ASSERT_EQ(Hone({"optimize", "relu", "--device", "sim", "--attempts", "1"}).status, 1);  // the seed is at its floor
-  const std::string exported = scratch_ / "exported";  // no slash and no .jsonl, where the program runs in its folder
+  // the seed is as fast as the floor
+  ASSERT_EQ(Hone({"optimize", "relu", "--device", "sim", "--attempts", "1"}).status, 1);
+  const std::string exported = scratch_ / "exported";  // the program runs in the file's folder, and the name has
+                                                       // neither a slash nor .jsonl
   ASSERT_EQ(Hone({"show", "last", "--export", exported}).status, 0);
   EXPECT_EQ(Hone({"show", "exported"}, scratch_.path()).status, 0);
   const std::string text = ReadFile(exported).value();
@@ -548,14 +555,15 @@ TEST_F(CommandLine, AnExportedRunIsReadUnderAnyNameAndACutOneIsToldShortly) {
   EXPECT_TRUE(json::parse(Hone({"optimize", "--settings", "--json"}).out).at("settings")[0].contains("default"));
 }
 
-// A model, a file of somebody else, a compiler that quotes it: all of it is shown, and a terminal obeys none of it.
+// A model's words, another person's file and a compiler's quotation are all printed, and no control sequence in them
+// reaches the terminal.
 TEST_F(CommandLine, WhatStrangersWriteReachesATerminalAsTextOnly) {
   const std::string hostile = "\x1b]0;your title\x07 \u202eedoc";
   const auto harmless = [](const Outcome& outcome) {
     const std::string all = outcome.out + outcome.err;
     return all.find_first_of("\x1b\x07\r") == std::string::npos && all.find("\u202e") == std::string::npos;
   };
-  // A recorded run whose ideas were written by somebody else.
+  // In this recorded run a stranger wrote the ideas.
   std::istringstream lines(ReadFile(kSource + "/examples/runs/sample-softmax.jsonl").value());
   std::string text;
   for (std::string line; std::getline(lines, line);) {
@@ -576,14 +584,14 @@ TEST_F(CommandLine, WhatStrangersWriteReachesATerminalAsTextOnly) {
   const std::string html = ReadFile(page).value();
   EXPECT_THAT(html, HasSubstr(shown));
   EXPECT_TRUE(harmless({0, html, ""}));
-  // A compiler quotes what it compiles.
+  // A compiler's message quotes the source that it compiles.
   const std::string bad =
       Write("bad.cu", ReadFile(kSource + "/tasks/relu/seed.cu").value() + "\n#error \x1b]0;your title\x07\n");
   const Outcome refused = Hone({"eval", "relu", bad, "--device", "sim"});
   EXPECT_EQ(refused.status, 1) << refused.err;
   EXPECT_THAT(refused.out, testing::AllOf(HasSubstr("compile_error"), HasSubstr("your title")));
   EXPECT_TRUE(harmless(refused));
-  // Names of files, and what no option is.
+  // File names and unknown options are printed in messages too.
   for (const std::vector<std::string>& command : {std::vector<std::string>{"eval", "relu", "no" + hostile + ".cu"},
                                                   {"show", hostile + ".jsonl"},
                                                   {"eval", "--" + hostile}}) {
@@ -636,7 +644,7 @@ TEST_F(CommandLine, ASweepGoesOnWhereTheLastOneEndedAndIsExplained) {
   EXPECT_EQ(entry.at("shapes").size(), second.at("winners").size());
   EXPECT_THAT(Hone({"db", "list"}).out, HasSubstr(second.at("entry").get<std::string>()));
 
-  // The winners of all sittings, without measuring anything: the same file as the sweep's.
+  // The export has the winners of all sweeps without measuring anything: the same file as the last sweep's.
   const std::string exported = scratch_ / "exported.cu";
   EXPECT_EQ(Hone({"db", "export", "relu", "--candidate", exported, "--out", scratch_ / "package"}).status, 0);
   EXPECT_EQ(ReadFile(exported).value(), ReadFile(out).value());
@@ -648,7 +656,7 @@ TEST_F(CommandLine, ASweepGoesOnWhereTheLastOneEndedAndIsExplained) {
   EXPECT_THAT(Hone({"db", "prune", "--task", "relu"}).out, HasSubstr("--yes"));
   EXPECT_EQ(Hone({"db", "prune", "--task", "relu", "--yes"}).status, 0);
   EXPECT_EQ(Hone({"db", "show", "relu"}).status, 2);
-  EXPECT_EQ(Hone({"db", "show", "relu", "--db", copy}).status, 0);  // what was merged stays
+  EXPECT_EQ(Hone({"db", "show", "relu", "--db", copy}).status, 0);  // the merged database keeps the entries
 }
 
 TEST_F(CommandLine, JudgesThroughASpool) {
@@ -664,7 +672,7 @@ TEST_F(CommandLine, JudgesThroughASpool) {
   EXPECT_EQ(json::parse(answered.out).at("verdict"), "ok");
 }
 
-// A running child of `parent` that is a simulated GPU.
+// Returns whether `parent` has a running child process that is a simulated GPU.
 bool HasSimulatedGpu(pid_t parent) {
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
@@ -677,7 +685,7 @@ bool HasSimulatedGpu(pid_t parent) {
   return false;
 }
 
-// Two bundles whose launches never end, one judged at a time.
+// Two bundles have launches that never end; the worker judges one at a time.
 TEST_F(CommandLine, ASecondSignalAndAKillEndAWorkerInTheMiddleOfAJudgement) {
   std::string source = ReadFile(kSource + "/tests/honest/relu_scalar.cu").value();
   source.insert(source.find('{', source.find("__global__")) + 1, "\n  for (volatile int turn = 0; turn >= 0; turn = 1) {}\n");
@@ -709,13 +717,13 @@ TEST_F(CommandLine, ASecondSignalAndAKillEndAWorkerInTheMiddleOfAJudgement) {
     kill(worker.pid(), signal);
     if (signal == SIGINT) {
       EXPECT_FALSE(worker.Wait(0.3).has_value()) << "the first signal ended it";
-      // Again and again: of two that arrive at once, one is lost.
+      // The signal is sent repeatedly: of two that arrive at the same time, one is lost.
       for (int i = 0; i < 600 && !worker.Wait(0.1); ++i) kill(worker.pid(), signal);
     }
     const std::optional<ExitState> end = worker.Wait(60);
     ASSERT_TRUE(end.has_value());
     EXPECT_EQ(end->signal, signal);
-    // The simulated GPU holds the worker's standard error as long as it lives.
+    // The simulated GPU keeps the worker's standard error open as long as it lives.
     char said[4096];
     ssize_t n = 1;
     while (WaitReadable(errors.get(), 60).value() && n > 0) n = read(errors.get(), said, sizeof(said));

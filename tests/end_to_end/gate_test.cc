@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone gate` on real git repositories, made here, with commits that are slow, fast, wrong, and that loosen a task. On
-// the simulated GPU.
+// Tests `hone gate` on real git repositories, made here, with commits that are slow, fast, wrong, and that loosen a
+// task. The device is the simulated GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class Gate : public testing::Test {
     repository_ = scratch_ / "repository";
     std::filesystem::create_directories(repository_);
     Git({"init", "-q", "-b", "main"});
-    // The task as it is, without its large shapes.
+    // The repository's task is relu without its large shapes.
     std::string toml = Text(kSource + "/tasks/relu/task.toml");
     const size_t begin = toml.find("[[case]]\nrole = \"time\"\ndims = { rows = 4096, d = 8192 }"),
                  end = toml.find("[[case]]\nrole = \"check\"");
@@ -82,7 +82,7 @@ class Gate : public testing::Test {
     Git({"add", "-A"});
     Git({"commit", "-q", "-m", message});
   }
-  // A branch from main with one commit.
+  // Makes a branch from main; the test adds one commit.
   void Branch(const std::string& name) { Git({"checkout", "-q", "-b", name, "main"}); }
   Outcome Judge(std::vector<std::string> more = {}) {
     std::vector<std::string> argv = {HONE_BINARY_DIR "/bin/hone", "gate", "--device", "sim"};
@@ -134,7 +134,7 @@ TEST_F(Gate, FailsASlowChangeAndSaysThatTimesAreModelled) {
   EXPECT_THAT(comment, HasSubstr("**slower**"));
   for (const std::string& text : {junit, comment, Judge({"--base", "main"}).out})
     EXPECT_THAT(text, HasSubstr("modelled"));
-  // The same kernel passes where so much is allowed, and where nothing is timed.
+  // The same kernel passes if so much slower is allowed, and if nothing is timed.
   EXPECT_EQ(Judge({"--base", "main", "--slower", "900%"}).status, 0);
   EXPECT_EQ(Judge({"--base", "main", "--no-time"}).status, 0);
 }
@@ -167,7 +167,7 @@ TEST_F(Gate, FailsAWrongChangeBeforeAnyTime) {
 
 TEST_F(Gate, OnlyCompilesForAGpuThatIsNotHere) {
   Branch("compiles");
-  // The simulated GPU cannot run this: it has no clusters' barriers.
+  // The simulated GPU cannot run this kernel: it does not simulate barriers of clusters.
   std::string source = Text(kSource + "/tasks/relu/seed.cu");
   const size_t brace = source.find("{", source.find("__global__"));
   ASSERT_NE(brace, std::string::npos);
@@ -183,7 +183,7 @@ TEST_F(Gate, OnlyCompilesForAGpuThatIsNotHere) {
   EXPECT_THAT(report.at("summary").get<std::string>(), HasSubstr("each compiles"));
   EXPECT_THAT(Text(repository_ + "/comment.md"), HasSubstr("whether they are right was not looked at"));
   EXPECT_THAT(Text(repository_ + "/junit.xml"), HasSubstr("the compiler for sm_90a"));
-  // An older GPU lacks the instruction, and that is the kernel's fault; an unknown one is the caller's.
+  // An older GPU lacks the instruction, which is the kernel's fault; an unknown architecture is the caller's.
   const Outcome older = Judge({"--base", "main", "--compile-only", "sm_80"});
   EXPECT_EQ(older.status, 1) << older.err;
   EXPECT_THAT(older.out, HasSubstr("does not compile"));
@@ -198,9 +198,9 @@ TEST_F(Gate, ShowsWhatAPullRequestWithAFastAndASlowChangeGets) {
   const std::string made = scratch_ / "made";
   const Outcome outcome = Run({"/bin/bash", kSource + "/examples/ci/try-gate", HONE_BINARY_DIR "/bin/hone", made}, scratch_.path());
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  // The stored files are what comes out, but for how long it took and what a newer model of the GPU says.
+  // The output equals the stored files, except for durations and for numbers that a newer model of the GPU changes.
   const auto without_numbers = [](std::string text) {
-    // A revision's hash follows from the tasks' texts.
+    // A revision's hash depends on the tasks' texts.
     for (size_t at = 0; (at = text.find('(', at)) != std::string::npos; ++at) {
       if (at + 13 < text.size() && text.substr(at + 1, 12).find_first_not_of("0123456789abcdef") == std::string::npos && text[at + 13] == ')') text.erase(at + 1, 12);
     }
@@ -254,7 +254,7 @@ TEST_F(Gate, TellsEveryFieldAndFileOfATaskThatAChangeTouches) {
 
 TEST_F(Gate, TimesARenamedKernelAgainstWhatItWas) {
   Branch("renamed");
-  // A moved task keeps the base's tolerance, a renamed kernel what it is timed against.
+  // A moved task keeps the base's tolerance. A renamed kernel is timed against the kernel under its old name.
   Git({"mv", "tasks/relu", "tasks/rectifier"});
   std::string toml = Text(repository_ + "/tasks/rectifier/task.toml");
   for (size_t at = 0; (at = toml.find("= 6e-8", at)) != std::string::npos;) toml.replace(at, 6, "= 1e-2");
@@ -275,7 +275,7 @@ TEST_F(Gate, TimesARenamedKernelAgainstWhatItWas) {
               testing::AllOf(HasSubstr("the task was tasks/relu before"), HasSubstr("c_max: 6e-08 becomes 0.01")));
   EXPECT_THAT(Text(repository_ + "/junit.xml"), HasSubstr("tasks/rectifier/rectify.cu (was tasks/relu/seed.cu)"));
   EXPECT_THAT(Text(repository_ + "/comment.md"), HasSubstr("(was tasks/relu/seed.cu)"));
-  // A kernel that only moved needs no verdict, and one that became another is a new one.
+  // A kernel that only moved is not judged. One that was rewritten under a new name is a new kernel.
   Git({"checkout", "-q", "-b", "moved", "main"});
   Git({"mv", "tasks/relu/seed.cu", "tasks/relu/first.cu"});
   Commit("moved");
@@ -309,7 +309,7 @@ TEST_F(Gate, HoldsAChangeAgainstWhereItBranchedOff) {
   Branch("side");
   Write("README.md", "A side.\n");
   Commit("side");
-  // Meanwhile main became faster: that the side lacks it is not the side's doing.
+  // main has become faster since the branch began. The branch lacks that change, but did not undo it.
   Git({"checkout", "-q", "main"});
   Write("tasks/relu/seed.cu", Kernel("honest/relu_two_steps.cu"));
   Commit("main moves on");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone mcp` as a coding agent's client starts it: lines through pipes, real tasks, the simulated GPU.
+// Tests `hone mcp` as a coding agent's client starts it: lines through pipes, real tasks, the simulated GPU.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ const std::string kSource = HONE_SOURCE_DIR;
 
 std::string Text(const std::string& path) { return ReadFile(path).value(); }
 
-// One server, started in a folder of its own.
+// A server process whose root is `root` and whose state folder is `state`.
 class Server {
  public:
   Server(const std::string& root, const std::string& state, std::vector<std::string> more = {}) {
@@ -77,7 +77,7 @@ class Server {
     buffer_.erase(0, end + 1);
     return message;
   }
-  // The result of a request; progress on the way is counted.
+  // Returns the result of a request; counts the progress messages before it.
   Json Ask(const std::string& method, Json params = Json::object()) {
     Send({{"jsonrpc", "2.0"}, {"id", ++id_}, {"method", method}, {"params", std::move(params)}});
     Json answer = Next();
@@ -88,7 +88,8 @@ class Server {
     EXPECT_TRUE(answer.is_object() && answer.contains("result")) << method << ": " << answer.dump().substr(0, 500);
     return answer.is_object() ? answer.value("result", Json::object()) : Json::object();
   }
-  // A tool's answer; each is checked against the tool's own schema and against what clients take.
+  // Calls a tool and returns its answer, which is checked against the tool's own schema and against the limits of
+  // clients.
   Json Call(const std::string& tool, Json arguments, bool error = false) {
     if (tools_.is_null()) {
       const Json listed = Ask("tools/list");
@@ -140,7 +141,7 @@ class McpServer : public testing::Test {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text;
   }
-  // The task relu with its first shape alone, as a task of the root.
+  // Makes a task in the root: relu with its first shape alone.
   void SmallRelu() {
     std::string toml = Text(kSource + "/tasks/relu/task.toml");
     const size_t begin = toml.find("[[case]]\nrole = \"time\"\ndims = { rows = 4096, d = 8192 }"),
@@ -167,7 +168,7 @@ TEST_F(McpServer, LeadsFromTheTasksToAJudgedKernelInFourCalls) {
   EXPECT_EQ(task.at("task").at("name"), "relu");
   EXPECT_THAT(task.at("candidate_guide").get<std::string>(), HasSubstr("/*hone"));
   EXPECT_THAT(server.last_text, HasSubstr("[[launch]]"));
-  // Either form alone is enough to write a candidate from.
+  // Structured content and text each contain enough to write a candidate from.
   const std::string seed = task.at("seed");
   EXPECT_THAT(server.last_text, HasSubstr(seed));
 
@@ -179,7 +180,7 @@ TEST_F(McpServer, LeadsFromTheTasksToAJudgedKernelInFourCalls) {
   EXPECT_EQ(judged.at("verdict"), "ok") << judged.at("detail");
   EXPECT_TRUE(judged.at("modelled"));
   EXPECT_GT(server.progress, 0);
-  // The whole of it is a resource, and another server finds it too.
+  // The whole evaluation is a resource, which another server finds too.
   Server next(root_, state_);
   const Json read = next.Ask("resources/read", {{"uri", judged.at("address")}});
   EXPECT_EQ(Json::parse(read.at("contents").at(0).at("text").get<std::string>()).at("verdict"), "ok");
@@ -219,7 +220,7 @@ TEST_F(McpServer, SaysWhatIsWrongWithACallAndKeepsToItsRoot) {
                 HasSubstr("does not lie below"))
         << path;
   }
-  // A file of the root, and the seed wherever it lies.
+  // A candidate may be a file of the root; the task's seed may lie anywhere.
   Write("mine.cu", seed);
   EXPECT_EQ(server.Call("eval", {{"task", "relu"}, {"path", "mine.cu"}, {"time", false}}).at("verdict"), "ok");
   const std::string directory = server.Call("task", {{"name", "relu"}}).at("task").at("directory");
@@ -285,7 +286,8 @@ void launch(const float* x, float* y, int n) { scale<<<(n + 255) / 256, 256>>>(x
       HasSubstr("does not lie below"));
 }
 
-// A run goes on when its client and its server are gone, and the next server stops it, continues it and takes its best.
+// A run continues when its client and its server are gone. The next server stops it, continues it and takes its best
+// kernel.
 TEST_F(McpServer, ARunOutlivesItsServer) {
   SmallRelu();
   std::string run;
@@ -383,7 +385,7 @@ TEST_F(McpServer, EndsWithItsInputAndWithItsReader) {
   EXPECT_EQ(end->Describe(), "exit status 0");
 }
 
-// The figures are goals of docs/mcp.md; the bounds here are ten times as wide, for machines that have much else to do.
+// docs/mcp.md states the goals. The bounds here are ten times as wide, for machines that are busy with other work.
 TEST_F(McpServer, AnswersWithoutDelay) {
   Server server(root_, state_);
   server.Ask("ping");

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runs under examples/runs, as a reader repeats them: in an empty state folder, without a key, a model or a GPU.
-// The tree and the winner that come out are held against those in the record, and the winners of the
-// strategies are judged anew on the simulated device, where it can run them.
+// Repeats the runs under examples/runs as a reader would: in an empty state folder, without a key, a model or a GPU.
+// The tree and the winner must equal those in the record. The strategies' winners are judged again on the simulated
+// device, if it can run them.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -28,7 +28,7 @@ std::string TestName(const testing::TestParamInfo<std::string>& test) {
 class RecordedRuns : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { scratch_ = MakeTemporaryDirectory().value(); }
-  // What the command prints; checks that it ended with 0.
+  // Returns what the command prints; checks that it ended with 0.
   std::string Printed(const std::vector<std::string>& arguments) {
     SubprocessOptions options;
     options.argv = {HONE_BINARY_DIR "/bin/hone"};
@@ -41,7 +41,7 @@ class RecordedRuns : public testing::TestWithParam<std::string> {
     EXPECT_EQ(result.exit.exit_status, 0) << result.out << result.err;
     return result.out;
   }
-  // The same as JSON.
+  // Returns the command's output with --json.
   json Hone(std::vector<std::string> arguments) {
     arguments.push_back("--json");
     return json::parse(Printed(arguments), nullptr, false);
@@ -82,7 +82,8 @@ INSTANTIATE_TEST_SUITE_P(Examples, RecordedRuns,
 class RecordedWinners : public RecordedRuns {};
 
 TEST_P(RecordedWinners, AreRightWhenJudgedAnew) {
-  // By today's task: the recorded ones do not say which special values they cover, and infinities are covered then.
+  // The winners are judged by today's task: the recorded tasks do not say which special values they cover, and then
+  // infinities are covered too.
   const json run = Hone({"show", path()});
   ASSERT_TRUE(run.is_object());
   const std::string winner = scratch_.path() + "/winner.cu";

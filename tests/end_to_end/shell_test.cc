@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone` and `hone-gnn` as somebody meets them in a shell who knows neither: versions, help, examples.
+// Tests `hone` and `hone-gnn` as a newcomer meets them in a shell: versions, help, examples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ class Shell : public testing::TestWithParam<const char*> {
     return {result->exit.exit_status, result->out, result->err};
   }
   std::string program() const { return GetParam(); }
-  // The program that the test is about, with these arguments.
+  // Runs the program under test with these arguments.
   Outcome Program(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), HONE_BINARY_DIR "/bin/" + program());
     return Run(std::move(arguments));
@@ -69,7 +69,7 @@ TEST_P(Shell, VersionSaysFromWhichCommitAndHowItWasBuilt) {
   EXPECT_THAT(text.out, testing::StartsWith(program() + " " + facts.at("version").get<std::string>() + "\n"));
   EXPECT_THAT(text.out, HasSubstr(facts.at("compiler").get<std::string>()));
   EXPECT_THAT(text.out, HasSubstr(facts.at("cuda_toolkit").is_null() ? "without CUDA" : facts.at("cuda_toolkit").get<std::string>()));
-  // An unpacked archive has no commit, and says so.
+  // A source tree that is no git clone has no commit, and the program says so.
   const Outcome git = Run({"/usr/bin/env", "git", "-C", kSource, "rev-parse", "--show-cdup", "HEAD"});
   if (git.status == 0 && git.out.starts_with("\n")) {
     EXPECT_EQ(facts.at("commit").get<std::string>().size(), 40u);
@@ -81,7 +81,7 @@ TEST_P(Shell, VersionSaysFromWhichCommitAndHowItWasBuilt) {
   EXPECT_EQ(Program({"--json"}).status, 2) << "--json belongs to --version";
 }
 
-// Every command of the program with its help: "" for the program itself, "tasks check".
+// Returns the help of every command of the program, by its words ("tasks check"); "" is the program itself.
 std::map<std::string, std::string> HelpOfEveryCommand(const std::function<Outcome(std::vector<std::string>)>& program) {
   std::map<std::string, std::string> helps;
   std::vector<std::vector<std::string>> open = {{}};
@@ -143,8 +143,8 @@ TEST_P(Shell, HelpAndItsOptionSayTheSame) {
   EXPECT_THAT(unknown.err, HasSubstr("did you mean '" + command[0] + "'"));
 }
 
-// What help shows works: the cheap examples are run in their order, in a folder that holds the source tree's tasks and
-// examples; the others are parsed.
+// Every example that help shows must work. The cheap ones are run in their order, in a folder with the source tree's
+// tasks and examples; the others are only parsed.
 TEST_P(Shell, ExamplesOfHelpWork) {
   for (const char* folder : {"tasks", "examples"}) std::filesystem::create_symlink(kSource + "/" + folder, scratch_ / folder);
   const json examples = json::parse(Program({"__examples"}).out);
@@ -160,7 +160,7 @@ TEST_P(Shell, ExamplesOfHelpWork) {
       EXPECT_EQ(outcome.status, 0) << line << "\n" << outcome.err;
       ++ran;
     } else {
-      // The words behind the program's name, as the shell makes them; a redirection or substitution is left to the shell.
+      // These words follow the program's name. The shell handles a redirection or substitution.
       const std::string name = program() + " ";
       std::string words = line.substr(line.find(name) + name.size());
       words = words.substr(0, words.find(line.starts_with("source") ? ")" : " > "));
@@ -171,9 +171,9 @@ TEST_P(Shell, ExamplesOfHelpWork) {
   EXPECT_GT(ran, 5);
 }
 
-// What bash would offer for `line` with the cursor at its end: COMPREPLY, sorted.
+// Returns what bash would offer for `line` with the cursor at its end: COMPREPLY, sorted.
 std::vector<std::string> BashOffers(const std::function<Outcome(std::vector<std::string>)>& run, const std::string& program, const std::string& line) {
-  // Words as bash makes them for a completion: blanks, and ':' and '=' by themselves.
+  // The script splits the line as bash does for a completion: at blanks, with ':' and '=' as words of their own.
   const std::string script = R"sh(
 source <("$0" completion bash)
 line=$1
@@ -238,7 +238,7 @@ TEST(BashCompletion, OffersCommandsOptionsValuesTasksAndFiles) {
   EXPECT_THAT(offers("hone eval rmsnorm mine.cu --no-"), testing::UnorderedElementsAre("--no-cache", "--no-calls", "--no-sim", "--no-time", "--no-warm"));
   EXPECT_THAT(offers("hone optimize --strategy t"), testing::UnorderedElementsAre("team", "tree"));
   EXPECT_THAT(offers("hone optimize --strategy=re"), testing::UnorderedElementsAre("refine", "reflexion"));
-  // Bash replaces what stands behind the colon alone.
+  // Bash replaces only the part behind the colon.
   EXPECT_THAT(offers("hone eval relu mine.cu --device sim:"), testing::UnorderedElementsAre("a100", "h100", "h200", "rtx4090"));
   EXPECT_THAT(offers("hone eval relu mine.cu --device sim:h1"), testing::ElementsAre("h100"));
   EXPECT_THAT(offers("hone worker --profiles g"), testing::ElementsAre("gains"));

@@ -17,7 +17,7 @@
 namespace hone {
 namespace {
 
-// False when the client has gone.
+// Returns false when the client has gone.
 bool SendAll(int connection, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -68,7 +68,7 @@ FakeModelServer::FakeModelServer() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
-  // The second binds to the port that the first has got, which both must allow.
+  // The listener binds to the port that the port holder got; both must allow the address's reuse.
   for (int* const fd : {&port_holder_, &listener_}) {
     const int yes = 1;
     *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One parser of a table alone is fuzzed where HONE_FUZZ_PARSER names it. The fuzzer then changes what follows the first
-// byte, and the first byte stays the one that chooses this parser: what it finds needs nothing to be fed again.
+// Lets HONE_FUZZ_PARSER choose one parser of a table to fuzz. The fuzzer then changes only the bytes after the first
+// one, which stays the number of this parser: an input that it finds can be fed as it is.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace hone {
 
 inline constexpr int kAnyParser = -1;
 
-// The place of the parser that HONE_FUZZ_PARSER names in `parsers` (256 at most), kAnyParser where it is not set. A name
-// that is none ends the program, for an hour with the wrong parser is an hour lost.
+// Returns the index in `parsers` (256 at most) of the parser that HONE_FUZZ_PARSER names; kAnyParser if it is not set.
+// An unknown name ends the program, because an hour with the wrong parser is an hour lost.
 template <typename Parsers>
 int ChosenParser(const Parsers& parsers) {
   const char* const wanted = std::getenv("HONE_FUZZ_PARSER");
@@ -33,15 +33,15 @@ int ChosenParser(const Parsers& parsers) {
   for (const auto& parser : parsers) std::fprintf(stderr, " '%.*s'", static_cast<int>(parser.name.size()), parser.name.data());
   std::fprintf(stderr, "\n");
   std::fflush(stderr);
-  std::_Exit(2);  // libFuzzer takes an ordinary exit for a fault
+  std::_Exit(2);  // libFuzzer takes an ordinary exit for a crash
 }
 
-// Whether the input is one for the chosen parser of `count`.
+// Returns whether an input is for the parser number `chosen` among `count`.
 inline bool IsForParser(int chosen, size_t count, const uint8_t* data, size_t size) {
   return chosen == kAnyParser || (size > 0 && data[0] % count == static_cast<size_t>(chosen));
 }
 
-// libFuzzer's own mutation, of all but the first byte where one parser was chosen.
+// Mutates by libFuzzer's own function: the whole input, or all but the first byte if one parser is chosen.
 inline size_t MutateForParser(int chosen, uint8_t* data, size_t size, size_t max_size) {
   if (chosen == kAnyParser || max_size < 2) return LLVMFuzzerMutate(data, size, max_size);
   data[0] = static_cast<uint8_t>(chosen);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See graph_parsers.h. Readers open files by path, possibly several times, so the input is put in an anonymous file.
+// Readers open files by path, possibly several times, so each input is put in an anonymous file.
 #include "fuzz/graph_parsers.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@
 namespace hone::gnn {
 namespace {
 
-// An unlinked file in memory with these bytes, and a path that opens it.
+// An unlinked file in memory with the given bytes, and a path that opens it.
 class AnonymousFile {
  public:
   explicit AnonymousFile(std::span<const std::byte> bytes) : fd_(memfd_create("graph", MFD_CLOEXEC)) {
@@ -37,7 +37,7 @@ class AnonymousFile {
   UniqueFd fd_;
 };
 
-// Reads a source to its end, as convert would, without building anything as large as the ids it names.
+// Reads a source to its end as convert would, without allocating memory in proportion to the ids in it.
 void Drain(const Result<GraphSource>& source) {
   if (!source.ok()) return;
   constexpr int64_t kMostWork = 1 << 20;
@@ -58,7 +58,7 @@ void Drain(const Result<GraphSource>& source) {
   }
 }
 
-// A container's header is guarded by checksums that random bytes never meet, so they and the size are mended first.
+// Feeds a container after correcting its size and the checksum of its header, which random bytes would never meet.
 void FeedContainer(std::span<const std::byte> input) {
   std::vector<std::byte> bytes(input.begin(), input.end());
   const auto put = [&](size_t at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof(value)); };
@@ -73,7 +73,7 @@ void FeedContainer(std::span<const std::byte> input) {
   }
   const AnonymousFile file(bytes);
   const auto graph = OpenGraph(file.path(), {.load = OpenGraphOptions::Load::kMap, .check = OpenGraphOptions::Check::kHeader, .threads = 1});
-  // Such a graph is unchecked until it is described.
+  // A graph opened like this is not checked before it is described.
   if (graph.ok() && (*graph)->structure().num_nodes < (1 << 20)) (void)DescribeGraph(**graph).ok();
   (void)OpenGraph(file.path(), {.load = OpenGraphOptions::Load::kCopy, .threads = 1}).ok();
   (void)ReadContainerProvenance(file.path()).ok();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parsers of graph files, fed with any bytes: what libFuzzer and the replay test both call.
+// Feeds the parsers of graph files with any bytes, for libFuzzer and for the replay test.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ namespace hone::gnn {
 
 struct GraphParser {
   std::string_view name;
-  // Returns normally whatever the bytes are: an error is a Status, and a parsed source is read to its end. Memory stays
-  // within a small multiple of the input.
+  // Parses the input; returns normally whatever the bytes are. An error is a Status, and a parsed source is read to its
+  // end. Memory stays within a small multiple of the input.
   void (*feed)(std::span<const std::byte> input);
 };
 
 std::span<const GraphParser> GraphParsers();
 
-// The first byte chooses the parser (modulo their number), the rest is the file.
+// Feeds one parser: the first byte chooses it (modulo their number), the rest is the file.
 void FeedGraphParser(std::span<const std::byte> input);
 
 }  // namespace hone::gnn

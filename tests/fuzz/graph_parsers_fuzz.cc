@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libFuzzer's entry. See CMakeLists.txt beside this file for how to build and run it.
+// Defines libFuzzer's entry points. See CMakeLists.txt beside this file for how to build and run it.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,7 +19,7 @@ int Chosen() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // Minus one keeps another parser's input out of the corpus.
+  // -1 keeps inputs for other parsers out of the corpus.
   if (!hone::IsForParser(Chosen(), hone::gnn::GraphParsers().size(), data, size)) return -1;
   hone::gnn::FeedGraphParser(std::as_bytes(std::span(data, size)));
   return 0;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parsers of graph files end normally on every input that fuzzing has kept (kept_inputs.hex, one a line), and on
-// thousands of files that are nearly right. With HONE_FUZZ_SEEDS set to a folder, writes both there, for the fuzzer to
-// start from.
+// Tests that the parsers of graph files end normally on every input that fuzzing has kept (kept_inputs.hex, one per
+// line), and on thousands of files that are nearly valid. With HONE_FUZZ_SEEDS set to a folder, writes both there as
+// the fuzzer's seeds.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ namespace {
 
 void Feed(const std::string& bytes) { FeedGraphParser(std::as_bytes(std::span(bytes))); }
 
-// One right file for each parser, with its number in front.
+// Returns one valid file for each parser, after the parser's number.
 std::vector<std::string> Seeds() {
   std::vector<std::string> seeds;
   const auto add = [&](char parser, const std::string& bytes) { seeds.push_back(parser + bytes); };
@@ -83,7 +83,7 @@ TEST(GraphParsers, NearlyRightFilesEndNormally) {
   for (int i = 0; i < 6000; ++i) {
     std::string bytes = seeds[static_cast<size_t>(i) % seeds.size()];
     for (uint64_t change = rng.Below(4) + 1; change > 0; --change) {
-      // Of a container the header is what matters; of the others all of it.
+      // In a container only the header matters; in other files every byte.
       const size_t at = 1 + rng.Below(std::min<size_t>(bytes.size() - 1, 2000));
       switch (rng.Below(4)) {
         case 0: bytes[at] = static_cast<char>(rng.Next()); break;

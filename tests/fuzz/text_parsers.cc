@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See text_parsers.h. Each parser is followed as far as a program follows it before any candidate runs: a task is asked
-// for its cases, a plan is resolved, a run's log becomes a view and is written again.
+// Each parser's result is used as far as a program uses it before any candidate runs: a task is asked for its cases, a
+// plan is resolved, a run's log becomes a view and is written again.
 #include "fuzz/text_parsers.h"
 
 #include <cstdlib>
@@ -61,7 +61,7 @@ std::string FileText(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-// The JSON between the first "```json" and "```" of a page.
+// Returns the JSON between the first "```json" and "```" of a page.
 std::string JsonOfPage(const std::string& path) {
   const std::string page = FileText(path);
   const size_t begin = page.find("```json\n") + 8;
@@ -242,7 +242,7 @@ std::vector<std::string> RunLogSeeds() {
               "\"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881\"}}\n"};
 }
 
-// A machine code file and a log come from a compiler that the source may have taken over.
+// The input is a machine code file or a log from a compiler that its source may have taken over.
 void FeedCompilerOutput(std::string_view text) {
   (void)ReadCubin(text).ok();
   (void)DigestCompilerLog(text, {});
@@ -253,7 +253,7 @@ std::vector<std::string> CompilerOutputSeeds() {
           std::string("\x7f" "ELF\x02\x01\x01\x33\x07", 9) + std::string(55, '\0')};
 }
 
-// Device code on its way to the simulated GPU.
+// The input is device code on its way to the simulated GPU.
 void FeedDeviceCode(std::string_view text) { (void)RewriteInlinePtx(text).ok(); }
 std::vector<std::string> DeviceCodeSeeds() {
   return {"#define ADD \"add.u32 %0, %1, %2;\"\n__global__ void k(unsigned* x) {\n  unsigned r;\n  __shared__ float s[4];\n"
@@ -307,7 +307,7 @@ void FeedMachineCode(std::string_view text) {
 std::vector<std::string> MachineCodeSeeds() {
   const Result<std::string> joined = JoinMachineCode("mode = \"cubin\"\n", {{"kernel.cubin", "\x7f" "ELF"}, {"kernel.1.cubin", "more"}});
   if (!joined.ok()) std::abort();
-  // An archive of one empty file "a", as zip -0 writes it.
+  // The archive holds one empty file "a", as zip -0 writes it.
   std::string archive("PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0a", 31);
   archive += std::string("PK\x01\x02\x14\0\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0a", 47);
   archive += std::string("PK\x05\x06\0\0\0\0\x01\0\x01\0\x2f\0\0\0\x1f\0\0\0\0\0", 22);
@@ -315,7 +315,8 @@ std::vector<std::string> MachineCodeSeeds() {
   return {*joined, archive};
 }
 
-// A client's line: what it asks, by which revision, and whether its arguments fit what a tool takes; and what it is answered.
+// The input is a client's line: its request, the protocol's revision, and whether the arguments fit the tool's schema.
+// The server's answer is made too.
 void FeedContextProtocol(std::string_view text) {
   using namespace mcp;
   static const Json schema = ObjectSchema({{"task", TextSchema("a task")},
@@ -349,7 +350,8 @@ std::vector<std::string> ContextProtocolSeeds() {
           "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{}}"};
 }
 
-// Where a queue is, and what its workers say of themselves. Jobs and answers are those of the spool.
+// The input is the address of a queue, and what its workers report about themselves. Jobs and answers are those of the
+// spool.
 void FeedQueue(std::string_view text) {
   (void)ParseRedisAddress(std::string(text)).ok();
   const Result<WorkerReport> report = DecodeWorkerReport(text);
@@ -360,7 +362,7 @@ std::vector<std::string> QueueSeeds() {
           EncodeWorkerReport({.device = "NVIDIA H200", .threads = 2, .busy = 1, .judged = 7, .last_failure = "a fault"})};
 }
 
-// A process in which a stranger's kernel has run says what came of it.
+// The input is the answer of a process in which a stranger's kernel has run.
 void FeedSimulatedLaunch(std::string_view text) {
   const Result<sim::LaunchAnswer> answer = sim::DecodeAnswer(std::string(text));
   if (answer.ok()) (void)sim::EncodeAnswer(*answer);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parsers of strangers' texts end normally, and soon: on every input that fuzzing has kept (kept_texts.hex, one a line),
-// on thousands of texts that are nearly right, and on texts that repeat one fragment tens of thousands of times, which is
-// what finds recursion and quadratic time. With HONE_FUZZ_SEEDS set to a folder, writes seeds and kept inputs there, for
-// the fuzzer to start from.
+// Tests that the parsers of strangers' texts end normally and soon: on every input that fuzzing has kept
+// (kept_texts.hex, one per line), on thousands of texts that are nearly valid, and on texts that repeat one fragment
+// tens of thousands of times, which finds recursion and quadratic time. With HONE_FUZZ_SEEDS set to a folder, writes
+// seeds and kept inputs there, for the fuzzer to start from.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -62,7 +62,7 @@ TEST(TextParsers, SeedsFillTheFuzzersFolder) {
   for (const std::string& input : KeptInputs()) put(input);
 }
 
-// One to four edits: a byte replaced, a stretch cut, doubled or moved, a number made enormous.
+// Returns the text after one to four edits: a byte replaced, a piece cut, doubled or moved, a number made enormous.
 std::string Damaged(std::string text, Rng& rng) {
   static const std::string kBytes("\"[]{}()=,.:+-*/%<>?!&|#\\\n\t 0129axzd_'\xff\0\x80", 43);
   static const std::vector<std::string> kNumbers = {"9223372036854775807", "-9223372036854775808", "1e308", "-1", "0",
@@ -92,8 +92,8 @@ std::string Damaged(std::string text, Rng& rng) {
   return text;
 }
 
-// HONE_FUZZ_SECONDS: so much processor time for each parser, each time from another seed, with every input in
-// /dev/shm/hone-last-text before it is fed, so that one that ends the program is there afterwards.
+// HONE_FUZZ_SECONDS gives each parser that much processor time, with a new seed in each run. Every input is first
+// written to /dev/shm/hone-last-text, so that one that ends the program is found there.
 TEST(TextParsers, NearlyRightTextsEndNormally) {
   const char* const wanted = std::getenv("HONE_FUZZ_SECONDS");
   const double seconds = wanted != nullptr ? std::atof(wanted) : 0.5;
@@ -104,7 +104,7 @@ TEST(TextParsers, NearlyRightTextsEndNormally) {
   for (const TextParser& parser : TextParsers()) {
     std::vector<std::string> texts = parser.seeds();
     const size_t first_bred = texts.size();
-    // The same processor time for each, since a task takes ten times as long as an expression.
+    // Each parser gets the same processor time, since a task takes ten times as long as an expression.
     const double start = ProcessorSeconds();
     int64_t fed = 0;
     for (; (wanted != nullptr || fed < 1500) && (fed < 40 || ProcessorSeconds() - start < seconds); ++fed) {
@@ -113,7 +113,7 @@ TEST(TextParsers, NearlyRightTextsEndNormally) {
       const double before = ProcessorSeconds();
       parser.feed(text);
       EXPECT_LT(ProcessorSeconds() - before, 5.0) << parser.name << ": " << text.substr(0, 400);
-      // Some of the damaged go on to be damaged further.
+      // Some of the damaged texts are kept to be damaged further.
       if (text.size() > 1 && text.size() < 8192 && rng.Below(16) == 0) {
         if (texts.size() < first_bred + 256) {
           texts.push_back(std::move(text));
@@ -127,7 +127,7 @@ TEST(TextParsers, NearlyRightTextsEndNormally) {
   }
 }
 
-// What a text is made of that means "one level deeper", "one more", or "an opening without an end".
+// Fragments of texts that mean "one level deeper", "one more", or "an opening without an end".
 const std::vector<std::string> kFragments = {
     "a.", "a.b = 1\n", "[", "[[", "{", "{a=", "{a={", "[a.", "[[a]]\n", "\"", "'''", "\"\"\"", "\\", "(", "-", "!", "(a ? ",
     "a ? ", "1+", "a&&", "min(", "f(", "<", "<<", "k<", "template <", "template<class a>", "a<", ">", "}", ")", "]", "/*", "//",
@@ -139,8 +139,8 @@ const std::vector<std::string> kFragments = {
     "__shared__ ", "__shared__ int a", "__global__ ", "#pragma unroll\n", "#define M \"a\"\n", "asm(", "asm(\"a\"", "asm(M ", "%0, ", "@p ",
     "k<<<", "extern ", "r'''", "static ", "a::", "x<1>("};
 
-// What is linear takes four times as long for four times the text, and what is quadratic sixteen times. Times under a
-// fifth of a second say nothing.
+// Four times the text takes a linear parser four times as long, and a quadratic one sixteen times. Times under a fifth
+// of a second are ignored.
 TEST(TextParsers, RepetitionsTakeTimeInProportionToTheirLength) {
   constexpr size_t kShort = 16 << 10, kLong = 64 << 10;
   constexpr double kWorthLooking = 0.2, kMostTimes = 11, kMostSeconds = 10;
@@ -149,7 +149,7 @@ TEST(TextParsers, RepetitionsTakeTimeInProportionToTheirLength) {
     const std::vector<std::string> seeds = parser.seeds();
     for (const std::string& fragment : kFragments) {
       const std::string& seed = seeds[rng.Below(seeds.size())];
-      // Alone, and somewhere inside a right text, where a value, a name or an argument stands.
+      // The fragment is repeated alone, and somewhere inside a valid text, where a value, a name or an argument stands.
       const size_t at = rng.Below(seed.size());
       for (const bool inside : {false, true}) {
         const auto seconds = [&](size_t bytes) {

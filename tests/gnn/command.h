@@ -28,7 +28,7 @@ class HoneGnn : public testing::Test {
     arguments.insert(arguments.begin(), HONE_BINARY_DIR "/bin/hone-gnn");
     return arguments;
   }
-  // The machine's GPUs are hidden: these tests are of the CPU, on any machine.
+  // Hides the machine's GPUs: these tests are about the CPU, on any machine.
   static std::vector<std::string> Environment() { return {"PATH=/usr/bin:/bin", "CUDA_VISIBLE_DEVICES="}; }
   Outcome Run(std::vector<std::string> arguments) {
     return RunProgram(Arguments(std::move(arguments)), Environment());
@@ -45,7 +45,7 @@ class HoneGnn : public testing::Test {
     EXPECT_EQ(result->exit.signal, 0) << result->exit.Describe();
     return {result->exit.exit_status, result->out, result->err};
   }
-  // A training of kGraph that is small enough for tests; `more` is added.
+  // Runs a training of kGraph that is small enough for tests, with the arguments `more` added.
   Outcome Train(std::vector<std::string> more) {
     std::vector<std::string> arguments = {"train",   kGraph, "--fanout", "4,4",  "--hidden", "16",
                                           "--batch", "128",  "--lr",     "0.01", "--quiet"};

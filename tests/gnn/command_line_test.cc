@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone-gnn train`, `infer` and `bench epoch` as a user types them: results, exit statuses, JSON, and what bad input
-// is told.
+// Tests `hone-gnn train`, `infer` and `bench epoch` as a user types them: results, exit statuses, JSON, and the errors
+// for bad input.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/file.h>
@@ -118,7 +118,7 @@ TEST_F(HoneGnn, WhatOnlyAGpuHeedsIsToldOnTheCpu) {
   const Outcome refused = Train({"--epochs", "1", "--device", "cpu", "--features", "host", "--cache-rows", "5"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("--features and --cache-rows: heeded by a GPU alone"));
-  // A frontier rule that no GPU engine takes, should there be a GPU.
+  // No GPU engine takes this frontier rule, if there is a GPU.
   const Outcome warned = Train({"--epochs", "1", "--frontier", "new", "--exchange", "nccl"});
   ASSERT_EQ(warned.status, 0) << warned.err;
   EXPECT_THAT(warned.err, HasSubstr("warning: --exchange: not heeded on the CPU"));
@@ -127,7 +127,7 @@ TEST_F(HoneGnn, WhatOnlyAGpuHeedsIsToldOnTheCpu) {
   EXPECT_THAT(nothing.err, testing::Not(HasSubstr("heeded")));
 }
 
-// An option that is declared without its group (kOfGpu) would pass over in silence what was asked for.
+// An option that is declared without its group (kOfGpu) would be ignored on the CPU without a word.
 TEST_F(HoneGnn, OptionsThatSpeakOfAGpuAreInTheGroupThatTheCpuTellsOf) {
   const std::regex option(R"(\n  (--[a-z-]+)((?:.*)(?:\n    .*)*))"), heading(R"(\n([A-Za-z][^\n]*):\n)");
   for (const std::vector<std::string>& command :
@@ -144,7 +144,7 @@ TEST_F(HoneGnn, OptionsThatSpeakOfAGpuAreInTheGroupThatTheCpuTellsOf) {
         ++inside;
         continue;
       }
-      // These say where to compute, and what is said of the CPU is checked.
+      // These options choose where to compute, and their texts about the CPU are checked.
       if (name == "--device" || name == "--precision" || name == "--gpus") continue;
       EXPECT_THAT(text, testing::Not(HasSubstr("GPU"))) << name << " in group '" << group << "'";
     }
@@ -172,7 +172,7 @@ TEST_F(HoneGnn, APresetIsOneOptionAndOthersSayOtherwise) {
   };
   const json preset = start({"--fanout", "2,2,2"});
   EXPECT_EQ(preset.at("model"), "gin");
-  EXPECT_EQ(preset.at("hidden"), 8);  // as the command line says
+  EXPECT_EQ(preset.at("hidden"), 8);  // the command line overrides the preset
   EXPECT_EQ(preset.at("layers"), 3);
   EXPECT_EQ(preset.at("epochs"), 25);
   EXPECT_EQ(start({"--fanout", "2,2", "--model", "sage", "--epochs", "1"}).at("model"), "sage");
@@ -188,7 +188,7 @@ TEST_F(HoneGnn, AllNeighborsAreAskedForInTheSameWayEverywhere) {
   EXPECT_EQ(Run({"bench", "sampler", "synthetic:arxiv?nodes=300", "--batches", "1", "--batch", "32", "--fanout", "-1,2"}).status, 0);
   const Outcome trained = Run({"train", "synthetic:arxiv?nodes=300", "--fanout", "-1,2", "--eval-fanout", "all,2", "--hidden", "8", "--epochs", "1", "--quiet"});
   EXPECT_EQ(trained.status, 0) << trained.err;
-  // One word for all hops, of the validation and of a model's inference.
+  // `all` stands for all hops, in the validation and in a model's inference.
   const std::string folder = scratch_.path() + "/all";
   const Outcome all = Run({"train", "synthetic:arxiv?nodes=300", "--fanout", "2,2", "--eval-fanout", "all", "--hidden",
                            "8", "--epochs", "1", "--quiet", "--checkpoint", folder});
@@ -231,7 +231,7 @@ TEST_F(HoneGnn, InfersFromSamplesAndExactly) {
   EXPECT_EQ(bytes.size() % 64, static_cast<size_t>(nodes * 40 * 4) % 64);
   EXPECT_THAT(bytes.substr(0, 128), HasSubstr("'shape': (" + std::to_string(nodes) + ", 40)"));
 
-  // The same as logits: the largest of each row is the class.
+  // The largest logit of each row is the predicted class.
   const std::string logits = scratch_ / "logits.npy";
   const Outcome raw = Run({"infer", kGraph, scratch_ / "run", "--full", "--nodes", "all", "--output", logits,
                            "--logits", "--confusion", "--json"});
@@ -280,7 +280,8 @@ TEST_F(HoneGnn, TwoRunsDoNotSaveIntoOneFolder) {
 TEST_F(HoneGnn, BeginsWithTheWeightsOfAFile) {
   ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
   EXPECT_EQ(Train({"--epochs", "1", "--init", scratch_ / "run/last.safetensors"}).status, 0);
-  EXPECT_EQ(Train({"--epochs", "1", "--init", scratch_ / "run"}).status, 0);  // the folder's best
+  EXPECT_EQ(Train({"--epochs", "1", "--init", scratch_ / "run"}).status, 0);  // a run's folder stands for its best
+                                                                              // checkpoint
   const Outcome other = Train({"--epochs", "1", "--model", "gat", "--init", scratch_ / "run/last.safetensors"});
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.err, HasSubstr("has no tensor 'convs.0."));
@@ -349,7 +350,8 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"train", kGraph, "--seed", "99999999999999999999"}, 2, "more than 64 bits hold"},
       {{"train", kGraph, "--batch", "1e3"}, 2, "'1e3' is no whole number"},
       {{"train", kGraph, "--batch", "8", "--batch", "9"}, 2, "--batch is given more than once"},
-      {{"train", kGraph, "--dropout", "-0.1"}, 2, "--dropout"},  // below 0 stands for the model's own
+      {{"train", kGraph, "--dropout", "-0.1"}, 2, "--dropout"},  // refused: within the program a value below 0 stands
+                                                                 // for the model's own dropout
       {{"train", kGraph, "--plateau-factor", "0.5"}, 2, "requires --plateau"},
       {{"trian", kGraph}, 2, "there is no subcommand 'trian' (did you mean 'train'?); known: convert"},
       {{"train", "no-such-file.graph"}, 2, "'no-such-file.graph': No such file or directory; name a container"},
@@ -403,7 +405,8 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
     EXPECT_THAT(outcome.err, HasSubstr(c.message));
   }
   EXPECT_EQ(Run({"infer", other, run, "--other-graph"}).status, 0);
-  EXPECT_EQ(Run({"infer", kGraph, run, "--model", "sage", "--layers", "2"}).status, 0);  // as it is
+  // the saved model's own shape may be repeated
+  EXPECT_EQ(Run({"infer", kGraph, run, "--model", "sage", "--layers", "2"}).status, 0);
   EXPECT_THAT(Run({"train", kGraph, "--resume", run}).out, HasSubstr("Nothing is left to train: 1 epoch of the run is done"));
   EXPECT_EQ(Train({"--epochs", "1", "--checkpoint", run, "--overwrite"}).status, 0);
 }
@@ -418,7 +421,7 @@ TEST_F(HoneGnn, AMappedGraphTrainsToTheSameBitsAndADamagedOneIsRefused) {
   }
   EXPECT_EQ(ReadFile(scratch_ / "map/last.safetensors").value(), ReadFile(scratch_ / "copy/last.safetensors").value());
   std::string bytes = ReadFile(graph).value();
-  bytes[4096 + 8 * 750 + 6] ^= 0x7f;  // an offset of the middle, now far outside the file
+  bytes[4096 + 8 * 750 + 6] ^= 0x7f;  // an offset in the middle of the file becomes one far outside it
   ASSERT_TRUE(WriteFileAtomically(graph, bytes).ok());
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"train"}, {"bench", "sampler"}, {"bench", "pipeline"}}) {
@@ -455,7 +458,8 @@ TEST_F(HoneGnn, ServesEachLineWhatInferSaysAndRefusesALineAlone) {
   EXPECT_NEAR(sum, 1, 1e-5);
   EXPECT_THAT(answers[1].at("error").get<std::string>(), HasSubstr("node 1500"));
   EXPECT_THAT(answers[2].at("error").get<std::string>(), HasSubstr("'seven' is no node id"));
-  EXPECT_EQ(answers[3].at("classes"), std::vector<int32_t>{inferred[1]});  // whoever it is asked with
+  EXPECT_EQ(answers[3].at("classes"), std::vector<int32_t>{inferred[1]});  // the answer does not depend on the other
+                                                                           // nodes of a request
 
   const Outcome text = RunProgram(Arguments({"serve", kGraph, run, "--quiet"}), Environment(), "7 3\n");
   EXPECT_EQ(text.status, 0);
@@ -464,7 +468,7 @@ TEST_F(HoneGnn, ServesEachLineWhatInferSaysAndRefusesALineAlone) {
   EXPECT_EQ(RunProgram(Arguments({"serve", "synthetic:arxiv?nodes=1400&seed=1", run}), Environment(), "1\n").status, 2);
 }
 
-// Bit 30 of a float is the exponent's highest: a weight of 0.1 becomes one of 10^37.
+// Bit 30 of a float is the highest bit of its exponent: a weight of 0.1 becomes one of 10^37.
 TEST_F(HoneGnn, ACheckpointWithAFlippedBitIsRefusedByWhateverReadsIt) {
   const std::string run = scratch_ / "run", damaged = scratch_ / "damaged.safetensors";
   ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", run}).status, 0);
@@ -490,7 +494,7 @@ TEST_F(HoneGnn, ACheckpointWithAFlippedBitIsRefusedByWhateverReadsIt) {
   }
 }
 
-// As another program saves weights, or an earlier version did: without the key "hone.crc32c".
+// Other programs, and earlier versions, save weights without the key "hone.crc32c".
 TEST_F(HoneGnn, WeightsWithoutAChecksumAreReadAndANoteSaysSo) {
   const std::string run = scratch_ / "run", bare = scratch_ / "bare.safetensors";
   ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", run}).status, 0);

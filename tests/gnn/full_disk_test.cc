@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A disk that is full when `hone-gnn` writes: an error that names the file and says what to do, the older file as it
-// was, and nothing half-written.
+// Tests `hone-gnn` on a full disk: the error names the file and says what to do, the older file is unchanged, and
+// nothing half-written is left.
 //
 // The faults are real ones: a limit on the size of files (EFBIG), which every machine has; a file system in memory
 // with no room left (ENOSPC), where the machine lets a test mount one; and /dev/full for standard output.
@@ -23,7 +23,7 @@ using testing::IsEmpty;
 
 class FullDisk : public HoneGnn {
  protected:
-  // `script` in a shell whose "$@" is `hone-gnn` with the arguments.
+  // Runs `script` in a shell whose "$@" is `hone-gnn` with the arguments.
   Outcome RunIn(const std::string& script, std::vector<std::string> arguments, std::vector<std::string> before = {}) {
     SubprocessOptions options;
     options.argv = std::move(before);
@@ -39,9 +39,10 @@ class FullDisk : public HoneGnn {
     EXPECT_EQ(result->exit.signal, 0) << result->exit.Describe();
     return {result->exit.exit_status, result->out, result->err};
   }
-  // With no file allowed beyond `kib`.
+  // Runs `hone-gnn` with a limit of `kib` KiB on every file it writes.
   Outcome RunLimited(int kib, std::vector<std::string> arguments) {
-    return RunIn("ulimit -f " + std::to_string(2 * kib) + " && exec \"$@\"", std::move(arguments));  // in 512 bytes
+    // ulimit counts in units of 512 bytes
+    return RunIn("ulimit -f " + std::to_string(2 * kib) + " && exec \"$@\"", std::move(arguments));
   }
   static std::set<std::string> Names(const std::string& folder) {
     std::set<std::string> names;
@@ -70,7 +71,7 @@ TEST_F(FullDisk, ACheckpointThatDoesNotFitLeavesTheOneBefore) {
   EXPECT_THAT(Names(run), ElementsAre("best.safetensors", "last.safetensors"));
   EXPECT_TRUE(Bytes(run + "/last.safetensors") == last);
   EXPECT_TRUE(Bytes(run + "/best.safetensors") == best);
-  // And the run does go on by the command that the message ends with, to the end.
+  // The command at the end of the message continues the run to its end.
   const size_t at = outcome.err.find("Then go on: hone-gnn ");
   ASSERT_NE(at, std::string::npos) << outcome.err;
   const std::string command = outcome.err.substr(at + 21, outcome.err.find('\n', at) - at - 21);
@@ -81,7 +82,7 @@ TEST_F(FullDisk, ACheckpointThatDoesNotFitLeavesTheOneBefore) {
   EXPECT_THAT(resumed.out, AllOf(HasSubstr("\n    2 "), HasSubstr("\n    3 ")));
 }
 
-// Nothing was saved into the new folder, so the run goes on from where it was resumed.
+// Nothing was saved in the new folder, so the message says to resume from the old one.
 TEST_F(FullDisk, ARunThatGoesOnInAnotherFolderIsToldToBeginThereAnew) {
   const std::string run = scratch_ / "it's", other = scratch_ / "other";
   TrainOnce(run);
@@ -108,7 +109,7 @@ TEST_F(FullDisk, ARunWithoutRoomForACheckpointEndsBeforeItsFirstStep) {
 TEST_F(FullDisk, PredictionsThatDoNotFitLeaveTheOnesBefore) {
   const std::string run = scratch_ / "run", output = scratch_ / "predictions/classes.npy";
   TrainOnce(run);
-  const std::string older = "\x93NUMPY, older";  // all that predictions replace
+  const std::string older = "\x93NUMPY, older";  // contents of an older file, which only whole predictions may replace
   ASSERT_TRUE(WriteFileAtomically(output, older).ok());
   const Outcome outcome = RunLimited(4, {"infer", kGraph, run, "--full", "--nodes", "all", "--output", output, "--quiet"});
   EXPECT_EQ(outcome.status, 3);
@@ -152,7 +153,8 @@ TEST_F(FullDisk, AFileSystemWithoutRoomIsToldLikewise) {
   const std::string run = scratch_ / "run", disk = scratch_ / "disk";
   TrainOnce(run);
   ASSERT_TRUE(MakeDirectories(disk).ok());
-  // 64 KiB, all but one page of them taken; the mount is gone with its namespace. Last, what is left in it is listed.
+  // The file system has 64 KiB, all but one page of them taken; the mount ends with its namespace. The last command
+  // lists what is left in it.
   const std::string mount = "mount -t tmpfs -o size=64k none '" + disk + "' && mkdir '" + disk +
                             "/run' && head -c 61440 /dev/zero > '" + disk + "/fill' || exit 99; ";
   const std::string script = mount + "\"$@\"; s=$?; echo LEFT $(find '" + disk + "' -type f -printf '%f:%s ') >&2; exit $s";

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone-gnn` with --device cuda, as a user types it: the same sources on the emulated CUDA runtime (docs/design/0011),
-// so that everything but the speed is as on a GPU. And what the program says where there is none.
+// Tests `hone-gnn` with --device cuda as a user types it, on the emulated CUDA runtime (docs/design/0011): the same
+// sources, so that everything but the speed is as on a GPU. Also tests the program's words where there is no GPU.
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -61,7 +61,7 @@ TEST_F(OnEmulatedGpu, TrainsAndTellsEachEpoch) {
   EXPECT_EQ(start.at("device_name"), "emulated");
   EXPECT_EQ(start.at("precision"), "bf16");
   EXPECT_EQ(start.at("nodes"), 400);
-  EXPECT_GT(start.at("edges").get<int64_t>(), 400);  // the device's: the host has only an outline
+  EXPECT_GT(start.at("edges").get<int64_t>(), 400);  // counted on the device: the host has only an outline of the graph
   EXPECT_GT(start.at("device_bytes").get<int64_t>(), 0);
   for (size_t e = 0; e < 3; ++e) {
     const json& epoch = lines[e + 1];
@@ -73,7 +73,7 @@ TEST_F(OnEmulatedGpu, TrainsAndTellsEachEpoch) {
   EXPECT_LT(lines[3].at("loss").get<double>(), lines[1].at("loss").get<double>());
 }
 
-// Of examples/gnn_models.
+// The model is one of examples/gnn_models.
 TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
   const std::string model = HONE_SOURCE_DIR "/examples/gnn_models/gcn.toml";
   const auto train = [&](const std::string& device, std::vector<std::string> more) {
@@ -88,7 +88,7 @@ TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
   EXPECT_EQ(lines[0].at("device"), "cuda:0");
   EXPECT_EQ(lines[0].at("model"), "gcn");
   const std::vector<json> on_cpu = Lines(train("cpu", {"--epochs", "3"}).out);
-  for (size_t e = 1; e <= 3; ++e) {  // Adam carries rounding on from step to step
+  for (size_t e = 1; e <= 3; ++e) {  // Adam carries rounding differences from step to step
     EXPECT_NEAR(lines[e].at("loss").get<double>(), on_cpu[e].at("loss").get<double>(), 1e-3) << e;
   }
   const Outcome more = RunEmulated({"train", kTiny, "--device", "cuda", "--resume", scratch_ / "spec", "--epochs", "4",
@@ -97,7 +97,7 @@ TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
   const Outcome predicted = RunEmulated({"infer", kTiny, scratch_ / "spec", "--device", "cuda", "--fanout", "4,4"});
   EXPECT_EQ(predicted.status, 0) << predicted.err;
 
-  // Exactly, with the host's batches, and in requests too.
+  // Inference is exact with the host's batches too, and in requests.
   const auto exact = [&](const std::string& device) {
     const std::string file = scratch_ / device + ".npy";
     const Outcome outcome = RunEmulated({"infer", kTiny, scratch_ / "spec", "--device", device, "--full", "--precision",
@@ -144,7 +144,7 @@ TEST_F(OnEmulatedGpu, SaysInTheFirstLineWhereItComputesAndWhy) {
   };
   const Outcome found = TrainOn("auto", {"--epochs", "1", "--eval-every", "0"});
   EXPECT_THAT(first_line(found), HasSubstr("device: cuda:0 (emulated), bf16; --device auto found a GPU"));
-  EXPECT_THAT(found.out, HasSubstr("        -"));  // of sampling: no time of its own
+  EXPECT_THAT(found.out, HasSubstr("        -"));  // sampling has no time of its own
   EXPECT_THAT(first_line(TrainOn("cpu", {"--epochs", "1"})), HasSubstr("device: cpu, fp32; as --device says"));
   EXPECT_THAT(first_line(TrainOn("cuda:0", {"--epochs", "1", "--precision", "fp32"})),
               HasSubstr("device: cuda:0 (emulated), fp32; as --device says"));
@@ -154,7 +154,7 @@ TEST_F(OnEmulatedGpu, SaysInTheFirstLineWhereItComputesAndWhy) {
 
 TEST_F(OnEmulatedGpu, AnInterruptedRunGoesOnToTheSameBits) {
   ASSERT_EQ(TrainOn("cuda", {"--epochs", "4", "--checkpoint", scratch_ / "whole"}).status, 0);
-  // Two epochs, then the rest in another process.
+  // Two epochs run in this process, the others in another one.
   ASSERT_EQ(TrainOn("cuda", {"--epochs", "2", "--checkpoint", scratch_ / "part"}).status, 0);
   const Outcome resumed = RunEmulated(
       {"train", kTiny, "--device", "cuda", "--resume", scratch_ / "part", "--epochs", "4", "--quiet"});
@@ -174,7 +174,7 @@ TEST_F(OnEmulatedGpu, FeaturesInTheHostsMemoryChangeNoBit) {
 
 TEST_F(OnEmulatedGpu, RanksWithFeaturesInTheHostsMemoryLeaveTheBitsOfOne) {
   ASSERT_EQ(TrainOn("cuda", {"--epochs", "1", "--shards", "2", "--checkpoint", scratch_ / "one"}).status, 0);
-  // 25,600 bytes of rows: the second run has no room for a copy each.
+  // The rows take 25,600 bytes. The second run has no room for a copy on each rank.
   for (const char* gib : {"1", "0.00004"}) {
     const std::string folder = std::string("two-") + gib;
     const Outcome two = TrainOn("cuda", {"--ranks", "2", "--epochs", "1", "--checkpoint", scratch_ / folder, "--features",
@@ -189,8 +189,8 @@ TEST_F(OnEmulatedGpu, RanksWithFeaturesInTheHostsMemoryLeaveTheBitsOfOne) {
   EXPECT_THAT(none.err, HasSubstr("in the host's memory need"));
 }
 
-// Each rank a process with a GPU of its own, which keeps a part of the features and reads the other's; gradients travel
-// by the same memory, so no NCCL is needed.
+// Each rank is a process with a GPU of its own, which keeps a part of the features and reads the others'. Gradients
+// travel through the same memory, so no NCCL is needed.
 TEST_F(OnEmulatedGpu, RanksThatShareTheirGpusMemoryLeaveTheBitsOfOne) {
   ASSERT_EQ(TrainOn("cuda", {"--epochs", "2", "--shards", "2", "--checkpoint", scratch_ / "one"}).status, 0);
   const Outcome peers = TrainOn("cuda", {"--ranks", "2", "--epochs", "2", "--checkpoint", scratch_ / "peers",
@@ -202,7 +202,7 @@ TEST_F(OnEmulatedGpu, RanksThatShareTheirGpusMemoryLeaveTheBitsOfOne) {
   EXPECT_EQ(start.at("shards"), 2);
   EXPECT_TRUE(Bytes("peers") == Bytes("one"));
 
-  // A run that is resumed takes what rank 0 finds room for, on all ranks.
+  // A resumed run keeps the features where rank 0 finds room for them, on all ranks.
   ASSERT_EQ(TrainOn("cuda", {"--ranks", "2", "--epochs", "1", "--checkpoint", scratch_ / "part"}).status, 0);
   const Outcome resumed = RunEmulated({"train", kTiny, "--ranks", "2", "--device", "cuda", "--features", "peers",
                                        "--cache-rows", "0", "--resume", scratch_ / "part", "--epochs", "2", "--quiet"});
@@ -238,7 +238,7 @@ TEST_F(OnEmulatedGpu, CheckpointsGoFromTheCpuToTheGpuAndBack) {
     const Outcome outcome = RunEmulated(
         {"train", kTiny, "--device", device, "--resume", scratch_ / "run", "--epochs", epochs, "--json"});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
-    EXPECT_EQ(Lines(outcome.out).size(), 3u);  // start, one epoch, end
+    EXPECT_EQ(Lines(outcome.out).size(), 3u);  // one line each for the start, the epoch and the end
   }
 }
 
@@ -256,7 +256,7 @@ TEST_F(OnEmulatedGpu, PredictsAsTheCpuDoesFromTheSameSamples) {
   const json gpu = infer("cuda", {"--nodes", "all", "--output", of_gpu, "--precision", "fp32"});
   EXPECT_EQ(gpu.at("device"), "cuda:0");
   EXPECT_EQ(gpu.at("fanouts"), cpu.at("fanouts"));
-  // Rounding may tip a node between two classes; other samples would tip a tenth of them.
+  // Rounding may move a node from one class to another; other samples would move a tenth of them.
   const std::vector<NodeId> a = ReadNodeList(of_cpu, 5).value(), b = ReadNodeList(of_gpu, 5).value();
   ASSERT_EQ(a.size(), 400u);
   ASSERT_EQ(b.size(), 400u);
@@ -271,7 +271,7 @@ TEST_F(OnEmulatedGpu, PredictsAsTheCpuDoesFromTheSameSamples) {
   const std::vector<NodeId> of_some = ReadNodeList(of_gpu, 5).value();
   ASSERT_EQ(of_some.size(), 3u);
   EXPECT_EQ(of_some[0], of_some[2]);
-  // With every neighbor there is nothing to draw.
+  // With all neighbors there is nothing to sample.
   infer("cpu", {"--full", "--nodes", "all", "--output", of_cpu});
   const json exact = infer("cuda", {"--full", "--nodes", "all", "--output", of_gpu, "--precision", "fp32"});
   EXPECT_EQ(exact.at("inference"), "exact");
@@ -284,7 +284,7 @@ TEST_F(OnEmulatedGpu, PredictsAsTheCpuDoesFromTheSameSamples) {
   const std::string logits = scratch_ / "logits.npy";
   infer("cuda", {"--full", "--nodes", "valid", "--output", logits, "--probabilities"});
   EXPECT_THAT(ReadFile(logits)->substr(0, 128), HasSubstr(", 5)"));
-  // What the GPU does not do is the CPU's, with `auto`.
+  // With `auto`, the CPU does what the GPU does not support.
   EXPECT_THAT(infer("auto", {"--probabilities", "--output", logits}).at("device_why").get<std::string>(), HasSubstr("--probabilities"));
 }
 
@@ -296,7 +296,7 @@ TEST_F(OnEmulatedGpu, ServesRequestsAsTheCpuDoes) {
     const Outcome outcome = RunProgram(Emulated({"serve", kTiny, scratch_ / "run", "--device", device, "--precision", "fp32", "--json",
                                                  "--probabilities"}),
                                        {"PATH=/usr/bin:/bin"}, requests + "400\n");
-    EXPECT_EQ(outcome.status, 1) << outcome.err;  // for the last one, which is refused
+    EXPECT_EQ(outcome.status, 1) << outcome.err;  // because of the last request, which is refused
     EXPECT_THAT(outcome.err, HasSubstr(device == "cpu" ? "device: cpu" : "device: cuda:0 (emulated)"));
     return Lines(outcome.out);
   };
@@ -308,7 +308,7 @@ TEST_F(OnEmulatedGpu, ServesRequestsAsTheCpuDoes) {
     const json &a = cpu[request].at("probabilities"), &b = gpu[request].at("probabilities");
     ASSERT_EQ(a.size(), b.size());
     for (size_t i = 0; i < a.size(); ++i) {
-      // The same draws, other roundings.
+      // Both devices draw the same samples and round differently.
       for (size_t c = 0; c < 5; ++c) EXPECT_NEAR(a[i][c].get<double>(), b[i][c].get<double>(), 1e-4);
     }
   }
@@ -356,7 +356,7 @@ TEST_F(OnEmulatedGpu, TimesAnEpochOfRanksThatShareTheirGpusMemory) {
       RunEmulated({"bench", "epoch", kTiny, "--ranks", "2", "--device", "cuda", "--features", "peers", "--cache-rows", "40",
                    "--fanout", "3,2", "--hidden", "16", "--batch", "64", "--epochs", "1", "--json"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  const json result = json::parse(outcome.out);  // of rank 0 alone
+  const json result = json::parse(outcome.out);  // only rank 0 prints a result
   EXPECT_EQ(result.at("ranks"), 2);
   EXPECT_EQ(result.at("shards"), 2);
   EXPECT_EQ(result.at("features"), "peers");
@@ -423,12 +423,13 @@ TEST_F(OnEmulatedGpu, NamesWhatItCannotDo) {
 }
 
 TEST_F(HoneGnn, WithoutAGpuTheCpuIsUsedUnlessAGpuIsAskedFor) {
-  const Outcome automatic = Train({"--epochs", "1", "--json"});  // command.h hides the machine's GPUs
+  const Outcome automatic = Train({"--epochs", "1", "--json"});  // command.h hides the machine's GPUs, so this runs on
+                                                                 // the CPU
   ASSERT_EQ(automatic.status, 0) << automatic.err;
   const json start = json::parse(automatic.out.substr(0, automatic.out.find('\n')));
   EXPECT_EQ(start.at("device"), "cpu");
   EXPECT_EQ(start.at("precision"), "fp32");
-  // The reason alone: what helps is told to who asks for a GPU.
+  // Only the reason is given. The remedy is for users who ask for a GPU.
   EXPECT_THAT(start.at("device_why").get<std::string>(), HasSubstr("--device auto: "));
   EXPECT_THAT(start.at("device_why").get<std::string>(), Not(HasSubstr("--device cpu")));
   EXPECT_THAT(Run({"train", kGraph, "--device", "cuda"}).err, HasSubstr("--device cpu"));

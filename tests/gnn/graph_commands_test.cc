@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone-gnn convert`, `generate` and `info` as a user types them: results, exit statuses, and the page about them.
+// Tests `hone-gnn convert`, `generate` and `info` as a user types them: results, exit statuses, and the page about
+// them.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -46,7 +47,7 @@ TEST_F(HoneGnnGraphs, GeneratesWhatTheNameStandsFor) {
 }
 
 TEST_F(HoneGnnGraphs, ConvertsAndDescribes) {
-  // A 6-cycle, one direction of each edge.
+  // The graph is a 6-cycle with one direction of each edge.
   const std::string source = Write("cycle.csv", "source,target\n0,1\n1,2\n2,3\n3,4\n4,5\n5,0\n");
   const std::string path = scratch_ / "cycle.hgraph";
   const Outcome made = Run({"convert", source, path, "--symmetrize", "--self-loops", "add"});
@@ -88,8 +89,8 @@ TEST_F(HoneGnnGraphs, NamesOfClassesAreKeptAndAnswered) {
   EXPECT_THAT(Run({"serve", nameless, run, "--names"}).err, HasSubstr("has no names of classes; leave the option out"));
 }
 
-// A folder as a user of PyTorch saves it: masks are read, what is not read is named, and a mask that was saved under
-// the name of another file is not taken for the splits.
+// A folder as a user of PyTorch saves it: masks are read, files that are not read are named, and a mask saved under
+// another file's name is not taken for the splits.
 TEST_F(HoneGnnGraphs, MasksAreReadAndWhatIsNotReadIsNamed) {
   const auto array = [&](const std::string& name, const std::string& type, const std::string& shape,
                          const std::string& items) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several processes that train one model: the same bits on any number of them, and all of them end when one does.
+// Tests several processes that train one model: any number of them gives the same bits, and when one ends, all of them
+// end.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -22,14 +23,15 @@ namespace {
 
 using testing::HasSubstr;
 
-// Ranks of the run that logs to `log` that have not ended, by the environment they were started with.
+// Returns the processes of the run that logs to `log` that have not ended, of one rank or of all (-1). Their
+// environment identifies them.
 std::vector<pid_t> RanksOf(const std::string& log, int rank = -1) {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     pid_t pid = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
-    const Result<std::string> environment = ReadFile(entry.path() / "environ");  // empty once it has ended
+    const Result<std::string> environment = ReadFile(entry.path() / "environ");  // empty once the process has ended
     if (!environment.ok()) continue;
     const std::string text = '\0' + *environment;
     const auto has = [&](const std::string& variable) { return text.find('\0' + variable) != std::string::npos; };
@@ -41,7 +43,8 @@ std::vector<pid_t> RanksOf(const std::string& log, int rank = -1) {
 
 class Ranks : public HoneGnn {
  protected:
-  // Where silence is not the subject, none is found: a rank that waits for a processor is silent too.
+  // The default timeout is long, so that tests about other things find no silent rank: a rank that waits for a
+  // processor is silent too.
   std::vector<std::string> TrainArguments(std::vector<std::string> more, const char* rank_timeout = "300") {
     std::vector<std::string> arguments = {"train", kGraph, "--fanout", "4,4",       "--hidden", "16",     "--batch",
                                           "32",    "--lr", "0.01",     "--threads", "1",        "--quiet"};
@@ -49,7 +52,7 @@ class Ranks : public HoneGnn {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Arguments(arguments);
   }
-  // Its standard error goes to `log`.
+  // Starts a command whose standard error goes to `log`.
   ChildProcess Start(const std::vector<std::string>& argv, const std::string& log,
                      std::vector<std::string> variables = {}) {
     std::string command = "exec";  // the shell's process becomes the program's
@@ -66,7 +69,7 @@ class Ranks : public HoneGnn {
     EXPECT_TRUE(bytes.ok()) << bytes.status().message();
     return bytes.ok() ? *bytes : std::string();
   }
-  // A run of 3 ranks that will not end by itself, in its second epoch or later.
+  // Starts a run of 3 ranks that does not end by itself, and waits until it is in its second epoch or later.
   ChildProcess StartEndless(const std::string& folder, const std::string& log) {
     ChildProcess child = Start(EndlessArguments(folder), log);
     if (!IsInItsSecondEpoch(child, folder)) ADD_FAILURE() << Bytes(log);
@@ -76,15 +79,15 @@ class Ranks : public HoneGnn {
   std::vector<std::string> EndlessArguments(const std::string& folder, RankTimeout... rank_timeout) {
     return TrainArguments({"--ranks", "3", "--epochs", "1000000", "--save-every", "2", "--checkpoint", folder}, rank_timeout...);
   }
-  // Waits for it; false: it has ended.
+  // Waits for the second epoch; false if the run has ended instead.
   static bool IsInItsSecondEpoch(ChildProcess& child, const std::string& folder) {
     while (!FileExists(folder + "/best.safetensors")) {
       if (child.Wait(0.005).has_value()) return false;
     }
     return true;
   }
-  // Goes on from `folder` to the end of the epoch after the one it stands in, and expects the bytes of a run by one
-  // process that was never interrupted.
+  // Resumes from `folder` and trains to the end of the following epoch. Expects the bytes of a run by one process that
+  // was never interrupted.
   void ExpectResumesToTheBit(const std::string& folder) {
     const std::string epochs = std::to_string(LoadModel(folder + "/last.safetensors", {})->epoch + 1);
     const Outcome resumed = Run({"train", kGraph, "--resume", folder, "--epochs", epochs, "--ranks", "3", "--quiet"});
@@ -154,8 +157,8 @@ TEST_F(Ranks, AKilledOneEndsAllAndTheRunGoesOnToTheSameBits) {
   }
 }
 
-// On GPUs (emulated ones) that share features and write their gradients into one another's memory: a kernel that waits for
-// the lost rank is let go, and what was saved goes on by one rank alone.
+// The (emulated) GPUs share features and write gradients into each other's memory. A kernel that waits for the lost
+// rank must be released, and one rank alone can resume the run.
 TEST_F(Ranks, AKilledOneLetsGoOfTheGpuThatWaitsForIt) {
   const std::string folder = scratch_ / "run", log = scratch_ / "log";
   const std::string program = HONE_BINARY_DIR "/tests/hone-gnn-emulated";
@@ -182,7 +185,8 @@ TEST_F(Ranks, AKilledOneLetsGoOfTheGpuThatWaitsForIt) {
 }
 
 TEST_F(Ranks, AHungOneIsFoundByItsSilence) {
-  // A rank that waits for a processor for so long is silent as well; where one is before it is stopped: with twice the time.
+  // A rank that waits for a processor for this long is silent as well. If that happened to a rank before one is
+  // stopped, the test is repeated with twice the time.
   for (int seconds = 3; seconds < 200; seconds *= 2) {
     const std::string timeout = std::to_string(seconds), folder = scratch_ / ("hung" + timeout), log = folder + ".log";
     const std::string silent = "was lost: no heartbeat for " + timeout + " s";
@@ -197,7 +201,7 @@ TEST_F(Ranks, AHungOneIsFoundByItsSilence) {
     ASSERT_TRUE(end.has_value());
     EXPECT_EQ(end->exit_status, 3) << end->Describe();
     EXPECT_THAT(Bytes(log), HasSubstr(silent));
-    EXPECT_TRUE(RanksOf(log).empty());  // the stopped one too
+    EXPECT_TRUE(RanksOf(log).empty());  // the stopped rank has ended too
     return;
   }
   FAIL() << "no run came to its second epoch";
@@ -226,7 +230,7 @@ TEST_F(Ranks, GoWithTheirLauncher) {
 }
 
 TEST_F(Ranks, UnderMpirunFindOneAnotherAndRefuseOptionsAndGraphsThatDiffer) {
-  // What Open MPI's mpirun sets; nothing else tells the ranks of each other.
+  // Open MPI's mpirun sets these variables; the ranks have no other way to find each other.
   const auto variables = [&](int rank, const std::string& job) {
     return std::vector<std::string>{"OMPI_COMM_WORLD_RANK=" + std::to_string(rank), "OMPI_COMM_WORLD_SIZE=2",
                                     "OMPI_COMM_WORLD_LOCAL_RANK=" + std::to_string(rank),

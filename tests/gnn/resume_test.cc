@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs that are killed or interrupted, at whatever instant, and go on.
+// Tests runs that are killed or interrupted at any instant, and then resumed.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 namespace hone::gnn {
 namespace {
 
-// Which file it is that lies at `path`: every save puts another one there.
+// Identifies the file at a path: every save puts a new file there.
 struct FileIdentity {
   ino_t inode = 0;
   int64_t changed_ns = 0;
@@ -27,7 +27,7 @@ FileIdentity Identify(const std::string& path) {
   return {info.st_ino, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
 }
 
-// Waits until `path` was seen to change `times` times, however long that takes; false: the child ended before.
+// Waits until `path` has changed `times` times, however long that takes; false if the child ended before.
 bool WaitForChanges(ChildProcess& child, const std::string& path, FileIdentity seen, int64_t times) {
   for (int64_t changes = 0; changes < times;) {
     if (child.Wait(0.0005).has_value()) return false;
@@ -71,10 +71,10 @@ TEST_F(Interrupted, KilledAtAnyInstantTheRunEndsWithTheBytesOfAnUninterruptedOne
                                       : Arguments({"train", kGraph, "--resume", folder, "--threads",
                                                    round % 2 == 0 ? "1" : "2", "--save-every", "1", "--quiet"}));
     if (round % 3 == 0) {
-      usleep(static_cast<useconds_t>(rng.Below(20000)));  // dies while it starts up, mostly
+      usleep(static_cast<useconds_t>(rng.Below(20000)));  // mostly killed while it starts up
     } else if (WaitForChanges(child, last, before, 2 + static_cast<int64_t>(rng.Below(6)))) {
-      // The first change is the state it began with; the second a step more. So the test ends, however slow the
-      // machine is. Somewhere within the next steps:
+      // The first change saves the state that the run began with, the second one more step. So each round makes
+      // progress, however slow the machine is. The kill comes within the next steps.
       usleep(static_cast<useconds_t>(rng.Below(3000)));
     }
     child.Kill();
@@ -86,13 +86,13 @@ TEST_F(Interrupted, KilledAtAnyInstantTheRunEndsWithTheBytesOfAnUninterruptedOne
     }
     ASSERT_TRUE(end->success()) << end->Describe();
     if (killed >= 3) break;
-    // This test was kept from the processor while the run went through: nothing is shown by that, so anew.
+    // The run finished while this test had no processor. That proves nothing, so the test begins again.
     std::filesystem::remove_all(folder);
     killed = 0;
   }
   EXPECT_TRUE(Bytes(last) == Bytes(scratch_ / "whole/last.safetensors"));
   EXPECT_TRUE(Bytes(folder + "/best.safetensors") == Bytes(scratch_ / "whole/best.safetensors"));
-  // What a kill left of a file half-written was cleared away by the next run.
+  // The next run removed the half-written file that a kill had left.
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     EXPECT_EQ(entry.path().extension(), ".safetensors") << entry.path();
   }
@@ -100,7 +100,7 @@ TEST_F(Interrupted, KilledAtAnyInstantTheRunEndsWithTheBytesOfAnUninterruptedOne
 
 TEST_F(Interrupted, ASignalEndsTheRunAfterItsStepAndSaysHowToGoOn) {
   const std::string folder = scratch_ / "stopped";
-  // Long enough that the signal comes before the end; what matters is that it ends at once.
+  // The run is long enough that the signal comes before its end. It must end at once.
   const std::string log = scratch_ / "out";
   std::string command = "exec";  // the shell's process becomes the program's
   for (const std::string& argument : TrainArguments(folder))

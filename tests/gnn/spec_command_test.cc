@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models from files, as a user trains and uses them: from TOML to predictions, and what a wrong file or flag is told.
+// Tests models from files as a user trains and uses them: from TOML to predictions, and the errors for wrong files and
+// options.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -41,7 +42,7 @@ TEST_F(HoneGnnModels, AFileTrainsGoesOnAndPredicts) {
   ASSERT_EQ(more.status, 0) << more.err;
   EXPECT_THAT(more.out, HasSubstr("gcn of 2 layers"));
 
-  // Chance is the share of the largest of 40 classes.
+  // An accuracy by chance would be the share of the largest of 40 classes.
   for (const std::vector<std::string>& how :
        {std::vector<std::string>{"--full"}, std::vector<std::string>{"--fanout", "10,10"}}) {
     std::vector<std::string> arguments = {"infer", kGraph, run, "--json", "--nodes", "test", "--confusion"};
@@ -63,7 +64,7 @@ TEST_F(HoneGnnModels, AFileTrainsGoesOnAndPredicts) {
   }
   const Outcome served = RunProgram(Arguments({"serve", kGraph, run, "--quiet"}), Environment(), "3 4 5\n");
   EXPECT_EQ(served.status, 0) << served.err;
-  // The checkpoint's spec is compared with one that is named.
+  // A spec that the command names is compared with the checkpoint's.
   EXPECT_EQ(Run({"infer", kGraph, run, "--model", Example("gcn"), "--quiet"}).status, 0);
   const Outcome other = Run({"infer", kGraph, run, "--model", Example("residual_gat")});
   EXPECT_EQ(other.status, 2);
@@ -73,7 +74,7 @@ TEST_F(HoneGnnModels, AFileTrainsGoesOnAndPredicts) {
   EXPECT_THAT(published.err, HasSubstr("says that its model is another (gcn of 2 layers"));
 }
 
-// The first block of `language` in a document.
+// Returns the first block of `language` in a document.
 std::string BlockOf(const std::string& document, const std::string& language) {
   const std::string begin = "```" + language + "\n";
   const size_t at = document.find(begin) + begin.size();
@@ -99,7 +100,7 @@ TEST_F(HoneGnnModels, TheDocumentsExampleRunsAndItsMessagesAreTheProgram) {
     EXPECT_TRUE(write(text));
     const Outcome outcome = shell("hone-gnn models gcn.toml" + more);
     EXPECT_EQ(outcome.status, 2);
-    // The name of the program and of the file stand before what the check itself says.
+    // The program's name and the file's stand before the checker's own message.
     const std::string_view err(outcome.err);
     const size_t at = err.find("model 'gcn'");
     return std::string(at == std::string_view::npos ? err.substr(err.find("gcn.toml")) : err.substr(at));

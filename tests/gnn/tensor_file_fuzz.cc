@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libFuzzer's entry into the reader of checkpoints and weights: the file, and what its metadata says of a run.
+// Defines libFuzzer's entry point for the reader of checkpoints and weights: the file, and the metadata about its run.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every shipped task passes the linter: its oracle reproduces the cases worked out by hand, its seed is right on every
-// check case and input set, its tolerance stands between honest kernels and imprecise ones.
+// Tests that every shipped task passes the linter: its oracle reproduces the hand-worked cases, its seed is right on
+// every check case and input set, and its tolerance separates honest kernels from imprecise ones.
 //
-// On the simulated GPU; HONE_TEST_DEVICE=cuda:0 lints on a GPU instead. Ten compilations of an oracle in other
-// precisions are most of what a task costs. They say something new only when the task changes, or the linter:
-// linted_whole.txt has the hashes of the tasks that passed all of it, and such a task is linted without them, unless it
-// is one of the three that stand for the linter. HONE_TEST_WHOLE=1 lints all tasks whole (`make test-whole`), and
-// HONE_TEST_LINTED=FILE adds the line of each that passed to FILE. `hone tasks check` always lints whole.
+// Runs on the simulated GPU; HONE_TEST_DEVICE=cuda:0 lints on a GPU instead. Most of the time of a task goes into ten
+// compilations of its oracle in other precisions. Their result only changes when the task or the linter changes. So
+// linted_whole.txt has the hashes of the tasks that passed all of it, and these tasks are linted without the
+// compilations, except for the three that test the linter itself. HONE_TEST_WHOLE=1 lints all tasks whole (`make
+// test-whole`), and HONE_TEST_LINTED=FILE adds the line of each task that passed to FILE. `hone tasks check` always
+// lints whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ std::vector<std::string> TaskNames() {
   return names;
 }
 
-// The line of linted_whole.txt for a task: its name, and a hash of the names and contents of its files.
+// Returns the line of linted_whole.txt for a task: its name, and a hash of the names and contents of its files.
 std::string LineOf(const std::string& task) {
   const std::filesystem::path folder = std::filesystem::path(HONE_SOURCE_DIR "/tasks") / task;
   std::vector<std::filesystem::path> files;
@@ -50,7 +51,7 @@ std::string LineOf(const std::string& task) {
 }
 
 bool IsLintedWhole(const std::string& task) {
-  // Of a pointwise task, of one in half precision, and of one that reads through indices.
+  // One of these is a pointwise task, one is in half precision, and one reads through indices.
   static const std::set<std::string> kAlways = {"relu", "silu_and_mul", "gather_mean"};
   if (std::getenv("HONE_TEST_WHOLE") != nullptr || kAlways.contains(task)) return true;
   const std::string known = "\n" + ReadFile(HONE_SOURCE_DIR "/tests/tasks/linted_whole.txt").value();
@@ -65,7 +66,8 @@ TEST_P(LintShippedTask, FindsNothingWrong) {
   EvaluatorOptions options;
   const char* device = std::getenv("HONE_TEST_DEVICE");
   options.device = device == nullptr ? "sim" : device;
-  options.launch_limit_seconds = options.compile_limit_seconds = 200;  // on the simulated GPU the host's processors run all
+  options.launch_limit_seconds = options.compile_limit_seconds = 200;  // on the simulated GPU a launch takes the host's
+                                                                       // processors that long
   options.executable = HONE_BINARY_DIR "/bin/hone";
   options.cache_directory = HONE_BINARY_DIR "/tests/cache";
   const LintScope whole, part{.precision = false, .hidden_draws = 1};

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks beside this file that the format was widened for: losses of one number (losses/) and rows scattered by index
-// (scatter/). Each passes the linter, its seed is right under every secret seed, and answers that cost nothing are
+// Tests kinds of tasks that tasks/ has no example of: losses of one number (losses/) and rows scattered by index
+// (scatter/). Each passes the linter, its seed is right with every secret seed, and answers that cost nothing are
 // wrong.
 //
-// On the simulated GPU; HONE_TEST_DEVICE=cuda:0 runs them on a GPU instead.
+// Runs on the simulated GPU; HONE_TEST_DEVICE=cuda:0 runs the tasks on a GPU instead.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

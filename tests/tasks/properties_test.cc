@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task whose outputs have more than one right value (properties/): every right one passes, each planted error fails,
-// and the linter finds properties that ask for too little.
+// Tests a task whose outputs have more than one right value (properties/): every right value passes, each planted error
+// fails, and the linter finds properties that ask for too little.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(Properties, OtherPlacesOfEqualElementsThanTheOraclesAreRight) {
 
 TEST(Properties, APlaceNamedTwiceAndAPlaceOfAnotherElementAreWrong) {
   const Task task = TopK();
-  // Right values; of equal elements the first is named each time.
+  // The values are right, but of equal elements the first is named each time.
   const Evaluation twice = JudgedTopK(
       task,
       Replaced(

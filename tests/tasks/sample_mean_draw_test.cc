@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// tasks/sample_mean asks for the engine's own draws: its cases worked by hand, which the linter holds its oracle to, are
-// worked out again here with gnn/sample/draw.h. A kernel that wins the task can go back into the engine.
+// tasks/sample_mean requires the draws of the graph engine. This test computes the task's hand-worked cases, which its
+// oracle must reproduce, with gnn/sample/draw.h. So a kernel that wins the task can be used in the engine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-constexpr uint32_t kHop = 2;  // the task's
+constexpr uint32_t kHop = 2;  // the hop that the task draws for
 
 std::vector<int64_t> Integers(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
@@ -61,8 +61,8 @@ TEST(SampleMeanTask, ItsHandCasesAreWhatTheEngineDraws) {
     ASSERT_EQ(written.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(written[i], expected[i], 1e-9) << i;
   }
-  EXPECT_GE(drawn, 6);     // not only rows that give all they have
-  EXPECT_GE(replaced, 1);  // and Floyd's rule
+  EXPECT_GE(drawn, 6);     // some rows have more neighbors than are drawn
+  EXPECT_GE(replaced, 1);  // some draws are replaced by Floyd's rule
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What holds for every folder under tasks/: it loads, its plans resolve for every shape it may be asked for, its cases
-// are affordable and reach the corners where kernels go wrong. Nothing runs here; lint_shipped_tasks_test.cc runs
-// them.
+// Tests every folder under tasks/: it loads, its plans resolve for every shape that may be asked for, and its cases are
+// affordable and reach the corners where kernels go wrong. Nothing runs here; lint_shipped_tasks_test.cc runs the
+// tasks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace hone {
 namespace {
 
 constexpr double kLargestTimedBytes = 16e9;
-// Check cases also run on the simulated GPU, several times each.
+// Limits on a check case, which also runs on the simulated GPU, several times.
 constexpr int64_t kCheckedElements = 3'000'000;
 constexpr double kCheckedProducts = 6e6;
 constexpr int kHiddenDraws = 50;
@@ -53,7 +53,7 @@ class ShippedTask : public testing::TestWithParam<std::string> {
     task_ = std::move(*loaded);
   }
 
-  // Every shape the task names itself, and many that it may be asked for.
+  // Returns every shape that the task names, and many that it may be asked for.
   std::vector<Case> AllCases() const {
     std::vector<Case> cases = task_.cases;
     for (const HandCase& hand : task_.hand_cases) cases.push_back({hand.dims, CaseRole::kCheck});
@@ -101,12 +101,12 @@ TEST_P(ShippedTask, IsNamedAfterItsFolderAndSaysWhatItComputes) {
   EXPECT_EQ(task_.name, GetParam());
   EXPECT_FALSE(task_.summary.empty());
   EXPECT_FALSE(task_.seed_source.empty());
-  // Rows that are written where an index says belong to no slice of what they are written into.
+  // If an index says where rows are written, the rows belong to no slice of the tensor that they are written into.
   const bool scatters = std::any_of(task_.tensors.begin(), task_.tensors.end(), [](const TensorSpec& tensor) {
     return tensor.values.index_order == IndexOrder::kDistinct && tensor.values.padding > 0;
   });
   EXPECT_EQ(task_.slice.empty(), scatters);
-  // Outputs with more than one right value are vouched for by examples.
+  // Outputs with more than one right value have examples instead of hand-worked cases.
   const bool examples = task_.toml.find("[[example]]") != std::string::npos;
   EXPECT_EQ(task_.hand_cases.empty(), examples);
   for (const auto& [dim, description] : task_.dims) EXPECT_FALSE(description.empty()) << dim;
@@ -128,7 +128,7 @@ TEST_P(ShippedTask, PlansResolveForEveryShapeAndBinding) {
   }
 }
 
-// An alternative that no check case reaches is an alternative that nobody checks.
+// No check would cover an alternative of the plan that no check case reaches.
 TEST_P(ShippedTask, CheckCasesReachEveryAlternativeOfTheSeed) {
   Result<Candidate> seed = ParseCandidate(task_.seed_source, "seed.cu", task_);
   ASSERT_TRUE(seed.ok());
@@ -176,7 +176,7 @@ TEST_P(ShippedTask, ChecksEmptyOddAndSingleSizes) {
         return one.role == CaseRole::kCheck && holds(one.dims.at(name));
       });
     };
-    // A gather from no rows at all has nothing that its indices could point to.
+    // A gather from no rows has no row that its indices could name.
     if (dim != "num_src") {
       EXPECT_TRUE(any([](int64_t size) { return size == 0; })) << dim << " is never 0";
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulated GPU judges several candidates at a time, each in a session of its own, and says of each what it says
-// of it alone.
+// Tests that the simulated GPU, judging several candidates at a time in a session each, gives each the verdict that it
+// gets alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 EvaluatorOptions Options() {
   EvaluatorOptions options;
   options.device = "sim";
-  options.launch_limit_seconds = options.compile_limit_seconds = 200;  // the host's processors run all
+  options.launch_limit_seconds = options.compile_limit_seconds = 200;  // the host's processors run all launches
   options.executable = HONE_BINARY_DIR "/bin/hone";
   options.cache_directory = HONE_BINARY_DIR "/tests/cache";
   return options;
