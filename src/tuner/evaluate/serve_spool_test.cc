@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests are about a worker whose machine fails: no bundle is answered because of that, none is lost, and the
+// These tests serve a spool on a machine that fails: no bundle is answered because of that, none is lost, and the
 // reason is kept.
 #include "tuner/evaluate/serve_spool.h"
 
@@ -123,7 +123,8 @@ TEST_F(ServeSpool, AFailureOfTheMachineThatPassesIsTriedAgain) {
   EXPECT_FALSE(In("failed") || In("pending") || In("running"));
 }
 
-// A batch system signals a job's compilers too, and a compiler that was ended says no more than one that refuses.
+// A batch system signals a job's compilers too, and a compiler that a signal ended looks like one that refuses a
+// source.
 TEST_F(ServeSpool, AVerdictThatASignalMayHaveCausedIsNoAnswer) {
   class Signalled : public FailingEvaluator {
    public:
@@ -191,7 +192,8 @@ TEST_F(ServeSpool, BundlesAreClaimedInTheOrderOfTheirSubmission) {
     ASSERT_TRUE(spool_->Submit(task_, request_).ok());
     ids.push_back(Spool::BundleId(task_, request_));
   }
-  // The times are an hour apart, so that no file system's clock is too coarse; the first submitted is the newest.
+  // The files get times an hour apart, which any file system can store. The bundle submitted first gets the newest
+  // time.
   auto time = std::filesystem::file_time_type::clock::now();
   for (const std::string& id : ids) {
     time -= std::chrono::hours(1);
@@ -205,7 +207,7 @@ TEST_F(ServeSpool, BundlesAreClaimedInTheOrderOfTheirSubmission) {
 TEST_F(ServeSpool, OnlyWhatHasBeenRunningForLongIsReleased) {
   const auto day_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);
   std::filesystem::last_write_time(folder_ / ("pending/" + id_ + ".json"), day_ago);
-  ASSERT_EQ(Spool(folder_.path()).Claim().value().size(), 1u);  // and dies
+  ASSERT_EQ(Spool(folder_.path()).Claim().value().size(), 1u);  // the claiming Spool is destroyed, like a dead worker's
   ASSERT_TRUE(spool_->Release(3600).ok());
   EXPECT_TRUE(In("running"));
   std::filesystem::last_write_time(folder_ / ("running/" + id_ + ".json"), day_ago);
@@ -312,7 +314,7 @@ TEST_F(ServeSpool, ARequestWhoseNumbersCannotBeMeantIsAnsweredWithTheField) {
                 {"correctness_trials = 0", [](EvaluationRequest& r) { r.correctness_trials = 0; }},
                 {"time case 1", [](EvaluationRequest& r) { r.only_time_cases = {0, 1}; }}};
   SpoolServer server(evaluator_, *spool_, Quick());
-  EXPECT_EQ(server.Look().value().judged, 1);  // as it was
+  EXPECT_EQ(server.Look().value().judged, 1);  // the bundle was not changed
   evaluator_.calls = 0;
   for (const auto& [field, spoil] : spoilt) {
     EvaluationRequest request = request_;
@@ -323,7 +325,7 @@ TEST_F(ServeSpool, ARequestWhoseNumbersCannotBeMeantIsAnsweredWithTheField) {
     EXPECT_EQ(served.unreadable, 1) << field;
     EXPECT_THAT(spool_->Answer(id).status().message(), HasSubstr(field));
     EXPECT_FALSE(FileExists(folder_ / ("pending/" + id + ".json"))) << field;
-    // The sender does not leave such a bundle for others either.
+    // The submitting side refuses such a request too, so that it does not leave a bundle.
     const Result<Evaluation> sent = MakeSpoolEvaluator(folder_ / "sent").value()->Evaluate(task_, request);
     EXPECT_EQ(sent.status().code(), StatusCode::kInvalidArgument) << field;
     EXPECT_THAT(sent.status().message(), HasSubstr(field));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests cover baseline.toml and what is made of it: cuBLASLt as a candidate, PyTorch as a child process (a script
-// stands in for it), and the numbers in the evaluation.
+// These tests cover baseline.toml and its libraries: cuBLASLt as a host-mode candidate, PyTorch in a child process (a
+// script stands in for Python), and the numbers in the evaluation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -176,7 +176,8 @@ TEST_F(Libraries, AModulesProcessIsToldTheModuleAndIsConfined) {
   ASSERT_TRUE(task.ok()) << task.status().message();
   task->oracle_source = "class Scaled: pass\n";
   evaluation_.cases[0].dims = {{"rows", 64}};
-  // Stands in for Python: says where packages lie, then keeps what it is told in its own folder and tells of it.
+  // The script stands in for Python: it reports its packages' folders, checks its job and its sandbox, and prints
+  // times.
   ASSERT_TRUE(WriteFileAtomically(directory_ / "python3", R"(#!/bin/sh
 case "$2" in *sysconfig*) echo 'hone: {"executable": ")" + (directory_ / "python3") + R"(", "paths": []}'; exit 0;; esac
 cat > job
@@ -218,7 +219,7 @@ echo 'hone: {"case": 0, "times": {"eager": {"median": 20, "low": 18, "high": 22,
   EXPECT_THAT(*job, HasSubstr("\"dtype\":\"bfloat16\""));
 }
 
-// A case's times stand whatever happens to the process afterwards.
+// Times that were reported for a case stay, even if the process dies afterwards.
 TEST_F(Libraries, ProcessThatDiesLosesOnlyTheCasesItHadNotTold) {
   InstallPython(R"(echo 'hone: {"torch": "2.9", "cuda": "13.0"}'
 echo 'hone: {"case": 0, "times": {"eager": {"median": 20, "low": 18, "high": 22}, "compiled": {"median": 10, "low": 9, "high": 11}}}'
@@ -235,7 +236,7 @@ exit 3
   EXPECT_FALSE(third.libraries.at(1).time_us.has_value());
 }
 
-// Returns the program as a compiler would have returned it.
+// Returns a program that looks as if a compiler had compiled `source`.
 CompiledProgram Compiled(const Task& task, const std::string& source) {
   CompiledProgram program;
   Result<Candidate> candidate = ParseCandidate(source, "candidate.cu", task);
@@ -347,7 +348,7 @@ TEST_F(Libraries, TheChildSaysWhyPyTorchDoesNotLoad) {
   EXPECT_THAT(Torch()[0].detail, HasSubstr("PyTorch does not load in this python3 (made not to load)"));
 }
 
-// This PyTorch sees the GPU and has no code for it. It is a stand-in, because no such PyTorch could be had here.
+// A stand-in for a PyTorch that sees the GPU and has no code for it; the test cannot rely on such an installation.
 TEST_F(Libraries, TheChildSaysWhenPyTorchCannotUseTheGpu) {
   const Result<std::string> python = FindExecutable("python3", {"/usr/bin", "/usr/local/bin"});
   if (!python.ok()) GTEST_SKIP() << python.status().message();
@@ -375,7 +376,7 @@ TEST(DescribeLibraries, WhatIsMissingAtEveryShapeIsSaidOnce) {
                        {"torch_compiled", std::nullopt, std::nullopt, "PyTorch is not there: pip install torch"}};
     evaluation.cases.push_back(timed);
   }
-  evaluation.cases.emplace_back();  // a checked case has none
+  evaluation.cases.emplace_back();  // a check case, which has no libraries
   EXPECT_EQ(DescribeLibraries(evaluation, " "), " torch_eager, torch_compiled: PyTorch is not there: pip install torch\n");
   evaluation.cases[1].libraries = {{"torch_eager", 5.0, Interval{1, 1, 1}, "PyTorch 2"},
                                    {"torch_compiled", std::nullopt, std::nullopt, "no compiler"}};

@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times a PyTorch expression, eager and compiled, against a candidate, for `hone eval --libraries`.
 
-Reads one JSON object on standard input: the expression, its cases, and the candidate's modules and launches where it can be
-launched from here (candidate_launches.h). In place of the expression it may have "module", the task's own PyTorch module: its
-text, its class, and which tensors are its inputs and its state; problem.py then stands before this text. Writes lines on standard output, each "hone: " and a JSON object: {"torch", "cuda"}
-first, then for each case in order {"case", "times": {mode: {"median", "low", "high", "calls", "paired"} or {"error"}}}, times
-in microseconds a call; or {"error": sentence} in place of either. All cases run in this one process: PyTorch and its compiler
-take longer to wake than to time.
+Reads one JSON object on standard input: the expression, its cases, and, if the candidate can be launched from here, its
+modules and launches (candidate_launches.h). In place of the expression, the object may have "module", the task's own PyTorch
+module: its text, its class, and which tensors are its inputs and its state; problem.py then stands before this text.
 
-Each mode is captured in a CUDA graph where it can be and timed by events after the caches were flushed by reading. A graph of
-a short expression holds many calls, each on inputs and outputs of its own, so that what a launch costs the host does not
-count and no call finds its data in the cache. The candidate's graph holds as many, on the same inputs, and the two are timed
-in quads, ABBA or BAAB by a coin. Two graphs of the very same calls differ by some tenths of a percent for as long as they
-live, so both are captured anew after some quads. "paired" is the quotient of expression over candidate, {"median", "low", "high", "us",
-"apart"}, with the candidate's time and how far the results are apart, relative to their size; or {"error"}.
+Writes lines on standard output, each of them "hone: " and a JSON object. The first has the versions, {"torch", "cuda"}. One
+line for each case follows, in order: {"case", "times": {mode: {"median", "low", "high", "calls", "paired"} or {"error"}}},
+with times in microseconds per call. {"error": sentence} may replace either. All cases run in this one process, because
+PyTorch and its compiler take longer to start than the timing takes.
+
+Each mode is captured in a CUDA graph if possible, and timed by events after the caches were flushed by reading. The graph of
+a short expression holds many calls, each with inputs and outputs of its own, so that the time does not include the host's
+cost of a launch and no call finds its data in a cache. The candidate's graph holds as many calls on the same inputs, and the
+two are timed in quads, ABBA or BAAB by a coin. The times of two graphs of the same calls differ by some tenths of a percent
+for as long as the graphs live, so both are captured anew after some quads. "paired" is {"median", "low", "high", "us",
+"apart"}: median and interval of the expression's time over the candidate's, the candidate's time, and the relative
+difference of the results; or {"error"}.
 """
 import ctypes
 import json
@@ -22,10 +25,10 @@ import math
 import random
 import sys
 
-SHORT_US = 200  # below that, many calls to a sample
-MOST_CALLS = 64
-MOST_BYTES = 4 << 30  # of all inputs of a sample
-QUADS_A_GRAPH = 5  # then both are captured anew
+SHORT_US = 200  # a call shorter than this is timed with others in one sample
+MOST_CALLS = 64  # limit on the calls of a sample
+MOST_BYTES = 4 << 30  # limit on the bytes of all inputs and outputs of a sample
+QUADS_A_GRAPH = 5  # after so many quads, both graphs are captured anew
 
 
 def tell(answer):
@@ -47,7 +50,7 @@ class Config(ctypes.Structure):  # CUlaunchConfig
 
 
 class Modules:
-    """The candidate's cubins in the current context."""
+    """The candidate's cubins, loaded in the current CUDA context."""
 
     def __init__(self, images):
         self.cuda = ctypes.CDLL("libcuda.so.1")
@@ -74,7 +77,7 @@ class Modules:
 
 
 class Candidate:
-    """A case's launches. `tensors` of a call: inputs and outputs by name."""
+    """The candidate's launches for one case. run() takes `tensors`, the inputs and outputs by name."""
 
     def __init__(self, modules, launches, empty):
         self.modules, self.launches, self.empty = modules, launches, empty
@@ -128,7 +131,7 @@ def main():
         torch.manual_seed(job["seed"])
         flush = torch.zeros(max(64 << 20, 4 * job["l2_bytes"]) // 4, device=device)
         torch.cuda.synchronize()
-    except Exception as error:  # built for another generation of GPUs, say
+    except Exception as error:  # PyTorch was built for another generation of GPUs, say
         lines = str(error).strip().splitlines()
         fail(f"PyTorch {torch.__version__} (CUDA {torch.version.cuda}) cannot use this GPU ({lines[0] if lines else type(error).__name__}): "
              "install a build for it and for this driver's CUDA version")
@@ -138,7 +141,7 @@ def main():
     def draw(spec):
         shape, dtype = spec["shape"], getattr(torch, spec["dtype"])
         if spec["distribution"] == "index":
-            low, order = int(spec["low"]), spec["order"]  # order: of hone::IndexOrder
+            low, order = int(spec["low"]), spec["order"]  # order: a value of hone::IndexOrder
             bound = max(1, spec["bound"] - low)
             if order == 1:  # no value twice in the tensor
                 values = torch.randperm(bound, device=device)[: math.prod(shape)].reshape(shape)
@@ -153,7 +156,7 @@ def main():
             if spec["padding"] > 0:
                 values[torch.rand(shape, device=device) < spec["padding"]] = -1
             return values.to(dtype)
-        if spec["distribution"] == "offsets":  # of rows whose lengths are as skewed as the task's
+        if spec["distribution"] == "offsets":  # of rows with log-normal lengths, as skewed as the judge's
             ends = torch.randn(shape[-1] - 1, device=device, dtype=torch.float64).mul_(1.4).exp_().cumsum(0)
             ends = (ends / ends[-1] * spec["bound"]).round_() if len(ends) > 0 else ends
             return torch.cat((ends.new_zeros(1), ends)).to(dtype)
@@ -196,11 +199,11 @@ def main():
     def captured(call, sets):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            kept = [call(*arguments) for arguments in sets]  # each has memory of its own
+            kept = [call(*arguments) for arguments in sets]  # keeps the outputs, so that each has memory of its own
         return graph, kept
 
     def summary(values):
-        """The median, and ends of its 95 % interval by ranks."""
+        """Returns the median and the ends of its 95 % interval, by ranks."""
         values = sorted(values)
         half = 0.98 * len(values) ** 0.5
         low = max(0, int(len(values) / 2 - half))
@@ -220,7 +223,7 @@ def main():
         return worst
 
     def time(call, names, sets, more, candidate):
-        """`more` makes sets of inputs up to the number it is given; `candidate` may be None."""
+        """Times `call` on `sets` of inputs. `more(n)` returns n sets. `candidate`: timed beside it; may be None."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -231,7 +234,7 @@ def main():
         out = [out] if torch.is_tensor(out) else list(out)
         touched = sum(t.numel() * t.element_size() for t in sets[0] + out)
         calls = 1
-        theirs = mine = None  # graphs, and the results they write
+        theirs = mine = None  # graphs of expression and candidate, each with the outputs that it writes
         try:
             theirs = captured(call, sets[:1])
             once = sorted(sample(theirs[0].replay) for _ in range(3))[1]
@@ -241,7 +244,7 @@ def main():
             if calls > 1:
                 theirs = None
                 theirs = captured(call, more(calls))
-        except Exception:  # what synchronizes or allocates by itself cannot be captured
+        except Exception:  # an expression that synchronizes or allocates by itself cannot be captured
             torch.cuda.synchronize()
             theirs, calls = None, 1
         capturable = theirs is not None
@@ -273,13 +276,13 @@ def main():
                     elif capturable and quad > 0:
                         theirs = None
                         theirs = captured(call, sets[:calls])
-                for is_mine in order:  # not kept: clocks rise, graphs reach the device
+                for is_mine in order:  # these samples are not kept: clocks rise, and graphs are uploaded
                     sample(mine[0].replay if is_mine else run)
                 if difference is None:
                     difference = apart(list(outputs[0].values()), out)
                     out = None
             first = coin.random() < 0.5
-            samples = {True: [], False: []}  # of the candidate; of the expression
+            samples = {True: [], False: []}  # True: times of the candidate; False: times of the expression
             for is_mine in (first, not first, not first, first):
                 samples[is_mine].append(sample(mine[0].replay if is_mine else run) / calls)
             mine_us += samples[True]
@@ -289,7 +292,7 @@ def main():
         return {**summary(theirs_us), "calls": calls, "paired": paired}
 
     def module_call(case):
-        """The module as a function of the task's tensors by name, those of its state among them."""
+        """Returns the module as a function of the task's tensors by name, which include the module's state."""
         told = job["module"]
         path = "reference.py"  # torch.compile reads a module's source from its file
         with open(path, "w", encoding="utf-8") as file:
@@ -311,7 +314,7 @@ def main():
 
     def one_case(case):
         scope = {"torch": torch, "F": torch.nn.functional, **case["dims"], **case["scalars"]}
-        # Parameters, not globals, so that the compiled form takes tensors as a model's layer would.
+        # State and inputs are parameters, so that the compiled function takes them as a model's layer would.
         if "module" in job:
             scope["expression"] = module_call(case)
         else:
@@ -335,7 +338,7 @@ def main():
             try:
                 call = scope["expression"]
                 if mode == "compiled":
-                    torch._dynamo.reset()  # what the case before left
+                    torch._dynamo.reset()  # forgets what was compiled for earlier cases
                     call = torch.compile(call, dynamic=False)
                 times[mode] = time(call, names, sets, more, candidate)
                 if candidate is None and reason:

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compile cache over a counting compiler: what is remembered, what is not, and what damage it survives.
+// These tests run the compile cache over a compiler that counts its calls: which outcomes are kept, which are not, and
+// which damage to the folder the cache survives.
 #include "tuner/evaluate/compile/compile_cache.h"
 
 #include <sys/resource.h>
@@ -102,7 +103,7 @@ class CompileCacheTest : public ::testing::Test {
 TEST_F(CompileCacheTest, TheSecondAnswerIsTheFirstFromDisk) {
   const CompiledModule first = Open()->Compile(Unit("x")).value();
   EXPECT_FALSE(first.from_cache);
-  const auto cache = Open();  // another process would do the same
+  const auto cache = Open();  // as another process would open the folder
   const CompiledModule second = cache->Compile(Unit("x")).value();
   EXPECT_EQ(compiles_, 1);
   EXPECT_TRUE(second.from_cache);
@@ -130,10 +131,10 @@ TEST_F(CompileCacheTest, RejectionsAreRememberedAndAccidentsAreNot) {
   EXPECT_EQ(compiles_, 3);
   for (int i = 0; i < 2; ++i) EXPECT_FALSE(cache->Compile(Unit("status")).ok());
   EXPECT_EQ(compiles_, 5);
-  // Another folder of CUTLASS may be given the next time.
+  // Not kept: the next compile may find CUTLASS.
   for (int i = 0; i < 2; ++i) EXPECT_EQ(cache->Compile(Unit("lacking")).value().verdict, Verdict::kUnsupported);
   EXPECT_EQ(compiles_, 7);
-  // Another machine may have more memory.
+  // Not kept: another machine may have more memory.
   for (int i = 0; i < 2; ++i) EXPECT_EQ(cache->Compile(Unit("huge")).value().verdict, Verdict::kCompileError);
   EXPECT_EQ(compiles_, 9);
 }
@@ -182,7 +183,8 @@ TEST_F(CompileCacheTest, DamageOfAnyByteIsNoticedRemovedAndRepaired) {
 
 TEST_F(CompileCacheTest, TheLeastRecentlyUsedGoFirst) {
   const auto cache = Open(100000, 9000);
-  // The entries are a minute apart: files written together may get one time, and which goes first would then be chance.
+  // The entries are given times a minute apart, because files written together may have the same time, and chance would
+  // decide which is removed first.
   const auto now = fs::file_time_type::clock::now();
   std::set<std::string> known;
   for (int i = 0; i < 10; ++i) {

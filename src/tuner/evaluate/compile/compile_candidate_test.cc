@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests go from a candidate's text to a program: every module that a plan needs and no more, with the real NVRTC
-// for every task that Hone ships. They are skipped, with the reason, where NVRTC is not installed.
+// These tests compile a candidate's text to a program: every module that the plan needs and no other. The seeds of the
+// shipped tasks are compiled with the real NVRTC; those tests are skipped, with the reason, where it is not installed.
 #include "tuner/evaluate/compile/compile_candidate.h"
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-// This compiler answers with the unit's own text and refuses units whose text asks for that.
+// This compiler returns the unit's own text as the image, and refuses units whose text asks for that.
 class EchoCompiler : public Compiler {
  public:
   Result<CompiledModule> Compile(const TranslationUnit& unit) override {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cubin reader against the compiler's own figures: nvcc --resource-usage tells what ptxas counted, and the
-// reader must find the same in the bytes. Skipped, with the reason, where nvcc is not installed.
+// These tests compare the cubin reader with the compiler's own figures: nvcc --resource-usage prints what ptxas
+// counted, and the reader must find the same in the bytes. They are skipped, with the reason, where nvcc is not
+// installed.
 #include "tuner/evaluate/compile/cubin_reader.h"
 
 #include <map>
@@ -51,7 +52,8 @@ struct Figures {
   bool operator==(const Figures&) const = default;
 };
 
-// From "Compiling entry function '_Z1k' for …" to "Used 32 registers, …, 256 bytes cumulative stack size, 400 bytes smem".
+// Returns the figures of each kernel from nvcc's messages: "Compiling entry function '_Z1k' for …" to
+// "Used 32 registers, …, 256 bytes cumulative stack size, 400 bytes smem".
 std::map<std::string, Figures> FiguresOf(const std::string& messages) {
   std::map<std::string, Figures> all;
   std::string current;
@@ -194,8 +196,8 @@ __global__ void k(float* d, const unsigned* a) {
   EXPECT_THAT(labels("m16n8k8.row.col.f32.tf32.tf32.f32", "sm_120"), UnorderedElementsAre("tensor_cores", "tensor_tf32"));
 }
 
-// Whatever bytes it is given, it answers: cut off anywhere, or with any one byte changed. (Run under
-// AddressSanitizer this also shows that it reads nothing outside.)
+// The reader returns for any bytes: a cubin cut off anywhere, or with any one byte changed. (Under AddressSanitizer,
+// the test also shows that it reads nothing outside of the bytes.)
 TEST(CubinReader, SurvivesDamage) {
   SKIP_WITHOUT_NVCC();
   const std::string whole = Nvcc("__device__ int g = 1; __global__ void k(int* x) { __shared__ int s[9]; s[threadIdx.x] = g++; __syncthreads(); x[0] = s[1]; }", "sm_90").bytes;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The overloads of CuTe's layout algebra that layouts of constants take: what cute_fast_layout.cuh computes in numbers,
-// mode by mode where a tiler says so. Each is a more specialised form of the function of CuTe's that has its name, and gives
-// the same type.
+// This file holds overloads of CuTe's layout algebra for layouts of constants. cute_fast_layout.cuh computes their
+// results in numbers, mode by mode if a tiler asks for that. Each overload is a more specialised form of CuTe's
+// function of that name, and gives the same type.
 #pragma once
 #include "hone/cute_fast_structure.cuh"
 
@@ -45,7 +45,8 @@ CUTE_HOST_DEVICE constexpr Mode<tuple<S...>, tuple<D...>> Join(Mode<S, D>...) {
   return {};
 }
 
-// A coalesced left-hand side with each mode of the right-hand side, whose structure the outcome has.
+// Composes a coalesced left-hand side with each mode of the right-hand side. The result has the right-hand side's
+// structure.
 template <class LeftShape, class LeftStride, int s, int d>
 CUTE_HOST_DEVICE constexpr auto ComposeTree(Mode<LeftShape, LeftStride>, Mode<C<s>, C<d>>) {
   return FromNumbers<ComposeOf<LeftShape, LeftStride, s, d>>();
@@ -64,7 +65,8 @@ CUTE_HOST_DEVICE constexpr auto ComplementIn(Mode<Shape, Stride>, Mode<TargetSha
   return FromNumbers<ComplementOf<Shape, Stride, TargetShape>>();
 }
 
-// Tilers of which every part is known: constants, layouts of constants, underscores, and tuples of them.
+// FixedTiler<T>::value says whether every part of the tiler T is known at compile time: constants, layouts of
+// constants, underscores, and tuples of them.
 template <class T>
 struct FixedTiler {
   enum : bool { value = false };
@@ -84,8 +86,8 @@ struct FixedTiler<tuple<T...>> {
   enum : bool { value = (FixedTiler<T>::value && ...) };
 };
 
-// A tuple of tiles goes over a layout mode by mode, as `Per` says for one; a bare mode counts as a tuple of one. Modes
-// beyond the tiles stay as they are, or, where Per::keep_rest is false, are left out.
+// ByMode applies a tuple of tiles to a layout mode by mode; `Per` applies one tile to one mode. A bare mode counts as a
+// tuple of one. Modes beyond the tiles stay as they are if Per::keep_rest is true, and are left out otherwise.
 template <class... S, class... D, class... S2, class... D2>
 CUTE_HOST_DEVICE constexpr Mode<tuple<S..., S2...>, tuple<D..., D2...>> Append(Mode<tuple<S...>, tuple<D...>>,
                                                                               Mode<tuple<S2...>, tuple<D2...>>) {

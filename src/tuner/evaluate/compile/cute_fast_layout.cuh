@@ -28,8 +28,9 @@ namespace hone_fast {
 
 constexpr int kMostModes = 32;
 
-// A flat layout. A negative count says what was wrong: see Count. Where source[i] is not 0, mode i's stride is stride[i]
-// times a number known at run time, the layout's (source[i] - 1)-th stride (cute_fast_strides.cuh).
+// A flat layout of `count` modes. A negative count is an error, which Count reports. If source[i] is not 0, mode i's
+// stride is stride[i] times a number known at run time, the layout's stride number source[i] - 1
+// (cute_fast_strides.cuh).
 struct Modes {
   int count = 0;
   int shape[kMostModes] = {};
@@ -53,10 +54,10 @@ CUTE_HOST_DEVICE constexpr int Abs(int x) { return x < 0 ? -x : x; }
 CUTE_HOST_DEVICE constexpr int Sign(int x) { return x < 0 ? -1 : x > 0; }
 CUTE_HOST_DEVICE constexpr int CeilDiv(int a, int b) { return (a + b - 1) / b; }
 
-// Computes coalesce(). `keep_outside` is what composition does first, which keeps the layout's values beyond its last
-// mode as well.
+// Computes coalesce(). `keep_outside`: also keeps the layout's values beyond its last mode, as composition needs before
+// it composes.
 CUTE_HOST_DEVICE constexpr Modes Coalesced(Modes const& in, bool keep_outside) {
-  Modes back;  // the last mode first
+  Modes back;  // the result in reverse order, the last mode first
   const int last = in.count - 1;
   back.Append(keep_outside && in.shape[last] == 1 ? 2 : in.shape[last], in.stride[last], in.source[last]);
   for (int i = last - 1; i >= 0; --i) {
@@ -81,7 +82,7 @@ CUTE_HOST_DEVICE constexpr Modes Coalesced(Modes const& in, bool keep_outside) {
   return out;
 }
 
-// What `left`, coalesced, makes of one mode of the right-hand side.
+// Computes the composition of `left`, which is coalesced, with one mode of the right-hand side.
 CUTE_HOST_DEVICE constexpr Modes Composed(Modes const& left, int extent, int step) {
   Modes out;
   if (step == 0) {
@@ -106,8 +107,8 @@ CUTE_HOST_DEVICE constexpr Modes Composed(Modes const& left, int extent, int ste
   return out;
 }
 
-// Computes complement(). `target`'s shape is what is to be filled; a tuple of one extent is not the same as that
-// extent.
+// Computes complement(). The shape of `target` is to be filled. `target_is_tuple`: CuTe's result for a tuple of one
+// extent differs from that for a bare extent.
 CUTE_HOST_DEVICE constexpr Modes Complemented(Modes in, Modes const& target, bool target_is_tuple) {
   for (int i = 0; i < in.count; ++i) {
     if (in.stride[i] == 0) in.shape[i] = 1;
@@ -120,7 +121,7 @@ CUTE_HOST_DEVICE constexpr Modes Complemented(Modes in, Modes const& target, boo
     out.Append(product, product == 1 ? 0 : 1);
     return out;
   }
-  int end = 1;  // end of what is covered so far
+  int end = 1;  // first index that is not covered so far
   bool taken[kMostModes] = {};
   for (int i = 0; i < in.count; ++i) {
     int least = -1;
@@ -151,7 +152,7 @@ CUTE_HOST_DEVICE constexpr Modes RightInverted(Modes const& layout) {
     product *= in.shape[i];
     order[i] = i;
   }
-  for (int i = 0; i < in.count; ++i) {  // CuTe's own sort: its order among equal strides counts
+  for (int i = 0; i < in.count; ++i) {  // sorts as CuTe does, because the order of equal strides affects the result
     for (int j = i + 1; j < in.count; ++j) {
       if (in.stride[order[j]] < in.stride[order[i]]) {
         const int other = order[i];
@@ -174,7 +175,8 @@ CUTE_HOST_DEVICE constexpr Modes RightInverted(Modes const& layout) {
 
 // ---- From types to numbers and back ------------------------------------------------------------------------------
 
-// Members are enumerators: a static data member would be a global variable of the machine code.
+// Ints<T> turns a type of constants into numbers: whether T is a constant or a flat tuple of constants, and how many it
+// has. Members are enumerators, because a static data member would be a global variable in the machine code.
 template <class T>
 struct Ints {
   enum : int { flat = 0, bare = 0, count = 0 };
@@ -195,7 +197,7 @@ struct Ints<tuple<C<v>...>> {
   CUTE_HOST_DEVICE static constexpr void Put(int*& to) { ((*to++ = v), ...); }
 };
 
-// Whether shape and stride are int constants, congruent, and not too many.
+// AreConstants::value says whether shape and stride consist of int constants and are congruent.
 template <class Shape, class Stride>
 struct AreConstants {
   enum : bool { value = false };
@@ -231,9 +233,9 @@ struct Fixed {
 template <class Shape, class Stride>
 using IfFixed = enable_if_t<Fixed<Shape, Stride>::value, int>;
 
-// A layout's two types, and a type by itself, to be handed from function to function where nothing is evaluated. The
-// functions take them apart by deduction and never by a member type's name: the compiler keeps such names for its
-// messages, nested in each other, and a message of megabytes takes it minutes.
+// Mode stands for a layout's two types, and Tag for one type, in calls that are never evaluated. Functions take them
+// apart by deduction and not by a member type's name: the compiler keeps such names for its messages, nested in each
+// other, and a message of megabytes takes it minutes.
 template <class Shape, class Stride>
 struct Mode {};
 template <class T>
@@ -248,7 +250,7 @@ CUTE_HOST_DEVICE constexpr auto ModeOf(seq<I...>) {
     return Mode<tuple<C<modes.shape[I]>...>, tuple<C<modes.stride[I]>...>>{};
   }
 }
-// The count of modes, or a word on what is wrong.
+// Count::value is the number of modes. For a negative count, an assertion fails with CuTe's message for that error.
 template <int count>
 struct Count {
   static_assert(count != kStrideIndivisible, "composition: Stride Divisibility Condition");
@@ -256,7 +258,7 @@ struct Count {
   static_assert(count != kNotInjective, "Non-injective Layout detected in complement.");
   enum : int { value = count < 0 ? 1 : count };
 };
-// The layout that Of::Get() is.
+// Returns the Mode for the numbers that Of::Get() returns.
 template <class Of>
 CUTE_HOST_DEVICE constexpr auto FromNumbers() {
   return ModeOf<Of>(make_seq<Count<Of::Get().count>::value>{});

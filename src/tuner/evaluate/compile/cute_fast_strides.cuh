@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tiles of a matrix in global memory: extents are constants, some strides are known at run time only. Structure and
-// extents of what coalesce and composition give are computed in numbers, as for layouts of constants; a stride is a
-// constant times one of the layout's own.
+// This file holds overloads for tiles of a matrix in global memory: layouts whose extents are constants and of whose
+// strides some are known only at run time. Structure and extents of the results of coalesce and composition are
+// computed in numbers, as for layouts of constants. A stride of a result is a constant times one of the layout's own
+// strides.
 #pragma once
 #include "hone/cute_fast_algebra.cuh"
 
@@ -38,7 +39,8 @@ struct Strides<tuple<T...>> {
   CUTE_HOST_DEVICE static constexpr void Put(Modes& to, int& at) { (Strides<T>::Put(to, at), ...); }
 };
 
-// Whether the two are congruent, the extents constants, and the strides constants or built-in integers.
+// AreExtents::value says whether shape and stride are congruent, extents are constants, and strides are constants or
+// built-in integers.
 template <class Shape, class Stride>
 struct AreExtents {
   enum : bool { value = false };
@@ -100,7 +102,8 @@ CUTE_HOST_DEVICE constexpr auto StrideOf(Flat const& strides) {
     return C<factor>{} * get<source - 1>(strides);
   }
 }
-// The layout that Of::Get() is, with the run-time strides among `strides`, flat.
+// Returns the layout for the numbers that Of::Get() returns. `strides` is the flat tuple of the original layout's
+// strides.
 template <class Of, class Flat, int... I>
 CUTE_HOST_DEVICE constexpr auto LayoutFrom(Flat const& strides, seq<I...>) {
   constexpr Modes modes = Of::Get();

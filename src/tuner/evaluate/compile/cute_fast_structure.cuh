@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What CuTe does with the structure of tuples and layouts, their numbers left as they are: slices, the rearrangement of tiles,
-// transformed and filtered tuples. Of what holds nothing only the type is computed. As in cute_fast_algebra.cuh, each is a more
-// specialised form of a function of CuTe's.
+// This file holds overloads of the functions of CuTe that change the structure of tuples and layouts and leave their
+// numbers as they are: slices, the rearrangement of tiles, transformed and filtered tuples. For empty types (all
+// constants), only the type of the result is computed. As in cute_fast_algebra.cuh, each is a more specialised form of
+// a function of CuTe.
 #pragma once
 #include "hone/cute_fast_layout.cuh"
 
@@ -19,7 +20,8 @@ CUTE_HOST_DEVICE constexpr auto Cat(Tag<tuple<A...>>, Tag<tuple<B...>>, Tuples..
   return Cat(Tag<tuple<A..., B...>>{}, tuples...);
 }
 
-// The elements of B that stand where A has an underscore, as a tuple. What A may hold besides is CuTe's business.
+// Lift returns the elements of B at the places where A has an underscore, as a tuple. For parts of A that are neither
+// constants, underscores nor tuples, it calls CuTe's own function.
 struct Lift {
   template <class T>
   CUTE_HOST_DEVICE static constexpr Tag<T> TagOf(T const&) {
@@ -43,7 +45,7 @@ struct Lift {
   }
 };
 
-// ((a, b), (c, d), e) by a guide of two terminals: (a, c) and (b, d, e).
+// Regroup computes zip2_by for a guide of two terminals: ((a, b), (c, d), e) becomes ((a, c), (b, d, e)).
 template <class... X, class... Y, class... Rest>
 CUTE_HOST_DEVICE constexpr Tag<tuple<tuple<X...>, tuple<Y..., Rest...>>> Regroup(Tag<tuple<Rest...>>, Tag<tuple<X, Y>>...) {
   return {};
@@ -63,7 +65,7 @@ struct Unzip {
       return Part(tag, guide, Tag<tuple<>>{}, Tag<tuple<>>{});
     }
   }
-  // Longer than its guide: mode by mode.
+  // Part handles a tuple that is longer than its guide, one mode after the other.
   template <class T, class... Ts, class G, class... Gs, class... X, class... Y>
   CUTE_HOST_DEVICE constexpr auto Part(Tag<tuple<T, Ts...>>, Tag<tuple<G, Gs...>>, Tag<tuple<X...>> first,
                                        Tag<tuple<Y...>> second) const {
@@ -96,7 +98,7 @@ CUTE_HOST_DEVICE constexpr Layout<Shape, Stride> Result(Tag<Shape>, Tag<Stride>)
   return Make<Layout<Shape, Stride>>();
 }
 
-// transform() and filter_tuple() without a lambda for what is done with the elements' results.
+// Transform and Filter implement transform() and filter_tuple() without the lambda by which CuTe collects the results.
 template <class... A, class F, int... I>
 CUTE_HOST_DEVICE constexpr auto Transform(tuple<A...> const& a, F& f, seq<I...>) {
   return cute::make_tuple(f(get<I>(a))...);

@@ -1,20 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CuTe's tuples, cheaper to compile. CuTe says a layout as nested tuples of types, and a product said in TiledMMA and
-// TiledCopy makes thousands of them; most of the compiler's time went into finding an element's type through a chain of
-// five templates, and into bases and constructors of tuples that hold nothing. What stands here are more specialised
-// forms of CuTe's own templates, which overload resolution prefers: nothing is replaced, and what they do not match goes
-// the usual way. Types, values and machine code are those that CuTe alone gives (cute_ladder_test.cc compares them).
+// This file makes CuTe's tuples cheaper to compile. CuTe expresses a layout as nested tuples of types, and a matrix
+// product written with TiledMMA and TiledCopy makes thousands of them. Most of the compiler's time went into finding an
+// element's type through a chain of five templates, and into bases and constructors of empty tuples. This file has more
+// specialised forms of CuTe's own templates, which overload resolution prefers. CuTe's templates are not replaced:
+// types that these forms do not match use them. Types, values and machine code are those that CuTe alone gives
+// (cute_ladder_test.cc compares them).
 //
-// To come before any other of CuTe's headers in a translation unit. Figures: docs/cute.md.
+// Include this file before any other of CuTe's headers. docs/cute.md has figures.
 #pragma once
 #include <cute/container/tuple.hpp>
 
 namespace cute {
 namespace hone_fast {
 
-// Element I of a list of types, in one instantiation for the first four.
+// Element<I, T...>::type is element I of a list of types. The first four need one instantiation each.
 template <size_t I, class... T>
 struct FarElement;
 template <size_t I, class... T>
@@ -42,8 +43,8 @@ using ElementOf = typename Element<I, T...>::type;
 
 struct Nothing {};
 
-// A value of a type that holds nothing, without a call of its constructors, its bases' and its members': each of them
-// would be a function to instantiate, to emit and to inline away.
+// Returns a value of type T. For an empty type, no constructor of it, its bases or its members is called: each would be
+// a function to instantiate, to emit and to inline away.
 template <class T>
 CUTE_HOST_DEVICE constexpr T Make() noexcept {
   if constexpr (sizeof(T) == sizeof(Nothing) && __is_empty(T) && __is_trivially_copyable(T)) {
@@ -55,8 +56,8 @@ CUTE_HOST_DEVICE constexpr T Make() noexcept {
 
 }  // namespace hone_fast
 
-// CuTe asks its base class by two variable templates, which end up as thousands of global variables in the machine code;
-// the compiler knows by itself what is empty.
+// CuTe finds out which elements are empty by two variable templates, which become thousands of global variables in the
+// machine code. This form asks the compiler (__is_empty).
 template <class First, class... Rest>
 struct tuple<First, Rest...> : eso::ESO<__is_empty(First), (__is_empty(Rest) && ...), First, Rest...> {
   CUTE_HOST_DEVICE constexpr tuple() {}
@@ -102,7 +103,7 @@ CUTE_HOST_DEVICE constexpr tuple<First, Rest...> make_tuple(First const&, Rest c
   return hone_fast::Make<tuple<First, Rest...>>();
 }
 
-// Questions that need no look at the type's members.
+// Type traits that are known without looking at the type's members.
 template <class... T>
 struct is_tuple<tuple<T...>> : true_type {};
 template <auto v>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUTLASS's headers are found at every level of a folder that people name, and what is wrong with one is said with the
-// remedy. The folders are made up: a version header and an empty tensor.hpp are all that is looked at.
+// These tests find CUTLASS's headers at every level of a folder that a user may name, and check that errors name the
+// remedy. The folders are fakes: a version header and an empty tensor.hpp are all that the search looks at.
 #include "tuner/evaluate/compile/cutlass_headers.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests hold machine code against plans: one small module compiled by the toolkit's nvcc and ptxas, and every way
-// in which a plan, a device or the bytes may not fit it. They are skipped, with the reason, where nvcc is not
+// These tests compare machine code with plans: one small module, compiled by the toolkit's nvcc and ptxas, and every
+// way in which a plan, a device or damaged bytes may not fit. They are skipped, with the reason, where nvcc is not
 // installed.
 #include "tuner/evaluate/compile/machine_code_compiler.h"
 
@@ -40,7 +40,7 @@ __device__ int counter;
 extern "C" __global__ void counts(float* out) { out[0] = ++counter; }
 )";
 
-// This PTX, as compilers write it, requires one block size.
+// PTX of a kernel that requires one block size (.reqntid), as compilers write it.
 const char* const kPtx = R"(
 .version 8.0
 .target sm_90
@@ -107,7 +107,7 @@ TEST_F(MachineCodeCompilerTest, WhatFitsIsAModuleWithItsResourcesAndGlobals) {
   EXPECT_EQ(module.globals.front().symbol, "counter");
   EXPECT_TRUE(module.globals.front().writable);
   EXPECT_EQ(module.resources.size(), 3u);
-  // A later device of the same generation runs it.
+  // Compute capability 9.3, a later device of the same generation, can run code for 9.0.
   EXPECT_EQ(Compile(Launch("copies", kFits), Cubin(), "kernel.cubin", 9, 3).verdict, Verdict::kOk);
 }
 
@@ -154,7 +154,7 @@ TEST_F(MachineCodeCompilerTest, DamagedMachineCodeIsRefusedAndReadsNothingElse) 
 }
 
 TEST_F(MachineCodeCompilerTest, WritableMemoryWithoutANameIsARuleViolation) {
-  // The variable's symbol is shrunk to nothing, so that no variable covers its room in the section.
+  // The variable's symbol gets size 0, so that no variable covers its bytes in the section.
   std::string bytes = Cubin();
   Elf64_Ehdr header;
   std::memcpy(&header, bytes.data(), sizeof(header));

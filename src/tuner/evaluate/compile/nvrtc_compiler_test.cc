@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NVRTC compiler with the real NVRTC: good sources come out as modules, and hostile ones as verdicts, with the next
-// source compiled as if nothing had been. Skipped, with the reason, where NVRTC is not installed; no GPU is needed.
+// These tests run the NVRTC compiler with the real NVRTC: good sources become modules, hostile ones become verdicts,
+// and the next source is compiled undisturbed. They are skipped, with the reason, where NVRTC is not installed; no GPU
+// is needed.
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
 
 #include <signal.h>
@@ -130,7 +131,7 @@ __global__ void k(float* x, const __half* a) {
   EXPECT_EQ(module.verdict, Verdict::kOk) << module.digest;
   EXPECT_TRUE(module.pch_used);
   EXPECT_THAT(module.labels, Contains("tensor_f16"));
-  // libcu++ brings a thousand constants in writable device memory: each is known by its name, so each can be put back.
+  // libcu++ brings a thousand constants in writable device memory. Each has a name, so that it can be restored.
   EXPECT_GT(module.globals.size(), 64u);
   for (const DeviceGlobal& global : module.globals) EXPECT_TRUE(global.reachable) << global.symbol;
 }
@@ -172,7 +173,7 @@ TEST_F(NvrtcCompilerTest, AnErrorComesWithItsFileLineAndSource) {
   EXPECT_THAT(Compile(Unit("__device__ void k() {}")).digest, HasSubstr("non-__global__ function"));
 }
 
-// CUDA's headers have a function any(int).
+// CUDA's headers declare a function any(int).
 TEST_F(NvrtcCompilerTest, AKernelThatSharesItsNameIsToldToTakeAnother) {
   const CompiledModule module = Compile(Unit("__global__ void any(float* x) { x[0] = 1; }\n", {"any"}));
   EXPECT_EQ(module.verdict, Verdict::kCompileError);
@@ -200,11 +201,11 @@ TEST_F(NvrtcCompilerTest, IncludesReachTheToolkitAndNothingElse) {
 
 TEST_F(NvrtcCompilerTest, ATemplateBombEndsAtTheLimit) {
   NvrtcCompilerOptions options = Options();
-  // A good source has the same limit. Where the machine is too busy for it, the limit is doubled.
+  // The good source has the same limit as the hostile one, which is doubled while the machine is too busy for it.
   CompiledModule good;
   bool compiled = false;
   for (double limit = 1; !compiled && limit < 100; limit *= 2) {
-    options.limit_seconds = limit;  // long before its heap meets the limits of memory and file size
+    options.limit_seconds = limit;  // ends long before the compiler reaches the limits of memory and file size
     Make(options);
     ASSERT_TRUE(compiler_->Prewarm("").ok());
     const CompiledModule bomb = Compile(Unit(kTypeBomb));
@@ -294,7 +295,8 @@ TEST_F(NvrtcCompilerTest, HostilePragmasAndDirectivesAreJustText) {
   ExpectStillWorks();
 }
 
-// The header of the toolkit that declares these warns about itself here; Hone's prelude declares them without it.
+// The toolkit's header that declares these functions gives warnings under NVRTC, so Hone's prelude declares them
+// itself.
 TEST_F(NvrtcCompilerTest, DependentLaunchesWaitByTheirOwnWords) {
   for (const char* include : {"", "#include <cuda_runtime.h>\n", "#include <cuda_device_runtime_api.h>\n"}) {
     const CompiledModule module = Compile(Unit(std::string(include) + R"(
@@ -495,7 +497,7 @@ TEST_F(NvrtcCompilerTest, CuteWithoutCutlassIsUnsupportedAndSaysWhatToInstall) {
   EXPECT_EQ(module.verdict, Verdict::kUnsupported);
   EXPECT_THAT(module.digest, HasSubstr("'/nonexistent' holds no CUTLASS headers"));
   EXPECT_THAT(module.digest, HasSubstr("--cutlass"));
-  ExpectStillWorks();  // everything else goes on
+  ExpectStillWorks();  // other sources still compile
 }
 
 TEST(NvrtcCompilerOptions, NameTheArchitectureThatHasTheTensorCores) {

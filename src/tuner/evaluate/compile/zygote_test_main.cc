@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This is the main function of test programs that compile with NVRTC: the program, started again as a zygote, acts as
-// one.
+// This is the main function of test programs that compile with NVRTC. The compiler starts the test program again as a
+// zygote, and then it acts as one.
 #include <cstdlib>
 #include <cstring>
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host-mode session over a device of host memory: a candidate compiled with g++ is loaded, launched and timed
-// through the same calls the judge makes, beside a device-code program of the wrapped session.
+// These tests run the host-mode session over a fake device in host memory. A candidate compiled with g++ is loaded,
+// launched and timed by the calls that the judge makes, next to a device-code program of the wrapped session.
 #include "tuner/evaluate/host_mode/host_mode_session.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,8 @@ class SyncStream : public HostStream {
   LaunchOutcome Wait(double) override { return outcome; }
   Result<double> IntervalUs() override { return 70.0; }
   int starts = 0, ends = 0;
-  bool records = true, whole = true;  // whether it can record, and whether a recording can be kept
+  bool records = true;  // StartRecording succeeds
+  bool whole = true;    // EndRecording succeeds
   std::vector<std::string> told;
   LaunchOutcome outcome;
 };
@@ -186,7 +187,7 @@ extern "C" void run(const float* x, float* y, int n, cudaStream_t) { y[0] = ++ca
   EXPECT_EQ(stream_->starts, 2);
 }
 
-// A candidate's work is never held back: work that it put elsewhere meanwhile would be over before the interval begins.
+// A candidate's work is never held back: work that it put on another stream would be over before the interval begins.
 TEST_F(HostModeSessionTest, OnlyALibrarysCallsAreRecordedAndHeldBack) {
   Load(Plan(R"("x", "y")") + R"(
 static int calls = 0;
@@ -213,7 +214,7 @@ extern "C" int run(const float* x, float* y, cudaStream_t) { y[0] = ++calls; ret
   EXPECT_THAT(told(4), ElementsAre("record", "recorded", "hold", "start", "end", "release"));
   stream_->records = false;
   EXPECT_THAT(told(2), ElementsAre("record", "hold", "start", "end", "release"));
-  // When a call fails while it is recorded, the recording is not the sample.
+  // If a call fails while it is recorded, the recording is dropped and the calls are made again.
   stream_->records = stream_->whole = true;
   EXPECT_THAT(told(3), ElementsAre("record", "recorded", "hold", "start", "end", "release"));
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests run host mode on the CPU: g++ stands for nvcc (the same compiler class, entry and loader), and a
-// sandboxed worker is a fork. Where nvcc is installed, a candidate with a kernel is compiled too.
+// These tests run host mode on the CPU: g++ takes the place of nvcc (with the same compiler class, entry and loader),
+// and the sandboxed worker is a fork. Where nvcc is installed, a candidate with a kernel is compiled too.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,7 +121,7 @@ TEST(HostMode, TheCompilerReadsNothingOutsideAndSaysNothingOfIt) {
 TEST(HostMode, ACompileHasATimeLimit) {
   SKIP_WITHOUT_GCC();
   HostModeCompilerOptions options = Gcc();
-  options.limit_seconds = 2;  // of a compile that would take hours
+  options.limit_seconds = 2;  // ends a compile that would take hours
   const CompiledModule module = CompileWithGcc(R"(
 template <int N, int M> struct Bomb { static constexpr int v = Bomb<N - 1, 2 * M>::v + Bomb<N - 1, 2 * M + 1>::v; };
 template <int M> struct Bomb<0, M> { static constexpr int v = 1; };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests run the linter over a fake device: a sound task passes, and each way to be unsound is named. The shipped
+// These tests run the linter over a fake device: a sound task passes, and each fault of a task is reported. The shipped
 // tasks are linted on the simulated GPU in tests/tasks.
 #include "tuner/evaluate/lint/lint_task.h"
 
@@ -133,7 +133,8 @@ class FakeCompiler : public Compiler {
   std::string refuse;
 };
 
-// Lambdas cannot see the macros of their source; this session records which program is running.
+// On the fake device, kernels are lambdas, which cannot see the macros of their source. This session records which
+// program is running, so that a lambda can compute in the variant's precision.
 class LintSession : public FakeSession {
  public:
   explicit LintSession(FakeDevice device, std::string* source) : FakeSession(std::move(device)), source_(source) {}
@@ -259,7 +260,7 @@ TEST_F(LintTaskTest, ATooTightToleranceRefusesHonestKernels) {
 }
 
 TEST_F(LintTaskTest, AGapTooNarrowForAnyToleranceIsNamed) {
-  // With results in float16, bfloat16 intermediates are eight times worse; the seed's own noise uses up that gap.
+  // With results in float16, bfloat16 intermediates have eight times the error; the seed's own noise closes that gap.
   device_.kernels["scale"].run = [](FakeLaunch& launch) {
     const int64_t d = launch.Integer(3);
     for (int64_t i = 0; i < launch.Elements("x"); ++i) {
@@ -311,7 +312,7 @@ TEST_F(LintTaskTest, AnOracleWithoutItsMacrosIsWarnedAbout) {
   EXPECT_THAT(report.warnings, Contains(HasSubstr("no lower precision could be tried")));
 }
 
-// This task is a loss: one number of a whole tensor, which is its own mean.
+// This task computes a loss: one number for a whole tensor. The mean of one number is that number.
 constexpr std::string_view kLoss = R"toml(
 name = "loss"
 summary = "out = mean(x^2)"
@@ -369,8 +370,8 @@ TEST_F(LintTaskTest, ALossOfOneElementPassesAndAConstantDoesNot) {
   EXPECT_FALSE(report.trivial[1].accepted);
   EXPECT_GT(report.trivial[1].max_scaled, 0.02);
 
-  // Under this tolerance every sample's mean is the same: a constant would pass, and the remedy makes the samples
-  // differ.
+  // With this tolerance, the answers to all samples are equal, so a constant would pass. The remedy is to make the
+  // samples differ.
   toml.replace(toml.find("c_max = 2e-4"), 12, "c_max = 0.40");
   toml.replace(toml.find("c_rms = 2e-4"), 12, "c_rms = 0.40");
   EXPECT_THAT(Lint(task_of(toml)).problems, Contains(HasSubstr("a constant passes as out")));

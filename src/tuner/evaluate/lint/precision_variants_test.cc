@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The emulated precisions round as the real ones do, and macros count as used only where they are.
+// These tests check that emulated precisions round as the real ones do, and that a macro counts as used only where it
+// is.
 #include "tuner/evaluate/lint/precision_variants.h"
 
 #include <gmock/gmock.h>
@@ -59,7 +60,7 @@ TEST(JudgePrecision, DependsOnTheOutput) {
   EXPECT_EQ(judge("bfloat16_inputs", DType::kFloat16), PrecisionJudgement::kDishonest);
   EXPECT_EQ(judge("bfloat16_inputs", DType::kBFloat16), PrecisionJudgement::kTolerated);
   EXPECT_EQ(judge("float8_inputs", DType::kBFloat16), PrecisionJudgement::kDishonest);
-  // A short accumulator is dishonest even where the result is short.
+  // A 16-bit accumulator is dishonest even if the result has 16 bits.
   EXPECT_EQ(judge("float16_accumulation", DType::kFloat16), PrecisionJudgement::kDishonest);
   EXPECT_EQ(judge("bfloat16_accumulation", DType::kBFloat16), PrecisionJudgement::kDishonest);
 }

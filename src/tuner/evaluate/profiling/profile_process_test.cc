@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests run the profiling process and `ncu` around it, over a device of host memory: this test program is the
-// process, and a shell script is ncu.
+// These tests run the profiling process and `ncu` over a fake device in host memory: this test program acts as the
+// profiling process, and a shell script as ncu.
 #include "tuner/evaluate/profiling/profile_process.h"
 
 #include <gmock/gmock.h>
@@ -36,14 +36,14 @@ class ProfileProcess : public testing::Test {
   }
   ProfileProcessOptions Options(const std::string& device) {
     ProfileProcessOptions options;
-    // A script stands between the test and the process, whose /proc/self/exe would be the shell.
+    // The program is given by its path: under the script that acts as ncu, /proc/self/exe would be the shell.
     options.argv = {std::filesystem::read_symlink("/proc/self/exe").string(), "__profile", device};
     options.environment = {"PATH=/usr/bin:/bin"};
     options.ncu_directories = {directory_.path()};
     options.limit_seconds = 60;
     return options;
   }
-  // Installs an ncu that runs the program behind its own options and writes `log` to the given log file.
+  // Installs a fake ncu, which runs the program that follows its options and writes `log` to the log file it is given.
   void InstallNcu(const std::string& log) {
     ASSERT_TRUE(WriteFileAtomically(directory_ / "table", log).ok());
     const std::string script = "#!/bin/sh\nwhile [ \"$1\" != --metrics ]; do\n  [ \"$1\" = --log-file ] && log=$2\n  shift\ndone\n"

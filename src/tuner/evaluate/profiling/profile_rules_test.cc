@@ -85,7 +85,7 @@ TEST_F(ProfileRules, AWellFormedKernelIsLeftAlone) {
 }
 
 TEST_F(ProfileRules, ScatteredLoadsNameTheirLineAndTheBytesThatAreUsed) {
-  // 32 lanes of 4 bytes in 32 sectors, where 4 hold them all: 4 of each 32 bytes are used.
+  // 32 lanes load 4 bytes each from 32 sectors, where 4 sectors could hold them all: 4 of each 32 bytes are used.
   kernel.sites = {{"k.cu:9", "global", "load", 4, 1000, 32, 4, 0.8}, {"k.cu:10", "global", "store", 4, 1000, 4, 4, 0.2}};
   const std::vector<ProfileFinding> found = Find();
   ASSERT_THAT(found, SizeIs(1));
@@ -97,7 +97,7 @@ TEST_F(ProfileRules, ScatteredLoadsNameTheirLineAndTheBytesThatAreUsed) {
 }
 
 TEST_F(ProfileRules, TheSameFollowsFromCountersThatKnowNoLines) {
-  kernel.values["load_requests"] = 131072;  // of 8 bytes a thread, 4 MiB in all
+  kernel.values["load_requests"] = 131072;  // 4 sectors a request, 8 bytes of each used: 4 MiB in all
   kernel.values["load_sectors"] = 524288;
   kernel.values["load_bytes_per_sector"] = 8;
   const std::vector<ProfileFinding> found = Find();
@@ -124,7 +124,7 @@ TEST_F(ProfileRules, BankConflictsWeighWhatSharedMemoryWeighs) {
   EXPECT_EQ(found[0].kind, "bank_conflict");
   EXPECT_EQ(found[0].location, "k.cu:20");
   EXPECT_THAT(found[0].evidence, HasSubstr("32.0 passes a request where 1.0 suffice"));
-  kernel.values["limit_lsu"] = 1;  // conflicts that cost nothing are not reported
+  kernel.values["limit_lsu"] = 1;  // conflicts that cost no time are not reported
   EXPECT_THAT(Find(), IsEmpty());
 }
 
@@ -168,7 +168,7 @@ TEST_F(ProfileRules, StallsSpillsDivergenceAndDoublePrecision) {
   EXPECT_EQ(Find()[0].kind, "divergence");
   kernel.values = {{"instructions", 1000}, {"fp64_instructions", 100}};
   EXPECT_EQ(Find()[0].kind, "double_precision");
-  kernel.values = {{"dram_bytes", 40e6}, {"dram_throughput", 80}};  // 8.4 MB must move
+  kernel.values = {{"dram_bytes", 40e6}, {"dram_throughput", 80}};  // 40 MB move where 8.4 MB must
   EXPECT_EQ(Find()[0].kind, "rereads");
 }
 
@@ -220,17 +220,18 @@ TEST_F(ProfileRules, AStoreThatScattersOnALineWithSuchALoadIsToldToo) {
 }
 
 TEST_F(ProfileRules, OneAddressForAWarpAndLoadsThatTheAverageLeavesOutAreNoScatter) {
-  // In a product with one thread a result, an element of a factor is broadcast. 1.5 sectors a request cannot be fewer.
+  // A matrix product with one thread for each result: an element of a factor is broadcast, and 1.5 sectors per request
+  // are as few as possible.
   kernel.values["load_requests"] = 1e7;
   kernel.values["load_sectors"] = 1.5e7;
   kernel.values["load_bytes_per_sector"] = 22;
   EXPECT_THAT(Find(), IsEmpty());
-  // With cp.async, all 4 MiB are loaded once, and the average covers less than half of them.
+  // With cp.async, all 4 MiB are loaded once, and the counted average covers less than half of these loads.
   kernel.values["load_requests"] = 8192;
   kernel.values["load_sectors"] = 131072;
   kernel.values["load_bytes_per_sector"] = 14;
   EXPECT_THAT(Find(), IsEmpty());
-  // A gather by cp.async loads more than the least that must move: then its own number counts.
+  // A gather by cp.async loads more than the bytes that must move at least, so its own number of sectors is used.
   kernel.values["load_sectors"] = 12 * 65536;
   kernel.values["load_requests"] = 65536;
   kernel.values["load_bytes_per_sector"] = 6;
@@ -325,7 +326,7 @@ TEST_F(ProfileRules, EmptyMultiprocessorsAreLaidToTheGridOrToShortBlocksWhereTho
   evaluation.resources = {{"k", 31, 0, 0, 0, 1.0}};
   kernel.blocks = 256;
   EXPECT_THAT(Find()[0].message, HasSubstr("the grid has 256 blocks where 1067 run at a time"));
-  // Blocks of 64 threads would fill an SM at 32 blocks; they end too soon for that.
+  // 32 blocks of 64 threads would fill an SM, but the blocks end too soon for that.
   kernel.blocks = 524288;
   kernel.threads_per_block = 64;
   evaluation.resources = {{"k", 16, 0, 0, 0, 1.0}};
@@ -339,7 +340,7 @@ TEST_F(ProfileRules, RereadsCountWhereMemoryIsWhatIsWaitedFor) {
   kernel.values = {{"dram_bytes", 16e6}, {"dram_throughput", 31}, {"memory_throughput", 31}, {"l2_throughput", 39}, {"sm_throughput", 12}};
   ASSERT_FALSE(Find().empty());
   EXPECT_EQ(Find()[0].kind, "rereads");
-  kernel.values["sm_throughput"] = 79;  // a product bound by its arithmetic
+  kernel.values["sm_throughput"] = 79;  // arithmetic is the limit, as in a matrix product
   EXPECT_THAT(Find(), IsEmpty());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests go from a candidate's text to advice on the simulated GPU: the whole way of `hone eval --profile`.
+// These tests take a candidate's text to advice on the simulated GPU, as `hone eval --profile` does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ __global__ void transpose(const float* __restrict__ x, float* __restrict__ out, 
 }
 )cu";
 
-// This kernel does the same through a tile without padding: the reads of a column fall into one bank.
+// This kernel transposes through a tile in shared memory without padding: the reads of a column fall into one bank.
 constexpr const char* kConflicts = R"cu(/*hone
 [[launch]]
 kernel = "transpose"

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This is the test program; it is also the simulator's child and the profiling process that its tests start.
+// This is the main function of the test program, which its tests also start as the simulator's child and as the
+// profiling process.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,7 +16,7 @@
 namespace hone {
 namespace {
 
-// A CountingSession is a device of host memory whose counters can be read or are refused.
+// A CountingSession is a fake device in host memory, whose counters can be read or are refused.
 class CountingSession : public FakeSession {
  public:
   CountingSession(FakeDevice device, bool allowed, bool by_ncu) : FakeSession(std::move(device)), allowed_(allowed), by_ncu_(by_ncu) {}

@@ -51,8 +51,8 @@ TEST(SassLines, TheCandidatesOwnLinesStandBesideTheirCode) {
   EXPECT_EQ(lines[0].source, "one");
   EXPECT_EQ(lines[1].source, "if (i < n) return;");
   EXPECT_EQ(lines[2].source, "four");
-  EXPECT_EQ(lines[3].source, "");  // belongs to no line
-  EXPECT_EQ(lines[4].source, "");  // another file's line
+  EXPECT_EQ(lines[3].source, "");  // code that belongs to no source line
+  EXPECT_EQ(lines[4].source, "");  // a line of another file
   const std::string words = DescribeProfile({.sass = lines}, "");
   EXPECT_THAT(words, HasSubstr("k.cu:3  if (i < n) return;\n         2  1 EXIT, 1 ISETP.GE.AND\n"));
   // Loads, stores and products come before more numerous instructions.

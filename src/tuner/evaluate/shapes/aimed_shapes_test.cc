@@ -139,10 +139,10 @@ TEST(FairShapes, LieBetweenWhatTheTaskNames) {
   const FairShapes fair(task, {.bytes = int64_t{1} << 40, .flops = 1e15});
   EXPECT_TRUE(fair.Allows({1, 1, 4, 64}));
   EXPECT_TRUE(fair.Allows({1025, 70001, 16, 256}));
-  EXPECT_FALSE(fair.Allows({0, 5, 4, 64}));         // zero sizes have cases of their own
-  EXPECT_FALSE(fair.Allows({1024 * 2, 5, 4, 64}));  // far from every case
-  EXPECT_FALSE(fair.Allows({5, 5, 6, 64}));         // all are multiples of four
-  EXPECT_FALSE(fair.Allows({5, 5, 4, 100}));        // never drawn, so only sizes that the task names are allowed
+  EXPECT_FALSE(fair.Allows({0, 5, 4, 64}));         // a size of 0 is checked only by the task's own cases
+  EXPECT_FALSE(fair.Allows({1024 * 2, 5, 4, 64}));  // rows: far above every case
+  EXPECT_FALSE(fair.Allows({5, 5, 6, 64}));         // groups: no multiple of four
+  EXPECT_FALSE(fair.Allows({5, 5, 4, 100}));        // kind: no hidden range varies it, so only named sizes are allowed
   EXPECT_TRUE(fair.Allows({5, 5, 4, 128}));
 }
 
@@ -150,7 +150,7 @@ TEST(FairShapes, KeepTheOrderThatAllCasesHave) {
   const Task task = TheTask();
   const FairShapes fair(task, kLimits);
   EXPECT_FALSE(fair.Allows({5, 5, 4, 1}));
-  // groups <= kind everywhere; rows and d come in both orders.
+  // In all named shapes groups <= kind, while rows and d come in both orders.
   EXPECT_TRUE(fair.Allows({900, 3, 16, 64}));
   EXPECT_TRUE(fair.Allows({3, 900, 16, 64}));
 }
@@ -174,7 +174,7 @@ TEST(FairShapes, AreShrunkUntilTheyAreCheapAndStayOdd) {
     const auto shrunk = fair.Shrunk({1023, 70001, 16, 64}, rng);
     ASSERT_TRUE(shrunk.has_value());
     EXPECT_LE(*fair.Cost(*shrunk), 1);
-    EXPECT_GT(*fair.Cost(*shrunk), 0.4);  // it shrinks no further
+    EXPECT_GT(*fair.Cost(*shrunk), 0.4);  // it is shrunk no further than needed
     EXPECT_EQ((*shrunk)[0] % 2, 1);
     EXPECT_EQ((*shrunk)[1] % 2, 1);
   }
@@ -201,13 +201,14 @@ TEST(OddNeighbors, LieBesideTimedShapesAndOutsideTheHiddenRanges) {
     EXPECT_EQ(again[0].dims, neighbors[0].dims);
     EXPECT_EQ(again[1].dims, neighbors[1].dims);
   }
-  EXPECT_GE(all.size(), 60u);  // none can be foreseen
+  EXPECT_GE(all.size(), 60u);  // nearly all seeds give different shapes, so that none can be foreseen
   EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const Dims& dims) { return dims.at("d") == 4097; }));
   EXPECT_TRUE(std::any_of(all.begin(), all.end(),
                           [](const Dims& dims) { return dims.at("d") == 4096 && dims.at("rows") % 2 == 1; }));
 }
 
-// The conditions are met by no shape of the hidden ranges; each stands after one that takes everything else.
+// No shape of the hidden ranges meets these conditions. The plan's first alternative takes all other shapes, so the
+// second is taken only where the condition holds.
 TEST(AimAtAlternatives, FindsAShapeForWhatCanBeMet) {
   const Task task = TheTask();
   const FairShapes fair(task, kLimits);
@@ -258,7 +259,8 @@ TEST(AimAtAlternatives, SaysWhatNoShapeTakes) {
             "(rows == 1024 && d == 70000 && groups == 8 && kind == 256) && d == 1000 * VEC", ""},
            "[tune]\nVEC = [4]\n");
   const AimedShapes aimed = AimAt(task, candidate, 5);
-  EXPECT_EQ(aimed.unreachable, (std::set<size_t>{0, 2, 5}));  // 4: only the shape is one that the task does not ask for
+  // Entry 4 is not unreachable: it has a shape, although one that the task does not ask for.
+  EXPECT_EQ(aimed.unreachable, (std::set<size_t>{0, 2, 5}));
   EXPECT_EQ(aimed.taken, (std::set<size_t>{1, 3, 6}));
 }
 
@@ -277,7 +279,7 @@ TEST(AimAtAlternatives, OnesOutOfReachCostLittleAndDoNotStarveTheNext) {
   EXPECT_LT(asked, 100);
 }
 
-// Only the plan knows alignments, so its answer counts, and no shape is said to take an entry that it does not.
+// Only a resolved plan knows alignments. So a shape counts as taking an entry only if the resolved plan takes it.
 TEST(AimAtAlternatives, LetsThePlanHaveTheLastWord) {
   const Task task = TheTask();
   const Candidate candidate = Plan(task, {"align(x) < 16 && d > 3000", "align(x) < 16", ""});
@@ -285,8 +287,8 @@ TEST(AimAtAlternatives, LetsThePlanHaveTheLastWord) {
   EXPECT_EQ(aimed.taken, std::set<size_t>{2});
 }
 
-// A kernel that holds 1000 elements a block and claims more is wrong from 1001 on; a random width between 1 and 70000
-// hardly ever shows it, the largest width always does.
+// A kernel that has room for 1000 elements, and whose condition promises more, is wrong from 1001 on. A random width
+// between 1 and 70000 hardly ever shows that; the largest width that takes the alternative always does.
 TEST(EdgesOfAlternatives, AreWhereTheyAreOnlyJustTaken) {
   const Task task = TheTask();
   const Candidate candidate = Plan(task, {"d <= 1003 && d % 3 == 0", "d <= 3 * HELD", ""}, "[tune]\nHELD = [2001]\n");
@@ -308,7 +310,7 @@ TEST(EdgesOfAlternatives, AreWhereTheyAreOnlyJustTaken) {
   EXPECT_TRUE(EdgesOfAlternatives(task, plain.plan, {}, Facts(), fair, {}, Resolver{task, plain}, 3, 1).empty());
 }
 
-// Shapes that the plan leaves to the task's seed do not concern the candidate.
+// Shapes that the plan leaves to the task's seed are not tried, because the candidate does not run on them.
 TEST(ShapesBeyond, AreOnesThatThePlanServes) {
   const Task task = TheTask();
   const Candidate candidate = Plan(task, {"d == 4097", "rows > 1000"});

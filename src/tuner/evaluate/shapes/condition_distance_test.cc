@@ -15,7 +15,7 @@ ConditionDistance Of(const std::string& text, const std::map<std::string, int64_
   return ConditionDistance(*condition, {"rows", "d"}, constants);
 }
 
-// Every form of condition has distance zero exactly where the expression itself holds, and likewise where it fails.
+// For every form of condition, ToHold is zero exactly where the expression holds, and ToFail exactly where it fails.
 TEST(ConditionDistance, IsZeroExactlyWhereTheConditionHolds) {
   const std::map<std::string, int64_t> constants = {{"VEC", 4}, {"sm_count", 6}};
   for (const std::string text :
@@ -79,7 +79,7 @@ TEST(ConditionDistance, CountsItsWork) {
   EXPECT_EQ(distance.comparisons(), 2);  // VEC == 4 is known
 }
 
-// Sixty conditionals stand each within the condition of the next; they were once read as 2^60 parts.
+// Sixty conditionals, each within the condition of the next, once made 2^60 parts.
 TEST(ConditionDistance, ConditionalsWithinConditionsAreReadInTime) {
   std::string text = "a";
   for (int i = 0; i < 60; ++i) text = "(" + text + " ? b : a)";

@@ -15,7 +15,8 @@ namespace {
 TEST(Distributions, NormalTailKeepsItsDigitsFarOut) {
   EXPECT_NEAR(NormalUpperTail(0.0), 0.5, 1e-15);
   EXPECT_NEAR(NormalUpperTail(1.959963984540054) / 0.025, 1.0, 1e-12);
-  // Mills' continued fraction at x = 6, where 1 - Cdf would keep seven digits: density / (x + 1/(x + 2/(x + …))).
+  // The reference is Mills' continued fraction at x = 6: density / (x + 1/(x + 2/(x + …))). 1 - Cdf would keep only
+  // seven digits there.
   double fraction = 6.0;
   for (int i = 200; i >= 1; --i) fraction = 6.0 + i / fraction;
   EXPECT_NEAR(NormalUpperTail(6.0) / (NormalDensity(6.0) / fraction), 1.0, 1e-10);
@@ -23,7 +24,7 @@ TEST(Distributions, NormalTailKeepsItsDigitsFarOut) {
 
 TEST(Distributions, StudentTailMatchesClosedForms) {
   for (double t : {-3.0, -0.5, 0.0, 0.1, 1.0, 4.0, 30.0, 1e4}) {
-    // Cauchy, written as an arctangent of 1/t so that the reference itself keeps its digits.
+    // With one degree of freedom, t is Cauchy-distributed. The arctangent of 1/t keeps the reference's digits.
     const double one = t > 0 ? std::atan(1.0 / t) / std::numbers::pi : 0.5 - std::atan(t) / std::numbers::pi;
     EXPECT_NEAR(StudentUpperTail(t, 1) / one, 1.0, 1e-10) << "t = " << t;
     const double root = std::sqrt(2.0 + t * t);

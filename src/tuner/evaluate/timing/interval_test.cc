@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests count how often the reported intervals cover the truth, and check the words for the quality of a timing.
+// These tests count how often reported intervals cover the true value, and check the names for the quality of a timing.
 #include "tuner/evaluate/timing/interval.h"
 
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST(RatioInterval, CoversOneInFixedRunsOfEqualKernels) {
 }
 
 TEST(RatioInterval, CoversOneWhenTheSequentialTestChoseWhenToStop) {
-  // Stopping looks at the same quads that are then reported; it must not spoil the interval.
+  // The decision to stop uses the same quads as the reported interval. That must not reduce the interval's coverage.
   for (NoiseKind kind : {NoiseKind::kIndependent, NoiseKind::kAutocorrelated, NoiseKind::kInterrupted}) {
     for (double deviation : {0.002, 0.006, 0.012, 0.04}) {
       const SequentialTest fresh({.max_quads = 50});
@@ -132,7 +132,7 @@ TEST(RatioInterval, CentresOnTheSpeedup) {
   EXPECT_GT(speedup.high, speedup.median);
 }
 
-// --- how it went ---
+// --- the quality of a timing ---
 
 std::vector<double> CalmRatios() {
   SyntheticNoise noise(NoiseKind::kIndependent, 0.01, kSeed);
@@ -157,7 +157,8 @@ TEST(ClassifyTiming, SeesAFallingClockAndNotARisingOne) {
   EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(1930), Clock(1885), Clock(1840)}, CalmRatios(), Decision::kFaster),
             "throttled") << "no step is over 5 %, all together are";
   EXPECT_EQ(ClassifyTiming({Clock(345), Clock(1980), Clock(1980)}, CalmRatios(), Decision::kFaster), "stable");
-  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(0), Clock(1980)}, CalmRatios(), Decision::kFaster), "stable");  // unknown
+  // A clock of 0 means that it is not known.
+  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(0), Clock(1980)}, CalmRatios(), Decision::kFaster), "stable");
 }
 
 TEST(ClassifyTiming, BelievesTheDevice) {

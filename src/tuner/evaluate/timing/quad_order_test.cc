@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coins, orders and subsets: fair, uniform, and the same again for the same key.
+// These tests check that coins are fair, that orders and subsets are uniform, and that a key always gives the same
+// ones.
 #include "tuner/evaluate/timing/quad_order.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,8 @@ namespace {
 
 constexpr uint64_t kKey = 0x243f6a8885a308d3ULL;
 
-// Five standard deviations of a count of `n` draws with probability p: one false alarm in two million.
+// Returns five standard deviations of the number of successes in `n` draws with probability `p`. A test that allows
+// them fails by chance once in two million runs.
 double FiveSigma(double n, double p) { return 5.0 * std::sqrt(n * p * (1.0 - p)); }
 
 TEST(QuadOrder, PutsTheCandidateOutsideOrInside) {

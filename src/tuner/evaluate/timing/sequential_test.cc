@@ -19,12 +19,11 @@ namespace {
 constexpr int kFewestQuads = 4;
 constexpr double kOutlierDeviations = 6.0;
 constexpr double kLargestOutlierShare = 0.2;
-// Looks that are studentised one by one, each with its own few degrees of freedom, agree a little less with
-// each other than the normal theory of the boundaries assumes, so that together they cross a little too
-// often (5.5 % where 5 % was asked). The boundaries are made for this share of alpha. Measured by
-// benchmarks/sequential_calibration.cc.
+// The boundaries are computed for this share of alpha. Each look has its own few degrees of freedom, so looks are less
+// correlated than the normal theory of the boundaries assumes, and together they cross the boundaries a little too
+// often (5.5 % for an alpha of 5 %). benchmarks/sequential_calibration.cc measures that.
 constexpr double kStudentAllowance = 0.9;
-// A look ends the timing when the chance that a later one can make a claim is below this.
+// A look ends the timing if the chance that a later look reaches a decision is below this.
 constexpr double kFutileChance = 0.02;
 
 double Median(std::vector<double> values) {
@@ -35,15 +34,16 @@ double Median(std::vector<double> values) {
   return 0.5 * (upper + *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle)));
 }
 
-// Integrates by Simpson's rule on an even grid over [-limit, limit]; `values` has an odd number of points.
+// Returns the integral of a function by Simpson's rule, from its `values` at an odd number of points that are `step`
+// apart.
 double Simpson(const std::vector<double>& values, double step) {
   double sum = values.front() + values.back();
   for (size_t i = 1; i + 1 < values.size(); ++i) sum += (i % 2 == 1 ? 4.0 : 2.0) * values[i];
   return sum * step / 3.0;
 }
 
-// Boundaries depend on the spacing of the looks and on alpha alone, and cost some milliseconds: they are
-// computed once a process.
+// Returns the boundaries for these looks. They depend only on the spacing of the looks and on alpha and cost some
+// milliseconds, so a process computes them once.
 std::vector<double> CachedBoundaries(const std::vector<int>& planned, double alpha) {
   static std::mutex mutex;
   static std::map<std::pair<std::vector<double>, double>, std::vector<double>> cache;
@@ -71,7 +71,7 @@ std::string_view DecisionName(Decision decision) {
 double CrossingProbability(const std::vector<double>& information, const std::vector<double>& boundaries,
                            double drift) {
   HONE_CHECK(!information.empty() && information.size() == boundaries.size(), "one boundary a look");
-  // `density` is that of the sum at the current look, on the part of the line where no boundary was crossed.
+  // `density` is the density of the sum at the current look, restricted to paths that have crossed no boundary so far.
   std::vector<double> density;
   double step = 0, limit = 0, previous = 0;
   for (size_t look = 0; look < information.size(); ++look) {
@@ -113,7 +113,7 @@ std::vector<double> OBrienFlemingBoundaries(const std::vector<double>& informati
     for (double& boundary : boundaries) boundary *= constant;
     return CrossingProbability(information, boundaries);
   };
-  // One look needs the plain quantile, more looks need a higher boundary, and a Bonferroni bound is high enough.
+  // The constant lies between the quantile for a single look and the Bonferroni bound for all looks.
   double low = NormalUpperQuantile(alpha / 2);
   double high = NormalUpperQuantile(alpha / (2.0 * static_cast<double>(information.size())));
   if (information.size() > 1) {
@@ -148,7 +148,7 @@ std::vector<bool> KeptQuads(const std::vector<double>& log_ratios) {
   std::vector<double> deviations;
   for (double x : log_ratios) deviations.push_back(std::abs(x - center));
   const double limit = kOutlierDeviations * 1.4826 * Median(deviations);
-  if (limit == 0) return kept;  // most quads are equal (a coarse clock, a modelled time): nothing to measure by
+  if (limit == 0) return kept;  // most quads are equal (a coarse clock, a modelled time), so none is called an outlier
   size_t discarded = 0;
   for (size_t i = 0; i < kept.size(); ++i) {
     kept[i] = deviations[i] <= limit;
@@ -164,15 +164,15 @@ LongRunError LongRunStandardError(const std::vector<double>& series) {
   const auto n = static_cast<double>(series.size());
   HONE_CHECK(series.size() >= 2, "a standard error needs two values");
   LongRunError error;
-  // Fewer, lower frequencies are closer to the long run and leave fewer degrees of freedom; this is the trade-off that
-  // Lazarus et al. recommend. Under four, no difference can reach the boundary of a first look.
+  // Fewer and lower frequencies have less bias but leave fewer degrees of freedom. This is the trade-off that Lazarus
+  // et al. recommend. With fewer than four, no difference can reach the boundary of a first look.
   const int most = static_cast<int>(series.size()) - 1;
   error.freedom = std::min(most, std::max(4, static_cast<int>(std::lround(0.41 * std::pow(n, 2.0 / 3.0)))));
   double mean = 0;
   for (double x : series) mean += x / n;
   double power = 0;
   for (int j = 1; j <= error.freedom; ++j) {
-    // cos(w * (t + 1/2)) by its two-term recurrence, starting from t = -1 and t = 0, which are equal.
+    // cos(w * (t + 1/2)) follows from its two-term recurrence, which starts from t = -1 and t = 0, where it is equal.
     const double w = std::numbers::pi * j / n;
     const double twice_cosine = 2.0 * std::cos(w);
     double before = std::cos(0.5 * w), now = before, projection = 0;
@@ -235,8 +235,8 @@ Decision SequentialTest::Look() {
   if (quads() >= planned_.back()) return Decision::kUndecided;
 
   if (options_.stop_when_futile && quads() > planned_.front()) {
-    // Predict the last look's mean and interval from the present ones. The mean is spread around the present one by the
-    // uncertainty of both samples; the interval shrinks with the quads and gains freedom.
+    // Predict mean and interval of the last look from those of this look. The predicted mean scatters about the present
+    // one, because both are uncertain; the predicted interval is narrower, with more quads and degrees of freedom.
     const double last = StudentUpperQuantile(NormalUpperTail(normal_boundaries_.back()),
                                              error.freedom / std::pow(fraction, 2.0 / 3.0));
     const double half_width = last * report_.standard_error * std::sqrt(fraction);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests try to fool the sequential test: equal kernels under five kinds of noise, small differences, peeking,
-// outliers, and no noise at all.
+// These tests measure the sequential test's error rates and power: equal kernels under five kinds of noise, small
+// differences, unplanned looks, outliers, and no noise at all.
 //
-// Rates come from seeded simulations, so a run gives the same answer every time; the accepted ranges are the
-// product's own promise (4 to 6.4 % for 5 %) widened by nothing, with enough runs that the simulation's own
-// error (0.2 %) is small beside them.
+// Rates come from seeded simulations, so that each run gives the same result. The accepted range is the documented one
+// (4 to 6.4 % for an alpha of 5 %) without an extra margin; there are so many runs that the simulation's own error (0.2
+// %) is small compared with it.
 #include "tuner/evaluate/timing/sequential_test.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(LongRunError, IsUnbiasedForIndependentNoiseAndSeesSlowNoise) {
 }
 
 TEST(LongRunError, AnAlternatingSeriesHasASmallOne) {
-  // In +1, -1, … successive values cancel, and the mean of 50 is known far better than 1 / sqrt(50).
+  // In the series +1, -1, … successive values cancel, so the mean of 50 has an error far below 1 / sqrt(50).
   std::vector<double> series;
   for (int i = 0; i < 50; ++i) series.push_back(i % 2 == 0 ? 1.0 : -1.0);
   EXPECT_LT(LongRunStandardError(series).standard_error, 0.2 / std::sqrt(50.0));
@@ -139,13 +139,13 @@ TEST_P(EqualKernels, AreCalledDifferentAsOftenAsPromised) {
     const Rates rates = Simulate({.max_quads = quads, .delta = 0, .stop_when_futile = false}, GetParam(), 0.01, 0, 12000);
     EXPECT_GE(rates.difference, 0.040) << NoiseName(GetParam()) << ", " << quads << " quads, seed " << kSeed;
     EXPECT_LE(rates.difference, 0.064) << NoiseName(GetParam()) << ", " << quads << " quads, seed " << kSeed;
-    // Neither kernel is favoured: five standard deviations of a fair split of the calls.
+    // Neither kernel is favoured: the decisions split evenly, within five standard deviations.
     EXPECT_NEAR(rates.faster, rates.slower, 5 * std::sqrt(rates.difference / 12000));
   }
 }
 
 TEST_P(EqualKernels, AreHardlyEverClaimedToDiffer) {
-  // In use, claims need the interval to clear delta, so false claims are far rarer than alpha.
+  // With the default delta, a decision needs the interval to lie beyond delta, so false ones are far rarer than alpha.
   for (double deviation : {0.003, 0.01, 0.04}) {
     const Rates rates = Simulate({.max_quads = 50}, GetParam(), deviation, 0, 2000);
     EXPECT_LE(rates.faster + rates.slower, 0.03) << NoiseName(GetParam()) << " at " << deviation << ", seed " << kSeed;
@@ -156,8 +156,8 @@ INSTANTIATE_TEST_SUITE_P(AnyNoise, EqualKernels, testing::ValuesIn(kNoiseKinds),
                          [](const auto& noise) { return std::string(NoiseName(noise.param)); });
 
 TEST(SequentialTest, ATestThatPeeksWithoutBoundariesWouldFailTheSameSimulation) {
-  // This shows that the simulation can find errors: it uses the plain t interval, looked at after every quad from the
-  // tenth on.
+  // This simulation can fail: the textbook's t interval, with a look after every quad from the tenth on, has a far
+  // higher error rate.
   int calls = 0;
   const int runs = 1000;
   for (int run = 0; run < runs; ++run) {
@@ -275,7 +275,7 @@ TEST(SequentialTest, AnInterruptedQuadIsLeftOutAndCounted) {
 }
 
 TEST(KeptQuads, AreAllOfThemWhenTheOddOnesAreMany) {
-  // A kernel has two speeds: a third of the quads differ, so they are its nature and not an accident.
+  // A kernel has two speeds. A third of the quads differ from the rest, so they are no outliers.
   std::vector<double> log_ratios;
   SyntheticNoise noise(NoiseKind::kIndependent, 0.001, kSeed);
   for (int i = 0; i < 30; ++i) log_ratios.push_back(noise.Quad(i % 3 == 0 ? 0.2 : 0.0));
@@ -283,7 +283,8 @@ TEST(KeptQuads, AreAllOfThemWhenTheOddOnesAreMany) {
 }
 
 TEST(KeptQuads, AreAllOfThemWhereMostAreEqual) {
-  // With a coarse clock, most quads deviate by nothing, and by that measure every other would be an outlier.
+  // With a coarse clock, most quads are equal and their median deviation is 0, by which every other quad would be an
+  // outlier.
   std::vector<double> log_ratios(20, 0.01);
   log_ratios[7] = 0.0101;
   EXPECT_EQ(KeptQuads(log_ratios), std::vector<bool>(20, true));

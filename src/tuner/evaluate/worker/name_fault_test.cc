@@ -21,7 +21,7 @@ Evaluation Ended(Verdict verdict, const std::string& detail) {
 
 const char kFault[] = "k, grid 1x1x1: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)";
 
-// Returns NameFault's result when the two searches end like this.
+// Returns NameFault's result if the two further judgements end as `writable` and `beside`.
 Evaluation Named(const Evaluation& writable, const Evaluation& beside, std::vector<FaultSearch>* asked = nullptr) {
   return NameFault(Ended(Verdict::kCrashed, kFault), [&](FaultSearch search) -> Result<Evaluation> {
            if (asked != nullptr) asked->push_back(search);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These tests try what a worker process can do to the evaluator: it must not spoil the next verdict or delay it. The
-// worker is this program again (worker_test_main.cc).
+// These tests run workers that crash, hang or lie: whatever a worker process does, the next verdict must be right and
+// in time. The worker is this test program, started again (worker_test_main.cc).
 #include "tuner/evaluate/worker/worker_client.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The limit of a launch that hangs; and that of one that ends, on however busy a machine.
+// Time limits in seconds: of a launch that hangs, and of a launch that ends, which must suffice on a busy machine.
 constexpr double kHangLimit = 0.5, kLaunchLimit = 100;
 constexpr double kGrace = 0.25;
 
@@ -83,7 +83,7 @@ TEST_P(WorkerFault, GetsItsVerdictAndTheNextCandidateIsJudgedInTime) {
   EXPECT_EQ(good->verdict, Verdict::kOk) << good->detail;
   EXPECT_EQ(worker.starts(), 2) << "a new process after a fault, and no more than one";
   RecordProperty("seconds_until_the_next_verdict", std::to_string(until_the_next_verdict));
-  // The bound is below the minutes of a phase's own limit, and far above the time that a busy machine takes.
+  // The bound is below a phase's own limit of minutes, and far above the time that a busy machine needs.
   EXPECT_LT(until_the_next_verdict, 100);
 }
 
@@ -106,7 +106,7 @@ TEST(Worker, NoWordMakesUsWaitLongerThanWeAreWilling) {
   WorkerClient patient(options);
   EXPECT_EQ(patient.Judge(Job("asks_for_patience"), {})->verdict, Verdict::kTimedOut);
   options.longest_phase_seconds = 600;
-  // A worker that has sent no report by then has not begun, because the machine is slow: ask for more time.
+  // If the worker has sent no report within the limit, the machine is slow: try again with a longer one.
   Result<Evaluation> endless = Status::Unavailable("not asked");
   for (options.job_limit_seconds = 0.7; !endless.ok() && options.job_limit_seconds < 100; options.job_limit_seconds *= 3) {
     WorkerClient listening(options);
@@ -150,7 +150,7 @@ TEST(Worker, OneThatCannotBeginIsTheEnvironmentsFault) {
   EXPECT_THAT(no_device.Judge(Job("honest"), {}).status().message(), HasSubstr("went for a walk"));
 }
 
-// --- host mode, up to the device: a confined worker, and candidates that are libraries made by g++ ---
+// --- host mode without a device: a confined worker, and candidates that are libraries compiled by g++ ---
 
 class HostModeWorker : public testing::Test {
  protected:

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This is the test program, which is also the worker that its tests start: WorkerMain as in production, over a device
-// of host memory whose kernels do to a worker process what a bad candidate or a failing machine does.
+// This is the main function of the test program, which its tests also start as a worker. It runs the real WorkerMain
+// over a fake device in host memory. The fake's kernels do to the process what a bad candidate or a failing machine
+// does.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -73,7 +74,7 @@ FakeDevice FaultyDevice() {
   return device;
 }
 
-// A host function's work is done when it returns.
+// A stream for host functions whose work is finished when they return.
 class FinishedStream : public HostStream {
  public:
   void* handle() override { return this; }
