@@ -123,8 +123,10 @@ Diagnosis DiagnoseTuner(const TunerSurroundings& surroundings) {
     for (Check& check : simulator.checks) check.standing = Standing::kNeeded;
   }
   CheckGroup machine{"The machine", {ProcessorsCheck(), MemoryCheck()}};
-  machine.checks.push_back(FolderCheck("cache", "cache", surroundings.cache_directory, "keeps compiled kernels", "set HONE_CACHE to another folder", true));
-  machine.checks.push_back(FolderCheck("state", "runs and reports", surroundings.state_directory, "keeps runs and reports", "set HONE_STATE to another folder", false));
+  machine.checks.push_back(FolderCheck("cache", "cache", surroundings.cache_directory, "keeps compiled kernels",
+                                       "set HONE_CACHE to another folder", /*needed=*/true));
+  machine.checks.push_back(FolderCheck("state", "runs and reports", surroundings.state_directory,
+                                       "keeps runs and reports", "set HONE_STATE to another folder", /*needed=*/false));
   diagnosis.groups = {std::move(gpu), std::move(simulator), ModelChecks(surroundings), std::move(machine), SandboxChecks()};
   Conclude(diagnosis);
   if (!on_gpu && !on_simulator) {

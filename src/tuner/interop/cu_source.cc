@@ -505,7 +505,7 @@ class Reader {
         name = open - 1;
       }
       launch.kernel = std::string(At(name).text);
-      for (const auto& [a, b] : Split(i + 2, close, false)) launch.configuration.push_back(Text(a, b));
+      for (const auto& [a, b] : Split(i + 2, close, /*angles=*/false)) launch.configuration.push_back(Text(a, b));
       for (const auto& [a, b] : Split(close + 4, At(close + 3).match)) launch.arguments.push_back(Text(a, b));
       while (Is(name - 1, "::")) name -= 2;
       Conditions(f, name, launch);

@@ -354,7 +354,7 @@ std::string TaskDrafter::CasesText() {
       for (const std::string& d : ratios_) dims[d] = RoundUp(kRatios[number], Multiple(d));
       // Sizes do not exceed those that the user gave for timed cases: a kernel for 128 experts need not handle 1000.
       for (auto& [d, size] : dims) {
-        const std::vector<int64_t> sizes = GivenSizes(d, true, false);
+        const std::vector<int64_t> sizes = GivenSizes(d, /*timed=*/true, /*checked=*/false);
         if (!sizes.empty()) size = std::min(size, *std::max_element(sizes.begin(), sizes.end()));
       }
       dims = shrink(dims, one ? 70001 : kLargestChecked);
@@ -402,13 +402,14 @@ std::string TaskDrafter::HiddenText() const {
     // If the user gave another dimension only small sizes (k = 8 of 128 experts), this dimension may have to be at
     // least as large.
     for (const std::string& other : dim_order_) {
-      const std::vector<int64_t> small = GivenSizes(other, true, true);
+      const std::vector<int64_t> small = GivenSizes(other, /*timed=*/true, /*checked=*/true);
       if (i > 0 && other != d && !small.empty() && *std::max_element(small.begin(), small.end()) <= 8)
         low = std::max(low, *std::max_element(small.begin(), small.end()));
       if (i > 0 && other != d && small.empty() && IsCountOfBest(other)) low = std::max<int64_t>(low, 8);
     }
     // The sizes that the user gave limit the drawn sizes: a top-k with k = 8 of 128 experts does not handle k = 1200.
-    const std::vector<int64_t> all = GivenSizes(d, true, true), checked = GivenSizes(d, false, true);
+    const std::vector<int64_t> all = GivenSizes(d, /*timed=*/true, /*checked=*/true),
+                               checked = GivenSizes(d, /*timed=*/false, /*checked=*/true);
     if (ratios_.count(d) != 0) low = 1, high = 8;
     if (!all.empty()) high = std::min(high, *std::max_element(all.begin(), all.end()));
     if (!checked.empty()) low = std::max<int64_t>(1, *std::min_element(checked.begin(), checked.end()));

@@ -138,13 +138,13 @@ std::string TaskDrafter::MemsetForOracle(const DraftEntry& e, int step, std::str
   if (IsInteger(t) && t.role != TensorRole::kIn && !t.workspace) {
     DraftEntry typed = e;
     typed.target = TypedName(t.name);
-    return EntryText(typed, {}, step, "", false);
+    return EntryText(typed, {}, step, "", /*with_when=*/false);
   }
   if (t.workspace) {
     DraftEntry whole = e;
     whole.bytes.clear();  // the whole workspace: its elements are doubles in the oracle, so that the plan's number of
                           // bytes does not apply
-    return EntryText(whole, {}, step, "", false);
+    return EntryText(whole, {}, step, "", /*with_when=*/false);
   }
   const DType dtype = t.dtype.value_or(DType::kFloat32);
   const double number = NumberOfBytes(dtype, e.value);
@@ -226,7 +226,8 @@ Status TaskDrafter::Oracle() {
     DraftEntry copy = *e;
     copy.template_args.clear();
     // Shared memory is doubled, because it holds doubles where it held floats.
-    steps += EntryText(copy, args, step++, e->shared.empty() ? "" : fmt::format("2 * {}", Wrapped(e->shared)), false);
+    steps += EntryText(copy, args, step++, e->shared.empty() ? "" : fmt::format("2 * {}", Wrapped(e->shared)),
+                       /*with_when=*/false);
   }
   for (const DraftTensor& t : tensors_) {
     if (!IsInteger(t) || t.workspace || t.role == TensorRole::kIn) continue;

@@ -114,21 +114,22 @@ void TaskDrafter::RenameInOptions() {
   keys(o_.scalars, "_value");
   keys(o_.hidden, "_size");
   keys(o_.multiples, "_size");
-  for (auto& [name, text] : o_.shapes) text = RenamedSizes(text, false);
-  for (auto& [name, text] : o_.work) text = RenamedSizes(text, false);
+  for (auto& [name, text] : o_.shapes) text = RenamedSizes(text, /*device=*/false);
+  for (auto& [name, text] : o_.work) text = RenamedSizes(text, /*device=*/false);
   for (auto& [name, text] : o_.values) {
     const size_t bound = text.find(':');
-    if (bound != std::string::npos) text = text.substr(0, bound + 1) + RenamedSizes(text.substr(bound + 1), false);
+    if (bound != std::string::npos)
+      text = text.substr(0, bound + 1) + RenamedSizes(text.substr(bound + 1), /*device=*/false);
   }
-  o_.slice = RenamedSizes(o_.slice, false);
+  o_.slice = RenamedSizes(o_.slice, /*device=*/false);
   for (auto* list : {&o_.grid, &o_.block}) {
-    for (std::string& text : *list) text = RenamedSizes(text, true);
+    for (std::string& text : *list) text = RenamedSizes(text, /*device=*/true);
   }
-  o_.shared = RenamedSizes(o_.shared, true);
+  o_.shared = RenamedSizes(o_.shared, /*device=*/true);
 }
 
 void TaskDrafter::Let(const std::string& name, const std::string& given) {
-  const std::string text = RenamedSizes(given, false);
+  const std::string text = RenamedSizes(given, /*device=*/false);
   const auto place = std::find(dim_order_.begin(), dim_order_.end(), name);
   const auto at = place - dim_order_.begin();
   if (place != dim_order_.end()) dim_order_.erase(place);

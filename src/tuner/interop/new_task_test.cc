@@ -44,7 +44,7 @@ Task Parsed(const TaskDraft& draft) {
   const Result<Candidate> seed = ParseCandidate(draft.seed, "seed.cu", *task);
   EXPECT_TRUE(seed.ok()) << seed.status().message() << "\n" << draft.seed;
   if (!draft.oracle.empty()) {
-    const Result<Candidate> oracle = ParseCandidate(draft.oracle, "oracle.cu", *task, true);
+    const Result<Candidate> oracle = ParseCandidate(draft.oracle, "oracle.cu", *task, /*is_oracle=*/true);
     EXPECT_TRUE(oracle.ok()) << oracle.status().message() << "\n" << draft.oracle;
   }
   return *task;
@@ -183,7 +183,8 @@ void normalize(const float* x, float* y, int rows, int d) {
   const Candidate seed = ParseCandidate(draft.seed, "seed.cu", task).value();
   EXPECT_EQ(seed.plan.workspaces.at(0).bytes.text(), "4 * rows");
   EXPECT_EQ(seed.plan.entries.at(1).step, 1);
-  EXPECT_EQ(ParseCandidate(draft.oracle, "oracle.cu", task, true)->plan.workspaces.at(0).bytes.text(), "8 * rows");
+  EXPECT_EQ(ParseCandidate(draft.oracle, "oracle.cu", task, /*is_oracle=*/true)->plan.workspaces.at(0).bytes.text(),
+            "8 * rows");
 }
 
 TEST(NewTask, WithoutALaunchItAsksForTheGrid) {

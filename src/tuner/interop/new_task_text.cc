@@ -118,7 +118,7 @@ std::string TaskDrafter::SeedText() {
   std::string plan = given_text_ + "\n";
   if (given_ == nullptr) {
     plan = "/*hone" + Workspaces(0);
-    for (const DraftEntry& e : entries_) plan += EntryText(e, e.args, e.step, e.shared, true);
+    for (const DraftEntry& e : entries_) plan += EntryText(e, e.args, e.step, e.shared, /*with_when=*/true);
     plan += "*/\n";
   } else {
     // DraftTask has replaced the plan by empty lines, which are removed here.

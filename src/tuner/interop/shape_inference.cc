@@ -147,7 +147,7 @@ class BodyReader {
       } else {
         Effect(after, use);
       }
-      Reached(index, true, i, use, uses);
+      Reached(index, /*stays=*/true, i, use, uses);
     }
     Choosers(uses);
     Padding(uses);

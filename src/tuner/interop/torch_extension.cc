@@ -213,12 +213,13 @@ class BindingWriter {
     out += "}  // namespace\n\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n";
     const std::string summary = CString(task_.summary);
     if (!returned.empty()) {
-      out += fmt::format("  m.def(\"{0}\", &{0}, \"{1}\"{2});\n", task_.name, summary, PythonArguments(false));
+      out += fmt::format("  m.def(\"{0}\", &{0}, \"{1}\"{2});\n", task_.name, summary,
+                         PythonArguments(/*with_outputs=*/false));
       out += fmt::format("  m.def(\"{0}_out\", &{0}_out, \"{1} (into given outputs)\"{2});\n", task_.name, summary,
-                         PythonArguments(true));
+                         PythonArguments(/*with_outputs=*/true));
     } else {
       out += fmt::format("  m.def(\"{0}\", &{0}_out, \"{1} (in place)\"{2});\n", task_.name, summary,
-                         PythonArguments(true));
+                         PythonArguments(/*with_outputs=*/true));
     }
     return out + "}\n";
   }

@@ -50,7 +50,7 @@ constexpr char kProgram[] = R"cpp(
     Try("shape", [&] { scale_add(x, torch::Tensor({499}, f32), 3.0); });
     Try("dtype", [&] { scale_add(x, torch::Tensor({500}, f16), 3.0); });
     Try("device", [&] { scale_add(x, torch::Tensor({500}, elsewhere), 3.0); });
-    Try("host", [&] { scale_add(torch::Tensor({3, 500}, f32, false), bias, 3.0); });
+    Try("host", [&] { scale_add(torch::Tensor({3, 500}, f32, /*cuda=*/false), bias, 3.0); });
     torch::Tensor strided = x;
     strided.contiguous = false;
     Try("strided", [&] { scale_add(strided, bias, 3.0); });

@@ -48,7 +48,7 @@ AttemptFailure FailureOfStatus(const Endpoint& e, int status, const WireError& e
                                std::optional<double> retry_after) {
   const std::string said = fmt::format("{} at {} answered {}: {}", e.Name(), e.base_url, status, Words(error));
   const auto give_up = [&](StatusCode code, const std::string& remedy) {
-    return Fail(e, code, false, said + "; " + remedy);
+    return Fail(e, code, /*retry=*/false, said + "; " + remedy);
   };
   if (OutOfMoney(error) || status == 402) {
     return give_up(StatusCode::kUnavailable, "the account has no credit left, or none for this model");
@@ -71,7 +71,7 @@ AttemptFailure FailureOfStatus(const Endpoint& e, int status, const WireError& e
     return give_up(StatusCode::kUnavailable, "redirects are not followed; give the new address as --base-url");
   }
   if (status == 408 || status == 409 || status == 425 || status == 429 || status >= 500) {
-    AttemptFailure failure = Fail(e, StatusCode::kUnavailable, true, said);
+    AttemptFailure failure = Fail(e, StatusCode::kUnavailable, /*retry=*/true, said);
     failure.wait_seconds = retry_after;
     return failure;
   }
@@ -111,17 +111,17 @@ AttemptFailure FailureOfTransfer(const Endpoint& e, const HttpRequest& request, 
       return Fail(e, StatusCode::kUnavailable, reached_before && !response.certificate, message);
     }
     case HttpEnd::kSilent:
-      return Fail(e, StatusCode::kTimedOut, true,
+      return Fail(e, StatusCode::kTimedOut, /*retry=*/true,
                   fmt::format("{} at {} sent nothing for {:.4g} s", e.Name(), e.base_url, request.first_byte_seconds));
     case HttpEnd::kStalled:
-      return Fail(e, StatusCode::kTimedOut, true,
+      return Fail(e, StatusCode::kTimedOut, /*retry=*/true,
                   fmt::format("{} at {} fell silent for {:.4g} s{} (--stall-timeout)", e.Name(), e.base_url,
                               request.stall_seconds, after));
     case HttpEnd::kDropped:
-      return Fail(e, StatusCode::kUnavailable, true,
+      return Fail(e, StatusCode::kUnavailable, /*retry=*/true,
                   fmt::format("the connection to {} for {} broke{}: {}", e.base_url, e.Name(), after, response.detail));
     default:
-      return Fail(e, StatusCode::kUnavailable, true,
+      return Fail(e, StatusCode::kUnavailable, /*retry=*/true,
                   fmt::format("{} at {} ended its answer{} without finishing it", e.Name(), e.base_url, after));
   }
 }

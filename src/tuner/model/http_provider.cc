@@ -273,11 +273,11 @@ class HttpProvider : public ModelProvider {
     // If the connection broke, the last line is incomplete, and its JSON is not the service's fault.
     const bool cut = response.end != HttpEnd::kWhole && response.end != HttpEnd::kStopped;
     if (cut) return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), reached_);
-    if (!reply.malformed.empty() && response.end == HttpEnd::kStopped) return Nonsense(reply.malformed, true);
+    if (!reply.malformed.empty() && response.end == HttpEnd::kStopped) return Nonsense(reply.malformed, /*retry=*/true);
     if (reply.text.empty() && !attempt.stray.empty() && attempt.stray.find("data:") == std::string::npos) {
-      return Nonsense(attempt.stray, false);
+      return Nonsense(attempt.stray, /*retry=*/false);
     }
-    if (!reply.malformed.empty() && reply.text.empty()) return Nonsense(reply.malformed, false);
+    if (!reply.malformed.empty() && reply.text.empty()) return Nonsense(reply.malformed, /*retry=*/false);
     return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), reached_);
   }
 

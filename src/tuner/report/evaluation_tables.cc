@@ -55,7 +55,8 @@ std::string LibraryTable(const Evaluation& e) {
           "data-name=speedup>{}</td><td data-name=how>{}</td></tr>\n",
           EscapeMarkup(DimsText(c.dims)), EscapeMarkup(library.name),
           library.time_us ? fmt::format("{:.2f}", *library.time_us) : "–",
-          library.speedup ? EscapeMarkup(SpeedupText(*library.speedup, false)) : "–", EscapeMarkup(library.detail));
+          library.speedup ? EscapeMarkup(SpeedupText(*library.speedup, /*modelled=*/false)) : "–",
+          EscapeMarkup(library.detail));
     }
   }
   if (rows.empty()) return "";

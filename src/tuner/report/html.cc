@@ -60,11 +60,12 @@ std::string Roofline(RunStore& store, const RunView& view, const std::vector<Eve
     }
   };
   if (view.final_result && view.final_result->evaluation.verdict == Verdict::kOk && view.best != 0) {
-    add(StartName(view), view.final_result->evaluation, true);
-    add("best", view.final_result->evaluation, false);
+    add(StartName(view), view.final_result->evaluation, /*baseline=*/true);
+    add("best", view.final_result->evaluation, /*baseline=*/false);
   } else {
-    if (view.node(0).evaluation) add(StartName(view), *view.node(0).evaluation, false);
-    if (view.best != 0 && view.node(view.best).evaluation) add("best", *view.node(view.best).evaluation, false);
+    if (view.node(0).evaluation) add(StartName(view), *view.node(0).evaluation, /*baseline=*/false);
+    if (view.best != 0 && view.node(view.best).evaluation)
+      add("best", *view.node(view.best).evaluation, /*baseline=*/false);
   }
   const std::string chart = RooflineChart(points, facts, view.info.modelled);
   return chart.empty() ? "" : "<h2 id=roofline>Against the device's limits</h2>\n" + chart;

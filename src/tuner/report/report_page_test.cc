@@ -100,7 +100,8 @@ TEST(Report, AThousandNodesAreFastAndSmall) {
   EXPECT_LT(CpuSeconds() - listed, 2.0);
   ASSERT_EQ(runs.size(), 1u);
   const double shown = CpuSeconds();
-  EXPECT_THAT(NodeText(*w.store, w.view, 500, true).value(), HasSubstr("=== user (request 4000, planner) ==="));
+  EXPECT_THAT(NodeText(*w.store, w.view, 500, /*prompts=*/true).value(),
+              HasSubstr("=== user (request 4000, planner) ==="));
   EXPECT_THAT(RunText(w.view), HasSubstr("1000 attempts"));
   EXPECT_LT(CpuSeconds() - shown, 2.0);
 }
@@ -124,16 +125,17 @@ TEST(Roofline, ShowsBandwidthWhereOperationsAreNotKnown) {
   facts.memory_bandwidth = 1e12;
   facts.fp32_flops = 1e13;
   const std::vector<RooflinePoint> copies = {{"the seed", {{"n", 4}}, 2e-6, 1e6, 0, true}, {"best", {{"n", 4}}, 1.25e-6, 1e6, 0}};
-  const std::string bars = RooflineChart(copies, facts, false);
+  const std::string bars = RooflineChart(copies, facts, /*modelled=*/false);
   EXPECT_THAT(bars, AllOf(HasSubstr("0.50 TB/s · 50 %"), HasSubstr("80 %"), Not(HasSubstr("<svg"))));
   const std::vector<RooflinePoint> counted = {{"best", {{"n", 4}}, 1e-6, 1e6, 8e6}};
   EXPECT_THAT(
-      RooflineChart(counted, facts, true),
+      RooflineChart(counted, facts, /*modelled=*/true),
       AllOf(HasSubstr("<svg"), HasSubstr("8 Tflop/s at 8 flop/byte, 100 % of the memory roof"), HasSubstr("modelled")));
   // With few operations per byte, bandwidth is the limit, and bars are drawn.
   const std::vector<RooflinePoint> bound = {{"best", {{"n", 4}}, 1e-6, 1e6, 1e6}};
-  EXPECT_THAT(RooflineChart(bound, facts, true), AllOf(Not(HasSubstr("<svg")), HasSubstr("1.00 TB/s · 100 %")));
-  EXPECT_EQ(RooflineChart(counted, DeviceFacts{}, false), "");
+  EXPECT_THAT(RooflineChart(bound, facts, /*modelled=*/true),
+              AllOf(Not(HasSubstr("<svg")), HasSubstr("1.00 TB/s · 100 %")));
+  EXPECT_EQ(RooflineChart(counted, DeviceFacts{}, /*modelled=*/false), "");
 }
 
 TEST(Highlight, ColoursCodeAndKeepsItsLines) {
@@ -196,7 +198,7 @@ TEST(Bars, ADifferenceThatDoesNotCountIsGreyAndNoAlarm) {
   EXPECT_EQ(BarClass(0.98, 1.02), " same");
   EXPECT_EQ(BarClass(1.02, 1.03), "");
   EXPECT_EQ(BarClass(0.90, 0.91), " slow");
-  Evaluation e = SyntheticEvaluation(0.999 / 1.08, true, 0);
+  Evaluation e = SyntheticEvaluation(0.999 / 1.08, /*modelled=*/true, 0);
   e.cases.resize(1);
   const std::string bars = SpeedupBars(e, "the seed");
   EXPECT_THAT(bars, AllOf(HasSubstr("0.999×"), HasSubstr("'fill same'"), Not(HasSubstr("slow"))));
@@ -242,7 +244,7 @@ TEST(Report, SweepsAreFoldedSortedAndTheBestIsMarked) {
     p.node = 1;
     p.incumbent = 0;
     p.binding = {{"BLOCK", 32 * (i + 1)}};
-    p.evaluation = SyntheticEvaluation(i == 20 ? 1.3 : 1.0 - 0.001 * i, false, 0.001);
+    p.evaluation = SyntheticEvaluation(i == 20 ? 1.3 : 1.0 - 0.001 * i, /*modelled=*/false, 0.001);
     if (i == 3) p.evaluation.verdict = Verdict::kResourceLimit, p.evaluation.detail = "too many\nregisters";
     w.view.sweep.push_back(p);
   }
@@ -259,20 +261,20 @@ TEST(Report, SweepsAreFoldedSortedAndTheBestIsMarked) {
 
 TEST(Show, ANodeIsTheSameInJson) {
   const Written w = Write({});
-  const nlohmann::json json = nlohmann::json::parse(NodeToJson(*w.store, w.view, 1, true).value());
+  const nlohmann::json json = nlohmann::json::parse(NodeToJson(*w.store, w.view, 1, /*prompts=*/true).value());
   EXPECT_EQ(json["id"], 1);
   EXPECT_EQ(json["turns"][0]["role"], "planner");
   EXPECT_EQ(json["memos"][0]["kind"], "plan");
   ASSERT_EQ(json["requests"].size(), 2u);
   EXPECT_THAT(json["requests"][1]["reply"].get<std::string>(), HasSubstr("IDEA:"));
-  EXPECT_FALSE(nlohmann::json::parse(NodeToJson(*w.store, w.view, 1, false).value()).contains("requests"));
-  EXPECT_EQ(NodeToJson(*w.store, w.view, 99, false).status().code(), StatusCode::kNotFound);
+  EXPECT_FALSE(nlohmann::json::parse(NodeToJson(*w.store, w.view, 1, /*prompts=*/false).value()).contains("requests"));
+  EXPECT_EQ(NodeToJson(*w.store, w.view, 99, /*prompts=*/false).status().code(), StatusCode::kNotFound);
 }
 
 TEST(Show, TimesCarryTheirIntervalsAndAWrongNodeItsFirstMismatch) {
   const Written w = Write({});
   std::string text;
-  for (const RunNode& n : w.view.nodes) text += NodeText(*w.store, w.view, n.id, false).value();
+  for (const RunNode& n : w.view.nodes) text += NodeText(*w.store, w.view, n.id, /*prompts=*/false).value();
   EXPECT_THAT(text, HasSubstr("first wrong: out[3, 1020, 0] is 0, expected 0.731; 11 of 11231 elements wrong"));
   EXPECT_THAT(text, HasSubstr("12.96 us [12.91 us, 13.01 us]"));
   EXPECT_THAT(text, HasSubstr("asked: planner (temperature 0.8), then coder (temperature 0.1)"));
@@ -290,7 +292,7 @@ TEST(Show, SaysNothingTwice) {
   node.evaluation->mismatch = Mismatch{"out", {}, "normal", {1}, 1, 0, 3, 8, 1};
   node.evaluation->findings = {{"wrong", node.detail, "candidate.cu:3"},
                                {"out_of_bounds", "reads beyond x at candidate.cu:3", "candidate.cu:3"}};
-  const std::string text = NodeText(*w.store, view, 1, false).value();
+  const std::string text = NodeText(*w.store, view, 1, /*prompts=*/false).value();
   EXPECT_EQ(Count(text, "elements wrong"), 1u) << text;
   EXPECT_EQ(Count(text, "candidate.cu:3"), 1u) << text;
   EXPECT_EQ(Count(text.substr(0, text.find("---")), node.idea), 1u) << text;
@@ -316,10 +318,10 @@ std::string Printed(bool terminal, bool colour, double max_seconds) {
 }
 
 TEST(Progress, ATerminalSeesAttemptSpendAndWhatIsLeft) {
-  const std::string limited = Printed(true, false, 600);
+  const std::string limited = Printed(/*terminal=*/true, /*colour=*/false, 600);
   EXPECT_THAT(limited, AllOf(HasSubstr("attempt 24 of 24"), HasSubstr("k tokens, $0.7"), HasSubstr(" left"),
                              Not(HasSubstr("about"))));
-  EXPECT_THAT(Printed(true, false, 0), HasSubstr("about "));
+  EXPECT_THAT(Printed(/*terminal=*/true, /*colour=*/false, 0), HasSubstr("about "));
   EXPECT_THAT(limited, Not(HasSubstr("\x1b[3")));
 }
 
@@ -329,7 +331,8 @@ TEST(Progress, AReasonIsCutForTerminalsOnly) {
   const std::vector<Event> events = w.store->Events(w.view.info.id).value();
   for (const bool terminal : {false, true}) {
     std::string out;
-    ProgressPrinter printer([&](const std::string& text) { out += text; }, terminal, [] { return 1.0; }, 30, false);
+    ProgressPrinter printer([&](const std::string& text) { out += text; }, terminal, [] { return 1.0; }, 30,
+                            /*colour=*/false);
     RunFold fold(w.store->Runs().value()[0]);
     std::string reason;
     for (const Event& e : events) {
@@ -350,9 +353,9 @@ TEST(Progress, AReasonIsCutForTerminalsOnly) {
 }
 
 TEST(Progress, ColourIsAsked) {
-  const std::string coloured = Printed(true, true, 600);
+  const std::string coloured = Printed(/*terminal=*/true, /*colour=*/true, 600);
   EXPECT_THAT(coloured, AllOf(HasSubstr("\x1b[32m"), HasSubstr("\x1b[31m"), HasSubstr("\x1b[0m\n")));
-  EXPECT_THAT(Printed(false, false, 600), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(Printed(/*terminal=*/false, /*colour=*/false, 600), Not(HasSubstr("\x1b")));
 }
 
 TEST(RunSummary, AFinishedRunIsToldWithoutItsFold) {

@@ -85,8 +85,8 @@ TEST(Text, DurationsAndSpeedups) {
   EXPECT_EQ(DurationText(65), "1:05");
   EXPECT_EQ(DurationText(7384), "2:03:04");
   EXPECT_EQ(DurationText(-3), "0:00");
-  EXPECT_EQ(SpeedupText({1.5, 1.4, 1.6}, false), "1.500x [1.400, 1.600]");
-  EXPECT_EQ(SpeedupText({1.5, 1.5, 1.5}, true), "1.500x modelled");
+  EXPECT_EQ(SpeedupText({1.5, 1.4, 1.6}, /*modelled=*/false), "1.500x [1.400, 1.600]");
+  EXPECT_EQ(SpeedupText({1.5, 1.5, 1.5}, /*modelled=*/true), "1.500x modelled");
 }
 
 class Canned : public ModelProvider {
@@ -257,14 +257,14 @@ TEST(Report, AFailedFinalCheckIsNotPraised) {
 
 TEST(Show, ANodeHasItsDifferenceItsRequestAndItsReply) {
   const FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
-  const std::string brief = NodeText(*run.store, run.view, 1, false).value();
+  const std::string brief = NodeText(*run.store, run.view, 1, /*prompts=*/false).value();
   EXPECT_THAT(brief, HasSubstr("+// SPEED 50"));
   EXPECT_THAT(brief, HasSubstr("gain over node 0: 2.000x modelled"));
   EXPECT_THAT(brief, Not(HasSubstr("=== reply")));
-  const std::string full = NodeText(*run.store, run.view, 1, true).value();
+  const std::string full = NodeText(*run.store, run.view, 1, /*prompts=*/true).value();
   EXPECT_THAT(full, HasSubstr("=== user (request 8, coder) ==="));
   EXPECT_THAT(full, HasSubstr("IDEA: halve"));
-  EXPECT_EQ(NodeText(*run.store, run.view, 9, false).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(NodeText(*run.store, run.view, 9, /*prompts=*/false).status().code(), StatusCode::kNotFound);
 }
 
 TEST(Show, JsonCarriesTheTreeAndTheFinalEvaluation) {
@@ -286,7 +286,7 @@ TEST(Progress, PlainLinesWhenNobodyWatches) {
 }
 
 TEST(Progress, ATerminalGetsALineThatIsRedrawnAndRemoved) {
-  const FinishedRun run = RunOf({Reply("halve", "SPEED 50")}, true);
+  const FinishedRun run = RunOf({Reply("halve", "SPEED 50")}, /*terminal=*/true);
   EXPECT_THAT(run.printed, HasSubstr("attempt 1 of 32, best 2.000x modelled"));
   EXPECT_THAT(run.printed, HasSubstr(" left"));
   EXPECT_TRUE(run.printed.ends_with("\r\x1b[K"));
@@ -326,7 +326,7 @@ TEST(RunText, AnUnknownCostIsNeverShownAsNothingAndNotesAreShown) {
   EXPECT_THAT(RunText(view), testing::AllOf(HasSubstr(">$0.50; what 2 of 3 replies cost is not known"),
                                             HasSubstr("note on request 9: the endpoint said <503>; waited 1 s"),
                                             HasSubstr("Lost to form: 1 of 3 replies (33.3 %)")));
-  EXPECT_THAT(NodeText(*run.store, view, 1, true).value(),
+  EXPECT_THAT(NodeText(*run.store, view, 1, /*prompts=*/true).value(),
               testing::AllOf(HasSubstr("cost not known"), HasSubstr("note: the endpoint said <503>")));
   const nlohmann::json json = nlohmann::json::parse(RunToJson(view));
   EXPECT_FALSE(json.at("cost_known").get<bool>());

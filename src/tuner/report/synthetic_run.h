@@ -146,7 +146,7 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
                                   {{{"role", "planner"}, {"prompt", "tree_plan"}, {"temperature", 0.8}},
                                    {{"role", "coder"}, {"prompt", "tree_code"}, {"temperature", 0.1}}}}}));
     for (int turn = 0; turn < 2; ++turn) {
-      const int64_t number = RequestNumber(id, turn, false);
+      const int64_t number = RequestNumber(id, turn, /*repair=*/false);
       const std::string role = turn == 0 ? "planner" : "coder";
       const std::string prompt = fmt::format("You are the {} of attempt {}.\n{}", role, id, seed),
                         reply = fmt::format("IDEA: {}\nBecause of <memory> & latency.", idea);
@@ -181,7 +181,7 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
                                      {"text", "Change the loads first; leave the reduction."},
                                      {"regions", {"rmsnorm_rows"}}}));
     }
-    const int64_t request = RequestNumber(id, 1, false);
+    const int64_t request = RequestNumber(id, 1, /*repair=*/false);
     const double luck = draw();
     if (luck < 0.12) {
       HONE_RETURN_IF_ERROR(append(EventKind::kProposal, id,

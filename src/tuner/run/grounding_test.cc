@@ -17,7 +17,7 @@ RunNode Attempt(int64_t id, int turn, const std::string& problem) {
   node.origin = "reply";
   node.turns = {{.role = "planner", .prompt = "tree_plan", .bound = true},
                 {.role = "coder", .prompt = "tree_code", .bound = true}};
-  node.request = RequestNumber(id, turn, false);
+  node.request = RequestNumber(id, turn, /*repair=*/false);
   node.state = problem.empty() ? NodeState::kEvaluated : NodeState::kUnusable;
   node.problem = problem;
   return node;

@@ -29,8 +29,8 @@ Task Named(const std::string& name, const std::string& oracle, const std::string
 struct Earlier {
   Earlier()
       : run("sample", [](const ModelRequest& r) -> Result<std::string> {
-          return r.number == RequestNumber(1, 0, false) ? FileReply("two loads a thread", "SPEED 80")
-                                                        : FileReply("wait a while", "SPEED 300");
+          return r.number == RequestNumber(1, 0, /*repair=*/false) ? FileReply("two loads a thread", "SPEED 80")
+                                                                   : FileReply("wait a while", "SPEED 300");
         }) {
     run.task.oracle_source = "// the oracle of copy\n";
     run.options.max_attempts = 2;
@@ -94,7 +94,7 @@ TEST(Memory, ARunShowsItsMemoryAndRepeatsWithoutTheStore) {
   begin("r1", MemoryFor(*earlier.run.store, run.task, run.evaluator.facts(), run.options).value());
   const RunView view = run.Continue().value();
   ASSERT_EQ(view.memory.size(), 1u);
-  const std::string asked = run.mind.requests.at(RequestNumber(1, 0, false)).messages[0].text;
+  const std::string asked = run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text;
   EXPECT_THAT(asked, HasSubstr("What paid for other elementwise kernels"));
   EXPECT_THAT(asked, HasSubstr("- copy, 1.25x (1.25 to 1.25)"));
   const ReplayedRun again = ReplayRun(*run.store, "r1").value();
@@ -102,7 +102,8 @@ TEST(Memory, ARunShowsItsMemoryAndRepeatsWithoutTheStore) {
   EXPECT_EQ(again.replayed.memory.size(), 1u);
   begin("r2", {});
   EXPECT_TRUE(run.Continue("r2").ok());
-  EXPECT_THAT(run.mind.requests.at(RequestNumber(1, 0, false)).messages[0].text, Not(HasSubstr("What paid for other")));
+  EXPECT_THAT(run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text,
+              Not(HasSubstr("What paid for other")));
 }
 
 TEST(Memory, TheSameLimitComesFirstThenTheNearestSize) {

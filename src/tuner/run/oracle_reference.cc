@@ -90,7 +90,8 @@ Status Unfit(const Task& task, const std::string& why) {
 
 Result<std::string> ReferenceFromOracle(const Task& task) {
   if (HasTorchModule(task)) return Unfit(task, "it is a PyTorch module");
-  const Result<Candidate> oracle = ParseCandidate(task.oracle_source, task.name + "/oracle.cu", task, true);
+  const Result<Candidate> oracle =
+      ParseCandidate(task.oracle_source, task.name + "/oracle.cu", task, /*is_oracle=*/true);
   if (!oracle.ok()) return Unfit(task, oracle.status().message());
   if (oracle->plan.host_mode) return Unfit(task, "it is in host mode");
   std::string source = task.oracle_source;

@@ -83,7 +83,7 @@ TEST(WithoutASeed, EveryStrategyButSampleFirstWritesAKernelFromTheOracle) {
     if (name != "sample") {
       EXPECT_EQ(view.nodes[1].purpose, "generate") << name;
       EXPECT_EQ(view.nodes[1].idea, "a first version") << name;
-      const std::string& prompt = run.mind.requests.at(RequestNumber(1, 0, false)).messages[0].text;
+      const std::string& prompt = run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text;
       EXPECT_THAT(prompt, HasSubstr("copy_slowly")) << name;
       for (size_t i = 2; i < view.nodes.size(); ++i) EXPECT_NE(view.nodes[i].purpose, "generate") << name << " " << i;
     }

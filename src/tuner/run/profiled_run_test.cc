@@ -147,7 +147,7 @@ TEST(ProfiledRun, AVersionThatCannotBeProfiledIsShownWithoutAndSaidSo) {
 TEST(ProfiledRun, OnTheSimulatorTheLedgerSaysWhichCountMovedWithTheTime) {
   ScriptedRun run("single", [](const ModelRequest& r) -> Result<std::string> {
     return FileReply(fmt::format("idea {}", r.number),
-                     r.number == RequestNumber(1, 0, false) ? "SPEED 300 SCRIPT_LOADS 10" : "SPEED 90");
+                     r.number == RequestNumber(1, 0, /*repair=*/false) ? "SPEED 300 SCRIPT_LOADS 10" : "SPEED 90");
   });
   run.options.settings = {{"single.rounds", 2}};
   std::mutex mutex;
@@ -156,7 +156,7 @@ TEST(ProfiledRun, OnTheSimulatorTheLedgerSaysWhichCountMovedWithTheTime) {
   const RunView view = run.Whole();
   EXPECT_TRUE(counts.empty()) << "no evaluation is made for a profile alone";
   EXPECT_TRUE(view.node(1).evaluation->profile);
-  EXPECT_THAT(run.mind.requests.at(RequestNumber(2, 0, false)).messages[0].text,
+  EXPECT_THAT(run.mind.requests.at(RequestNumber(2, 0, /*repair=*/false)).messages[0].text,
               HasSubstr("0.333x of the start, modelled, not kept; by shape 0.33 0.33; loads in flight an SM fell from "
                         "100 kB to 10 kB"));
   EXPECT_EQ(ReplayRun(*run.store, "r1").value().difference, "");
@@ -171,7 +171,8 @@ TEST(ProfiledRun, OnASpoolTheProfileComesWithTheEvaluation) {
   const RunView view = run.Whole();
   EXPECT_TRUE(counts.empty());
   EXPECT_TRUE(view.node(0).evaluation->profile);
-  EXPECT_THAT(run.mind.requests.at(RequestNumber(1, 0, false)).messages[0].text, HasSubstr("counted by the simulator"));
+  EXPECT_THAT(run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text,
+              HasSubstr("counted by the simulator"));
   EXPECT_EQ(ReplayRun(*run.store, "r1").value().difference, "");
 }
 

@@ -76,15 +76,15 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
       }
       case EventKind::kEvaluation: {
         const RunNode& node = view.node(event.node);
-        evaluations[Key(NodeFileName(view, node.id), hash(node.id), {}, hash(node.incumbent), false)] =
+        evaluations[Key(NodeFileName(view, node.id), hash(node.id), {}, hash(node.incumbent), /*final=*/false)] =
             *node.evaluation;
         break;
       }
       case EventKind::kSweepPoint: {
         const SweepPoint& point = view.sweep.back();
         const int64_t rival = point.incumbent >= 0 ? point.incumbent : best_before;
-        evaluations[Key(NodeFileName(view, point.node), hash(point.node), point.binding, hash(rival), false)] =
-            point.evaluation;
+        evaluations[Key(NodeFileName(view, point.node), hash(point.node), point.binding, hash(rival),
+                        /*final=*/false)] = point.evaluation;
         break;
       }
       case EventKind::kProfile: {

@@ -190,7 +190,7 @@ TEST(Suspend, AllRequestsArePostedAtOnceAndWhatIsThereIsPickedUp) {
   EXPECT_EQ(LoadRun(*run.store, "r1").value().ended, "suspended");
   // Half of the requests are answered: the answers are judged, the other requests stay posted, and no second round
   // begins.
-  for (int64_t node = 1; node <= 4; ++node) desk.answered.insert(RequestNumber(node, 0, false));
+  for (int64_t node = 1; node <= 4; ++node) desk.answered.insert(RequestNumber(node, 0, /*repair=*/false));
   EXPECT_EQ(run.Continue().status().code(), StatusCode::kPending);
   RunView view = LoadRun(*run.store, "r1").value();
   EXPECT_EQ(view.nodes.size(), 9u);

@@ -182,7 +182,7 @@ TEST(RunLoop, TheRequestCarriesTheBestAndTheLedger) {
   rig.Start();
   ASSERT_TRUE(rig.Continue().ok());
   const ModelRequest& last = rig.provider->last;
-  EXPECT_EQ(last.number, RequestNumber(3, 0, false));
+  EXPECT_EQ(last.number, RequestNumber(3, 0, /*repair=*/false));
   EXPECT_EQ(last.attachments.at("parent"), Marked("SPEED 50"));
   EXPECT_EQ(last.attachments.at("tried"), "halve-it\nbroken\n");
   EXPECT_THAT(last.messages[0].text, HasSubstr("SPEED 50"));

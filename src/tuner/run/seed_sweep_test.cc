@@ -45,7 +45,7 @@ TEST(SeedSweep, EveryPromptStartsFromTheSeedsBestBindingWhateverIsInFlight) {
           EXPECT_GE(node.known, 2);
         }
       }
-      const std::string& first = run.mind.requests.at(RequestNumber(2, 0, false)).messages[0].text;
+      const std::string& first = run.mind.requests.at(RequestNumber(2, 0, /*repair=*/false)).messages[0].text;
       EXPECT_THAT(first, HasSubstr("sweep of seed.cu's tunables"));
       EXPECT_THAT(first, HasSubstr("BLOCK = [128, 256]"));
       int seed_points = 0;
@@ -76,7 +76,7 @@ TEST(SeedSweep, WithoutItOrABetterBindingTheSeedIsWhatPromptsShow) {
   TunableRun off("single");
   off.options.sweep_seed = false;
   EXPECT_EQ(off.Whole().node(1).origin, "reply");
-  TunableRun nothing("single", false);
+  TunableRun nothing("single", /*faster_at_128=*/false);
   const RunView view = nothing.Whole();
   EXPECT_EQ(view.node(1).problem, "nothing_better");
   EXPECT_EQ(view.node(2).parent, 0);

@@ -82,7 +82,7 @@ Status Sitting::StartEvaluation(int64_t id) {
   const int64_t incumbent = id == 0 ? -1 : view().node(id).incumbent;
   const std::string key = fmt::format("evaluation {}", id);
   if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
-  HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, incumbent, false));
+  HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, incumbent, /*final=*/false));
   // On a spool, where each submission to the device is expensive, a profile with the evaluation costs less than a later
   // one. On the simulator a profile is cheap, and its counts explain why a version is faster or slower.
   request.profile = view().options.profile && (view().options.device.starts_with("spool:") ||
@@ -98,7 +98,7 @@ Status Sitting::StartEvaluation(int64_t id) {
 Status Sitting::StartProfile(int64_t id) {
   const std::string key = fmt::format("profile {}", id);
   if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
-  HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, id, false));
+  HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, id, /*final=*/false));
   request.profile = true;
   request.check_cases = false;
   request.correctness_trials = 1;
@@ -121,10 +121,10 @@ Status Sitting::VetCases() {
     };
     Result<Task> task = VettingTask(*d_.task, proposed);
     if (!task.ok()) {
-      HONE_RETURN_IF_ERROR(decide(false, task.status().message(), std::nullopt));
+      HONE_RETURN_IF_ERROR(decide(/*accepted=*/false, task.status().message(), std::nullopt));
       continue;
     }
-    HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(0, -1, false));
+    HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(0, -1, /*final=*/false));
     request.time = false;
     request.correctness_trials = 1;
     Judge(key, std::move(request), *task, [this, decide](const Evaluation& e) {
@@ -140,7 +140,7 @@ Status Sitting::VetCases() {
 }
 
 Status Sitting::StartFinal(int64_t id) {
-  HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, 0, true));
+  HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, 0, /*final=*/true));
   request.libraries = view().options.libraries;
   Judge("final", std::move(request), FrozenTask(), [this, id](const Evaluation& e) {
     return Append(FinalJudged{id, e});

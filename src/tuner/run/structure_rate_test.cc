@@ -15,7 +15,7 @@ RunNode Attempt(int64_t id, int turns) {
   node.parent = 0;
   node.origin = "reply";
   node.turns.resize(static_cast<size_t>(turns));
-  node.request = RequestNumber(id, turns - 1, false);
+  node.request = RequestNumber(id, turns - 1, /*repair=*/false);
   node.state = NodeState::kEvaluated;
   return node;
 }
@@ -61,7 +61,7 @@ TEST(StructureRate, CountsEditsThatFailAndFilesThatBreak) {
 
 TEST(StructureRate, APlannersReplyIsNotCode) {
   RunView view = ViewOf({Unusable(1, 2, "unknown_region")});
-  view.nodes[1].request = RequestNumber(1, 0, true);  // the planner's repair
+  view.nodes[1].request = RequestNumber(1, 0, /*repair=*/true);  // the planner's repair
   Memo memo;
   memo.node = 1;
   memo.turn = 0;

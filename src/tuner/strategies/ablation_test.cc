@@ -30,7 +30,8 @@ TEST(Ablation, SearchWithoutRolesAsksOneCoderAndStillGrowsATree) {
     parents.insert(n.parent);
     if (n.purpose != "debug") continue;
     mended = true;
-    EXPECT_THAT(run.mind.requests.at(RequestNumber(n.id, 0, false)).messages[0].text, HasSubstr("## It failed"));
+    EXPECT_THAT(run.mind.requests.at(RequestNumber(n.id, 0, /*repair=*/false)).messages[0].text,
+                HasSubstr("## It failed"));
   }
   EXPECT_TRUE(mended);
   EXPECT_GT(parents.size(), 4u);

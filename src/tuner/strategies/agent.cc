@@ -31,7 +31,7 @@ class AgentStrategy : public Strategy {
     attempt.parent = last;
     attempt.incumbent = run.best();
     if (NeedsFirstVersion(run)) attempt.purpose = "generate";
-    attempt.turns = {{"agent", "agent", run.options().temperature, true, true, {}}};
+    attempt.turns = {{"agent", "agent", run.options().temperature, /*profile=*/true, /*ledger=*/true, {}}};
     attempt.note = fmt::format("version {}", handed_in + 1);
     return attempt;
   }

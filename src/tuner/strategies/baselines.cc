@@ -22,7 +22,8 @@ class SampleStrategy : public Strategy {
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
     AttemptAction attempt;
     attempt.incumbent = run.best();
-    attempt.turns = {{"coder", "sample", SettingOf(run.options(), "sample.temperature"), false, false, {}}};
+    attempt.turns = {
+        {"coder", "sample", SettingOf(run.options(), "sample.temperature"), /*profile=*/false, /*ledger=*/false, {}}};
     attempt.note = "a sample";
     return attempt;
   }
@@ -51,7 +52,7 @@ class ReflexionStrategy : public Strategy {
     attempt.incumbent = run.best();
     if (last == 0 && NeedsFirstVersion(run)) return FirstVersion(run);
     if (last != 0 && Broken(run.node(last))) attempt.purpose = "debug";
-    Turn turn{"coder", "reflexion", run.options().temperature, true, true, {}};
+    Turn turn{"coder", "reflexion", run.options().temperature, /*profile=*/true, /*ledger=*/true, {}};
     if (run.best() != last) turn.shown = {run.best()};
     attempt.turns = {std::move(turn)};
     attempt.note = fmt::format("goes on from node {}", last);
@@ -77,7 +78,7 @@ class SingleStrategy : public Strategy {
     AttemptAction attempt;
     attempt.parent = BestInTarget(run);
     attempt.incumbent = run.best();
-    attempt.turns = {{"coder", "single", o.temperature, true, true, {}}};
+    attempt.turns = {{"coder", "single", o.temperature, /*profile=*/true, /*ledger=*/true, {}}};
     attempt.note = fmt::format("round {}", done + 1);
     return attempt;
   }

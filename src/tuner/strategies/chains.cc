@@ -19,7 +19,7 @@ std::vector<Chain> Chains(const Knowledge& run) {
       index = parent->second;
       ++chains[index].fixes;
     } else {
-      chains.push_back({id, -1, 0, false, false});
+      chains.push_back({id, /*source=*/-1, /*fixes=*/0, /*in_flight=*/false, /*right=*/false});
     }
     chain_of[id] = index;
     Chain& chain = chains[index];

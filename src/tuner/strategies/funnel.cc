@@ -152,7 +152,7 @@ class FunnelStrategy : public Strategy {
     AttemptAction attempt;
     attempt.parent = parent;
     attempt.incumbent = run.best();
-    attempt.turns = {{"coder", prompt, run.options().temperature, true, true, {}}};
+    attempt.turns = {{"coder", prompt, run.options().temperature, /*profile=*/true, /*ledger=*/true, {}}};
     attempt.note = std::move(note);
     return attempt;
   }

@@ -31,7 +31,7 @@ Mind::Answer InTimes(std::vector<double> times) {
 
 std::string PromptOf(const RunView& view, int64_t id) { return view.node(id).turns.front().prompt; }
 const std::string& Asked(ScriptedRun& run, int64_t id) {
-  return run.mind.requests.at(RequestNumber(id, 0, false)).messages.front().text;
+  return run.mind.requests.at(RequestNumber(id, 0, /*repair=*/false)).messages.front().text;
 }
 std::string Direction(ScriptedRun& run, int64_t id) {
   const std::string& text = Asked(run, id);

@@ -95,7 +95,7 @@ AttemptAction FirstVersion(const Knowledge& run) {
   AttemptAction attempt;
   attempt.incumbent = run.best();
   attempt.purpose = "generate";
-  attempt.turns = {{"coder", "refine_generate", run.options().temperature, false, true, {}}};
+  attempt.turns = {{"coder", "refine_generate", run.options().temperature, /*profile=*/false, /*ledger=*/true, {}}};
   attempt.note = run.options().target == "cute" ? "first version, in CuTe" : "first version, from the oracle";
   return attempt;
 }

@@ -33,15 +33,15 @@ class RefineStrategy : public Strategy {
       if (!chain.Mendable(fixes)) continue;
       attempt.parent = chain.source;
       attempt.purpose = "debug";
-      attempt.turns = {{"debugger", "refine_diagnose", o.temperature, false, false, {}},
-                       {"coder", "refine_patch", o.temperature, false, false, {}}};
+      attempt.turns = {{"debugger", "refine_diagnose", o.temperature, /*profile=*/false, /*ledger=*/false, {}},
+                       {"coder", "refine_patch", o.temperature, /*profile=*/false, /*ledger=*/false, {}}};
       attempt.note = fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first);
       return attempt;
     }
     const std::optional<int64_t> base = Base(run);
     if (!base) return FirstVersion(run);
     attempt.parent = *base;
-    attempt.turns = {{"coder", "refine_optimise", o.temperature, profile, true, {}}};
+    attempt.turns = {{"coder", "refine_optimise", o.temperature, profile, /*ledger=*/true, {}}};
     attempt.note = fmt::format("step {}{}", steps + 1, profile ? "" : ", profile withheld");
     return attempt;
   }

@@ -69,9 +69,10 @@ TEST(Refine, AFailedStepIsDiagnosedPatchedAndThenGeneratedAnew) {
   EXPECT_THAT(Parents(view), ElementsAre(-1, 0, 1, 2, 0, 4, 5, 0, 7, 8)) << "a repair mends the latest version of its step";
   EXPECT_THAT(Roles(view.nodes[2]), ElementsAre("debugger", "coder"));
   EXPECT_EQ(view.best, 9);
-  const ModelRequest& diagnosis = run.mind.requests.at(RequestNumber(2, 0, false));
+  const ModelRequest& diagnosis = run.mind.requests.at(RequestNumber(2, 0, /*repair=*/false));
   EXPECT_THAT(diagnosis.messages[0].text, HasSubstr("scripted: wrong at [0]"));
-  EXPECT_THAT(run.mind.requests.at(RequestNumber(2, 1, false)).messages[0].text, HasSubstr("CAUSE: x")) << "the patcher reads the diagnosis";
+  EXPECT_THAT(run.mind.requests.at(RequestNumber(2, 1, /*repair=*/false)).messages[0].text, HasSubstr("CAUSE: x"))
+      << "the patcher reads the diagnosis";
 }
 
 TEST(Refine, StepsStartFromTheBestUnlessToldOtherwise) {
@@ -110,7 +111,7 @@ TEST(Refine, GeneratesFromTheReferenceWhenAsked) {
   EXPECT_THAT(Purposes(view), ElementsAre("seed", "generate", "optimise"));
   EXPECT_EQ(view.nodes[2].parent, 1) << "from its own first version, although the seed is faster";
   EXPECT_EQ(view.best, 0);
-  const std::string& prompt = run.mind.requests.at(RequestNumber(1, 0, false)).messages[0].text;
+  const std::string& prompt = run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text;
   EXPECT_THAT(prompt, HasSubstr("not used by a scripted evaluator"));
   EXPECT_THAT(prompt, Not(HasSubstr("__global__ void copy"))) << "the seed is not shown";
 }
@@ -126,11 +127,12 @@ TEST(Team, PlansCodesAndTestsInRoundsFromTheBest) {
   EXPECT_THAT(Parents(view), ElementsAre(-1, 0, 1, 1, 3));
   EXPECT_THAT(Roles(view.nodes[1]), ElementsAre("analyst", "planner", "coder"));
   EXPECT_THAT(Roles(view.nodes[4]), ElementsAre("coder"));
-  const std::string& plan = run.mind.requests.at(RequestNumber(1, 1, false)).messages[0].text;
+  const std::string& plan = run.mind.requests.at(RequestNumber(1, 1, /*repair=*/false)).messages[0].text;
   EXPECT_THAT(plan, HasSubstr("FINDING: memory"));
-  const std::string& code = run.mind.requests.at(RequestNumber(1, 2, false)).messages[0].text;
+  const std::string& code = run.mind.requests.at(RequestNumber(1, 2, /*repair=*/false)).messages[0].text;
   EXPECT_THAT(code, HasSubstr("REGION: copy\nDo it."));
-  EXPECT_THAT(run.mind.requests.at(RequestNumber(4, 0, false)).messages[0].text, HasSubstr("Do it.")) << "the plan survives its repair";
+  EXPECT_THAT(run.mind.requests.at(RequestNumber(4, 0, /*repair=*/false)).messages[0].text, HasSubstr("Do it."))
+      << "the plan survives its repair";
 }
 
 TEST(Team, CasesAreVettedWithTheSeedAndFrozenForEveryCandidate) {
@@ -168,7 +170,7 @@ TEST(Team, ATesterWithoutCasesDoesNotStopTheTeam) {
   const RunView view = run.Whole();
   EXPECT_EQ(view.ended, "rounds_done");
   EXPECT_TRUE(view.cases.empty());
-  EXPECT_EQ(run.mind.asked.at(RequestNumber(0, 0, true)), 1) << "it had its repair turn";
+  EXPECT_EQ(run.mind.asked.at(RequestNumber(0, 0, /*repair=*/true)), 1) << "it had its repair turn";
 }
 
 // --- tree ---
@@ -282,10 +284,10 @@ TEST(Tree, ACoderThatLeavesItsSpansIsToldOnceAndMayTakeARegionIn) {
   EXPECT_TRUE(Right(view.nodes[1])) << view.nodes[1].detail;
   EXPECT_EQ(view.nodes[1].repaired, "outside_plan");
   EXPECT_THAT(view.nodes[1].widened, ElementsAre("plan"));
-  const ModelRequest& asked = bound.run.mind.requests.at(RequestNumber(1, 1, false));
+  const ModelRequest& asked = bound.run.mind.requests.at(RequestNumber(1, 1, /*repair=*/false));
   EXPECT_THAT(asked.messages[0].text, HasSubstr("// [span 1 begins]\n  if (i < n) out[i] = x[i];\n// [span 1 ends]\n"));
   EXPECT_THAT(asked.messages[0].text, HasSubstr("span 1 lies in `copy`"));
-  const ModelRequest& told = bound.run.mind.requests.at(RequestNumber(1, 1, true));
+  const ModelRequest& told = bound.run.mind.requests.at(RequestNumber(1, 1, /*repair=*/true));
   EXPECT_THAT(told.messages[2].text, HasSubstr("'block  = [\"256\"]' of region 'plan'"));
   const GroundingCount count = CountGrounding(view);
   EXPECT_EQ(GroundingText(count), "0 of 1 plans misquoted; 1 of 2 answers left their plan's spans (50.0 %), 1 asked for more");
@@ -309,7 +311,8 @@ TEST(Tree, ACoderIsFreeWhereToldSoAndInOlderLogs) {
   BoundRun free(stray);
   free.run.options.settings = {{"tree.bind", 0}};
   EXPECT_TRUE(Right(free.run.Whole().nodes[1]));
-  EXPECT_THAT(free.run.mind.requests.at(RequestNumber(1, 1, false)).messages[0].text, Not(HasSubstr("[span")));
+  EXPECT_THAT(free.run.mind.requests.at(RequestNumber(1, 1, /*repair=*/false)).messages[0].text,
+              Not(HasSubstr("[span")));
   BoundRun old(stray);
   ASSERT_TRUE(StartRun(*old.run.store, old.run.task, old.run.evaluator.facts(), old.run.options, "r1", 1, nullptr, 5).ok());
   EXPECT_TRUE(Right(old.run.Continue().value().nodes[1])) << "a log of version 5 repeats by its own rule";
@@ -318,7 +321,8 @@ TEST(Tree, ACoderIsFreeWhereToldSoAndInOlderLogs) {
 TEST(Tree, TheStartIsShownAndTheLeaderByWhatItHasMore) {
   ScriptedRun run("tree", [](const ModelRequest& r) -> Result<std::string> {
     if (r.role == "planner") return fmt::format("IDEA: idea {}\nREGION: copy\nFaster.\n", r.number);
-    return FileReply("x", fmt::format("SPEED {}", r.number == RequestNumber(1, 1, false) ? 40 : 60 + r.number));
+    return FileReply("x",
+                     fmt::format("SPEED {}", r.number == RequestNumber(1, 1, /*repair=*/false) ? 40 : 60 + r.number));
   });
   run.options.max_attempts = 8;
   run.options.settings = {{"tree.epsilon", 1}};
@@ -377,7 +381,7 @@ TEST(Target, InARunForCuteAFirstVersionIsWrittenInItAndNothingElseIsTaken) {
     ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
       if (r.role != "coder") return Journeyman(r);
       const std::string mark = fmt::format("n{} SPEED 150", r.number);
-      return r.number == RequestNumber(1, 0, false) ? FileReply("plain", mark) : InCute(mark);
+      return r.number == RequestNumber(1, 0, /*repair=*/false) ? FileReply("plain", mark) : InCute(mark);
     });
     run.options.target = "cute";
     run.options.max_attempts = 3;
@@ -388,7 +392,7 @@ TEST(Target, InARunForCuteAFirstVersionIsWrittenInItAndNothingElseIsTaken) {
     ASSERT_TRUE(Right(view.nodes[1])) << view.nodes[1].detail;
     EXPECT_EQ(view.nodes[2].parent, 1) << "from the version in CuTe, although the seed is faster";
     EXPECT_EQ(view.best, 0);
-    const std::string& first = run.mind.requests.at(RequestNumber(1, 0, false)).messages[0].text;
+    const std::string& first = run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text;
     EXPECT_THAT(first, HasSubstr("This run is for kernels in CuTe"));
     EXPECT_THAT(first, HasSubstr("### An example of the form"));
     EXPECT_THAT(first, HasSubstr("local_tile(make_tensor("));

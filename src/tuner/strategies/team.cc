@@ -24,7 +24,8 @@ class TeamStrategy : public Strategy {
     if (view.seed_broken) return Close(run, "seed_broken");
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
     if (WholeSettingOf(o, "team.cases") > 0) {
-      if (!view.cases_asked) return CasesAction{{"tester", "team_test", o.temperature, false, false, {}}};
+      if (!view.cases_asked)
+        return CasesAction{{"tester", "team_test", o.temperature, /*profile=*/false, /*ledger=*/false, {}}};
       // With blind_start, the first round is planned while the cases are vetted. It is judged after that.
       if (!o.blind_start && !(view.cases_read && view.CasesFrozen())) return std::nullopt;
     }
@@ -40,7 +41,7 @@ class TeamStrategy : public Strategy {
       if (!chain.Mendable(fixes)) continue;
       attempt.parent = chain.source;
       attempt.purpose = "debug";
-      attempt.turns = {{"coder", "team_fix", o.temperature, false, false, {}}};
+      attempt.turns = {{"coder", "team_fix", o.temperature, /*profile=*/false, /*ledger=*/false, {}}};
       attempt.note = fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first);
       return attempt;
     }
@@ -48,10 +49,10 @@ class TeamStrategy : public Strategy {
     attempt.parent = BestInTarget(run);
     // The analyst needs an evaluation of the version.
     if (WholeSettingOf(o, "team.analyst") != 0 && run.known() > 0) {
-      attempt.turns.push_back({"analyst", "team_profile", o.temperature, true, true, {}});
+      attempt.turns.push_back({"analyst", "team_profile", o.temperature, /*profile=*/true, /*ledger=*/true, {}});
     }
-    attempt.turns.push_back({"planner", "team_plan", o.temperature, true, true, {}});
-    attempt.turns.push_back({"coder", "team_code", o.temperature, true, false, {}});
+    attempt.turns.push_back({"planner", "team_plan", o.temperature, /*profile=*/true, /*ledger=*/true, {}});
+    attempt.turns.push_back({"coder", "team_code", o.temperature, /*profile=*/true, /*ledger=*/false, {}});
     attempt.note = fmt::format("round {}", done + 1);
     return attempt;
   }

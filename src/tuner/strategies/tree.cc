@@ -189,27 +189,27 @@ class TreeStrategy : public Strategy {
     if (chosen != 0 && Broken(run.node(chosen))) {
       attempt.purpose = "debug";
       if (!roles) {
-        attempt.turns = {{"coder", "tree_alone", SettingOf(o, "tree.debug_temperature"), false, true, Window({tree.Siblings(chosen)})}};
+        attempt.turns = {{"coder", "tree_alone", SettingOf(o, "tree.debug_temperature"), /*profile=*/false,
+                          /*ledger=*/true, Window({tree.Siblings(chosen)})}};
         return attempt;
       }
-      attempt.turns = {{"debugger", "tree_debug", SettingOf(o, "tree.debug_temperature"), false, false,
-                        Window({tree.Siblings(chosen)})}};
+      attempt.turns = {{"debugger", "tree_debug", SettingOf(o, "tree.debug_temperature"), /*profile=*/false,
+                        /*ledger=*/false, Window({tree.Siblings(chosen)})}};
       return attempt;
     }
     if (chosen == 0 && (NeedsFirstVersion(run) || !InTarget(run, 0))) return FirstVersion(run);
     const std::vector<int64_t> children = tree.Children({chosen});
     if (!roles) {
-      attempt.turns = {{"coder", "tree_alone", SettingOf(o, "tree.plan_temperature"), true, true,
+      attempt.turns = {{"coder", "tree_alone", SettingOf(o, "tree.plan_temperature"), /*profile=*/true, /*ledger=*/true,
                         Window({children, tree.Leaders(WholeSettingOf(o, "tree.leaders"))})}};
       return attempt;
     }
     // In logs up to version 5, a coder saw the plan's regions but could change others.
     const bool bound = run.view().version >= 6 && WholeSettingOf(o, "tree.bind") != 0;
-    attempt.turns = {
-        {"planner", "tree_plan", SettingOf(o, "tree.plan_temperature"), true, true,
-         Window({children, tree.Leaders(WholeSettingOf(o, "tree.leaders"))}), bound},
-        {"coder", "tree_code", SettingOf(o, "tree.code_temperature"), false, false,
-         Window({children, tree.Children(tree.Siblings(chosen))}), bound}};
+    attempt.turns = {{"planner", "tree_plan", SettingOf(o, "tree.plan_temperature"), /*profile=*/true, /*ledger=*/true,
+                      Window({children, tree.Leaders(WholeSettingOf(o, "tree.leaders"))}), bound},
+                     {"coder", "tree_code", SettingOf(o, "tree.code_temperature"), /*profile=*/false, /*ledger=*/false,
+                      Window({children, tree.Children(tree.Siblings(chosen))}), bound}};
     return attempt;
   }
 };

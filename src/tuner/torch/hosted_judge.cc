@@ -279,7 +279,7 @@ Result<Court> Assemble(const Python& python, const HostedOptions& options, size_
       (player ? court.players : court.stages).push_back(std::move(one));
     }
   }
-  HONE_ASSIGN_OR_RETURN(Player referee, StartPlayer(python, RefereeScript(), options, false, ends));
+  HONE_ASSIGN_OR_RETURN(Player referee, StartPlayer(python, RefereeScript(), options, /*submission=*/false, ends));
   court.referee.emplace(std::move(referee));
   court.ours.theirs.Reset();
   return court;

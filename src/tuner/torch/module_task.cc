@@ -220,8 +220,10 @@ class Writer {
     for (const DescribedTensor& tensor : told_.inputs) {
       if (tensor.value.empty()) Tensor(tensor, tensor_names_.at("in " + tensor.name), "in", tensor.stress);
     }
-    for (const DescribedTensor& tensor : told_.state) Tensor(tensor, tensor_names_.at("state " + tensor.name), tensor.role, false);
-    for (const DescribedTensor& tensor : told_.outputs) Tensor(tensor, tensor_names_.at("out " + tensor.name), "out", false);
+    for (const DescribedTensor& tensor : told_.state)
+      Tensor(tensor, tensor_names_.at("state " + tensor.name), tensor.role, /*stress=*/false);
+    for (const DescribedTensor& tensor : told_.outputs)
+      Tensor(tensor, tensor_names_.at("out " + tensor.name), "out", /*stress=*/false);
     for (const DescribedTensor& tensor : told_.inputs) {
       if (tensor.scalar.empty()) continue;
       out_ += fmt::format("\n[[scalar]]\nname = {}\ndtype = {}\nvalue = {}\n", TomlString(tensor_names_.at("in " + tensor.name)),
