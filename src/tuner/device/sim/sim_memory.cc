@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -226,6 +227,19 @@ std::vector<std::pair<uint64_t, uint64_t>> SimArena::WrittenStretches(uint64_t a
     if (open != 0) stretches.emplace_back(open, at);
     open = 0;
   };
+  // Goes on over `count` bytes from `at` on, up to 64, of which the low bits of `written` say which were written.
+  const auto follow = [&](uint64_t at, uint64_t written, int count) {
+    for (int i = 0; i < count;) {
+      const uint64_t rest = written >> i;
+      i += std::min(count - i, open == 0 ? std::countr_zero(rest) : std::countr_one(rest));
+      if (i == count) break;
+      if (open == 0) {
+        open = at + static_cast<uint64_t>(i);
+      } else {
+        close(at + static_cast<uint64_t>(i));
+      }
+    }
+  };
   for (uint64_t at = address & ~uint64_t{7}; at < end;) {
     // The bits of unwritten parts of a sparse block use no memory, and are not read.
     uint64_t until = end;
@@ -240,19 +254,18 @@ std::vector<std::pair<uint64_t, uint64_t>> SimArena::WrittenStretches(uint64_t a
       }
       until = std::min(end, begin_ + static_cast<uint64_t>(lseek(unwritten_.get(), from, SEEK_HOLE)) * 8);
     }
-    for (; at < until; at += 8) {
-      const uint8_t written = static_cast<uint8_t>(*reinterpret_cast<const uint8_t*>(UnwrittenByte(at)) ^ flip);
-      if (written == 0xff && at >= address && at + 8 <= end) {
-        if (open == 0) open = at;
+    while (at < until) {
+      if (at >= address && at + 64 <= std::min(until, end)) {
+        uint64_t bits;
+        std::memcpy(&bits, reinterpret_cast<const void*>(UnwrittenByte(at)), sizeof(bits));
+        follow(at, bits ^ (block->sparse ? 0 : ~uint64_t{0}), 64);
+        at += 64;
         continue;
       }
-      for (uint64_t i = std::max(at, address); i < std::min(at + 8, end); ++i) {
-        if (written >> (i & 7) & 1) {
-          if (open == 0) open = i;
-        } else {
-          close(i);
-        }
-      }
+      const uint8_t written = static_cast<uint8_t>(*reinterpret_cast<const uint8_t*>(UnwrittenByte(at)) ^ flip);
+      const uint64_t from = std::max(at, address);
+      follow(from, uint64_t{written} >> (from - at), static_cast<int>(std::min(at + 8, end) - from));
+      at += 8;
     }
   }
   close(end);
