@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans with alternatives: every one that can be reached is checked, what none serves the task's seed serves, and the
-// evaluation says so.
+// Tests plans with alternatives: every alternative that can be reached is checked, the task's seed serves the shapes
+// that none serves, and the evaluation says so.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A plan whose `candidate` runs under `when`, followed by `rest`.
+// Returns plan text in which `candidate` runs under the condition `when`, followed by `rest`.
 std::string When(const std::string& when, const std::string& rest = "") { return "when = \"" + when + "\"\n" + rest; }
 
 std::string Launch(const std::string& kernel, const std::string& when = "") {
@@ -31,7 +31,8 @@ bool HasNote(const Evaluation& evaluation, const std::string& when) {
 }
 
 TEST(Alternatives, OneThatFewShapesTakeIsFoundAndChecked) {
-  // One width in forty, and two hidden cases a judgement: without aiming, most judgements would never see it.
+  // One width in forty takes the alternative, and a judgement has two hidden cases: without a search for it, most
+  // judgements would never reach it.
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     JudgeBench bench;
     bench.options.seed = seed;
@@ -72,13 +73,14 @@ TEST(Alternatives, APlanWithoutAnyIsNotDrawnFor) {
     JudgeBench bench;
     bench.options.time = false;
     bench.device.facts.modelled = modelled;
-    // Three check cases, two hidden ones, two of extreme proportions; and beside the timed shape one, or three where that is
-    // cheap.
+    // The cases are three check cases, two hidden ones and two of extreme proportions. Beside the timed shape there is
+    // one more, or three on a device where that is cheap.
     EXPECT_EQ(bench.Run().cases.size(), modelled ? 8u : 10u);
   }
 }
 
-// Right wherever the task's file says that it will be looked at: at the timed shape, the check cases and in the hidden ranges.
+// The kernel is right wherever the task's file says that it is checked: at the timed shape, the check cases and in the
+// hidden ranges.
 TEST(BeyondTheHiddenRanges, AKernelThatIsWrongBesideTheTimedShapeIsCaught) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     JudgeBench bench;
@@ -96,7 +98,7 @@ TEST(BeyondTheHiddenRanges, AKernelThatIsWrongBesideTheTimedShapeIsCaught) {
   }
 }
 
-// The hidden ranges end at 60 rows, the timed case has 96.
+// The hidden ranges end at 60 rows; the timed case has 96. Only shapes between them leave the alternative out.
 TEST(BeyondTheHiddenRanges, AnAlternativeThatOnlyTheyLeaveOutIsFoundAndChecked) {
   for (const bool time : {false, true}) {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -114,7 +116,7 @@ TEST(BeyondTheHiddenRanges, AnAlternativeThatOnlyTheyLeaveOutIsFoundAndChecked) 
   }
 }
 
-// Timed launches alone would try an alternative with the task's ordinary values at one shape.
+// Timed launches alone would run an alternative with the task's ordinary values at one shape.
 TEST(BeyondTheHiddenRanges, AnAlternativeThatATimedShapeTakesIsTriedAtOthersToo) {
   JudgeBench bench;
   bench.device.kernels["timed"] = {.run = [](FakeLaunch& launch) {
@@ -124,7 +126,7 @@ TEST(BeyondTheHiddenRanges, AnAlternativeThatATimedShapeTakesIsTriedAtOthersToo)
   EXPECT_EQ(bench.Run().verdict, Verdict::kWrongOutput);
 }
 
-// Its condition promises two columns more than the kernel serves, which of the shapes that take it are few.
+// The alternative's condition admits two columns more than its kernel serves, which few of the admitted shapes have.
 TEST(BeyondTheHiddenRanges, AConditionThatPromisesTooMuchIsMet) {
   int caught = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -155,7 +157,7 @@ TEST(BeyondTheHiddenRanges, OneThatNoShapeTakesIsToldAsSuch) {
   EXPECT_TRUE(told("no checked case takes", "without `when`"));
 }
 
-// There, such shapes are fewer and smaller, but an alternative that nothing else takes is tried all the same.
+// On a simulated device such shapes are fewer and smaller, but an alternative that no other case takes is still tried.
 TEST(BeyondTheHiddenRanges, ASimulatedDeviceTriesAlternativesToo) {
   JudgeBench bench;
   bench.device.facts.modelled = true;
@@ -167,7 +169,7 @@ TEST(BeyondTheHiddenRanges, ASimulatedDeviceTriesAlternativesToo) {
   EXPECT_GE(evaluation.mismatch->dims.at("rows"), 70);
 }
 
-// A fake device has four multiprocessors, so that 32 rows are many.
+// The fake device has four multiprocessors, so 32 rows are many.
 TEST(BeyondTheHiddenRanges, ShapesOfExtremeProportionsAreTried) {
   for (const bool modelled : {false, true}) {
     JudgeBench bench;
@@ -181,7 +183,7 @@ TEST(BeyondTheHiddenRanges, ShapesOfExtremeProportionsAreTried) {
       Scale(launch);
     };
     EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
-    EXPECT_GT(most_rows, 60);  // beyond the hidden ranges
+    EXPECT_GT(most_rows, 60);  // more rows than the hidden ranges allow
     EXPECT_GT(widest_of_few, 5);
   }
 }
@@ -197,7 +199,7 @@ TEST(Fallback, TheSeedServesWhatThePlanLeavesOut) {
     EXPECT_EQ(result.fallback, result.dims.at("cols") % 2 != 0);
     by_the_seed += result.fallback;
   }
-  EXPECT_GE(by_the_seed, 2);  // 5 and 33 columns
+  EXPECT_GE(by_the_seed, 2);  // the cases of 5 and of 33 columns
   EXPECT_FALSE(Timed(evaluation)->fallback);
 }
 
@@ -213,7 +215,7 @@ TEST(Fallback, ATimedCaseLeftOutIsTheSeedAgainstTheIncumbent) {
   EXPECT_NE(Timed(evaluation)->timing.decision, "faster");
 }
 
-// The best version so far may leave shapes to the seed: what comes next is timed against it all the same.
+// The best version so far may leave shapes to the seed. The next candidate is then timed against the seed there.
 TEST(Fallback, AnIncumbentThatLeavesTheShapeOutIsTimedAsTheSeed) {
   for (const bool modelled : {false, true}) {
     JudgeBench bench;
@@ -222,7 +224,7 @@ TEST(Fallback, AnIncumbentThatLeavesTheShapeOutIsTimedAsTheSeed) {
     bench.device.facts.modelled = modelled;
     bench.device.kernels["candidate"].microseconds = Costs(10);
     bench.device.kernels["seed"].microseconds = Costs(30);
-    bench.device.kernels["incumbent"].microseconds = Costs(1);  // would win, but does not serve the timed shape
+    bench.device.kernels["incumbent"].microseconds = Costs(1);  // would be fastest, but does not serve the timed shape
     bench.incumbent_more = When("rows != 96");
     const Evaluation evaluation = bench.Run();
     ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
@@ -263,7 +265,7 @@ TEST(Fallback, WithoutTimingAPlanForTimedShapesOnlyIsTriedBesideThem) {
   bench.plan_more = When("rows == 96");
   EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
   bench.options.time = false;
-  EXPECT_EQ(bench.Run().verdict, Verdict::kOk);  // a shape of 96 rows is found for it
+  EXPECT_EQ(bench.Run().verdict, Verdict::kOk);  // the judge finds a shape of 96 rows that reaches it
   bench.device.facts.modelled = true;
   EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
 }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Candidates that try to be fast without doing the work, each with the verdict it earns; and honest ones with
-// unusual habits, which must pass.
+// Tests candidates that try to be fast without doing the work, each with the verdict it deserves, and honest candidates
+// with unusual habits, which must pass.
 //
-// The lambdas keep what they like in their captures, out of the harness's reach: a cheat that is caught here
-// is caught by what it wrote, not by where it hid its state.
+// The lambdas may keep state in their captures, which the harness cannot reach. So a cheat is caught by what it wrote,
+// and not by where it hid its state.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,7 +17,7 @@
 namespace hone {
 namespace {
 
-// `run` is the candidate; it would be ten times faster than the incumbent if it were believed.
+// Judges the candidate `run`, which would be ten times faster than the incumbent if its outputs were accepted.
 Evaluation JudgeCheat(std::function<void(FakeLaunch&)> run, std::string_view toml = kScaleTask) {
   JudgeBench bench(toml);
   bench.candidate() = {.run = std::move(run), .microseconds = Costs(20)};
@@ -58,13 +58,13 @@ TEST(JudgeCheat, CachingByTheFirstElementsOfTheInputIsSeen) {
     output.clear();
     for (int64_t i = 0; i < launch.Elements("out"); ++i) output.push_back(launch.Read("out", i));
   });
-  // The base inputs come back in ever new orders of rows: the same first row, other rows after it.
+  // The base inputs return with their rows in new orders: the same first row, but other rows after it.
   EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput) << evaluation.detail;
 }
 
 TEST(JudgeCheat, RememberingWholeRowsIsSeen) {
-  // The strongest cache: a table from a row's content to its result. Every launch brings rows never seen before,
-  // so it has to compute, and then it is only a slow honest kernel; leaving new rows out is found.
+  // This is the strongest cache: a table from a row's content to its result. Every launch has rows never seen before,
+  // so the cheat must compute them and is only a slow honest kernel. Leaving new rows out is found.
   auto table = std::make_shared<std::map<std::vector<double>, std::vector<double>>>();
   const Evaluation evaluation = JudgeCheat([table](FakeLaunch& launch) {
     const int64_t cols = launch.Extent("x", 1);
@@ -75,7 +75,7 @@ TEST(JudgeCheat, RememberingWholeRowsIsSeen) {
       for (int64_t i = 0; i < cols; ++i) key.push_back(launch.Read("w", i));
       auto known = table->find(key);
       if (known == table->end()) {
-        if (!learning) {  // no time for the new ones: the mean will do
+        if (!learning) {  // the cheat does not compute new rows: it writes zeros
           for (int64_t i = 0; i < cols; ++i) launch.Write("out", row * cols + i, 0.0);
           continue;
         }
@@ -120,7 +120,7 @@ TEST(JudgeCheat, AResultKeptInAWorkspaceDoesNotSurvive) {
     uint32_t magic = 0;
     std::memcpy(&magic, scratch, 4);
     if (magic == 0x12345678) {
-      std::memcpy(launch.Address("out"), scratch + 4, bytes);  // yesterday's output
+      std::memcpy(launch.Address("out"), scratch + 4, bytes);  // the output of an earlier launch
       return;
     }
     Scale(launch);
@@ -128,7 +128,7 @@ TEST(JudgeCheat, AResultKeptInAWorkspaceDoesNotSurvive) {
     std::memcpy(scratch, &magic, 4);
     std::memcpy(scratch + 4, launch.Address("out"), bytes);
   };
-  // Workspaces are poisoned before each launch, so the trick never fires and the kernel is merely honest.
+  // Workspaces are poisoned before each launch, so the kept result is never found, and the kernel is merely honest.
   EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
 }
 
@@ -161,7 +161,8 @@ TEST(JudgeCheat, LeavingOutOneLaunchInTenIsSeen) {
 }
 
 TEST(JudgeCheat, WorkingOnlyForTheFirstOfSeveralLaunchesIsSeen) {
-  // The buffers of the sample before are remembered; a launch on other buffers is taken for a later one.
+  // The cheat remembers the last launch's buffers and takes a launch on other buffers for a later one of the same
+  // sample.
   auto first = std::make_shared<const char*>(nullptr);
   const Evaluation evaluation = JudgeCheat([first](FakeLaunch& launch) {
     if (launch.execution() >= 30 && *first != nullptr && *first != launch.Address("x")) {
@@ -175,8 +176,8 @@ TEST(JudgeCheat, WorkingOnlyForTheFirstOfSeveralLaunchesIsSeen) {
 }
 
 TEST(JudgeCheat, WorkingAheadForLaterLaunchesIsARuleViolation) {
-  // Does the work of every buffer set it has ever seen as soon as one is launched. Outputs are right; an audit
-  // that stops early finds a set written that nobody had asked for.
+  // As soon as one buffer set is launched, the cheat does the work of all sets it has ever seen. Outputs are right, but
+  // an audit that stops early finds a set written that was not launched yet.
   struct Known {
     std::map<const char*, Bindings> sets;
   };
@@ -228,7 +229,7 @@ TEST(JudgeCheat, BeingRightAtTheCheckedSizesOnlyIsSeen) {
     for (int64_t i = 0; i < launch.Elements("out"); ++i) launch.Write("out", i, 1);
   });
   EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput);
-  // A hidden case finds it, before anything is timed.
+  // A hidden case finds this, before anything is timed.
   ASSERT_TRUE(evaluation.mismatch);
   EXPECT_NE(evaluation.mismatch->dims, (Dims{{"rows", 96}, {"cols", 16}}));
 }
@@ -333,7 +334,7 @@ TEST(JudgeCheat, ADriftOfTheDeviceFavoursNobody) {
 // --- honest, with unusual habits ---
 
 TEST(JudgeHonest, AnOrderOfAdditionThatChangesFromLaunchToLaunchPasses) {
-  // As atomics do: the last bit differs from run to run.
+  // Atomic additions do this: the last bit differs from run to run.
   auto random = std::make_shared<std::mt19937_64>(5);
   JudgeBench bench;
   bench.candidate().run = [random](FakeLaunch& launch) {
@@ -391,7 +392,7 @@ TEST(JudgeHonest, AnInPlaceCandidateMeetsThePristineTensorAtEveryLaunch) {
 }
 
 TEST(JudgeHonest, TwoHundredSecretSeedsRefuseNone) {
-  // Small ones: no timing. Different secret seeds draw different hidden shapes and values each time.
+  // The judgements are small, without timing. Each secret seed draws other hidden shapes and values.
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     JudgeBench bench;
     bench.options.time = false;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the judge does around a checked launch: the order of cases, what memory holds before, what is asked of it, and
-// that the instrument itself is put to the test.
+// Tests the judge's rules for checked launches: the order of cases, the contents of memory before a launch, the
+// requirements on a launch, and the test of the comparison itself.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// The scale task without its empty case.
+// Returns the scale task without its case of no rows.
 std::string TaskWithoutEmptyCase() {
   std::string toml(kScaleTask);
   const std::string empty = "[[case]]\nrole = \"check\"\ndims = { rows = 0, cols = 8 }\n";
@@ -24,8 +24,8 @@ std::string TaskWithoutEmptyCase() {
 TEST(CheckedRules, CasesComeInTheOrderOfTheirSize) {
   JudgeBench bench(TaskWithoutEmptyCase());
   bench.options.time = false;
-  bench.task.hand_cases.clear();  // they come last, whatever their size
-  bench.task.hidden.clear();      // and so do the shapes beyond hidden ranges
+  bench.task.hand_cases.clear();  // hand-worked cases come last, whatever their size
+  bench.task.hidden.clear();      // the shapes beyond the hidden ranges come last too
   std::vector<int64_t> sizes;
   bench.candidate().run = [&sizes](FakeLaunch& launch) {
     Scale(launch);
@@ -65,7 +65,7 @@ TEST(CheckedRules, AWorkspaceThatAsksForNothingIsNotZero) {
   EXPECT_EQ(zero, 0);
 }
 
-// Candidate and incumbent share buffers, and either may want more of a workspace than the other.
+// Candidate and incumbent share buffers, and each may ask for a larger workspace than the other.
 TEST(CheckedRules, EachSideGetsAsMuchWorkspaceAsItAskedFor) {
   const auto workspace = [](int bytes) { return "[[workspace]]\nname = \"scratch\"\nbytes = \"" + std::to_string(bytes) + "\"\n"; };
   const auto filling = [](size_t bytes) {
@@ -113,7 +113,7 @@ TEST(CheckedRules, AHandWorkedCaseThatTheOracleMissesMakesTheTaskInvalid) {
   const std::string outputs = "outputs.out = [";
   const size_t at = toml.find(outputs);
   ASSERT_NE(at, std::string::npos);
-  toml.insert(at + outputs.size(), "1");  // 2 becomes 12
+  toml.insert(at + outputs.size(), "1");  // the hand-worked result 2 becomes 12
   JudgeBench wrong(toml);
   wrong.options.time = false;
   const Evaluation evaluation = wrong.Run();
@@ -121,7 +121,7 @@ TEST(CheckedRules, AHandWorkedCaseThatTheOracleMissesMakesTheTaskInvalid) {
   EXPECT_NE(evaluation.detail.find("worked out by hand it is 1"), std::string::npos) << evaluation.detail;
 }
 
-// The candidate's second launch is the smallest case again, on its first set of stress values.
+// The candidate's second launch is of the smallest case again, with its first set of stress values.
 TEST(CheckedRules, InputsAreCalledStressedOnlyWhereATensorTakesStressValues) {
   const auto run = [](bool stressed) {
     std::string toml(kScaleTask);
@@ -153,7 +153,8 @@ TEST(CheckedRules, WhatWasNotCheckedSaysSo) {
   EXPECT_TRUE(JudgeBench().Run().labels.empty());
 }
 
-// Memory is reckoned before it is asked for: a device that says "out of memory" would be nobody's fault.
+// The judge computes the memory that it needs before it allocates any. If the device reported that memory is out, no
+// one could be blamed.
 TEST(CheckedRules, MemoryThatIsNotThereIsAVerdict) {
   JudgeBench greedy;
   greedy.plan_more = "[[workspace]]\nname = \"scratch\"\nbytes = \"" +
@@ -161,13 +162,13 @@ TEST(CheckedRules, MemoryThatIsNotThereIsAVerdict) {
   const Evaluation evaluation = greedy.Run();
   EXPECT_EQ(evaluation.verdict, Verdict::kResourceLimit) << evaluation.detail;
   JudgeBench small;
-  small.device.facts.memory_bytes = 8 << 10;  // 40 x 33 takes 10.7 KB
+  small.device.facts.memory_bytes = 8 << 10;  // the case of 40 x 33 takes 10.7 KB
   const Evaluation too_large = small.Run();
   EXPECT_EQ(too_large.verdict, Verdict::kUnsupported) << too_large.detail;
   EXPECT_NE(too_large.detail.find("rows=40"), std::string::npos) << too_large.detail;
 }
 
-// A device whose comparison finds nothing wrong, ever.
+// A device whose comparison never finds anything wrong.
 class BlindSession : public FakeSession {
  public:
   using FakeSession::FakeSession;
@@ -178,7 +179,8 @@ class BlindSession : public FakeSession {
   }
 };
 
-// The smallest case by bytes, of no rows, has weights and nothing to compare: the instrument is proven elsewhere.
+// The smallest case by bytes has no rows: it has weights, but nothing to compare. So another case must test the
+// comparison.
 TEST(CheckedRules, AComparisonThatSeesNothingEndsTheSessionNotTheCandidate) {
   JudgeBench bench;
   bench.make_session = [](const FakeDevice& device) { return std::make_unique<BlindSession>(device); };
@@ -188,7 +190,7 @@ TEST(CheckedRules, AComparisonThatSeesNothingEndsTheSessionNotTheCandidate) {
   EXPECT_NE(evaluation.status().message().find("planted wrong in out"), std::string::npos) << evaluation.status().message();
 }
 
-// The kernel is wrong beyond 2^31 elements, as one with 32-bit indices is.
+// The kernel is wrong beyond kElements, as one with 32-bit indices is beyond 2^31 elements.
 TEST(VastShapes, AreComparedBeyondTheElementsThatAnIndexCounts) {
   constexpr int64_t kElements = 1200;
   const auto wraps = [](FakeLaunch& launch) {
@@ -207,13 +209,13 @@ TEST(VastShapes, AreComparedBeyondTheElementsThatAnIndexCounts) {
   cheat.candidate().run = wraps;
   EXPECT_EQ(cheat.Run().verdict, Verdict::kWrongOutput);
 
-  // A launch that such a size does not allow is nobody's fault.
+  // A launch that fails because of the size is not held against the candidate.
   JudgeBench refused;
   refused.vast_elements = kElements;
   refused.candidate().run = [](FakeLaunch& launch) { launch.Fail(LaunchStatus::kLaunchError, "the grid is too large"); };
   EXPECT_EQ(refused.Run().verdict, Verdict::kOk);
 
-  // A task whose sizes do not reach so far has no such shape.
+  // A task whose sizes are never that large has no such shape.
   JudgeBench small;
   small.vast_elements = int64_t{1} << 40;
   const Evaluation none = small.Run();

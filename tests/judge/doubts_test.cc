@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times and outputs that are looked at again: what refuses, what is flagged and what the verdict then shows first.
+// Tests doubtful times and outputs: what is refused, what becomes a finding, and which finding the verdict shows first.
 #include "tests/judge/judge_fixture.h"
 
 namespace hone {
 namespace {
 
-// The first finding's kind; empty: there is none.
+// Returns the first finding's kind; empty if there is none.
 std::string FirstFinding(const Evaluation& evaluation) {
   return evaluation.findings.empty() ? "" : evaluation.findings.front().kind;
 }
@@ -104,7 +104,7 @@ TEST(Varying, ARoundingThatDependsOnTheRowsPlaceDoesNotVary) {
 
 TEST(BeyondThePeak, OperationsDoNotRefuseButAreAFinding) {
   JudgeBench bench;
-  bench.device.facts.fp32_flops = 1e6;  // 1536 operations in 100 us are 1.5e7 a second
+  bench.device.facts.fp32_flops = 1e6;  // 1536 operations in 100 us are 1.5e7 per second
   const Evaluation evaluation = bench.Run();
   ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
   EXPECT_EQ(FirstFinding(evaluation), "beyond_peak");
@@ -119,7 +119,7 @@ TEST(BeyondThePeak, ABudgetThatLetsHalfPrecisionPassHasItsPeak) {
 }
 
 TEST(BeyondThePeak, WhatWasNotTriedBeforeIsTriedThen) {
-  // Wrong on ascending rows at the timed shape: not every verdict's trials hold such.
+  // The kernel is wrong on ascending rows at the timed shape, and the trials of some verdicts have no such rows.
   const auto run = [](uint64_t seed, bool suspicious) {
     JudgeBench bench;
     bench.options.seed = seed;
@@ -150,7 +150,7 @@ TEST(ImpossibleTimes, AreRefusedOnAModelledDeviceToo) {
       JudgeBench bench;
       bench.device.facts.modelled = modelled;
       bench.device.facts.memory_bandwidth = bandwidth;
-      bench.candidate().microseconds = Costs(0.5);  // 6.2 KB to read at 1 GB/s
+      bench.candidate().microseconds = Costs(0.5);  // there are 6.2 KB to read, at 1 GB/s
       const Evaluation evaluation = bench.Run();
       EXPECT_EQ(evaluation.verdict, bandwidth > 0 ? Verdict::kRuleViolation : Verdict::kOk) << evaluation.detail;
     }
@@ -158,7 +158,7 @@ TEST(ImpossibleTimes, AreRefusedOnAModelledDeviceToo) {
 }
 
 TEST(ImpossibleTimes, EachCaseIsHeldToItsOwnBytes) {
-  // The second timed case moves a hundredth of the first.
+  // The second timed case moves a hundred times as many bytes as the first.
   std::string toml(kScaleTask);
   const std::string first = "[[case]]\nrole = \"time\"\ndims = { rows = 96, cols = 16 }\n";
   toml.insert(toml.find(first) + first.size(), "[[case]]\nrole = \"time\"\ndims = { rows = 960, cols = 160 }\n");

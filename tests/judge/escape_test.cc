@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chances that docs/measurement.md states are those that the judge's numbers give.
+// Tests that the chances stated in docs/measurement.md follow from the judge's numbers.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::string Page() {
 
 TEST(Escape, ThePageStatesWhatThePolicyGives) {
   const std::string page = Page();
-  // Half a percent of the slices left out of every launch: the least that could be called faster.
+  // The kernel leaves out half a percent of the slices in every launch: the least that could be called faster.
   const double longest = EscapesAVerdict(4096, 0.005, policy::kMostQuadsLong, 1);
   const double shortest = EscapesAVerdict(4096, 0.005, policy::kMostQuadsShort, 2);
   for (const std::string& stated : {fmt::format("{:.1g} for a kernel that is timed one to a sample", longest),
@@ -34,14 +34,14 @@ TEST(Escape, ThePageStatesWhatThePolicyGives) {
 }
 
 TEST(Escape, IsWhatDrawingSlicesGives) {
-  // Two hundred slices, ten of them wrong: how often does none of 64 that are drawn meet one?
+  // Ten of two hundred slices are wrong. The test counts how often none of the 64 that are drawn is a wrong one.
   constexpr int64_t kSlices = 200, kWrong = 10;
   std::mt19937_64 random(7);
   int escaped = 0;
   constexpr int kDraws = 20000;
   for (int draw = 0; draw < kDraws; ++draw) {
     const std::vector<int64_t> judged = SecretSubset(kSlices, policy::kDifferingSlicesJudged, random());
-    escaped += judged.front() >= kWrong;  // ascending
+    escaped += judged.front() >= kWrong;  // the drawn slices are ascending
   }
   const double expected = EscapesOneLaunch(kSlices, kWrong);
   EXPECT_NEAR(escaped / static_cast<double>(kDraws), expected, 4 * std::sqrt(expected / kDraws));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the judge makes of findings that launches of many shapes bring: one for each line, which says whose figures it
-// shows, and those of timed shapes rather than of small check cases.
+// Tests how the judge joins the findings of launches of many shapes: one for each line, which says what shape its
+// figures are of, and those of timed shapes instead of those of small check cases.
 #include <memory>
 #include <set>
 #include <string>
@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// What a launch of this many rows finds.
+// Returns the findings of a launch with this many rows.
 using FindingsOf = std::function<std::vector<Finding>(int64_t rows)>;
 
 class FindingSession : public FakeSession {
@@ -32,7 +32,7 @@ class FindingSession : public FakeSession {
 
 Evaluation Judged(bool time, FindingsOf found) {
   JudgeBench bench;
-  bench.task.hand_cases.clear();  // which no case of the evaluation names
+  bench.task.hand_cases.clear();  // the evaluation does not list hand-worked cases
   bench.options.time = time;
   bench.make_session = [found = std::move(found)](const FakeDevice& device) {
     return std::make_unique<FindingSession>(device, found);
@@ -70,7 +70,7 @@ TEST(Findings, OfTimedShapesReplaceThoseOfCheckCases) {
   EXPECT_EQ(evaluation.findings[0].shapes, 1);
 }
 
-// The line scatters at small shapes alone: at the timed one its sectors suffice.
+// The line scatters at small shapes only; at the timed shape it needs no more sectors than necessary.
 TEST(Findings, AdviceThatATimedShapeContradictsIsNotReported) {
   const FindingsOf found = [](int64_t rows) {
     std::vector<Finding> all{{"shared_write_twice", "no advice", "candidate.cu:9"}};

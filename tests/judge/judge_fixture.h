@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small tasks, and a bench on which the judge meets kernels that are C++ lambdas on a fake device.
+// Provides small tasks, and a bench on which the judge judges kernels that are C++ lambdas on a fake device.
 //
-// A test names what its candidate does differently; everything else is an honest, ordinary kernel.
+// A test states what its candidate does differently. Everything else is an honest, ordinary kernel.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace hone {
 
 inline void PrintTo(Verdict verdict, std::ostream* out) { *out << VerdictName(verdict); }
 
-// out[r][c] = x[r][c] * w[c], float32; rows are the slices.
+// Computes out[r][c] = x[r][c] * w[c] in float32; rows are the slices.
 inline constexpr std::string_view kScaleTask = R"(
 name = "scale"
 summary = "every row of x times w"
@@ -80,7 +80,7 @@ inputs.w = [3.0, 4.0]
 outputs.out = [3.0, 8.0]
 )";
 
-// sum[r][c] += x[r][c], in place.
+// Computes sum[r][c] += x[r][c] in place.
 inline constexpr std::string_view kAddTask = R"(
 name = "add"
 summary = "sum += x, in place"
@@ -121,7 +121,7 @@ inputs.sum = [2.0]
 outputs.sum = [3.0]
 )";
 
-// Text of a candidate whose plan launches `kernel` once; `more` is added to the plan.
+// Returns the text of a candidate whose plan launches `kernel` once; `more` is added to the plan.
 inline std::string PlanText(const std::string& kernel, const std::string& args, const std::string& more = "") {
   return "/*hone\n[[launch]]\nkernel = \"" + kernel + "\"\ngrid = [\"1\"]\nblock = [\"1\"]\nargs = [" + args + "]\n" + more + "*/\n";
 }
@@ -144,7 +144,7 @@ inline std::function<double(const FakeTiming&)> Costs(double microseconds) {
   return [microseconds](const FakeTiming&) { return microseconds; };
 }
 
-// One judgement in the making: change what the test is about, then Run().
+// Prepares one judgement: a test changes the members that it is about, and calls Run().
 class JudgeBench {
  public:
   explicit JudgeBench(std::string_view toml = kScaleTask) {
@@ -166,7 +166,7 @@ class JudgeBench {
       args = R"("x", "sum")";
       oracle_args = R"("x", "sum", "ref:sum")";
     }
-    // Ordinary noise: 1 % from sample to sample.
+    // The device has ordinary noise: 1 % from sample to sample.
     device.log_noise = [random = std::make_shared<std::mt19937_64>(kNoiseSeed)] {
       return 0.01 * std::normal_distribution<double>()(*random);
     };
@@ -185,12 +185,13 @@ class JudgeBench {
     JudgeRequest request{.task = &task, .candidate = &mine, .oracle = &trusted,
                          .incumbent = has_incumbent ? &theirs : nullptr, .fallback = has_fallback ? &seed : nullptr,
                          .options = options,
-                         // The fake device takes the host's time for kernels whose own it says: none of it is the subject.
+                         // The budget is large, because the fake device's kernels cost host time that is not the
+                         // subject of these tests.
                          .timing_budget_seconds = 600, .vast_alone = vast_elements > 0, .gates = gates};
     if (vast_elements > 0) request.vast_elements = vast_elements;
     return Judge(*session, request, {});
   }
-  // Calls `use` with a judgement whose programs are loaded and which no gate has asked yet.
+  // Calls `use` with a judgement whose programs are loaded and in which no gate has run yet.
   void WithJudgement(const std::function<void(Judgement&)>& use) {
     Result<CompiledProgram> mine = Compile(PlanText("candidate", args, plan_more), false);
     Result<CompiledProgram> trusted = Compile(PlanText("oracle", oracle_args), true);
@@ -212,16 +213,17 @@ class JudgeBench {
   FakeDevice device;
   std::string args, oracle_args, plan_more, incumbent_more;
   bool has_incumbent = true;
-  bool has_fallback = false;  // a seed that serves the cases the candidate's plan leaves out
+  bool has_fallback = false;  // true: the task's seed serves the cases that the candidate's plan leaves out
   EvaluationRequest options = [] {
     EvaluationRequest request;
     request.seed = 0x60d5eed;
     return request;
   }();
   GateSwitches gates;
-  int64_t vast_elements = 0;  // not 0: nothing is checked but one shape with a tensor of more elements
+  int64_t vast_elements = 0;  // not 0: the judge only checks a shape in which a tensor has more elements than this
   std::unique_ptr<FakeSession> session;
-  std::function<std::unique_ptr<FakeSession>(const FakeDevice&)> make_session;  // where the test brings one of its own
+  std::function<std::unique_ptr<FakeSession>(const FakeDevice&)> make_session;  // makes the device of a test that has
+                                                                                // its own; empty: FakeSession
 
  private:
   static constexpr uint64_t kNoiseSeed = 20260119;
@@ -234,7 +236,7 @@ class JudgeBench {
   }
 };
 
-// The one timed case.
+// Returns the first timed case; null if there is none.
 inline const CaseResult* Timed(const Evaluation& evaluation) {
   for (const CaseResult& result : evaluation.cases) {
     if (result.role == CaseRole::kTime) return &result;

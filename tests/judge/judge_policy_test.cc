@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each group of the judge's chosen numbers names a section of docs/measurement.md that is there.
+// Tests that each group of the judge's chosen numbers names a section that docs/measurement.md has.
 #include "tuner/evaluate/judge/judge_policy.h"
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ TEST(JudgePolicy, NamesSectionsThatTheMeasurementPageHas) {
   EXPECT_GE(sections, 5);
 }
 
-// An oracle has longer than a candidate, never so long that a watchdog would end it first, and little where little was
-// asked for.
+// The oracle's limit is longer than the candidate's, but never so long that a watchdog would end it first, and short if
+// the launch limit is short.
 TEST(JudgePolicy, TheOraclesLimitFollowsTheLaunchLimit) {
   EXPECT_EQ(policy::OracleSeconds(10), 120) << "by default";
   EXPECT_EQ(policy::OracleSeconds(200), 120);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is checked of a timed launch is what is checked of any, and telling launches apart gains nothing. Each cheat passes
-// when its gate is switched off and is refused, or gains nothing, when it is on.
+// Tests that timed launches are checked like any other, and that a kernel gains nothing by telling launches apart. Each
+// cheat passes if its gate is switched off, and is refused or gains nothing if it is on.
 #include <cstring>
 #include <map>
 #include <set>
@@ -12,10 +12,10 @@
 namespace hone {
 namespace {
 
-// Behind every launch that is not timed (timed_rules_test.cc).
+// A number of launches after which all further ones are timed (timed_rules_test.cc).
 constexpr int64_t kAfterTheChecks = 60;
 
-// Both verdicts of one cheat: `off` opens its gate.
+// Expects that the cheat passes with its gate switched off by `off`, and gets `verdict` with the gate on.
 void ExpectSeenByTheGateAlone(const std::function<void(JudgeBench&)>& cheat, const std::function<void(JudgeBench&)>& off,
                            std::string_view toml = kScaleTask, Verdict verdict = Verdict::kWrongOutput) {
   JudgeBench without(toml);
@@ -31,7 +31,7 @@ void ExpectSeenByTheGateAlone(const std::function<void(JudgeBench&)>& cheat, con
 
 // --- both tolerances in timed launches ---
 
-// Off by less than c_max (1e-6) and more than c_rms (3e-7): what a lower precision looks like.
+// Scales with an error below c_max (1e-6) and above c_rms (3e-7), like a kernel of lower precision.
 void ScaleRoughly(FakeLaunch& launch) {
   const int64_t cols = launch.Extent("x", 1);
   for (int64_t i = 0; i < launch.Elements("x"); ++i) {
@@ -89,7 +89,8 @@ TEST(TimedTolerances, LowerPrecisionWhereOutputsAreNotSlicedIsSeen) {
   }, kNoTimedRms, toml);
 }
 
-// One result a row, which may be next to nothing: the mean square of a few such says nothing of a kernel's precision.
+// Each row has one result, which may cancel to almost nothing. The mean square of a few such results does not show a
+// kernel's precision.
 TEST(TimedTolerances, AResultThatCancelsIsNotRefused) {
   const std::string_view task = R"(
 name = "row_sums"
@@ -146,10 +147,10 @@ dims = { rows = 100 }
 
 // --- no launch goes unobserved ---
 
-// Which timed sample of the session this is, from 1; the first three are the candidate's rough ones.
+// Returns the number of the session's current timed sample, from 1. The first three are the candidate's rough times.
 int64_t SampleNumber(const JudgeBench& bench) { return bench.session->timed_samples(); }
 bool Rough(const JudgeBench& bench) { return SampleNumber(bench) >= 1 && SampleNumber(bench) <= 3; }
-// One buffer set: no base input is verified after the rough times.
+// Makes launches so long that a sample has one buffer set: no base input is verified after the rough times.
 void LongLaunches(JudgeBench& bench) { bench.candidate().microseconds = bench.incumbent().microseconds = Costs(1000); }
 const auto kNoRoughTimes = [](JudgeBench& bench) { bench.gates.rough_times = false; };
 
@@ -189,8 +190,8 @@ TEST(RoughTimes, AZeroWorkspaceLeftDirtyIsSeen) {
 
 // --- sets of one sample share no slice ---
 
-// Remembers what it computed in this sample and looks rows up before it computes them: right, and fast where rows come
-// again. Its cost is the share of rows that it had to compute.
+// Remembers the results of this sample, and looks rows up before it computes them: right, and fast if rows occur again.
+// Its cost is the share of rows that it had to compute.
 struct RowCache {
   int64_t sample = -1;
   std::map<std::vector<double>, std::vector<double>> rows;
@@ -201,7 +202,7 @@ void UseCache(JudgeBench& bench, const std::function<std::vector<double>(FakeLau
   auto cache = std::make_shared<RowCache>();
   const auto honest = bench.candidate().run;
   bench.incumbent().microseconds = Costs(20);
-  bench.device.facts.memory_bandwidth = 1e10;  // else some of these times would be refused as impossible
+  bench.device.facts.memory_bandwidth = 1e10;  // otherwise some of these times would be refused as impossible
   bench.candidate().microseconds = [cache](const FakeTiming&) { return 2 + 18 * cache->computed; };
   bench.candidate().run = [&bench, cache, honest, key_of, out](FakeLaunch& launch) {
     if (SampleNumber(bench) != cache->sample) {
@@ -218,7 +219,7 @@ void UseCache(JudgeBench& bench, const std::function<std::vector<double>(FakeLau
       known.push_back(found == cache->rows.end() ? nullptr : &found->second);
       missing += known.back() == nullptr;
     }
-    honest(launch);  // for the rows that are missing; the others are overwritten by what is remembered
+    honest(launch);  // computes the missing rows; the remembered results replace the others
     for (int64_t row = 0; row < rows; ++row) {
       std::vector<double> result;
       for (int64_t i = row * cols; i < (row + 1) * cols; ++i) {
@@ -233,7 +234,8 @@ void UseCache(JudgeBench& bench, const std::function<std::vector<double>(FakeLau
   };
 }
 
-// The candidate is as fast as the incumbent but for what it finds again.
+// Expects that the cheat gains nothing: without the rows that it finds again, the candidate is as fast as the
+// incumbent.
 void ExpectNoGainFromOtherSets(const std::function<void(JudgeBench&)>& cheat, std::string_view toml = kScaleTask) {
   for (const bool gate : {false, true}) {
     JudgeBench bench(toml);
@@ -267,7 +269,7 @@ TEST(BasesOfTheirOwn, RowsOfAnEarlierExecutionAreNoAnswer) {
 
 TEST(BasesOfTheirOwn, RowsToldByTheirFirstTwoElementsAreNoAnswer) {
   ExpectNoGainFromOtherSets([](JudgeBench& bench) {
-    bench.options.check_cases = false;  // where two elements are equal and rows are not
+    bench.options.check_cases = false;  // check cases have rows that differ although their first two elements are equal
     bench.options.correctness_trials = 1;
     UseCache(bench, [](FakeLaunch& launch, int64_t row) {
       const int64_t cols = launch.Extent("x", 1);
@@ -326,8 +328,8 @@ TEST(BasesOfTheirOwn, NoTwoSetsOfASampleHoldOneRow) {
   EXPECT_EQ(twice, 0);
 }
 
-// Where nothing is sliced, a set whose bits are not those that were verified is judged whole, and one set holds values
-// that no launch has seen.
+// Without slices, a buffer set whose bits are not the verified ones is judged as a whole, and one set of a sample has
+// values that no launch has seen.
 TEST(UnslicedOutputs, AnExecutionLeftOutOfManyIsSeen) {
   std::string toml(kAddTask);
   const std::string slice = "slice = \"rows\"\n";
@@ -370,7 +372,7 @@ float FloatAt(const char* memory, int64_t i) {
 }
 
 TEST(ChangingFills, AnAccumulatorThatIsNotZeroedIsSeen) {
-  // 0xa5a5a5a5 is -2.9e-16: as good as zero.
+  // 0xa5a5a5a5 as a float is -2.9e-16, which is as good as zero.
   ExpectSeenByTheGateAlone([](JudgeBench& bench) {
     bench.plan_more = kScratch;
     bench.candidate().run = [](FakeLaunch& launch) {
@@ -418,7 +420,7 @@ TEST(ChangingFills, AnOutputThatIsAddedToWhereItIsNotNanIsSeen) {
 }
 
 TEST(ChangingFills, MemoryRecognisedByItsPoisonIsSeen) {
-  // Right wherever the output does not hold the one pattern.
+  // The kernel is right unless the output holds the one fixed pattern.
   ExpectSeenByTheGateAlone([](JudgeBench& bench) {
     bench.candidate().run = [](FakeLaunch& launch) {
       uint32_t bits = 0;
@@ -428,7 +430,7 @@ TEST(ChangingFills, MemoryRecognisedByItsPoisonIsSeen) {
   }, kFixedFills);
 }
 
-// The byte 0xa5, which memory was filled with once, is an ordinary result.
+// Memory was once filled with the byte 0xa5, which is also an ordinary result.
 TEST(ChangingFills, AnIntegerThatEqualsAFillWasWritten) {
   JudgeBench bench(R"(
 name = "quantize"
@@ -468,7 +470,7 @@ rows = { low = 20, high = 60 }
   };
   bench.oracle() = {.run = shifted("ref:out")};
   bench.incumbent() = bench.device.kernels["seed"] = {.run = shifted("out")};
-  // Rounds -92 the other way: to -91, the byte 0xa5.
+  // The kernel rounds -92 the wrong way, to -91, which is the byte 0xa5.
   bench.candidate() = {.run = [](FakeLaunch& launch) {
     for (int64_t i = 0; i < launch.Elements("x"); ++i) {
       const double right = launch.Read("x", i) - 100;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a refusal says, and what it does not accuse anybody of.
+// Tests the text of a refusal: what it says, and what it does not accuse a kernel of.
 #include "tuner/evaluate/correctness/mismatch_text.h"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ TEST(MismatchText, AWrongTailNamesTheWaysToServeMultiplesAlone) {
   tail.shape = {3, 1021};
   EXPECT_THAT(WrongElementsText(tail.facts()),
               testing::AllOf(HasSubstr("groups of 4"), HasSubstr("`when`"), HasSubstr("--multiple")));
-  tail.comparison.wrong = 900;  // elsewhere too
+  tail.comparison.wrong = 900;  // other elements are wrong too
   EXPECT_THAT(WrongElementsText(tail.facts()), Not(HasSubstr("--multiple")));
 }
 
@@ -82,7 +82,7 @@ TEST(MismatchText, RoundingBesideResultsThatCancelIsNotCalledALowerPrecision) {
   const std::string imprecise = ImpreciseText(cancelled.facts(), 1.6e-4, 4.9e-5, 6e-4);
   EXPECT_THAT(imprecise, HasSubstr("abs = VALUE under [tolerance.out]"));
   EXPECT_THAT(imprecise, Not(HasSubstr("lower precision")));
-  // The same share of results of ordinary size is.
+  // The same relative error in results of ordinary size does mean a lower precision.
   EXPECT_THAT(ImpreciseText(cancelled.facts(), 1.6e-4, 4.9e-5, 0.6), HasSubstr("lower precision"));
   EXPECT_THAT(WrongElementsText(Refusal(0.6, 0.61).facts()), Not(HasSubstr("cancel")));
 }

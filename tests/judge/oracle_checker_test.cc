@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checker by itself: slices under their own numbers, groups of them where memory is short, and no reference left
-// behind.
+// Tests the checker by itself: slices keep their own numbers, they are checked in groups if memory is short, and no
+// reference values are left behind.
 #include "tuner/evaluate/correctness/oracle_checker.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 const Dims kDims{{"rows", 40}, {"cols", 6}};
 
-// A fake device that remembers where references were.
+// A fake device that remembers where the reference values were.
 class WatchedSession : public FakeSession {
  public:
   using FakeSession::FakeSession;
@@ -25,10 +25,11 @@ class WatchedSession : public FakeSession {
     references.emplace_back(reference, output.elements);
     return FakeSession::Compare(output, reference, tolerance);
   }
-  std::vector<std::pair<uint64_t, int64_t>> references;  // address and elements of each that was compared with
+  std::vector<std::pair<uint64_t, int64_t>> references;  // address and number of elements of each reference that was
+                                                         // compared with
 };
 
-// A drawn case of the scale task, its right output written where a candidate would have written it.
+// Draws a case of the scale task and writes its right output, as a candidate would have.
 class OracleCheckerTest : public testing::Test {
  protected:
   void Make(int64_t memory_bytes) {
@@ -69,12 +70,12 @@ TEST(AllowedRms, GrowsForFewElementsAndNeverPastTheBoundOfEach) {
   EXPECT_NEAR(AllowedRms(tolerance, 5), 7e-4 * std::sqrt(2.0), 1e-12);
   EXPECT_NEAR(AllowedRms(tolerance, 100), 7e-4, 0.03 * 7e-4);
   EXPECT_NEAR(AllowedRms(tolerance, 1'000'000), 7e-4, 1e-8);
-  tolerance.c_max = 0;  // exact
+  tolerance.c_max = 0;  // exact results are required
   tolerance.c_rms = 0;
   EXPECT_EQ(AllowedRms(tolerance, 1), 0);
 }
 
-// A kernel whose few outputs are each imprecise within what few outputs may be: one launch does not show it, several do.
+// Each launch's few outputs are imprecise within the limit for so few. One launch does not show that, several do.
 TEST_F(OracleCheckerTest, FewElementsAreJudgedTogetherOverLaunches) {
   Make(64 << 20);
   Tolerance& tolerance = task_.tolerance.at("out");
@@ -90,7 +91,7 @@ TEST_F(OracleCheckerTest, FewElementsAreJudgedTogetherOverLaunches) {
   EXPECT_EQ(launches_passed(0.9e-4), 40);
   EXPECT_EQ(launches_passed(1.2e-4), 1) << "sqrt(1 + 5 / 6) = 1.35 for six elements, sqrt(1 + 5 / 12) = 1.19 for twelve";
   EXPECT_EQ(launches_passed(1.4e-4), 0);
-  // The other side's launches are counted by themselves.
+  // The launches of candidate and incumbent are counted separately.
   EXPECT_EQ(launches_passed(1.05e-4), 8);  // sqrt(1 + 5 / 54) is below 1.05
   checker_->JudgeIncumbent(true);
   EXPECT_FALSE(checker_->CheckSlices(*buffers_, 0, inputs_, {0}, true).value().mismatch);
@@ -111,7 +112,8 @@ TEST_F(OracleCheckerTest, AWrongSliceIsNamedByItsNumberInTheCase) {
   EXPECT_FALSE(checker_->CheckSlices(*buffers_, 0, inputs_, {16, 18}, true).value().mismatch);
 }
 
-// 240 references take 1,920 bytes, of which half the free memory holds a part: the slices come in groups.
+// 240 reference values take 1,920 bytes. Half the free memory holds only some of them, so the slices are checked in
+// groups.
 TEST_F(OracleCheckerTest, WhereMemoryIsShortEverySliceIsStillChecked) {
   Make(5120);
   ASSERT_FALSE(checker_->CheckAll(*buffers_, 0, inputs_, true).value().mismatch);
@@ -130,17 +132,19 @@ TEST_F(OracleCheckerTest, WhereMemoryIsShortEverySliceIsStillChecked) {
   }
 }
 
-// A candidate may look at memory that was freed before it ran: what it must write would lie there.
+// A candidate may look at memory that was freed before it ran, where the values that it must write would lie.
 TEST_F(OracleCheckerTest, ReferencesAreWipedBeforeTheirMemoryIsFreed) {
   Make(64 << 20);
   ASSERT_FALSE(checker_->CheckAll(*buffers_, 0, inputs_, true).value().mismatch);
   ASSERT_EQ(session_->references.size(), 1u);
   const auto& [address, elements] = session_->references[0];
-  const auto* bytes = reinterpret_cast<const unsigned char*>(address);  // the fake device keeps freed memory a while
+  const auto* bytes = reinterpret_cast<const unsigned char*>(address);  // the fake device keeps freed memory for a
+                                                                        // while
   EXPECT_TRUE(std::all_of(bytes, bytes + 8 * elements, [](unsigned char b) { return b == 0xee; }));
 }
 
-// All results are 0 and one is off by 1e-13: nothing beside inputs of size 3 in float32, though without bound beside 0.
+// All results are 0 and one is off by 1e-13. In float32 that is nothing beside inputs of size 3, though infinitely much
+// beside 0.
 TEST_F(OracleCheckerTest, AnErrorIsHeldAgainstTheSizeOfTheInputsWhereResultsVanish) {
   Make(64 << 20);
   std::fill_n(X(), 240, 0.0f);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A second dimension of independence is proven and never assumed, and parts of a long problem lie where a sample of
-// blocks has written.
+// Tests that a second dimension of independence is proven and never assumed, and that parts of a long problem lie where
+// a sample of blocks has written.
 #include "tuner/evaluate/judge/problem_parts.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(IndependentDimension, IsNoneWhereARowIsNeededWhole) {
   EXPECT_EQ(DimensionOf(bench), "");
 }
 
-// The number of a column is not what it was among fewer columns.
+// The result depends on a column's number, which changes if only some of the columns are computed.
 TEST(IndependentDimension, IsNoneWhereAPlaceCounts) {
   JudgeBench bench;
   bench.oracle().run = [](FakeLaunch& launch) {
@@ -76,7 +76,7 @@ TEST(DrawParts, LongSlicesAreComparedInManySmallParts) {
     }
     EXPECT_GE(slices.size(), 32u);
     EXPECT_GE(columns.size(), 100u);
-    // The switch that shows what this catches.
+    // With the gate switched off, only a few slices are compared, each as a whole.
     const_cast<JudgeRequest&>(judgement.request).gates.parts_when_modelled = false;
     parts = DrawParts(judgement, **buffers, written, 1);
     ASSERT_EQ(parts->size(), 1u);

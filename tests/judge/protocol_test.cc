@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the judge and the paired timer promise of the way they measure: fair orders, fresh inputs, honest
-// alignment, decisions that hold over many secret seeds.
+// Tests what the judge and the paired timer promise about their measurements: fair orders, fresh inputs, honest
+// alignment, and decisions that hold for many secret seeds.
 #include <cmath>
 #include <memory>
 #include <set>
@@ -64,7 +64,8 @@ TEST(TimingProtocol, TheShareOfLibraryCallsIsTimedAlone) {
 }
 
 TEST(TimingProtocol, ASlowFirstSampleOfEachQuadFavoursNobody) {
-  // A long kernel: one plan a sample, no audits; three rough samples and two unkept ones come before the quads.
+  // The kernel is long, so a sample has one plan and there are no audits. Three rough samples and two that are
+  // discarded come before the quads.
   JudgeBench bench;
   bench.options.warm = false;
   bench.candidate().microseconds = bench.incumbent().microseconds = Costs(1000);
@@ -117,7 +118,7 @@ TEST(TimingProtocol, EveryQuadBringsInputsNeverSeenBefore) {
   };
   const Evaluation evaluation = bench.Run();
   ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
-  // Twice a quad on each set of buffers, with the same values, and no values ever again after that.
+  // Every quad runs twice on each buffer set with the same values, which are never used again.
   const auto quads = static_cast<size_t>(Timed(evaluation)->timing.quads);
   const auto sets = static_cast<size_t>(Timed(evaluation)->timing.plans_per_sample);
   EXPECT_GE(inputs.size(), quads * sets);
@@ -137,8 +138,8 @@ TEST(TimingProtocol, OneSampleRunsOnDisjointBuffersAndOrdersChange) {
   const Evaluation evaluation = bench.Run();
   ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
   const auto sets = static_cast<size_t>(Timed(evaluation)->timing.plans_per_sample);
-  ASSERT_EQ(sets, 10u);  // 200 us over 20 us
-  // The last whole samples; audits may lie between them, so only count what is safe: distinct addresses overall.
+  ASSERT_EQ(sets, 10u);  // 200 us per sample, 20 us per plan
+  // These are the last whole samples. Audits may lie between them, so the test only counts distinct addresses.
   const std::set<const char*> distinct(addresses.end() - static_cast<std::ptrdiff_t>(20 * sets), addresses.end());
   EXPECT_EQ(distinct.size(), sets);
 }
@@ -184,7 +185,7 @@ TEST(TimingProtocol, HopelessNoiseIsInconclusiveAndSaysSo) {
 
 TEST(TimingProtocol, AWorkingSetThatCannotBeWarmHasNoWarmTime) {
   JudgeBench bench;
-  bench.device.facts.l2_bytes = 2048;  // the timed tensors take 12 KB
+  bench.device.facts.l2_bytes = 2048;  // bytes; the timed tensors take 12 KB
   bench.device.facts.memory_bandwidth = 1e10;
   const Evaluation evaluation = bench.Run();
   ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks over rows whose honest kernels branch on values (softmax, rmsnorm, gelu), and those kernels as lambdas in single
-// precision: what the tests of values let loose on the judge.
+// Defines tasks over rows whose honest kernels branch on values (softmax, rmsnorm, gelu), and these kernels as lambdas
+// in single precision, for the tests of values.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace hone {
 
-// One float32 input [rows, cols], one output alike; rows are the slices. `more` goes into the input's table, `tolerance`
-// into the output's.
+// Returns a task with one float32 input [rows, cols] and an output of the same shape; rows are the slices. `more` is
+// added to the input's table, `tolerance` to the output's.
 inline std::string TaskOfRows(const std::string& more, const std::string& tolerance, const std::string& end = "") {
   return R"(
 name = "rows"
@@ -60,7 +60,7 @@ cols = { low = 20, high = 40 }
 
 using RowFunction = std::function<void(FakeLaunch& launch, int64_t row, int64_t begin, int64_t end, const std::string& out)>;
 
-// Applies `row` to all rows; elements [begin, end) of each.
+// Returns a kernel that applies `row` to every row, whose elements are [begin, end).
 inline std::function<void(FakeLaunch&)> ByRows(RowFunction row, const std::string& out = "out") {
   return [row = std::move(row), out](FakeLaunch& launch) {
     const int64_t cols = launch.Extent("x", 1);
@@ -68,7 +68,7 @@ inline std::function<void(FakeLaunch&)> ByRows(RowFunction row, const std::strin
   };
 }
 
-// Real: double in oracles, float in candidates.
+// Writes the softmax of one row. Real is double in oracles and float in candidates.
 template <typename Real>
 void SoftmaxRow(FakeLaunch& launch, int64_t begin, int64_t end, const std::string& out, bool subtract_maximum = true) {
   Real largest = -std::numeric_limits<Real>::infinity(), sum = 0;
@@ -107,7 +107,7 @@ inline const std::string kGeluTask =
     TaskOfRows("values = { distribution = \"normal\", scale = 1.0, offset = 1.0 }\nspecial = [\"inf\", \"subnormal\"]",
             "c_max = 1e-4\nc_rms = 5e-6\nc_small = 0.5");
 
-// A bench for such a task: `honest` is what the seed and the incumbent do, `cheat` the candidate.
+// A bench for such a task. The seed and the incumbent run `honest`, the candidate `cheat`, or `honest` without one.
 struct RowBench : JudgeBench {
   RowBench(const std::string& toml, std::function<void(FakeLaunch&)> oracle_run, std::function<void(FakeLaunch&)> honest,
            std::function<void(FakeLaunch&)> cheat = {})
@@ -130,7 +130,7 @@ inline RowBench RmsNormBench(std::function<void(FakeLaunch&)> cheat = {}) {
                   ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) { RmsNormRow<float>(l, b, e, out); }),
                   std::move(cheat));
 }
-// A gelu whose candidate is an element function.
+// Returns a bench for gelu whose candidate applies `cheat` to each element.
 inline RowBench GeluBench(const std::function<float(double)>& cheat = {}) {
   const auto each = [](std::function<double(double)> f, const std::string& out) {
     return ByRows([f = std::move(f)](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& to) {

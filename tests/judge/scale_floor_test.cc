@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results that cancel to nothing or lie among the subnormal numbers: an honest float16 kernel passes, one that keeps
-// less than it should still fails.
+// Tests results that cancel to nothing or are subnormal: an honest float16 kernel passes, and one that is less precise
+// than it should be still fails.
 #include "tuner/evaluate/correctness/scale_floor.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// out[r][c] = f of row r of x; float16 in and out.
+// Returns a task whose float16 output out[r][c] is a function of row r of the float16 input x.
 std::string RowTask(const std::string& values) {
   return R"(
 name = "rows"
@@ -53,7 +53,7 @@ outputs.out = [0.0]
 
 float ToHalf(float value) { return static_cast<float>(HalfValue(HalfBits(value))); }
 
-// A kernel that writes element(row, column, columns) with `launch` at hand.
+// Returns a kernel that writes element(launch, row, column, columns) for every element.
 template <typename Element>
 FakeKernel RowKernel(const std::string& target, Element element) {
   return {.run = [=](FakeLaunch& launch) {
@@ -80,7 +80,7 @@ double Centred(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
   for (int64_t i = 0; i < cols; ++i) sum += launch.Read("x", r * cols + i);
   return launch.Read("x", r * cols + c) - sum / static_cast<double>(cols);
 }
-// As a float32 kernel would: a product with 1 / n is what makes rows of equal numbers miss 0 by a rounding.
+// Computes as a float32 kernel would: its product with 1 / n makes rows of equal numbers miss 0 by a rounding error.
 double CentredInFloat(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
   float sum = 0;
   for (int64_t i = 0; i < cols; ++i) sum += static_cast<float>(launch.Read("x", r * cols + i));
@@ -91,7 +91,7 @@ double CentredInHalf(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
   for (int64_t i = 0; i < cols; ++i) sum = ToHalf(sum + static_cast<float>(launch.Read("x", r * cols + i)));
   return static_cast<float>(launch.Read("x", r * cols + c)) - ToHalf(sum * (1.0f / static_cast<float>(cols)));
 }
-// Right but for rows that cancel: there it leaves what half a sum in float16 leaves.
+// Computes right results, except in rows that cancel: there the error is that of a sum in float16.
 double CarelessWhereItCancels(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
   const double exact = Centred(launch, r, c, cols);
   return exact == 0 ? CentredInHalf(launch, r, c, cols) : exact;
@@ -107,7 +107,7 @@ double SquareFlushed(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
 }
 
 constexpr const char* kOnes = "distribution = \"normal\", scale = 1.0, offset = 1.0";
-// Squares of 3e-3 are 9e-6: numbers of which float16 keeps seven bits and fewer.
+// The squares of such numbers are about 9e-6, of which float16 keeps seven bits or fewer.
 constexpr const char* kTiny = "distribution = \"normal\", scale = 0.003";
 
 TEST(ScaleFloor, AnHonestSumPassesWhereItsResultCancels) {
@@ -119,7 +119,7 @@ TEST(ScaleFloor, ASumInHalfFailsThereAndEverywhere) {
   EXPECT_EQ(JudgedRows(kOnes, Centred, CentredInHalf).verdict, Verdict::kWrongOutput);
   const Evaluation careless = JudgedRows(kOnes, Centred, CarelessWhereItCancels);
   EXPECT_EQ(careless.verdict, Verdict::kWrongOutput);
-  // Rows of equal elements are among the special values too.
+  // Rows of equal elements also occur among the special values.
   const std::string& distribution = careless.mismatch->distribution;
   EXPECT_TRUE(distribution == "constant" || distribution == "special") << careless.detail;
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules that hold in timed launches as they do in checked ones. Every kernel here behaves until the checks are over
-// and breaks one rule after that, so that nothing but the paired timer can find it out.
+// Tests that the rules for checked launches hold in timed launches too. Every kernel here behaves until the checks are
+// over and breaks one rule after that, so that only the paired timer can find it.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,11 +12,11 @@
 namespace hone {
 namespace {
 
-// Behind every launch that is not timed: five cases with up to six inputs each, the trials of the timed shape, its rough
-// times.
+// A number of launches after which all further ones are timed. Before them come five cases with up to six inputs each,
+// the trials of the timed shape, and its rough times.
 constexpr int64_t kChecksAreOver = 60;
 
-// Scales, and after the checks does `trouble` too.
+// Returns a kernel that scales, and after the checks also does `trouble`.
 std::function<void(FakeLaunch&)> LateTrouble(std::function<void(FakeLaunch&)> trouble) {
   return [trouble = std::move(trouble)](FakeLaunch& launch) {
     Scale(launch);
@@ -51,8 +51,8 @@ TEST(TimedRules, AGlobalLeftChangedIsAViolation) {
   EXPECT_NE(evaluation.detail.find("global"), std::string::npos) << evaluation.detail;
 }
 
-// A plan whose last step waits for nothing can be over before its work is: its times would be too short, and by the time that
-// the host looks, all is as it should be.
+// Expects that a write after a launch's end is found. A plan whose last step does not wait for the others can be over
+// before its work is: its times would be too short, and when the host looks, the output is right.
 void ExpectLateWritesAreSeen(int64_t from_execution) {
   const auto late = [from_execution](FakeLaunch& launch) {
     Scale(launch);
@@ -102,7 +102,7 @@ TEST(TimedRules, AnIncumbentThatGoesWrongIsNotTheCandidatesFault) {
   EXPECT_NE(evaluation.detail.find("the incumbent was wrong while it was timed"), std::string::npos) << evaluation.detail;
 }
 
-// Found before anything is timed: its digests would otherwise be what its timed launches are held against.
+// This is found before anything is timed: the timed launches would be compared with the digests of these wrong outputs.
 TEST(TimedRules, AnIncumbentThatIsWrongFromTheStartIsNotTimed) {
   JudgeBench bench;
   bench.incumbent().run = [](FakeLaunch& launch) {
@@ -114,7 +114,7 @@ TEST(TimedRules, AnIncumbentThatIsWrongFromTheStartIsNotTimed) {
   EXPECT_EQ(bench.session->timed_samples(), 0);
 }
 
-// Without slices nothing can be moved and told by digests: whole outputs are judged.
+// Without slices the judge cannot reorder inputs and predict digests, so it judges whole outputs.
 TEST(TimedRules, OutputsWithoutSlicesAreJudgedToo) {
   std::string toml(kAddTask);
   const std::string slice = "slice = \"rows\"\n";
@@ -155,7 +155,7 @@ TEST(TimedRules, ATimeOfZeroIsTheDevicesFaultAndNoSpeedup) {
   EXPECT_NE(evaluation.status().message().find("not positive"), std::string::npos) << evaluation.status().message();
 }
 
-// In a fixed order each buffer would always come after the same other one, but for the first of a sample.
+// In a fixed order each buffer would always follow the same other one, except at the start of a sample.
 TEST(TimedRules, TheBuffersOfASampleComeInEverNewOrders) {
   JudgeBench bench;
   bench.options.warm = false;
@@ -175,7 +175,7 @@ TEST(TimedRules, TheBuffersOfASampleComeInEverNewOrders) {
   for (const auto& [buffer, predecessors] : before) EXPECT_GE(predecessors.size(), 3u);
 }
 
-// One set takes 12.4 KB; the ten that a launch of 20 us asks for would take most of this memory.
+// One buffer set takes 12.4 KB. A launch of 20 us asks for ten sets, which would take most of this memory.
 TEST(TimedRules, BufferSetsLeaveHalfOfTheMemoryFree) {
   JudgeBench bench;
   bench.device.facts.memory_bytes = 160 << 10;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values reach where programs branch: each kernel here is right wherever ordinary numbers take it, and each test shows
-// that it passes when its gate is switched off and is refused when it is on.
+// Tests that the judge's values reach the branches of programs. Each kernel here is right for ordinary numbers. Each
+// test shows that it passes if its gate is switched off and is refused if it is on.
 #include "tests/judge/row_kernels.h"
 
 namespace hone {
@@ -10,7 +10,8 @@ namespace {
 
 bool Aligned(const FakeLaunch& launch, uint64_t bytes) { return launch.bindings().tensors.at("x").address % bytes == 0; }
 
-// Both verdicts of one kernel on one bench, over several seeds: `off` changes the bench so that the gate is shut off.
+// Judges one kernel over several seeds: it passes with the gate switched off by `off`, and is refused at least `least`
+// times with the gate on.
 template <typename MakeBench>
 void ExpectOnlyTheGateSees(const MakeBench& make, const std::function<void(JudgeBench&)>& off, int least = 5) {
   int refused = 0;
@@ -56,7 +57,7 @@ TEST(SpecialValues, AGeluByTanhPassesThoughItCancels) {
 }
 
 TEST(SpecialValues, ASoftmaxFromAFiniteLowestNumberPasses) {
-  // Differences of two of these are 0 and not NaN: how running maxima begin.
+  // The difference of two lowest finite numbers is 0 and not NaN, which is why running maxima begin with them.
   RowBench bench = SoftmaxBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
     float largest = std::numeric_limits<float>::lowest(), sum = 0;
     for (int64_t i = b; i < e; ++i) {
@@ -85,7 +86,8 @@ TEST(SpecialValues, AMaskedRowIsNotAnEvenOne) {
 }
 
 TEST(SpecialValues, AMaskAsALargeNegativeNumberIsSeen) {
-  // Ten below the least number met: right for any row of ordinary numbers.
+  // In a masked row no element counts as less than the largest one minus nine, so a masked element has a small weight
+  // instead of none.
   ExpectOnlyTheGateSees([] {
     return SoftmaxBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
       float largest = -1e30f, sum = 0;
@@ -105,7 +107,7 @@ TEST(SpecialValues, AnRmsNormWithoutEpsIsSeen) {
     return RmsNormBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
       double largest = 0;
       for (int64_t i = b; i < e; ++i) largest = std::max(largest, std::fabs(l.Read("x", i)));
-      // Zeros are met already: 0 / 0 would show.
+      // The ordinary values contain rows of zeros already, where 0 / 0 would show.
       RmsNormRow<float>(l, b, e, out, largest == 0 ? 1e-5 : largest > 0.05 ? 1e-5 : 0.0);
     }));
   }, kNoSpecial);
@@ -196,7 +198,8 @@ TEST(StressWhenTimed, AGeluThatSaturatesAtTheTimedShapeIsSeen) {
     bench.candidate().run = ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
       for (int64_t i = b; i < e; ++i) {
         const double x = l.Read("x", i);
-        const bool far_out = TimedShape(l) && std::fabs(x) > 6.5;  // no normal number of these inputs lies there
+        const bool far_out = TimedShape(l) && std::fabs(x) > 6.5;  // the normal values of these inputs are never so far
+                                                                   // from 0
         l.Write(out, i, far_out ? (x > 0 ? 6.5 : 0.0) : static_cast<double>(Gelu<float>(x)));
       }
     });
@@ -253,17 +256,19 @@ TEST(SmallElements, AnRmsNormThatSkipsSmallInputsIsSeen) {
   ExpectOnlyTheGateSees([] {
     return RmsNormBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
       RmsNormRow<float>(l, b, e, out);
-      for (int64_t i = b; i < e; ++i) if (std::fabs(l.Read("out", i)) < 3e-4) l.Write(out, i, 0);  // the rms is 1, or less
-      if (std::fabs(l.Read("x", b)) < 0.05) RmsNormRow<float>(l, b, e, out);                       // where it may be less
+      // the rms of the row is 1 or less
+      for (int64_t i = b; i < e; ++i) if (std::fabs(l.Read("out", i)) < 3e-4) l.Write(out, i, 0);
+      // the kernel is right where the rms may be less
+      if (std::fabs(l.Read("x", b)) < 0.05) RmsNormRow<float>(l, b, e, out);
     }));
   }, [](JudgeBench& bench) { bench.task.tolerance.at("out").c_small = 0; });
 }
 
 TEST(SmallElements, AGeluThatAnswersZeroBelowMinusFourIsSeen) {
-  // gelu(-4.6) is about -1e-5: far below c_max of the row's size.
+  // gelu(-4.6) is about -1e-5, far below c_max times the rms of the row.
   ExpectOnlyTheGateSees([] {
     return GeluBench([](double x) { return x < -4.6 ? 0.0f : Gelu<float>(x); });
-  }, [](JudgeBench& bench) { bench.task.tolerance.at("out").c_small = 0; }, 3);  // few numbers lie there
+  }, [](JudgeBench& bench) { bench.task.tolerance.at("out").c_small = 0; }, 3);  // few values are that small
 }
 
 TEST(SmallElements, ASoftmaxWhoseSmallResultsAreRoundedOffIsSeen) {
@@ -280,7 +285,8 @@ TEST(SmallElements, ASoftmaxWhoseSmallResultsAreRoundedOffIsSeen) {
 
 TEST(SmallElements, TheVerdictSaysWhatWasOff) {
   Evaluation evaluation;
-  for (uint64_t seed = 1; seed <= 8 && evaluation.verdict != Verdict::kWrongOutput; ++seed) {  // few numbers lie there
+  // few values are that small
+  for (uint64_t seed = 1; seed <= 8 && evaluation.verdict != Verdict::kWrongOutput; ++seed) {
     RowBench bench = GeluBench([](double x) { return x < -4.6 ? 0.0f : Gelu<float>(x); });
     bench.options.seed = seed;
     evaluation = bench.Run();
@@ -311,7 +317,7 @@ TEST(HandCases, AreForCandidatesUnlessTheTaskSaysOtherwise) {
 // --- a case's own values ---
 
 TEST(CaseValues, AKernelThatIsWrongOnThemAloneIsFound) {
-  // What no usual input holds, and a case may name.
+  // These values occur in no ordinary input, but a case may name them.
   const auto strays = [](FakeLaunch& launch) {
     Scale(launch);
     for (int64_t i = 0; i < launch.Elements("x"); ++i) {
@@ -344,7 +350,7 @@ TEST(CaseValues, AKernelThatIsWrongOnThemAloneIsFound) {
 
 // --- indices ---
 
-// out[r] is how often the value of x[r][0] comes up in its row.
+// Counts in out[r] how often the value x[r][0] occurs in its row.
 constexpr std::string_view kCountTask = R"(
 name = "count"
 summary = "how often the first value of a row comes up in it"
@@ -390,7 +396,7 @@ std::function<void(FakeLaunch&)> Count(const std::string& out, double most) {
   };
 }
 
-// A counter of few bits is right for indices that are drawn evenly, and for nobody's data.
+// A counter of few bits is right for indices that are spread evenly, but not for real data.
 TEST(IndexStress, CountersThatOverflowWhereIndicesCrowdAreRefused) {
   for (const bool stress : {true, false}) {
     std::string toml(kCountTask);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every verdict the judge can give, each from a candidate that deserves it; and what an evaluation carries.
+// Tests every verdict that the judge can give, each with a candidate that deserves it, and the contents of an
+// evaluation.
 #include <cmath>
 #include <limits>
 
@@ -117,7 +118,7 @@ TEST(JudgeVerdict, WrongOutputNamesTheFirstWrongElement) {
   ASSERT_EQ(evaluation.verdict, Verdict::kWrongOutput);
   ASSERT_TRUE(evaluation.mismatch);
   EXPECT_EQ(evaluation.mismatch->tensor, "out");
-  EXPECT_EQ(evaluation.mismatch->index, (std::vector<int64_t>{1, 4}));  // element 9 of 3 x 5
+  EXPECT_EQ(evaluation.mismatch->index, (std::vector<int64_t>{1, 4}));  // element number 9 of 3 x 5
   EXPECT_EQ(evaluation.mismatch->wrong_elements, 1);
   EXPECT_EQ(evaluation.mismatch->total_elements, 15);
   EXPECT_NEAR(evaluation.mismatch->actual - evaluation.mismatch->expected, 1, 1e-5);
@@ -136,7 +137,8 @@ TEST(JudgeVerdict, UnwrittenElementsAreSaidToBe) {
 }
 
 TEST(JudgeVerdict, UnwrittenElementsAreSaidToBeWhateverWasThere) {
-  for (uint64_t seed = 1; seed <= 6; ++seed) {  // NaNs, bytes and plausible numbers come in turn, from a secret start
+  for (uint64_t seed = 1; seed <= 6; ++seed) {  // the fills (NaNs, bytes, plausible numbers) take turns, beginning with
+                                                // a secret one
     JudgeBench bench;
     bench.options.seed = seed;
     bench.candidate().run = [](FakeLaunch& launch) { ScaleRows(launch, 0, launch.Extent("x", 0) - 1); };
@@ -160,7 +162,7 @@ TEST(JudgeVerdict, NanAndInfinityAreWrong) {
 }
 
 TEST(JudgeVerdict, LowerPrecisionThanAllowedIsWrong) {
-  // Rounded to 11 bits like TF32: every error is small, their mean square is not.
+  // The results are rounded to 11 bits like TF32: every error is small, but their mean square is too large.
   JudgeBench bench;
   bench.task.tolerance["out"].c_max = 1e-2;
   bench.candidate().run = [](FakeLaunch& launch) {
