@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds four source rows per pass over an output row: the order of additions is that of one row after the other, and the
-// output row is loaded and stored a quarter as often. See aggregate.h.
+// See aggregate.h. A pass over an output row adds four source rows. The additions have the same order as with one row
+// after the other, and the output row is loaded and stored a quarter as often.
 #include "gnn/ops/aggregate.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ template <typename T>
 HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns, int32_t num_edges, const T* x,
                                   int64_t x_stride, T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end,
                                   bool mean) {
-  int32_t asked = offsets[begin];  // edges whose rows have been prefetched
+  int32_t asked = offsets[begin];  // the rows of the edges below this one have been prefetched
   for (int64_t i = begin; i < end; ++i) {
     T* __restrict o = out + i * out_stride;
     const int32_t first = offsets[i];
@@ -106,7 +106,7 @@ HONE_INLINE_BODY void MaxRowsBody(const int32_t* offsets, const int32_t* columns
 HONE_MAX_ROWS(float)
 HONE_MAX_ROWS(double)
 
-// weights: by destination, or null for all ones.
+// Adds, for each source, the rows of its destinations, times `weights` (by destination; null: all 1).
 template <typename T>
 HONE_INLINE_BODY void ScatterRowsBody(const int32_t* offsets, const int32_t* destinations, const T* weights, const T* g,
                                       int64_t g_stride, T* out, int64_t out_stride, int64_t dim, int64_t begin,
@@ -164,7 +164,7 @@ void BySource(const BlockView& block, SourceMajorBlock& out) {
   out.edges.resize(edges);
   for (size_t e = 0; e < edges; ++e) ++out.row_offsets[static_cast<size_t>(block.columns[e]) + 1];
   for (size_t s = 0; s < num_src; ++s) out.row_offsets[s + 1] += out.row_offsets[s];
-  // Each offset moves to its row's end while the row fills; then all are shifted back by one.
+  // While a row is filled, its offset moves to the row's end. Afterwards all offsets are shifted back by one.
   for (int32_t i = 0; i < block.num_dst; ++i) {
     for (int32_t e = block.row_offsets[i]; e < block.row_offsets[i + 1]; ++e) {
       const auto at = static_cast<size_t>(out.row_offsets[block.columns[e]]++);
@@ -206,7 +206,7 @@ void MaxBackward(const BlockView& block, const SourceMajorBlock& by_source, cons
       for (int32_t e = by_source.row_offsets[static_cast<size_t>(s)];
            e < by_source.row_offsets[static_cast<size_t>(s) + 1]; ++e) {
         const int32_t destination = by_source.destinations[static_cast<size_t>(e)];
-        if (destination == previous) continue;  // a parallel edge: the element counts once
+        if (destination == previous) continue;  // a parallel edge, for which the element was already added
         previous = destination;
         const int32_t* w = max_sources + destination * dim;
         const T* g = grad_out.Row(destination);

@@ -20,8 +20,8 @@ namespace hone::gnn {
 
 enum class Aggregation : uint8_t { kMean, kSum, kMax };
 
-// kMax writes `max_sources` ([num_dst, dim] local source ids, -1 if there is none; the first among equals) for its
-// backward pass; the other kinds ignore it.
+// Aggregates. kMax also writes `max_sources` for its backward pass: [num_dst, dim] local source ids, the first among
+// equals; -1: no edges. The other kinds ignore it.
 template <typename T>
 void AggregateForward(Aggregation kind, const BlockView& block, Matrix<const T> x, Matrix<T> out, int32_t* max_sources,
                       int threads);
@@ -34,12 +34,12 @@ struct SourceMajorBlock {
 };
 void BySource(const BlockView& block, SourceMajorBlock& out);
 
-// grad_x[s] = sum over the edges of s of weight * grad_out[destination], overwritten; [by_source's num_src, dim].
-//   kMean weighs by 1 / degree of the destination, kSum by 1. For kMax see MaxBackward.
+// Computes grad_x[s] = the sum over the edges of s of weight * grad_out[destination]; [by_source's num_src, dim],
+// overwritten. The weight is 1 / degree of the destination for kMean, and 1 for kSum. kMax has MaxBackward.
 template <typename T>
 void AggregateBackward(Aggregation kind, const BlockView& block, const SourceMajorBlock& by_source,
                        Matrix<const T> grad_out, Matrix<T> grad_x, int threads);
-// Adds each element of grad_out to the source that won it in the forward pass.
+// Adds each element of grad_out to the source whose element was the maximum in the forward pass.
 template <typename T>
 void MaxBackward(const BlockView& block, const SourceMajorBlock& by_source, const int32_t* max_sources,
                  Matrix<const T> grad_out, Matrix<T> grad_x, int threads);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prefetches for loops over the edges of a block: the rows that edges name are scattered in memory.
+// Prefetches rows for loops over the edges of a block, whose rows are scattered in memory.
 #pragma once
 
 #include <algorithm>

@@ -20,7 +20,8 @@ HONE_INLINE_BODY T LeakyRelu(T value, T slope) {
   return value > T(0) ? value : slope * value;
 }
 
-// Keeps eight running sums, added pairwise at the end: one order for every vector width.
+// Returns the dot product. Eight partial sums are added pairwise at the end, which is the same order for every vector
+// width.
 template <typename T>
 HONE_INLINE_BODY T Dot(const T* a, const T* b, int64_t dim) {
   T lanes[8] = {};
@@ -42,7 +43,7 @@ struct Task {
   AttentionWeights<T> weights;
 };
 
-// Computes the weights of destination i, head h: a softmax over its edges and itself.
+// Computes the attention weights of destination i in head h: a softmax over the scores of its edges and of itself.
 template <typename T>
 HONE_INLINE_BODY void SoftmaxOfRow(const Task<T>& t, int64_t i, int h) {
   const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
@@ -103,7 +104,8 @@ HONE_INLINE_BODY void ForwardRowsBody(const Task<T>& t, Matrix<T> out, int64_t b
   }
 }
 
-// Computes the gradient of each edge's sum of scores, and of the destination's own two scores through its own row.
+// Computes the gradient of each edge's score sum, and of the two scores of each destination that its own row
+// contributes.
 template <typename T>
 HONE_INLINE_BODY void ScoreGradientRowsBody(const Task<T>& t, Matrix<const T> grad_out, T* edge_grads, T* self_grads,
                                             Matrix<T> grad_scores, int64_t begin, int64_t end) {
@@ -140,7 +142,7 @@ HONE_INLINE_BODY void ScoreGradientRowsBody(const Task<T>& t, Matrix<const T> gr
   }
 }
 
-// Collects for each source the gradients of its score and of its row.
+// Sums, for each source, the gradients of its score and of its row.
 template <typename T>
 HONE_INLINE_BODY void SourceGradientRowsBody(const Task<T>& t, const SourceMajorBlock& by_source,
                                              Matrix<const T> grad_out, const T* edge_grads, const T* self_grads,

@@ -3,8 +3,8 @@
 //
 // Computes attention over a block: a softmax of edge scores, and the weighted sum of raw source rows.
 //
-// The projection is linear, so it may come after the sum: W * (sum of alpha * x) instead of sum of alpha * (W * x).
-// A block has far fewer destinations than sources, and neither projected sources nor their gradients are stored.
+// The projection is linear, so it may follow the sum: W * (sum of alpha * x) replaces the sum of alpha * (W * x). A
+// block has far fewer destinations than sources, so projected sources and their gradients need not be stored.
 //   scores  [num_src, 2 * heads]: a node's scores as a source (first heads) and as a destination (last heads)
 //   logit of edge j -> i, head h = leaky_relu(scores[j, h] + scores[i, heads + h])
 // Destination i attends to its neighbors except itself, and once to itself, whatever edges i -> i there are.

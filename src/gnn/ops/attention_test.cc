@@ -52,7 +52,8 @@ TEST(Attention, ReplacesAnyNumberOfSelfLoopsByOne) {
 TEST(Attention, CountsParallelEdgesTwiceAndAppliesTheNegativeSlope) {
   const OwnedBlock block({{1, 1}}, 2);
   std::vector<double> x = {1, 2};
-  std::vector<double> scores = {0.5, -1.5, 1.0, 9.0};  // self: .5 - 1.5 = -1 -> -.2; edges: 1 - 1.5 = -.5 -> -.1
+  // logits before the leaky ReLU; itself: .5 - 1.5 = -1 -> -.2; edges: 1 - 1.5 = -.5 -> -.1
+  std::vector<double> scores = {0.5, -1.5, 1.0, 9.0};
   const Pass run = Forward(block, x, scores, 1);
   const double total = 2 * std::exp(-0.1) + std::exp(-0.2);
   EXPECT_NEAR(run.edges[0], std::exp(-0.1) / total, 1e-15);
@@ -65,7 +66,7 @@ TEST(Attention, GradientsAgreeWithFiniteDifferences) {
   const BlockView view = block.view();
   SourceMajorBlock by_source;
   BySource(view, by_source);
-  constexpr int64_t kDim = 10;  // past one group of eight
+  constexpr int64_t kDim = 10;  // more than one group of eight
   for (const int heads : {1, 3}) {
     std::vector<double> x = RandomValues<double>(14 * kDim, 2);
     std::vector<double> scores = RandomValues<double>(14 * 2 * heads, 3);

@@ -15,7 +15,8 @@ namespace {
 
 int64_t StatisticsPiece(int64_t cols) { return PieceRows(cols) * 4; }
 
-// Computes mean and sum of squared deviations of rows [begin, end); reads them twice, the second time from the cache.
+// Computes mean and sum of squared deviations of rows [begin, end). The rows are read twice, the second time from the
+// cache.
 template <typename T>
 HONE_INLINE_BODY void PieceStatisticsBody(const T* x, int64_t stride, int64_t cols, int64_t begin, int64_t end,
                                           double* mean, double* squares) {
@@ -77,7 +78,7 @@ HONE_INLINE_BODY void GradientSumsBody(const T* x, int64_t x_stride, const T* gr
 HONE_GRADIENT_SUMS(float)
 HONE_GRADIENT_SUMS(double)
 
-// grad = grad * a + (x - mean) * b + k
+// Computes grad = grad * a + (x - mean) * b + k for one row.
 template <typename T>
 HONE_INLINE_BODY void GradientRowBody(const T* __restrict x, T* __restrict grad, const T* mean, const T* a, const T* b,
                                       const T* k, int64_t cols) {

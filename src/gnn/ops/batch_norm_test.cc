@@ -12,7 +12,7 @@ namespace hone::gnn {
 namespace {
 
 TEST(BatchNorm, AgreesWithPyTorch) {
-  // torch.nn.BatchNorm1d(2), one training step, in double.
+  // The expected values are those of torch.nn.BatchNorm1d(2) after one training step in double.
   std::vector<double> x = {1, 2, 3, -1, 0.5, 4}, weight = {2, 0.5}, bias = {0.1, -0.2}, out(6);
   std::vector<double> running_mean = {0, 0}, running_variance = {1, 1};
   ColumnStatistics statistics;
@@ -34,10 +34,10 @@ TEST(BatchNorm, LargeMeansCostNoDigits) {
   ColumnStatistics statistics;
   ComputeColumnStatistics<double>(View(x, 1), statistics, 2);
   EXPECT_NEAR(statistics.mean[0], 1e9, 1e-6);
-  EXPECT_NEAR(statistics.variance[0], 1.0, 1e-9);  // E[x^2] - E[x]^2 would give 0 or worse
+  EXPECT_NEAR(statistics.variance[0], 1.0, 1e-9);  // the formula E[x^2] - E[x]^2 would give 0 or worse
 }
 
-// A column of 0, 1, …, n - 1, summed in several pieces of very different means, has variance (n^2 - 1) / 12.
+// The column 0, 1, …, n - 1 has the variance (n^2 - 1) / 12. It is summed in several pieces with very different means.
 TEST(BatchNorm, TheVarianceIsAlsoThatBetweenPieces) {
   constexpr int64_t n = 200000;
   std::vector<double> x(n);

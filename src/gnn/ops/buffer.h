@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that grows to the largest batch seen and is kept, so that the steady state allocates nothing.
+// Holds memory that grows to the largest batch seen and is then kept, so that the steady state allocates nothing.
 #pragma once
 
 #include <sys/mman.h>
@@ -17,8 +17,8 @@
 
 namespace hone::gnn {
 
-// Uninitialised elements of a trivial type, aligned to a cache line. Large ones lie on huge pages where the system
-// grants them: aggregation reads rows at random, and 4 KiB pages would cost it a TLB miss a row.
+// Uninitialised elements of a trivial type, aligned to a cache line. A large buffer is on huge pages if the system has
+// them: aggregation reads rows at random, and with 4 KiB pages every row would cost a TLB miss.
 template <typename T>
 class Buffer {
  public:
@@ -26,7 +26,8 @@ class Buffer {
   T* Resize(int64_t count) {
     if (count > capacity_) {
       memory_.reset();
-      const int64_t wanted = count + count / 8;  // batches vary by a few per cent: grow once, not every batch
+      // batch sizes vary by a few per cent: the buffer grows once, not with every batch
+      const int64_t wanted = count + count / 8;
       size_t bytes = static_cast<size_t>(wanted) * sizeof(T);
       const size_t alignment = bytes >= kHuge ? kHuge / 2 : 64;
       bytes = RoundUp(bytes, alignment);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Half and bfloat16 rows to float; see convert_rows.h.
+// Converts half and bfloat16 rows to float; see convert_rows.h.
 #include "gnn/ops/convert_rows.h"
 
 #include <immintrin.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Masks from the counter generator; see dropout.h.
+// Makes masks with the counter-based generator; see dropout.h.
 #include "gnn/ops/dropout.h"
 
 #include <immintrin.h>
@@ -21,7 +21,7 @@ struct MaskTask {
   uint64_t key;
   uint32_t step, epoch, place, threshold;
   const NodeId* nodes;
-  int64_t blocks;  // blocks of eight columns; one byte each
+  int64_t blocks;  // blocks of eight columns; each is one byte of the mask
   uint8_t* bits;
 };
 
@@ -39,8 +39,8 @@ void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
   }
 }
 
-// Computes sixteen blocks at once, in four registers of four, each counter word in the low half of 64 bits; the high
-// halves of products are ignored.
+// Computes sixteen blocks at once, four in each of four registers. A counter word is the low half of a 64-bit lane; the
+// high halves of products are ignored.
 [[gnu::target("avx2")]] void MaskRowsAvx2(const MaskTask& t, int64_t begin, int64_t end) {
   const __m256i multiplier0 = _mm256_set1_epi64x(0xD2511F53);
   const __m256i multiplier1 = _mm256_set1_epi64x(0xCD9E8D57);
@@ -74,7 +74,8 @@ void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
       }
       alignas(16) uint32_t bytes[4];
       for (int g = 0; g < 4; ++g) {
-        // The four words of each block side by side, two blocks per register: sixteen bits per element, in order.
+        // The four words of each block are put side by side, two blocks per register: sixteen bits per element, in
+        // order.
         const __m256i low = _mm256_blend_epi32(c0[g], _mm256_slli_epi64(c1[g], 32), 0xaa);
         const __m256i high = _mm256_blend_epi32(c2[g], _mm256_slli_epi64(c3[g], 32), 0xaa);
         const auto kept = [threshold](__m256i v) __attribute__((target("avx2"), always_inline)) {

@@ -5,10 +5,12 @@
 //
 // Whether element (node, column) is kept depends on (seed, epoch, step, layer, site, GLOBAL node id, column) and on
 // nothing else: not on the node's row, the thread, or the device. Sixteen bits per element, eight elements per block of
-// Philox4x32-7: key = seed with kDropoutDomain folded in, so that no draw coincides with the sampler's, counter =
-// (node, step, epoch, layer << 24 | site << 16 | column / 8); the element's bits are half (column % 2, low first) of
-// word (column % 8) / 2. An element is kept when its bits are at or above the threshold. Seven rounds, not ten: on a
-// GPU masks cost as much as the rows they apply to, and seven already pass BigCrush.
+// nothing else: not on the node's row, the thread, or the device. Each element has sixteen bits, and a block of
+// Philox4x32-7 serves eight elements. The key is the seed with kDropoutDomain folded in, so that no draw coincides with
+// the sampler's. The counter is (node, step, epoch, layer << 24 | site << 16 | column / 8). The element's bits are half
+// (column % 2, low first) of word (column % 8) / 2. An element is kept when its bits are at or above the threshold. The
+// generator has seven rounds and not ten: on a GPU, masks cost as much as the rows to which they apply, and seven
+// rounds already pass BigCrush.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +30,14 @@ constexpr PhiloxWords DropoutWords(uint64_t key, PhiloxWords counter) { return P
 // The place of a mask in a layer. Two masks of one layer never share a site.
 enum class DropoutSite : uint8_t { kActivation = 0, kNeighbors = 1, kSelf = 2, kInput = 3, kHead = 4 };
 
-// A drop probability, rounded to a 65,536th; the scale is that of the rounded probability, so the expectation is exact.
+// A drop probability, rounded to a multiple of 1 / 65,536. The scale belongs to the rounded probability, so the
+// expectation is exact.
 struct DropoutRate {
   explicit DropoutRate(double probability);
   bool active() const { return threshold > 0; }
-  // Combines this rate and then `next` in one draw: the bits that pass this rate's threshold are uniform above it, so a
-  // second, higher threshold gives a second mask that is as independent of the first as a second draw would be, on the
-  // elements that the first keeps.
+  // Combines this rate and `next`, applied afterwards, in one draw. The bits that pass this rate's threshold are
+  // uniform above it. A second, higher threshold therefore gives a second mask; on the elements that the first mask
+  // keeps, it is as independent of the first as a second draw would be.
   DropoutRate Then(const DropoutRate& next) const;
   uint32_t threshold = 0;  // drop probability in units of 1/65,536
   double scale = 1;        // factor of kept elements
@@ -52,8 +55,8 @@ inline int64_t MaskRowBytes(int64_t cols) { return (cols + 7) / 8; }
 DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const LayerContext& context, int64_t rows,
                             int64_t cols, Buffer<uint8_t>& memory);
 
-// out = x * scale where kept, else 0, over the rows of x; out may be x. The backward pass is the same function of the
-// gradient.
+// Sets out = x * scale where the mask keeps an element, else 0, over the rows of x; `out` may be x. The backward pass
+// is the same function of the gradient.
 template <typename T>
 void ApplyDropout(const DropoutMask& mask, double scale, Matrix<const T> x, Matrix<T> out, int threads);
 

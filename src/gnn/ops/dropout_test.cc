@@ -13,7 +13,7 @@
 namespace hone::gnn {
 namespace {
 
-TEST(Philox, GivesTheKnownAnswersOfItsAuthors) {  // kat_vectors of the Random123 distribution
+TEST(Philox, GivesTheKnownAnswersOfItsAuthors) {  // the file kat_vectors of the Random123 distribution
   EXPECT_EQ(Philox4x32(0, {0, 0, 0, 0}), (PhiloxWords{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}));
   EXPECT_EQ(Philox4x32(~uint64_t{0}, {~0u, ~0u, ~0u, ~0u}),
             (PhiloxWords{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu}));
@@ -80,7 +80,7 @@ TEST(Dropout, ASecondMaskFromTheSameDrawKeepsItsShareOfWhatTheFirstKept) {
     kept += __builtin_popcount(a.bits[i]);
     again += __builtin_popcount(b.bits[i]);
   }
-  // Five deviations of a binomial with 2.8 million trials.
+  // The tolerance is five standard deviations of a binomial with 2.8 million trials.
   EXPECT_NEAR(static_cast<double>(again) / static_cast<double>(kept), 0.9, 5 * std::sqrt(0.09 / 2.8e6));
 }
 
@@ -124,7 +124,8 @@ TEST(Dropout, EveryPartOfTheKeyChangesTheMaskButTheShard) {
   EXPECT_EQ(masks.size(), 10u);
   c = base;
   c.key.shard = 6;
-  add(c);  // one process with eight shards must equal eight with one
+  // a mask with another shard must be the same: one process with eight shards must equal eight processes with one
+  add(c);
   EXPECT_EQ(masks.size(), 10u);
 }
 
@@ -147,7 +148,7 @@ TEST(Dropout, KeepsTheExpectedShare) {
     int64_t kept = 0;
     for (const uint8_t byte : Mask(p, DropoutSite::kActivation, context, 128)) kept += __builtin_popcount(byte);
     constexpr double kCount = 2000 * 128;
-    // Five standard deviations of a binomial.
+    // The tolerance is five standard deviations of a binomial.
     EXPECT_NEAR(static_cast<double>(kept), kCount * (1 - p), 5 * std::sqrt(kCount * p * (1 - p))) << p;
   }
 }

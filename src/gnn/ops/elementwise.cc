@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations and sums; see elementwise.h.
+// Implements activations and sums; see elementwise.h.
 #include "gnn/ops/elementwise.h"
 
 #include <algorithm>

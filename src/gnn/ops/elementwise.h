@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations in place, and sums and copies of matrices. The backward pass of an activation needs only its output, so
-// no input is kept.
+// Computes activations in place, and sums and copies of matrices. The backward pass of an activation needs only its
+// output, so no input is kept.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ inline constexpr double kLeakySlope = 0.01;
 // Sets x = f(x): max(x, 0); x or slope * x; x or exp(x) - 1.
 template <typename T>
 void ActivationForward(Activation kind, Matrix<T> x, int threads);
-// Sets grad *= f'(input), computed from out = out_scale * f(input): dropout after an activation scales what it keeps,
-// and elements that it drops have a zero gradient already. At zero the derivative is the one from below, as in PyTorch.
+// Sets grad *= f'(input). The derivative is computed from out = out_scale * f(input): dropout after an activation
+// multiplies what it keeps, and elements that it drops already have a zero gradient. At zero the derivative is the one
+// from below, as in PyTorch.
 template <typename T>
 void ActivationBackward(Activation kind, double out_scale, Matrix<const T> out, Matrix<T> grad, int threads);
 

@@ -49,7 +49,7 @@ void LayerNormBackward(Matrix<const T> x, const RowMoments& moments, const T* we
       const T* row = x.Row(i);
       T* g = grad.Row(i);
       const double mean = moments.mean[static_cast<size_t>(i)], inverse = moments.inverse[static_cast<size_t>(i)];
-      double total = 0, along = 0;  // sums of the gradient after the weight: plain, and along the normalised row
+      double total = 0, along = 0;  // sums of grad * weight, and of its product with the normalised row
       for (int64_t c = 0; c < cols; ++c) {
         const double normal = (static_cast<double>(row[c]) - mean) * inverse;
         const auto d = static_cast<double>(g[c]);

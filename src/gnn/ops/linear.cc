@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dense products; see linear.h.
+// Implements dense products; see linear.h.
 #include "gnn/ops/linear.h"
 
 #include <cblas.h>
@@ -16,7 +16,8 @@ namespace hone::gnn {
 namespace {
 
 constexpr int64_t kRowBlock = 256;
-// Rows per piece of a partial weight gradient: enough pieces for many cores, few enough to stay small and cheap to add.
+// Limits on the pieces of rows of which each has a partial weight gradient: enough pieces for many cores, few enough
+// that the partial gradients are small and cheap to add.
 constexpr int64_t kMinPartialRows = 2048;
 constexpr int64_t kMaxPartials = 16;
 constexpr int64_t kMaxPartialElements = int64_t{8} << 20;
@@ -24,7 +25,8 @@ constexpr int64_t kOutBlock = 256;
 
 int I(int64_t value) { return static_cast<int>(value); }
 
-// OpenBLAS would spread a product over its own threads, and round depending on their number.
+// Makes OpenBLAS use one thread while it lives. Otherwise OpenBLAS would spread a product over threads of its own, and
+// round depending on their number.
 class OneThread {
  public:
   OneThread() { omp_set_num_threads(1); }
@@ -84,7 +86,7 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T>
   const int64_t pieces = std::clamp<int64_t>(rows / kMinPartialRows, 1, most);
   const int64_t piece = (rows + pieces - 1) / pieces;
   const int64_t out_blocks = (grad_out.cols + kOutBlock - 1) / kOutBlock;
-  // A single piece adds to the gradient itself; several have separate memory.
+  // A single piece adds to the gradient directly; several pieces have separate memory.
   T* sums = pieces == 1 ? grad_weight.data : partials.Resize(pieces * size);
   const int64_t stride = pieces == 1 ? grad_weight.stride : x.cols;
   ParallelFor(threads, pieces * out_blocks, [&](int64_t task) {

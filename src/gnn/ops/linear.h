@@ -16,8 +16,8 @@
 
 namespace hone::gnn {
 
-// out [n, out_width] = x [n, in_width] * weight^T + bias; `bias` may be null. `accumulate`: adds to out instead. Here
-// and below n is the number of rows of the input matrix; the output may have more.
+// Computes out [n, out_width] = x [n, in_width] * weight^T + bias; `bias` may be null. `accumulate`: adds to `out`
+// instead. Here and below, n is the number of rows of the input matrix; the output may have more.
 template <typename T>
 void LinearForward(Matrix<const T> x, Matrix<const T> weight, const T* bias, bool accumulate, Matrix<T> out,
                    int threads);
@@ -32,7 +32,7 @@ template <typename T>
 void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T> grad_weight, Buffer<T>& partials,
                           int threads);
 
-// sums[c] += the sum of x's column c, in double.
+// Adds to sums[c] the sum of x's column c, computed in double.
 template <typename T>
 void AddColumnSums(Matrix<const T> x, T* sums, int threads);
 

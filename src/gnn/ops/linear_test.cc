@@ -44,7 +44,8 @@ TEST(Linear, AgreesWithPlainLoops) {
     LinearBackwardInput<double>(View(g, s.out), View(w, s.in), false, View(gx, s.in), 2);
     LinearBackwardWeight<double>(View(g, s.out), View(x, s.in), View(gw, s.in), partials, 2);
     AddColumnSums<double>(View(g, s.out), gb.data(), 2);
-    // A sum of k products of values of order 1 in double: k * 2^-53 relative to sqrt(k); 1e-12 k covers it.
+    // A sum of k products of values of order 1 has an error of k * 2^-53 relative to sqrt(k) in double; 1e-12 k covers
+    // it.
     const auto near = [](const std::vector<double>& a, const std::vector<double>& e, int64_t k) {
       for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], e[i], 1e-12 * static_cast<double>(k)) << i;
     };
@@ -69,7 +70,7 @@ TEST(Linear, OverwritesNansAndAddsWhereAsked) {
 }
 
 TEST(Linear, WorksOnColumnsOfWiderMatricesAndNeverReadsTheRest) {
-  // x: columns 1-2 of 4; weight: columns 1-2 of 3; everything else NaN.
+  // x is columns 1-2 of a matrix with 4, and the weight columns 1-2 of one with 3; everything else is NaN.
   std::vector<float> x = {kNan, 1, 2, kNan, kNan, 3, 4, kNan}, w = {kNan, 1, 1}, y(6, 9.0f);
   LinearForward<float>({x.data() + 1, 2, 2, 4}, {w.data() + 1, 1, 2, 3}, nullptr, false, {y.data() + 1, 2, 1, 3}, 1);
   EXPECT_EQ(y, (std::vector<float>{9, 3, 9, 9, 7, 9}));
@@ -98,7 +99,7 @@ TEST(Linear, GivesTheSameBitsOnAnyThreadCount) {
   });
 }
 
-// An OpenBLAS without guarded buffers fails this within a few rounds.
+// An OpenBLAS whose buffers are not guarded against concurrent use fails this test within a few rounds.
 TEST(Linear, ManyThreadsAtOnceDoNotDisturbEachOther) {
   constexpr int64_t kRows = 64 * 256, kWidth = 24;
   std::vector<float> x = RandomValues<float>(kRows * kWidth, 1), w = RandomValues<float>(kWidth * kWidth, 2);

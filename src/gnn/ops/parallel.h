@@ -3,8 +3,8 @@
 //
 // Divides work into fixed pieces, and spreads them over threads.
 //
-// How rows are cut depends on the shape alone, never on the number of threads, and a reduction adds its pieces in
-// order. Together with one writer per output row, this makes every result equal to the bit on any thread count.
+// The pieces depend on the shape alone, never on the number of threads, and a reduction adds its pieces in order. Every
+// output row has one writer. Results are therefore equal to the bit on any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void ParallelRows(int threads, int64_t rows, int64_t piece, const Body& body) {
               [&](int64_t i) { body(i * piece, std::min(rows, (i + 1) * piece)); });
 }
 
-// Returns the rows of a piece that is worth handing to a thread: about 64 KiB of elements, at least one row.
+// Returns the number of rows of a piece that is worth handing to a thread: about 16,384 elements, but 16 to 4,096 rows.
 inline int64_t PieceRows(int64_t cols) { return std::clamp<int64_t>(16384 / std::max<int64_t>(cols, 1), 16, 4096); }
 
 }  // namespace hone::gnn

@@ -13,8 +13,8 @@
 namespace hone::gnn {
 namespace {
 
-// Computes rows `begin` to `end` of sums over `offsets` and `neighbors`, each row of x times the neighbor's `weights`;
-// the sum times scale[i], plus own[i] * own row i where i < num_own.
+// Computes rows `begin` to `end` of a sum. Each neighbor's row of x is multiplied by its `weights`, and the sum by
+// scale[i]. For i < num_own, own[i] times row i of x is added.
 template <typename T>
 HONE_INLINE_BODY void WeighedRowsBody(const int32_t* offsets, const int32_t* neighbors, int32_t num_edges,
                                       const T* weights, const T* x, int64_t x_stride, const T* scale, const T* own,
@@ -82,7 +82,8 @@ void ScaledSumForward(const BlockView& block, Matrix<const T> x, const EdgeScale
   });
 }
 
-// The same sum in the other direction: by source, each destination's row times `to`, the sum times `from`.
+// Computes the same sum in the other direction: for each source, the destinations' rows times `to`, and the sum times
+// `from`.
 template <typename T>
 void ScaledSumBackward(const BlockView& block, const SourceMajorBlock& by_source, Matrix<const T> grad_out,
                        const EdgeScales<T>& scales, Matrix<T> grad_x, int threads) {

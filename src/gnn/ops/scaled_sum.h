@@ -5,8 +5,8 @@
 //
 //   out[i] = to[i] * sum over slots of from[s] * x[s]  +  own[i] * x[i]
 //
-// Graph convolution (Kipf and Welling 2017) is such a sum. Shapes and order of sums are as in aggregate.h: slot order
-// in T, the own row last, so any thread count gives the same bits.
+// Graph convolution (Kipf and Welling 2017) is such a sum. Shapes are as in aggregate.h. Rows are added in T, in slot
+// order and the own row last, so any number of threads gives the same bits.
 #pragma once
 
 #include <span>
@@ -24,9 +24,9 @@ struct EdgeScales {
   std::vector<T> own;   // [num_dst]
 };
 
-// Computes the symmetric normalisation of A + I by in-degrees d of the whole graph; `nodes` are the global ids of the
-// sources: from = 1 / sqrt(d + 1), own = from^2, and to = from * d / (slots of the destination), which makes a sum over
-// a sample estimate the sum over all neighbors.
+// Computes the symmetric normalisation of A + I from the in-degrees d in the whole graph: from = 1 / sqrt(d + 1), own =
+// from^2, and to = from * d / (slots of the destination). The last makes a sum over a sample estimate the sum over all
+// neighbors. `nodes` are the global ids of the sources.
 template <typename T>
 void SymmetricScales(const CsrView& graph, const BlockView& block, std::span<const NodeId> nodes, EdgeScales<T>& out);
 

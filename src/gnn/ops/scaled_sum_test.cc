@@ -12,7 +12,7 @@
 namespace hone::gnn {
 namespace {
 
-// Node 0 receives from 1, 2 and 3; node 1 from 0; the others have no in-edges.
+// A graph in which node 0 receives from 1, 2 and 3, and node 1 from 0; the others have no in-edges.
 struct Star {
   std::vector<int64_t> offsets = {0, 3, 4, 4, 4};
   std::vector<NodeId> columns = {1, 2, 3, 0};
@@ -27,7 +27,7 @@ TEST(SymmetricScales, AreThoseOfKipfAndWellingWhereEveryNeighborIsDrawn) {
   SymmetricScales<double>(graph.view(), block.view(), nodes, scales);
   std::vector<double> x = {1, 10, 100, 1000}, out(2);
   ScaledSumForward<double>(block.view(), View(x, 1), scales, View(out, 1), 1);
-  // Degrees and one: 4, 2, 1, 1.
+  // The degrees plus one are 4, 2, 1 and 1.
   EXPECT_NEAR(out[0], 10 / std::sqrt(4.0 * 2) + 100 / std::sqrt(4.0) + 1000 / std::sqrt(4.0) + 1 / 4.0, 1e-12);
   EXPECT_NEAR(out[1], 1 / std::sqrt(2.0 * 4) + 10 / 2.0, 1e-12);
 }
@@ -36,7 +36,7 @@ TEST(SymmetricScales, OfASampleEstimateTheWholeSum) {
   const Star graph;
   const std::vector<NodeId> nodes = {0, 1, 2, 3};
   std::vector<double> x = {1, 10, 100, 1000};
-  double mean = 0;  // over the three equally likely samples of two neighbors
+  double mean = 0;  // mean over the three equally likely samples of two neighbors
   for (const std::vector<int32_t>& drawn : {std::vector<int32_t>{1, 2}, {1, 3}, {2, 3}}) {
     const OwnedBlock block({drawn, {0}}, 4);
     EdgeScales<double> scales;

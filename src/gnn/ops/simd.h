@@ -3,15 +3,16 @@
 //
 // Compiles a loop twice, for AVX2 and for the baseline, and chooses once by the CPU's features.
 //
-// Both give the same bits: no fused multiply-add (these files are compiled with -ffp-contract=off), and sums over
-// columns are written with a fixed number of lanes where the order of adding matters.
+// Both versions give the same bits. They have no fused multiply-add (these files are compiled with -ffp-contract=off),
+// and where the order of adding matters, sums over columns are written with a fixed number of lanes.
 #pragma once
 
 #include "base/cpu_features.h"
 
 namespace hone::gnn {
 
-// Set by tests to compare the two; not while other threads compute.
+// Returns the flag that makes only the baseline version run. Tests set it to compare the two, while no other thread
+// computes.
 inline bool& BaselineOnly() {
   static bool baseline_only = false;
   return baseline_only;
@@ -24,7 +25,8 @@ inline bool CpuHasAvx2() {
 
 }  // namespace hone::gnn
 
-// HONE_VECTORISE(Name, (int a, float* b), (a, b)) defines Name over an always-inlined NameBody.
+// HONE_VECTORISE(Name, (int a, float* b), (a, b)) defines the function Name, which calls one of two compiled versions
+// of the always-inlined NameBody.
 #define HONE_VECTORISE(name, parameters, arguments)                                        \
   [[gnu::target("avx2,f16c")]] static void name##Avx2 parameters { name##Body arguments; } \
   static void name##Baseline parameters { name##Body arguments; }                          \

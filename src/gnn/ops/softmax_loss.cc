@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cross-entropy; see softmax_loss.h.
+// Implements cross-entropy; see softmax_loss.h.
 #include "gnn/ops/softmax_loss.h"
 
 #include <algorithm>

@@ -11,16 +11,16 @@
 
 namespace hone::gnn {
 
-// Sums, not means: a step's batch may be divided into shards, whose sums are added before the division.
+// Sums, which are not divided yet: a step's batch may consist of shards, whose sums are added before the division.
 struct LossSums {
   double loss = 0;    // sum of weight(label) * -log softmax(logits)[label] over labelled rows
   double weight = 0;  // sum of weight(label); without class weights the number of labelled rows
   int64_t labelled = 0;
-  int64_t correct = 0;  // rows whose largest logit (the first among equals) is the label's
+  int64_t correct = 0;  // rows whose largest logit (the first among equals) belongs to the label
 };
 
 //   logits         [n, num_classes]
-//   labels         [n], kNoLabel or in [0, num_classes): rows without a label do not count and get a zero gradient
+//   labels         [n], kNoLabel or in [0, num_classes): rows without a label are ignored and get a zero gradient
 //   class_weights  [num_classes] or empty: all weights are 1
 //   normalizer     divisor of the gradient: the labels (or weights) of the whole step; 0: those of this call, which
 //                  gives PyTorch's mean

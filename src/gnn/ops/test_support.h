@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared by the tests of ops, layers and models: small graphs as blocks and as full samples, and the comparison of a
-// backward pass with finite differences, in double.
+// Shared by the tests of ops, layers and models: makes small graphs as blocks and as full samples, and compares a
+// backward pass with finite differences in double.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@
 
 namespace hone::gnn {
 
-// In-neighbors by node; parallel edges and self-loops as written.
+// In-neighbors by node. Parallel edges and self-loops are kept as written.
 using AdjacencyList = std::vector<std::vector<NodeId>>;
 
 // A block that owns its arrays. Destination i receives from rows[i]; `num_src` may exceed the largest source named.
@@ -40,7 +40,7 @@ struct OwnedBlock {
   std::vector<int32_t> columns;
 };
 
-// Takes every neighbor at every hop: a plain restatement of the contract in mini_batch.h.
+// Returns a sample with every neighbor in every hop: a plain restatement of the contract in mini_batch.h.
 inline NeighborSample FullSample(const AdjacencyList& graph, const std::vector<NodeId>& seeds, int hops,
                                  bool new_only = false) {
   NeighborSample sample;
@@ -128,9 +128,9 @@ void ExpectSameBits(const std::string& what, const Body& body) {
       << what << " without AVX2";
 }
 
-// Compares `gradient` of f at `at` with central differences for up to 60 elements, picked by stride. The truncation
-// error is of order h^2 = 1e-12 times the third derivative, the rounding error 1e-16 / h times |f|: 1e-6 relative to
-// the larger of 1 and the gradient bounds both for functions of the size used here.
+// Compares `gradient` of f at `at` with central differences, for up to 60 elements at equal distances. The truncation
+// error is of order h^2 = 1e-12 times the third derivative, and the rounding error 1e-16 / h times |f|. For functions
+// of the size used here, 1e-6 relative to the larger of 1 and the gradient bounds both.
 inline void ExpectGradient(const std::string& what, std::vector<double>& at, const std::vector<double>& gradient,
                            const std::function<double()>& f) {
   ASSERT_EQ(at.size(), gradient.size()) << what;

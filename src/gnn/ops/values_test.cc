@@ -13,7 +13,7 @@
 namespace hone::gnn {
 namespace {
 
-// Sign, exponent and mantissa of a half, by arithmetic alone.
+// Returns the value of a half, computed from sign, exponent and mantissa by arithmetic alone.
 double HalfByDefinition(uint16_t half) {
   const double sign = (half & 0x8000) != 0 ? -1 : 1;
   const int exponent = half >> 10 & 31;
@@ -29,7 +29,7 @@ TEST(ConvertRows, EveryHalfIsExactOnBothInstructionSets) {
   rows.rows = reinterpret_cast<std::byte*>(halves.data());
   rows.dtype = FeatureDtype::kFloat16;
   rows.num_rows = 1;
-  rows.width = 65535;  // the last one goes through the tail
+  rows.width = 65535;  // no multiple of the vector width: the last elements are converted one by one
   rows.stride_bytes = 131072;
   for (const bool baseline : {false, true}) {
     BaselineOnly() = baseline;
@@ -92,14 +92,15 @@ TEST(Activation, EluSeesThroughTheScaleOfDropout) {
 }
 
 TEST(SoftmaxLoss, AgreesWithPyTorch) {
-  // torch.nn.functional.cross_entropy(logits, [0, 2, 1, -1], weight=[1, 2, .5], ignore_index=-1), in double.
+  // The expected values are those of torch.nn.functional.cross_entropy(logits, [0, 2, 1, -1], weight=[1, 2, .5],
+  // ignore_index=-1) in double.
   std::vector<double> logits = {1, 2, 3, 0, 0, 0, -1, 5, 2, 9, 9, 9}, grad(12, 7.0);
   const std::vector<int32_t> labels = {0, 2, 1, kNoLabel};
   const std::vector<double> weights = {1, 2, 0.5};
   const LossSums sums = SoftmaxCrossEntropy<double>(View(logits, 3), labels, weights, 0, View(grad, 3), 1);
   EXPECT_NEAR(sums.loss / sums.weight, 0.8739438959498377, 1e-14);
   EXPECT_EQ(sums.labelled, 3);
-  EXPECT_EQ(sums.correct, 1);  // ties go to the first class, which is not row 1's label
+  EXPECT_EQ(sums.correct, 1);  // in row 1 all logits are equal: its prediction is class 0, which is not its label
   const std::vector<double> expected = {-0.25999126480846274,
                                         0.06992242030137075,
                                         0.19006884450709194,

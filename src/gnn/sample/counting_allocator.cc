@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replaces the global operator new of the test program that links it. The aligned forms keep the library's own.
+// Replaces the global operator new of a test program that links this file. The aligned forms are the library's own.
 #include "gnn/sample/counting_allocator.h"
 
 #include <atomic>

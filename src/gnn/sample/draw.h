@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Defines the draw of one row, word by word; every sampler, on the CPU or a GPU, must reproduce it.
+// Defines how the slots of one row are drawn, word by word. Every sampler, on the CPU or a GPU, must reproduce it.
 //
 // Slot s of a row takes word s of the stream whose key is the run's seed and whose counter is
 //   (node, step, epoch, hop | block << 8 | retry << 24),    word s = lane s % 4 of block s / 4.
-// The word becomes an integer below n by Lemire's multiplication (2019): exact, because a word that falls into the
-// short interval is thrown away and the same slot asks again with the next retry. No draw depends on another row's.
-// hop is below kMaxHops; the byte 255 in its place belongs to the seed order (index_permutation.h).
-// Any thread, host or device: constexpr throughout (nvcc: --expt-relaxed-constexpr).
+// Lemire's multiplication (2019) turns the word into an integer below n. The result is exactly uniform, because a word
+// that falls into the short interval is rejected, and the slot takes the word of the next retry. No draw depends on
+// another row's. hop is below kMaxHops; the byte 255 in its place belongs to the seed order (index_permutation.h). All
+// functions are constexpr and can be called from any thread, on the host or a device (nvcc:
+// --expt-relaxed-constexpr).
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ constexpr uint32_t DrawWord(const DrawKey& key, uint32_t node, uint32_t slot, ui
   return DrawBlock(key, node, slot / 4, retry)[slot % 4];
 }
 
-// Returns the bound below which words are rejected by their low product half; n >= 1.
+// Returns the bound below which the low half of a product means that its word is rejected; n >= 1.
 constexpr uint32_t RejectBelow(uint32_t n) { return (0u - n) % n; }
 
 // Returns a uniform integer in [0, n), given the first word of the slot. The retries end after kMaxRetry; that many in

@@ -8,12 +8,12 @@
 namespace hone::gnn {
 namespace {
 
-// A set of up to 1024 words that is never cleared: an entry counts when its tag is that of the current row.
+// A set of up to 1024 words that is never cleared: an entry is valid if its tag is that of the current row.
 class RowSet {
  public:
   void Begin(int expected) {
     shift_ = 32 - std::bit_width(static_cast<unsigned>(expected) * 2 - 1);
-    if (++tag_ == 0) {  // wrapped: entries of 2^32 rows ago would look valid
+    if (++tag_ == 0) {  // the tag has wrapped around: entries of 2^32 rows ago would look valid
       for (uint64_t& entry : entries_) entry = 0;
       tag_ = 1;
     }

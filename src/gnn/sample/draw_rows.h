@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws the slots of several rows at a time for the CPU sampler: rows, unlike the slots of one row, do not depend on
-// each other, so each takes a lane of a vector register.
+// Draws the slots of several rows at a time for the CPU sampler. Rows, unlike the slots of one row, do not depend on
+// each other, so each row takes a lane of a vector register.
 //
 // There are three implementations with equal results to the bit; the processor's features decide.
 #pragma once
@@ -33,11 +33,12 @@ RowDrawer DrawRowsScalar();  // 8 lanes
 RowDrawer DrawRowsAvx2();    // 8 lanes
 RowDrawer DrawRowsAvx512();  // 16 lanes
 
-// Up to this fanout a draw is compared with every earlier draw; above, a set is cheaper.
+// Up to this fanout, a draw is compared with every earlier draw of its row; above it, a set is cheaper.
 inline constexpr int kFloydCompareAll = 32;
 
-// Applies Floyd's rule to draws that are already bounded: draw s, uniform in [0, degree - fanout + s], becomes degree -
-// fanout + s when an earlier slot has its value. In place, `stride` words apart. Any fanout up to 1024.
+// Applies Floyd's rule to draws that are already bounded. Draw s is uniform in [0, degree - fanout + s]; if an earlier
+// slot has the same value, it becomes degree - fanout + s. Works in place, on words that are `stride` apart. Any fanout
+// up to 1024.
 void ResolveFloyd(uint32_t degree, int fanout, uint32_t* draws, int stride);
 
 }  // namespace hone::gnn

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eight rows in the eight lanes of AVX2: one Philox block each, bounded by one multiplication, compared with the
-// earlier slots of the same lane. Compiled for AVX2 by function attributes, so that the rest of the program runs on
-// any x86-64; called only where the processor has it.
+// Draws eight rows in the eight lanes of AVX2. Each lane makes one Philox block, bounds its words by one multiplication
+// each, and compares them with the earlier slots of the same lane. Function attributes select AVX2 for this code alone,
+// so that the rest of the program runs on any x86-64; it is called only if the processor has AVX2.
 #include "gnn/sample/draw_rows.h"
 
 #if defined(__x86_64__)
@@ -20,7 +20,7 @@ struct Product {
   __m256i high, low;
 };
 
-// Unsigned 32 x 32 -> 64 bits in each lane. `b_odd` is b shifted right by 32 in each 64-bit lane.
+// Multiplies unsigned 32-bit lanes to 64 bits. `b_odd` is b shifted right by 32 in each 64-bit lane.
 HONE_AVX2 Product Multiply(__m256i a, __m256i b, __m256i b_odd) {
   const __m256i even = _mm256_mul_epu32(a, b);
   const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), b_odd);
@@ -58,7 +58,7 @@ __attribute__((target("avx2"))) void DrawRows(const DrawKey& key, const uint32_t
     round_keys[2 * round + 1] = static_cast<uint32_t>(key.seed >> 32) + round * 0xBB67AE85u;
   }
   const __m256i node = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(nodes));
-  // The largest value a slot may take: degree - fanout + slot; one more is the bound of its draw.
+  // `last` is the largest value that a slot may take: degree - fanout + slot. One more is the bound of its draw.
   __m256i last = _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(degrees)), _mm256_set1_epi32(fanout));
   const __m256i one = _mm256_set1_epi32(1);
   auto* const out = reinterpret_cast<__m256i*>(slots);
@@ -70,7 +70,8 @@ __attribute__((target("avx2"))) void DrawRows(const DrawKey& key, const uint32_t
     __m256i drawn = product.high;
     const __m256i accepted = _mm256_cmpeq_epi32(_mm256_max_epu32(product.low, bound), product.low);
     if (_mm256_movemask_epi8(accepted) != -1) [[unlikely]] {
-      // Some lane's low half is below its bound (probability bound / 2^32): the exact rule decides, lane by lane.
+      // The low half of some lane is below its bound (probability bound / 2^32): each lane then follows the exact rule
+      // by itself.
       alignas(32) uint32_t words[8], bounds[8], values[8];
       _mm256_store_si256(reinterpret_cast<__m256i*>(words), blocks.word[slot % 4]);
       _mm256_store_si256(reinterpret_cast<__m256i*>(bounds), bound);

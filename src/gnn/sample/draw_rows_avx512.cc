@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// draw_rows_avx2.cc for sixteen rows: a masked shuffle joins the halves of a product in one instruction and a ternary
-// one does two exclusive ors, so that a draw takes a third of the instructions. Compiled by function attributes and
-// called only where the processor has AVX-512F.
+// Does what draw_rows_avx2.cc does, for sixteen rows. A masked shuffle joins the halves of a product in one
+// instruction, and a ternary instruction does two exclusive ors, so that a draw takes a third of the instructions.
+// Function attributes select AVX-512F; the code is called only if the processor has it.
 #include "gnn/sample/draw_rows.h"
 
 #if defined(__x86_64__)
@@ -21,7 +21,7 @@ struct Product {
   __m512i high, low;
 };
 
-// Unsigned 32 x 32 -> 64 bits in each lane. `b_odd` has b's odd lanes in the even ones.
+// Multiplies unsigned 32-bit lanes to 64 bits. `b_odd` has b's odd lanes in the even ones.
 HONE_AVX512 Product Multiply(__m512i a, __m512i b, __m512i b_odd) {
   const __m512i even = _mm512_mul_epu32(a, b);
   const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), b_odd);
@@ -58,7 +58,7 @@ __attribute__((target("avx512f"))) void DrawRows(const DrawKey& key, const uint3
     round_keys[2 * round + 1] = static_cast<uint32_t>(key.seed >> 32) + round * 0xBB67AE85u;
   }
   const __m512i node = _mm512_loadu_si512(nodes);
-  // The largest value a slot may take: degree - fanout + slot; one more is the bound of its draw.
+  // `last` is the largest value that a slot may take: degree - fanout + slot. One more is the bound of its draw.
   __m512i last = _mm512_sub_epi32(_mm512_loadu_si512(degrees), _mm512_set1_epi32(fanout));
   const __m512i one = _mm512_set1_epi32(1);
   Blocks blocks{};
@@ -68,7 +68,8 @@ __attribute__((target("avx512f"))) void DrawRows(const DrawKey& key, const uint3
     const Product product = Multiply(blocks.word[slot % 4], bound, _mm512_srli_epi64(bound, 32));
     __m512i drawn = product.high;
     if (_mm512_cmplt_epu32_mask(product.low, bound) != 0) [[unlikely]] {
-      // Some lane's low half is below its bound (probability bound / 2^32): the exact rule decides, lane by lane.
+      // The low half of some lane is below its bound (probability bound / 2^32): each lane then follows the exact rule
+      // by itself.
       uint32_t words[kLanes], bounds[kLanes], values[kLanes];
       _mm512_storeu_si512(words, blocks.word[slot % 4]);
       _mm512_storeu_si512(bounds, bound);

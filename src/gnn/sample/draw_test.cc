@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the draw of a row: known answers of the generator, exact bounds, and eight lanes equal to one.
+// Tests the draw of a row: known answers of the generator, exact bounds, and equal results of the vector and scalar
+// code.
 #include "gnn/sample/draw.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 namespace hone::gnn {
 namespace {
 
-// The vectors published with the generator (Random123, kat_vectors, philox4x32-10).
+// The expected values are published with the generator (Random123, kat_vectors, philox4x32-10).
 TEST(Philox, GivesThePublishedAnswers) {
   EXPECT_EQ(Philox4x32(0, {0, 0, 0, 0}), (PhiloxWords{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(Philox4x32(~uint64_t{0}, {~0u, ~0u, ~0u, ~0u}), (PhiloxWords{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
@@ -42,7 +43,7 @@ TEST(Draw, RejectsWhatWouldBiasAndAsksAgainWithTheNextRetry) {
     rejected += retry > 0;
     ASSERT_EQ(BoundedDraw(key, node, 0, DrawWord(key, node, 0, 0), kBound), product >> 32) << "node " << node;
   }
-  EXPECT_NEAR(rejected, 1000, 137);  // five standard deviations of 4000 trials at one quarter
+  EXPECT_NEAR(rejected, 1000, 137);  // tolerance: five standard deviations of 4000 trials with probability 1/4
 }
 
 TEST(Draw, FloydReplacesATakenSlotByTheLargest) {
@@ -78,7 +79,8 @@ void ExpectLanesEqualScalarOnes(const RowDrawer& fast) {
   uint32_t nodes[kMaxDrawLanes], degrees[kMaxDrawLanes];
   std::vector<uint32_t> fast_slots(1024 * kMaxDrawLanes), plain_slots(1024 * kMaxDrawLanes);
   for (const int fanout : {1, 2, 3, 4, 5, 10, 15, 20, 32, 33, 100, 1024}) {
-    for (const uint64_t spread : {uint64_t{1}, uint64_t{40}, uint64_t{100000}, uint64_t{3000000000}}) {  // the last: rejections
+    // The last degrees are so large that words are rejected.
+    for (const uint64_t spread : {uint64_t{1}, uint64_t{40}, uint64_t{100000}, uint64_t{3000000000}}) {
       for (int trial = 0; trial < 4; ++trial) {
         for (int lane = 0; lane < fast.lanes; ++lane) {
           nodes[lane] = static_cast<uint32_t>(rng.Below(1u << 31));

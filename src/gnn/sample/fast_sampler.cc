@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples in stages. Sampling is a chain of random reads: a row's offsets, its drawn columns, the table entry of each
-// neighbor. Done one after the other, every step would wait for memory, so rows go through in chunks and the chain is
-// cut into stages that run on different chunks:
+// Samples in stages. Sampling is a chain of dependent random reads: a row's offsets, its drawn columns, the table entry
+// of each neighbor. In sequence, every step would wait for memory. Rows are therefore processed in chunks, and the
+// chain is cut into stages that work on different chunks:
 //
 //   offsets  prefetched two chunks ahead
 //   draw     read the offsets, draw the slots, prefetch the columns
 //   fetch    read the columns, prefetch the table entries
 //   number   assign local ids in order, write the block
 //
-// so that a few hundred reads are in flight at any time. Only the last stage depends on the order of rows. The lower
-// bound, what was tried and what it brought: docs/sampling.md.
+// A few hundred reads are thus in flight at any time. Only the last stage depends on the order of rows.
+// docs/sampling.md has the lower bound, and what was tried with which gain.
 #include "gnn/sample/fast_sampler.h"
 
 #include <fmt/format.h>
@@ -27,17 +27,17 @@ namespace hone::gnn {
 namespace {
 
 constexpr int kChunkRows = 64;
-constexpr int kChunkSlots = 256;  // 16 KiB of cache lines in flight in each stage
+constexpr int kChunkSlots = 256;  // 16 KiB of cache lines are in flight in each stage
 constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
-// Largest direct table, which is about twice as fast (docs/sampling.md); beyond, one per thread would take too much
-// memory, and a table of the batch's own nodes is small.
+// Largest direct table, in bytes. A direct table is about twice as fast as a hash table (docs/sampling.md). Beyond this
+// size, one per thread would take too much memory, and a table of only the batch's nodes is small.
 constexpr int64_t kDirectTableBytes = int64_t{48} << 20;
 
 // A chunk of rows in the stages.
 struct Chunk {
   int rows = 0;
   int64_t slots = 0;
-  int64_t row_end[kChunkRows];  // slots of this chunk up to and including the row
+  int64_t row_end[kChunkRows];  // number of the chunk's slots up to and including this row
   std::vector<int64_t> slot;    // positions in the graph's columns; capacity grows, never shrinks
   std::vector<NodeId> neighbor;
 
@@ -77,7 +77,7 @@ class FastSampler final : public NeighborSampler {
     map_.Begin(known_);
     known_ = 0;
     const Status status = SampleHops(seeds, key, out);
-    if (!status.ok()) {  // an empty sample, not half of one
+    if (!status.ok()) {  // the result of an error is an empty sample, not half of one
       out.nodes.clear();
       std::fill(out.hop_nodes.begin(), out.hop_nodes.end(), 0);
       for (NeighborSample::Rows& rows : out.rows) {
@@ -146,7 +146,7 @@ class FastSampler final : public NeighborSampler {
     for (const int32_t stop = std::min<int64_t>(end, int64_t{next_row_} + 3 * most_rows); prefetched_ < stop; ++prefetched_) {
       const int64_t* const address = offsets + nodes[prefetched_];
       __builtin_prefetch(address);
-      __builtin_prefetch(address + 1);  // one in eight is on the next line
+      __builtin_prefetch(address + 1);  // one time in eight, the second offset is on the next cache line
     }
     chunk.rows = 0;
     chunk.slots = 0;
@@ -205,7 +205,8 @@ class FastSampler final : public NeighborSampler {
     if (chunk.rows == 0) return Status::Ok();
     const size_t edges = rows.columns.size();
     if (static_cast<int64_t>(edges) + chunk.slots > kMaxCount) return TooMany("edges");
-    // Grows chunk by chunk: the part that resize() zeroes is small, and still in the cache when it is written next.
+    // The vectors grow chunk by chunk: the part that resize() zeroes is small, and still in the cache when it is
+    // written next.
     rows.columns.resize(edges + static_cast<size_t>(chunk.slots));
     out.nodes.resize(static_cast<size_t>(known_) + static_cast<size_t>(chunk.slots) + 1);
     NodeId* const nodes = out.nodes.data();
@@ -219,7 +220,7 @@ class FastSampler final : public NeighborSampler {
 
   CsrView graph_;
   SamplerOptions options_;
-  RowDrawer wide_;    // null draw: not available
+  RowDrawer wide_;    // its `draw` is null if it is not available
   RowDrawer narrow_;  // for rows that fill at most half of a wide vector
   Map map_;
   int32_t known_ = 0;       // nodes of this batch so far
@@ -228,7 +229,7 @@ class FastSampler final : public NeighborSampler {
   int32_t* row_out_ = nullptr;
   std::vector<int32_t> seed_local_;
   Chunk chunks_[3];
-  // Rows of a chunk that are drawn rather than copied.
+  // The rows of a chunk whose slots are drawn, because they have more edges than the fanout.
   alignas(64) uint32_t draw_node_[kChunkRows];
   alignas(64) uint32_t draw_degree_[kChunkRows];
   int64_t draw_first_[kChunkRows];
@@ -257,7 +258,7 @@ Status ValidateSamplerOptions(const CsrView& graph, const SamplerOptions& option
         fmt::format("fanout {} of hop {} is out of range: 1 to {}, or -1 for all neighbors", fanout, hop + 1, kMaxFanout));
   }
   if (graph.num_nodes > kMaxCount) return Status::InvalidArgument(fmt::format("{} nodes: at most 2^31 - 1", graph.num_nodes));
-  // A draw uses one 32-bit word, so a row must not be longer than that can number.
+  // A draw uses one 32-bit word, so no row may have more slots than such a word can number.
   if (graph.num_edges() > int64_t{std::numeric_limits<uint32_t>::max()}) {
     for (int64_t node = 0; node < graph.num_nodes; ++node) {
       if (graph.Degree(static_cast<NodeId>(node)) > int64_t{std::numeric_limits<uint32_t>::max()}) {

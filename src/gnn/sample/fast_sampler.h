@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CPU sampler, with its internal choices exposed for tests and measurements.
+// Declares the CPU sampler, with its internal choices exposed for tests and measurements.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct SamplerTuning {
   enum class Table : uint8_t { kAuto, kDirect, kHash } table = Table::kAuto;
   PageKind pages = PageKind::kHuge;  // pages of the node table
   enum class Draws : uint8_t { kBest, kScalar, kAvx2 } draws = Draws::kBest;  // kAvx2: if the processor has AVX2
-  uint32_t first_base = 1;           // near 2^32: the node table wraps soon
+  uint32_t first_base = 1;  // for tests: a value near 2^32 makes the node table wrap around soon
 };
 
-// MakeNeighborSampler with tuning, which never changes results.
+// Makes the sampler of MakeNeighborSampler with other internal choices, which never change results.
 Result<std::unique_ptr<NeighborSampler>> MakeFastSampler(const CsrView& graph, const SamplerOptions& options,
                                                          const SamplerTuning& tuning);
 
-// Returns kInvalidArgument naming the invalid option.
+// Checks the options. kInvalidArgument names the invalid one.
 Status ValidateSamplerOptions(const CsrView& graph, const SamplerOptions& options);
 
 }  // namespace hone::gnn

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the fast sampler with graphs worked by hand and with the reference, byte for byte.
+// Compares the fast sampler with samples worked out by hand, and with the reference byte for byte.
 #include "gnn/sample/fast_sampler.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ void ExpectSame(const NeighborSample& a, const NeighborSample& b, const std::str
 using Ids = std::vector<int32_t>;
 
 TEST(NeighborSampler, TakesACycleWhole) {
-  // Seeds 0 and 3 of a 6-cycle; every row has two entries, so a fanout of two copies it.
+  // The seeds are 0 and 3 of a 6-cycle. Every row has two entries, so a fanout of two copies it.
   const NeighborSample sample = SampleOnce(Cycle(6), {.fanouts = {2, 2}}, {0, 3});
   EXPECT_EQ(sample.nodes, (Ids{0, 3, 5, 1, 2, 4}));
   EXPECT_EQ(sample.hop_nodes, (Ids{2, 6, 6}));
@@ -57,7 +57,7 @@ TEST(NeighborSampler, TakesACycleWhole) {
   EXPECT_EQ(Ids(last.columns.begin(), last.columns.end()), (Ids{2, 3, 4, 5}));
   EXPECT_EQ(first.num_dst, 6);
   EXPECT_EQ(first.num_src, 6);
-  // Rows of 0, 3, 5, 1, 2, 4 in local ids.
+  // The columns of the rows of nodes 0, 3, 5, 1, 2 and 4, in local ids.
   EXPECT_EQ(Ids(first.columns.begin(), first.columns.end()), (Ids{2, 3, 4, 5, 5, 0, 0, 4, 3, 1, 1, 2}));
 }
 
@@ -136,7 +136,7 @@ TEST(NeighborSampler, NumbersStayRightWhenTheTableWraps) {
   const TestCsr csr = RandomCsr(2000, 10, 6);
   const SamplerOptions options{{5, 5}};
   for (const Table table : {Table::kDirect, Table::kHash}) {
-    // The base starts over when it has passed 2^32 - 1 - 2000.
+    // The base starts again when it exceeds 2^32 - 1 - 2000.
     const auto sampler = Make(csr, options, {.table = table, .first_base = 0xffffffffu - 2000 - 300});
     NeighborSample sample;
     int32_t known = 0;

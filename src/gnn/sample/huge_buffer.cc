@@ -32,7 +32,7 @@ Result<HugeBuffer> HugeBuffer::Allocate(size_t bytes, PageKind pages) {
   const size_t rounded = RoundUp(bytes, kHugePage);
   HugeBuffer buffer;
   if (rounded == 0) return buffer;
-  // mmap aligns to 4 KiB only: maps a page more and unmaps the ends.
+  // mmap aligns to 4 KiB only, so one huge page more is mapped and the ends are unmapped.
   void* const mapped =
       mmap(nullptr, rounded + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
@@ -45,7 +45,7 @@ Result<HugeBuffer> HugeBuffer::Allocate(size_t bytes, PageKind pages) {
   if (skip < kHugePage) munmap(begin + skip + rounded, kHugePage - skip);
   buffer.data_ = begin + skip;
   buffer.bytes_ = rounded;
-  // Advice only: a kernel without huge pages refuses it, and the buffer works as well, slower.
+  // This is only advice: a kernel without huge pages refuses it, and the buffer works as well, but more slowly.
   (void)madvise(buffer.data_, rounded, pages == PageKind::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   allocation_count.fetch_add(1, std::memory_order_relaxed);
   return buffer;

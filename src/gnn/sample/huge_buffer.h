@@ -17,7 +17,7 @@ enum class PageKind : uint8_t {
   kSmall,  // MADV_NOHUGEPAGE: for measuring the gain of huge pages
 };
 
-// Move-only owner. Not thread-safe.
+// Owns the memory. Move-only. Not thread-safe.
 class HugeBuffer {
  public:
   HugeBuffer() = default;
@@ -27,8 +27,7 @@ class HugeBuffer {
 
   // Allocates zeroed memory, aligned to 2 MiB. kResourceExhausted with the size and the system's text.
   static Result<HugeBuffer> Allocate(size_t bytes, PageKind pages = PageKind::kHuge);
-  // Returns how many were allocated in this process so far, so that a test can show that a steady state allocates
-  // nothing.
+  // Returns the number of allocations in this process so far, so that a test can show that the steady state makes none.
   static int64_t allocations();
 
   std::byte* data() const { return data_; }

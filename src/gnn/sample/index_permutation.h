@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes a keyed permutation of [0, count) without a table: any position at any time, the same on every device.
+// Computes a keyed permutation of [0, count) without a table. Any position can be computed at any time, with the same
+// result on every device.
 //
-// An alternating Feistel network on ceil(log2(count)) bits, whose two parts differ by at most one bit, and cycle
-// walking for the positions that land at or past count (Black and Rogaway 2002): fewer than two passes a position on
-// average. Below 2^kMinBits positions the network would have too few distinct permutations, so it runs on kMinBits
-// bits there and walks longer. Not for secrets: the round function is a mixer, not a cipher.
-// Any thread, host or device: constexpr throughout.
+// The permutation is an alternating Feistel network on ceil(log2(count)) bits, whose two parts differ by at most one
+// bit. A result at or past count is put through the network again (cycle walking, Black and Rogaway 2002), which takes
+// fewer than two passes per position on average. For fewer than 2^kMinBits positions the network would have too few
+// distinct permutations; it then runs on kMinBits bits and walks longer. Not for secrets: the round function is a
+// mixer, not a cipher. All functions are constexpr and can be called from any thread, on the host or a device.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ class IndexPermutation {
   static constexpr int kRounds = 8;  // even, so that the parts end where they began
   static constexpr int kMinBits = 8;
 
-  // count in [0, 2^62]. The round keys are eight Philox words of (seed, epoch).
+  // Makes the permutation for `count` in [0, 2^62]. The round keys are eight Philox words of (seed, epoch).
   constexpr IndexPermutation(uint64_t seed, uint32_t epoch, int64_t count) : count_(count) {
     int bits = kMinBits;
     while (bits < 62 && (int64_t{1} << bits) < count) ++bits;
@@ -35,7 +36,7 @@ class IndexPermutation {
     }
   }
 
-  // Requires i in [0, count).
+  // Returns the index at position i. Requires i in [0, count).
   constexpr int64_t operator()(int64_t i) const {
     do {
       i = Pass(i);

@@ -3,13 +3,13 @@
 //
 // Maps global node ids to local ids within one batch: the two tables of the CPU sampler.
 //
-// Neither table is ever cleared. Local id i of a batch is stored as base + i, where base has grown by the node counts
-// of all earlier batches: an entry below base is left over from them and counts as empty. When the 32 bits are used up,
-// the table is zeroed once and base starts again at 1.
+// Neither table is ever cleared. Local id i of a batch is stored as base + i, where `base` has grown by the node counts
+// of all earlier batches. An entry below `base` is from an earlier batch and therefore empty. When the 32 bits are used
+// up, the table is zeroed and `base` starts again at 1.
 //
-// DirectNodeMap has four bytes for every node of the graph: one access, no keys. HashNodeMap has eight bytes for a key
-// and its local id, open addressing, at most half full; it grows to the largest batch seen. fast_sampler.cc chooses
-// between them. Not thread-safe: one per sampler.
+// DirectNodeMap has four bytes for every node of the graph: one access, no keys. HashNodeMap has entries of eight
+// bytes, a key and its local id, with open addressing, at most half full; it grows to the largest batch seen.
+// fast_sampler.cc chooses between the two. Not thread-safe: one map per sampler.
 #pragma once
 
 #include <bit>
@@ -24,10 +24,10 @@
 
 namespace hone::gnn {
 
-// The counter that both tables share.
+// The value `base`, which both tables have.
 class LocalIdBase {
  public:
-  // num_nodes: of the graph, hence the most that one batch can know.
+  // `num_nodes`: the number of the graph's nodes, which is the most that one batch can have.
   LocalIdBase(int64_t num_nodes, uint32_t first) : num_nodes_(static_cast<uint32_t>(num_nodes)), base_(first) {}
   uint32_t value() const { return base_; }
   // Call after a batch with `previous` nodes. Returns true if base is 1 again and the table must be zeroed.
@@ -43,8 +43,8 @@ class LocalIdBase {
   uint32_t base_;
 };
 
-// Returns a mask rather than a bool for branches: whether a neighbor is new is unpredictable. The empty asm keeps the
-// compiler from turning it into a branch again.
+// Returns a mask, so that no branch depends on the condition: whether a neighbor is new cannot be predicted. The empty
+// asm keeps the compiler from making a branch of it again.
 inline uint32_t AllOnesIf(bool condition) {
   uint32_t mask = 0u - static_cast<uint32_t>(condition);
   asm("" : "+r"(mask));
@@ -129,8 +129,8 @@ class HashNodeMap {
     for (int64_t i = 0; i < count; ++i) {
       const NodeId node = neighbors[i];
       uint32_t at = Home(node);
-      // One branch, on "another node's entry", which is rare. Two branches would first ask "this node's entry?", which
-      // is unpredictable.
+      // The loop has one branch, on "the entry of another node", which is rare. Two branches would first ask "the entry
+      // of this node?", which cannot be predicted.
       for (uint32_t tries = 1; (AllOnesIf(entries[at].node != node) & AllOnesIf(entries[at].stored >= base)) != 0; ++tries) {
         at = Next(at, tries);
       }
@@ -154,12 +154,13 @@ class HashNodeMap {
   };
   HashNodeMap(LocalIdBase base, PageKind pages) : base_(base), pages_(pages) {}
   Entry* table() const { return reinterpret_cast<Entry*>(storage_.data()); }
-  // Eight neighboring ids share a cache line: graphs are mostly numbered so that near ids are visited together.
+  // Returns the entry at which the search for `node` begins. Eight consecutive ids share a cache line, because in most
+  // graphs nodes with near ids are visited together.
   uint32_t Home(NodeId node) const {
     const auto id = static_cast<uint32_t>(node);
     return ((id >> 3) * 0x9E3779B1u >> shift_) << 3 | (id & 7);
   }
-  // Probes around the line first, then moves on to the next line.
+  // Returns the entry to try next: first the others of the cache line, then those of the next line.
   uint32_t Next(uint32_t at, uint32_t tries) const {
     return tries % 8 != 0 ? (at & ~7u) | ((at + 1) & 7u) : (at + 8) & mask_;
   }
@@ -170,7 +171,7 @@ class HashNodeMap {
     if (bits > 32) return Status::ResourceExhausted("a batch may have at most 2^31 - 1 nodes; use a smaller batch or fanout");
     HONE_ASSIGN_OR_RETURN(HugeBuffer grown, HugeBuffer::Allocate((size_t{1} << bits) * sizeof(Entry), pages_));
     storage_ = std::move(grown);
-    shift_ = 32 - (bits - 3);  // shift of the hash that selects a line
+    shift_ = 32 - (bits - 3);  // the hash shifted by this selects a cache line
     mask_ = static_cast<uint32_t>((uint64_t{1} << bits) - 1);
     for (int32_t local = 0; local < known; ++local) {
       uint32_t at = Home(nodes[local]);

@@ -3,10 +3,9 @@
 //
 // Tests whether samples are uniform, and independent where they should be, by thousands of counts and their exact
 // expectations.
-//
-// Each count becomes a z-score, and the largest of all scores of a test must stay below the Bonferroni bound: the
-// score that the largest of that many standard normals passes once in a thousand runs. Seeds are fixed, so a pass
-// stays a pass; the bound says how surprised to be by a failure after a change.
+// Each count becomes a z-score. The largest score of a test must stay below the Bonferroni bound, which the largest of
+// that many standard normals exceeds once in a thousand runs. Seeds are fixed, so a test that passes goes on passing.
+// If a test fails after a change, the bound says how unlikely that was by chance.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +47,7 @@ class Scores {
   std::string what_;
 };
 
-// `hubs` nodes of the same degree over the same leaves: hub h is node h, its slot s is node hubs + s.
+// Returns `hubs` nodes of the same degree over the same leaves: hub h is node h, and its slot s is node hubs + s.
 TestCsr Hubs(int hubs, int degree) {
   TestCsr csr;
   csr.row_offsets.push_back(0);
@@ -114,7 +113,7 @@ TEST(SamplingStatistics, SlotsAndPairsOfSlotsAreEquallyLikely) {
 }
 
 TEST(SamplingStatistics, LongRowsAreCoveredEvenly) {
-  // Slots of a long row in 20 bins: the count of a bin in one draw is hypergeometric.
+  // Slots of a long row are counted in 20 bins. The count of a bin in one draw is hypergeometric.
   Scores scores;
   constexpr int kHubs = 4, kBins = 20;
   for (const auto& [degree, k] : std::vector<std::pair<int, int>>{{1000, 5}, {1000, 100}, {10000, 15}, {100000, 1}, {100000, 100}}) {
@@ -188,7 +187,7 @@ TEST(SamplingStatistics, HopsEpochsStepsSeedsAndNodesDrawIndependently) {
 }
 
 TEST(SamplingStatistics, ParallelEdgesWeighTwice) {
-  // Node 0 lists node 1 twice and nodes 2 and 3 once: a draw of one takes node 1 half of the time.
+  // Node 0 lists node 1 twice, and nodes 2 and 3 once each: a draw of one neighbor takes node 1 half of the time.
   const TestCsr csr = CsrOfRows({{1, 2, 1, 3}, {}, {}, {}});
   const auto sampler = std::move(MakeNeighborSampler(csr.view(), {.fanouts = {1}})).value();
   constexpr int kSteps = 20000;
@@ -203,8 +202,8 @@ TEST(SamplingStatistics, ParallelEdgesWeighTwice) {
   scores.ExpectPlausible();
 }
 
-// The test must be able to fail: a Floyd whose draw stops one short (the well-known mistake: below `last` instead of
-// below `last + 1`) is caught, on the same number of draws.
+// Shows that the test can fail. A Floyd draw that stops one short (the well-known mistake: below `last` instead of
+// below `last + 1`) is caught with the same number of draws.
 TEST(SamplingStatistics, ASamplerOffByOneIsCaught) {
   constexpr int kDegree = 30, kFanout = 15, kTrials = 1500 * 32;
   Rng rng(51);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the seed order: a permutation for every count, a different one each epoch, and no favourite places.
+// Tests the seed order: a permutation for every count, another one each epoch, and no position that a seed prefers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ TEST(SeedOrder, IsTheSameByPositionAndChangesWithSeedAndEpoch) {
     same_epoch += PermutedIndex(5, 1, kCount, i) == PermutedIndex(5, 2, kCount, i);
     same_seed += PermutedIndex(5, 1, kCount, i) == PermutedIndex(6, 1, kCount, i);
   }
-  // Two random permutations agree in a Poisson(1) number of places: above 9 once in 10^7.
+  // Two random permutations agree in a Poisson(1) number of positions, which exceeds 9 once in 10^7.
   EXPECT_LE(same_epoch, 9);
   EXPECT_LE(same_seed, 9);
 }
@@ -47,7 +47,7 @@ TEST(SeedOrder, WorksAtTheLargestSizes) {
   EXPECT_TRUE(0 <= wide(12345678901) && wide(12345678901) < int64_t{1} << 40);
 }
 
-// Every seed at every position, and every ordered pair of neighbors in the order, equally often over the epochs.
+// Over the epochs, every seed has every position, and every ordered pair of seeds is adjacent, equally often.
 TEST(SeedOrder, HasNoFavouritePlacesOrNeighbors) {
   int tests = 0;
   double worst = 0;
@@ -69,7 +69,9 @@ TEST(SeedOrder, HasNoFavouritePlacesOrNeighbors) {
         before = item;
       }
     }
-    const double p = 1.0 / count;  // a place holds an item; likewise (count - 1) places of count * (count - 1) pairs
+    // The probability that a position has a given seed, and also that a given ordered pair is adjacent, because count -
+    // 1 of the count * (count - 1) pairs are.
+    const double p = 1.0 / count;
     for (size_t i = 0; i < n * n; ++i) {
       judge(at[i], kEpochs * p, kEpochs * p * (1 - p));
       if (i / n != i % n) judge(follows[i], kEpochs * p, kEpochs * p * (1 - p));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small graphs for the tests of the sampler and of the batch pipeline.
+// Makes small graphs for the tests of the sampler and of the batch pipeline.
 #pragma once
 
 #include <algorithm>
@@ -35,14 +35,14 @@ inline TestCsr CsrOfRows(const std::vector<std::vector<NodeId>>& rows) {
   return csr;
 }
 
-// Node v receives from v - 1 and v + 1, in this order.
+// Returns a cycle: node v receives from v - 1 and v + 1, in this order.
 inline TestCsr Cycle(NodeId nodes) {
   std::vector<std::vector<NodeId>> rows;
   for (NodeId v = 0; v < nodes; ++v) rows.push_back({(v + nodes - 1) % nodes, (v + 1) % nodes});
   return CsrOfRows(rows);
 }
 
-// Node 0 receives from 1 … leaves in order; each leaf from 0.
+// Returns a star: node 0 receives from 1 … leaves in order, and each leaf from 0.
 inline TestCsr Star(NodeId leaves) {
   std::vector<std::vector<NodeId>> rows(static_cast<size_t>(leaves) + 1);
   for (NodeId leaf = 1; leaf <= leaves; ++leaf) {
@@ -52,8 +52,8 @@ inline TestCsr Star(NodeId leaves) {
   return CsrOfRows(rows);
 }
 
-// Log-normal degrees with the given mean (sigma 1: some rows empty, some very long), uniform columns: parallel
-// edges and self-loops occur.
+// Returns a random graph with log-normal degrees of the given mean (sigma 1: some rows are empty, some very long) and
+// uniform columns, so that parallel edges and self-loops occur.
 inline TestCsr RandomCsr(NodeId nodes, double mean_degree, uint64_t seed) {
   Rng rng(seed);
   TestCsr csr;

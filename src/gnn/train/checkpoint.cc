@@ -182,7 +182,7 @@ void RemoveLeftovers(const std::string& folder) {
 
 TensorFile MakeCheckpoint(const CheckpointHeader& header, Model<float>& model, Adam<float>& optimizer) {
   TensorFile file;
-  file.metadata["format"] = "pt";  // expected by other readers of weights
+  file.metadata["format"] = "pt";  // other readers of safetensors files expect this
   file.metadata[std::string(kFormatKey)] = kFormatVersion;
   file.metadata[std::string(kModelKey)] = DumpJson(ModelOptionsToJson(header.model));
   file.metadata[std::string(kTrainKey)] = DumpJson(TrainOptionsToJson(header.train));

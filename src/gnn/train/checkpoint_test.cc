@@ -18,7 +18,7 @@ class CheckpointFormat : public testing::Test {
     header_.model = {.kind = "gin", .in_width = 3, .hidden = 4, .num_classes = 2, .layers = 2, .seed = ~uint64_t{0}};
     header_.train.fanouts = {3, kAllNeighbors};
     header_.train.frontier = FrontierRule::kNewOnly;
-    header_.train.learning_rate = 0.1 + 0.2;  // does not survive printing with few digits
+    header_.train.learning_rate = 0.1 + 0.2;  // has more digits than careless printing keeps
     header_.train.class_weights = {1.0 / 3, 2};
     header_.train.seed = 0xfedcba9876543210;
     header_.position = {.epoch = 3,
@@ -45,7 +45,7 @@ class CheckpointFormat : public testing::Test {
     }
     optimizer_->Step(1);
   }
-  // Goes through bytes, as from disk.
+  // Returns the checkpoint written to bytes and read back, as from disk.
   TensorFile Stored() {
     return ParseTensorFile(SerializeTensorFile(MakeCheckpoint(header_, *model_, *optimizer_)), "it").value();
   }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tracks the position of a training run, and the bookkeeping at an epoch's end that all trainers share on any device:
-// the epoch's sums, whether a validation is due, which one is the best, when the run ends early.
+// Tracks the position of a training run, and does what all trainers, on any device, do at an epoch's end: the epoch's
+// sums, whether a validation is due, which validation is the best, when the run ends early.
 //
-// Contains values only; any thread. Fields kept in a checkpoint: docs/formats/checkpoint.md.
+// All types are plain values, usable from any thread. docs/formats/checkpoint.md lists the fields kept in a checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace hone::gnn {
 // A position in a run, between two steps.
 struct RunPosition {
   int epoch = 0;
-  int64_t step = 0;  // completed steps of this epoch; if all are, its validation is next
+  int64_t step = 0;  // completed steps of this epoch; when all are completed, its validation is next
   // Sums over this epoch so far.
   double loss_sum = 0;
   double weight_sum = 0;
@@ -28,16 +28,17 @@ struct RunPosition {
   int64_t sampled_edges = 0;
   // State of the whole run.
   PlateauState plateau;
-  double best_accuracy = std::numeric_limits<double>::quiet_NaN();  // or another TrainOptions::metric
+  // best validation by TrainOptions::metric; NaN: none yet
+  double best_accuracy = std::numeric_limits<double>::quiet_NaN();
   int best_epoch = -1;
-  int worse_validations = 0;  // validations in a row that were no better
+  int worse_validations = 0;  // validations since the best one
   bool ended_early = false;
 };
 
 // Writes the sums of the epoch so far to a report. Loss and accuracy are NaN if no seed had a label.
 void ReportSums(const RunPosition& position, EpochReport& report);
 
-// Returns whether a validation follows this epoch: after every eval_every-th, and after the last.
+// Returns whether a validation follows this epoch: one follows every eval_every-th epoch, and the last.
 bool ValidationIsDue(const RunPosition& position, const TrainOptions& options);
 
 // Reports that this epoch had no validation.
@@ -52,8 +53,8 @@ double MetricOf(const TrainOptions& options, const EpochReport& report);
 // Moves to the beginning of the next epoch. `report`: this epoch's, with its validation.
 void FinishEpoch(const TrainOptions& options, const EpochReport& report, RunPosition& position);
 
-// Returns the learning rate of the position's epoch, given the previous rate `rate`. `validated`: whether the previous
-// epoch was validated; false in the first epoch.
+// Returns the learning rate of the position's epoch; `rate` is the previous epoch's. `validated`: whether the previous
+// epoch had a validation; false in the first epoch.
 double RateOfEpoch(const TrainOptions& options, const RunPosition& position, bool validated, double rate);
 
 }  // namespace hone::gnn

@@ -48,7 +48,7 @@ TEST(RunPosition, EpochsWithoutAValidationAreNeitherBetterNorWorse) {
   EXPECT_DOUBLE_EQ(position.best_accuracy, 0.7);
   EXPECT_EQ(position.worse_validations, 1);
   EXPECT_FALSE(position.ended_early);
-  // A validation in which no node had a label does not count.
+  // A validation in which no node had a label is not counted.
   EpochReport report;
   ReportValidation({}, position, Right(0, 0), kNone, report);
   EXPECT_TRUE(std::isnan(report.valid_accuracy));
@@ -56,7 +56,7 @@ TEST(RunPosition, EpochsWithoutAValidationAreNeitherBetterNorWorse) {
 }
 
 TEST(RunPosition, TheBestEpochIsChosenByTheMetricThatWasAskedFor) {
-  // The same share of right predictions: once in one class alone, once in both.
+  // The two have the same share of right predictions, in one case all in one class, in the other in both classes.
   ClassCounts one_sided(2), even(2);
   for (int i = 0; i < 8; ++i) one_sided.Add(i < 2 ? 1 : 0, 0);
   for (int i = 0; i < 8; ++i) even.Add(i < 2 ? 1 : 0, i < 3 || i == 7 ? 1 : 0);
@@ -76,7 +76,7 @@ TEST(RunPosition, TheBestEpochIsChosenByTheMetricThatWasAskedFor) {
 }
 
 TEST(RunPosition, TheLearningRateFollowsItsSchedule) {
-  // The rate of each epoch, where validations are worse from epoch 2 on.
+  // Returns the rate of each epoch of a run whose validations get worse from epoch 2 on.
   const auto rates = [](TrainOptions options) {
     options.learning_rate = 8;
     RunPosition position;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes running statistics of a step of several virtual shards: the mean over shards that each begin at the step's
-// start.
+// Computes running statistics of a step with several virtual shards. Each shard begins with the statistics that the
+// step began with; the step's result is the mean of the shards' results.
 //
-// Every shard's forward pass updates the model's buffers as if it were alone, like data-parallel training on as many
-// processes. EndShard returns each shard's values, to be summed over all shards on all ranks; EndStep takes the sums.
+// Every shard's forward pass updates the model's buffers as if it were alone, as in data-parallel training with as many
+// processes. EndShard returns each shard's values, to be summed over all shards of all ranks; EndStep takes the sums.
 #pragma once
 
 #include <span>

@@ -9,7 +9,7 @@
 namespace hone::gnn {
 namespace {
 
-// Three shards each move a running mean of 10 by a different amount; a weight is unaffected.
+// Three shards each move a running mean of 10 by a different amount; a weight does not change.
 TEST(ShardStatistics, EachShardBeginsWhereTheStepBeganAndTheStepEndsAtTheirMean) {
   Parameter<float> weight{.name = "weight", .shape = {1}, .value = {5}, .gradient = {0}};
   Parameter<float> mean{.name = "running_mean", .shape = {2}, .value = {10, 20}};

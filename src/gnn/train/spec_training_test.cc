@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests users' own models on small graphs: that they learn what needs edges, resume from a checkpoint to the bit, are
-// read back with their spec, and predict exactly; and that a checkpoint of another spec is reported.
+// Tests users' own models on small graphs. They learn what needs edges, resume from a checkpoint to the bit, are read
+// back with their spec, and predict exactly. A checkpoint of another spec is reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ TEST(SpecTraining, LearnsWhatTheFeaturesAloneDoNotTellAndGoesOnToTheBit) {
     ASSERT_TRUE(made.ok()) << made.status().message();
     ASSERT_TRUE((*made)->Run({}).ok());
 
-    // Trains half, and the rest from the checkpoint, on another number of threads.
+    // Trains half of the epochs, and the rest from the checkpoint, on another number of threads.
     auto half = MakeTrainer(graph, options, Options(3), {.threads = 1, .checkpoint = parts.path()});
     ASSERT_TRUE(half.ok());
     ASSERT_TRUE((*half)->Run({}).ok());
@@ -72,7 +72,7 @@ TEST(SpecTraining, LearnsWhatTheFeaturesAloneDoNotTellAndGoesOnToTheBit) {
     ASSERT_TRUE(exact.ok()) << exact.status().message();
     const double with_edges = Accuracy(PredictedClasses(*exact), graph->test_nodes(), graph->labels());
     EXPECT_GT(with_edges, without_edges + 0.1);
-    // Samples with every neighbor: the same values in another order of sums.
+    // Samples with every neighbor give the same values, summed in another order.
     const Result<Predictions> sampled =
         Predict(graph, *loaded->model, graph->test_nodes(), {.fanouts = {kAllNeighbors, kAllNeighbors}});
     ASSERT_TRUE(sampled.ok());

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes small community graphs for tests: most edges stay within a class, and each feature row is its class's centroid
-// plus so much noise that a single row says little.
+// Makes small community graphs for tests. Most edges stay within a class. Each feature row is its class's centroid plus
+// so much noise that a single row reveals little.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace hone::gnn {
 struct CommunityOptions {
   int nodes = 1000;
   int classes = 4;
-  int degree = 10;  // mean; node 0 has none, node 1 has a self-loop and a parallel edge
+  int degree = 10;  // mean in-degree; node 0 has none, node 1 has a self-loop and a parallel edge
   int width = 12;
   double inside = 0.8;                          // share of edges within the class
   double noise = 1;                             // standard deviation; centroids have entries of ±1
   double train_share = 0.6, valid_share = 0.2;  // the rest is the test split
   bool labels = true;
   bool features = true;
-  int unlabelled_every = 0;  // every n-th node has no label though its features are of a class; 0: none
-  float bad_feature = 0;     // value put into every row if not 0
+  int unlabelled_every = 0;  // every n-th node has no label, but the features of a class; 0: all nodes have labels
+  float bad_feature = 0;     // if not 0: a value put into every row, such as NaN
   uint64_t seed = 1;
 };
 std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& options);

@@ -11,7 +11,7 @@
 
 namespace hone::gnn {
 
-// Returns kInvalidArgument naming the option (as on the command line), its value, and what is allowed.
+// Checks the options. kInvalidArgument names the option as on the command line, its value, and what is allowed.
 Status ValidateTrainOptions(const TrainOptions& options, const ModelOptions& model, const Graph& graph);
 
 nlohmann::json TrainOptionsToJson(const TrainOptions& options);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the training loop. RunEpoch shows an epoch on one page: batches come prepared and in order, each is one
-// shard of a step; a step is forward, loss and backward of its shards, then one update; the epoch ends with a
+// Implements the training loop. RunEpoch shows an epoch on one page. Batches arrive prepared and in order; each is one
+// shard of a step. A step is forward, loss and backward of its shards, then one update. The epoch ends with a
 // validation.
 //
-// Several ranks run the same loop, each with its part of the shards. What they must agree on (sums, whether to stop)
-// goes through the communicator, and everything after it is computed alike on each rank.
+// Several ranks run the same loop, each with its part of the shards. Sums, and the decision whether to stop, go through
+// the communicator; each rank computes everything that follows from them by itself, with the same result.
 #include "hone/gnn/trainer.h"
 
 #include <fmt/format.h>
@@ -34,10 +34,11 @@ namespace hone::gnn {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-// Most memory of prepared batches that wait: the engine promises to train within the graph's memory plus 1 GiB.
+// Limit on the memory of batches that wait, in bytes: the engine promises to train within the graph's memory plus 1
+// GiB.
 constexpr int64_t kPreparedBytes = int64_t{256} << 20;
 
-// Totals of a step's shards besides their gradients; the running statistics follow.
+// Indices of a step's totals over its shards, besides the gradients. The running statistics follow at kTotals.
 enum Total : size_t { kLoss, kWeight, kLabelled, kCorrect, kNodes, kEdges, kStop, kTotals };
 
 class CpuTrainer final : public Trainer {
@@ -110,7 +111,7 @@ class CpuTrainer final : public Trainer {
       }
       HONE_ASSIGN_OR_RETURN(stopped, std::move(epoch));
     }
-    pipeline_->Cancel();  // discards an epoch begun before an early end
+    pipeline_->Cancel();  // discards an epoch that was begun before the run ended early
     started_epoch_ = -1;
     if (stopped) HONE_RETURN_IF_ERROR(SaveLast());
     return ResultOf(position_, stopped, run_);
@@ -120,7 +121,8 @@ class CpuTrainer final : public Trainer {
   bool saves() const { return !run_.checkpoint.empty() && ranks_.rank() == 0; }
   Status SaveLast() { return saves() ? Save(LastCheckpoint(run_.checkpoint)) : Status::Ok(); }
 
-  // For a communicator operation: on failure model and position stay as after the last completed step.
+  // Records whether a communicator operation failed, which means that a rank was lost. Model and position are then as
+  // after the last completed step.
   Status Heard(const Status& status) {
     rank_lost_ = rank_lost_ || !status.ok();
     return status;
@@ -133,7 +135,7 @@ class CpuTrainer final : public Trainer {
     return wanted > 0;
   }
 
-  // Gives an epoch to the workers, once.
+  // Starts preparing an epoch's batches, unless that was done before.
   Status StartEpoch(int epoch) {
     if (epoch <= started_epoch_ || epoch >= options_.epochs) return Status::Ok();
     started_epoch_ = epoch;
@@ -142,7 +144,7 @@ class CpuTrainer final : public Trainer {
                              .first_step = epoch == position_.epoch ? position_.step : 0});
   }
 
-  // Trains one epoch, or the rest of it; returns true if stopped on the way.
+  // Trains one epoch, or the rest of it. Returns true if it was stopped before the end.
   Result<bool> RunEpoch(const TrainEvents& events) {
     const Stopwatch wall;
     const double cpu_before = ProcessSeconds();
@@ -151,11 +153,11 @@ class CpuTrainer final : public Trainer {
     report.epoch = position_.epoch;
     report.steps = steps;
     pipeline_->TakeTimes();
-    HONE_RETURN_IF_ERROR(StartEpoch(position_.epoch));  // unless the previous epoch has done so
+    HONE_RETURN_IF_ERROR(StartEpoch(position_.epoch));  // does nothing if the previous epoch's loop has started it
     while (position_.step < steps) {
       HONE_ASSIGN_OR_RETURN(const StepEnd end, RunStep(events, report.times));
-      // After the first batch the workers may continue into the next epoch, so that the pipeline does not drain in
-      // between.
+      // After an epoch's first batch, the workers may also prepare the next epoch's, so that they need not wait between
+      // epochs.
       HONE_RETURN_IF_ERROR(StartEpoch(position_.epoch + 1));
       if (events.step) {
         events.step({.epoch = position_.epoch, .step = position_.step - 1, .steps = steps, .loss = end.loss});
@@ -192,11 +194,12 @@ class CpuTrainer final : public Trainer {
 
   struct StepEnd {
     double loss = 0;
-    bool stop = false;  // some rank was asked to stop
+    bool stop = false;  // true: some rank was asked to stop
   };
 
-  // Runs forward, loss and backward of every shard of this rank, the sum over all ranks, then the update. With several
-  // shards each gradient begins at zero, so that the sum has the same terms wherever the shards run.
+  // Runs one step: forward, loss and backward of every shard of this rank, the sum over all ranks, then the update.
+  // With several shards each shard's gradient begins at zero, so that the sum has the same terms wherever the shards
+  // run.
   Result<StepEnd> RunStep(const TrainEvents& events, EpochTimes& times) {
     const int shards = options_.shards / ranks_.size();
     const double normalizer = sum_ ? StepWeight() : 0;
@@ -224,7 +227,7 @@ class CpuTrainer final : public Trainer {
       totals[kStop] = shard + 1 == shards && events.stop && events.stop() ? 1.0 : 0.0;
       if (sum_) {
         statistics_.EndShard(totals.subspan(kTotals));
-        CopyGradients(sum_->floats(), false);
+        CopyGradients(sum_->floats(), /*into_model=*/false);
         sum_->EndShard();
       }
       times.compute += compute.Seconds();
@@ -233,13 +236,14 @@ class CpuTrainer final : public Trainer {
     const Stopwatch update;
     const std::span<const double> totals = sum_ ? sum_->doubles() : std::span(alone);
     if (sum_) {
-      CopyGradients(sum_->floats(), true);
+      CopyGradients(sum_->floats(), /*into_model=*/true);
       statistics_.EndStep(totals.subspan(kTotals), options_.shards);
     }
     const double loss = totals[kWeight] > 0 ? totals[kLoss] / totals[kWeight] : 0;
     const double rate = optimizer_.learning_rate();
     if (!std::isfinite(loss)) return NotANumber("loss", loss, position_, rate, run_);
-    // The loss alone does not show it: an activation may turn a NaN into a zero, and its weights' gradients keep it.
+    // The loss alone would not show a NaN: an activation may turn it into a zero, while the gradients of its weights
+    // keep it.
     const double norm = GradientNorm<float>(model_->parameters(), threads_);
     if (!std::isfinite(norm)) return NotANumber("gradient norm", norm, position_, rate, run_);
     optimizer_.Step(threads_);
@@ -259,13 +263,14 @@ class CpuTrainer final : public Trainer {
     return StepEnd{loss, totals[kStop] > 0};
   }
 
-  // Copies all gradients, one after the other, to `flat`, or back.
-  void CopyGradients(std::span<float> flat, bool back) {
+  // Copies all gradients, one after the other, from the model to `flat`, or from `flat` into the model.
+  void CopyGradients(std::span<float> flat, bool into_model) {
     size_t at = 0;
     for (Parameter<float>* parameter : model_->parameters()) {
       const std::span<float> gradient(parameter->gradient);
       const std::span<float> part = flat.subspan(at, gradient.size());
-      std::copy((back ? part : gradient).begin(), (back ? part : gradient).end(), (back ? gradient : part).begin());
+      const std::span<float> from = into_model ? part : gradient, to = into_model ? gradient : part;
+      std::copy(from.begin(), from.end(), to.begin());
       at += gradient.size();
     }
   }
@@ -287,7 +292,8 @@ class CpuTrainer final : public Trainer {
     return sums;
   }
 
-  // Returns the labels (or their weights) of the whole step, by which every shard's gradient is divided.
+  // Returns the number of labels (or the sum of their weights) of the whole step, by which every shard's gradient is
+  // divided.
   double StepWeight() const {
     const std::span<const NodeId> seeds = graph_->train_nodes();
     const auto count = static_cast<int64_t>(seeds.size());
@@ -303,7 +309,7 @@ class CpuTrainer final : public Trainer {
     return weight;
   }
 
-  // Validates the epoch just trained, if due; returns true if stopped on the way.
+  // Validates the epoch just trained, if that is due. Returns true if it was stopped before the end.
   Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
     ReportNoValidation(report);
     if (!ValidationIsDue(position_, options_)) return false;
@@ -326,7 +332,7 @@ class CpuTrainer final : public Trainer {
     const Result<bool> stopped = SumOverRanks(ranks_, part.stopped, part.classes);
     HONE_RETURN_IF_ERROR(Heard(stopped.status()));
     if (*stopped) return true;
-    // AUC orders scores among all nodes, which no sum over ranks can do.
+    // AUC needs an order of the scores of all nodes, which no sum over ranks gives.
     const double auc = ranks_.size() == 1 ? RocAuc(std::move(part.scores)) : kNaN;
     ReportValidation(options_, position_, part.classes, auc, report);
     report.times.evaluate = watch.Seconds();

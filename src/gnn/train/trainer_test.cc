@@ -40,7 +40,7 @@ std::string Refusal(const std::shared_ptr<const Graph>& graph, const Setting& se
   return made.status().message();
 }
 
-// Returns every bit of a finished run's model.
+// Returns all weights of a finished run's model.
 std::vector<float> Weights(Trainer& trainer) {
   std::vector<float> all;
   for (const Parameter<float>* parameter : trainer.model().parameters()) {
@@ -57,7 +57,7 @@ std::vector<float> WeightsAfter(const std::shared_ptr<const Graph>& graph, const
 }
 
 TEST(Trainer, LearnsWhatTheFeaturesAloneDoNotTell) {
-  // Features are too noisy to tell the four classes apart by themselves; averaging neighbors does.
+  // The features are too noisy to distinguish the four classes by themselves; the mean of neighbors does.
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 2000, .classes = 4, .noise = 4});
   Setting setting;
   setting.train.epochs = 12;
@@ -72,7 +72,7 @@ TEST(Trainer, LearnsWhatTheFeaturesAloneDoNotTell) {
   EXPECT_LT(epochs.back().loss, 0.6 * epochs.front().loss);
   EXPECT_LT(epochs.back().learning_rate, 0.01 + 1e-12);
 
-  std::vector<int32_t> nearest;  // the best possible without edges: the nearest class centroid
+  std::vector<int32_t> nearest;  // the best possible prediction without edges: the nearest class centroid
   for (NodeId v : graph->test_nodes()) nearest.push_back(NearestCentroid(*graph, v));
   const double without_edges = Accuracy(nearest, graph->test_nodes(), graph->labels());
   const Result<Predictions> exact = Predict(graph, trainer->model(), graph->test_nodes(), {.exact = true});
@@ -138,8 +138,8 @@ TEST(Trainer, FollowsItsSeed) {
   EXPECT_NE(WeightsAfter(graph, setting), first);
 }
 
-// The model has no randomness in its layers and uses all neighbors: two shards of a step equal one step of twice the
-// seeds, except for rounding; also if a third of the seeds have no label, unevenly divided among the shards.
+// The model has no randomness in its layers and uses all neighbors. Two shards of a step therefore equal one step of
+// twice the seeds, except for rounding; also if a third of the seeds have no label, unevenly divided among the shards.
 TEST(Trainer, TwoShardsOfAStepAreTheStepWithoutShards) {
   for (const int unlabelled_every : {0, 3}) {
     const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 800, .unlabelled_every = unlabelled_every});
@@ -147,7 +147,9 @@ TEST(Trainer, TwoShardsOfAStepAreTheStepWithoutShards) {
     setting.model.dropout = 0;
     setting.train.fanouts = {kAllNeighbors, kAllNeighbors};
     if (unlabelled_every == 0) setting.train.class_weights = {1, 2, 0.5, 1};
-    setting.train.weight_decay = 0.1;  // Adam alone does not see how large gradients are; beside the decay it does
+    // Adam's step does not depend on the size of the gradients. With weight decay it does, so a wrong factor is
+    // noticed.
+    setting.train.weight_decay = 0.1;
     setting.train.epochs = 1;
     setting.train.eval_every = 0;
     double losses[2];
@@ -198,7 +200,7 @@ TEST(Trainer, AveragesRunningStatisticsOverShards) {
 
 class Checkpoints : public testing::Test {
  protected:
-  // Runs completely with checkpoints in `name`; returns the last checkpoint's bytes.
+  // Runs without interruption, with checkpoints in `name`; returns the last checkpoint's bytes.
   std::string WholeRun(const Setting& given, const std::string& name) {
     Setting setting = given;
     setting.run.checkpoint = scratch_ / name;
@@ -219,7 +221,8 @@ TEST_F(Checkpoints, StoppedAfterAnyStepAndResumedEndsWithTheSameBytes) {
     setting.train.epochs = 3;
     const std::string whole = WholeRun(setting, "whole");
     const std::string best = ReadFile(scratch_ / "whole/best.safetensors").value();
-    // Stops repeatedly, each time after two more queries (steps, or batches of a validation).
+    // Stops the run repeatedly, each time when it asks for the third time whether to stop (after a step or a validation
+    // batch).
     const std::string folder = scratch_ / (std::string("stopped-") + kind);
     setting.run.checkpoint = folder;
     std::unique_ptr<Trainer> trainer = Make(graph_, setting);
@@ -266,7 +269,8 @@ TEST_F(Checkpoints, EndEarlyWhenValidationsStopGettingBetter) {
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->end, TrainResult::End::kEarlyStop);
   EXPECT_EQ(result->best_epoch, epochs - 3);
-  // The best checkpoint predicts as it was validated; resuming an ended run does nothing.
+  // The best checkpoint's predictions are those that its validation counted. Resuming a run that has ended does
+  // nothing.
   Result<LoadedModel> best = LoadModel(scratch_ / "early", {});
   ASSERT_TRUE(best.ok()) << best.status().message();
   EXPECT_EQ(best->epoch, result->best_epoch + 1);
@@ -315,7 +319,7 @@ TEST_F(Checkpoints, AreWrittenWithinAnEpochWhereAsked) {
   setting.train.epochs = 1;
   setting.run.checkpoint = scratch_ / "often";
   setting.run.save_every = 2;
-  std::vector<int64_t> saved;  // the step in the file when each step is reported
+  std::vector<int64_t> saved;  // for each report of a step: the step in the saved file
   const auto look = [&](const StepReport& step) {
     if (step.validating) return;
     const TensorFile file = ReadTensorFile(setting.run.checkpoint + "/last.safetensors").value();

@@ -20,7 +20,7 @@ void Count(int32_t label, const float* logits, int32_t prediction, ValidationCou
     counts.scores.push_back({logits[1] - logits[0], label == 1});
 }
 
-// Uses every neighbor in every hop, layer by layer, on rank 0.
+// Counts with every neighbor in every hop, layer by layer, on rank 0.
 Result<ValidationCounts> CountCorrectExactly(const Graph& graph, Model<float>& model, const ValidationOptions& o) {
   ValidationCounts counts{.classes = ClassCounts(graph.num_classes())};
   if (o.rank != 0) return counts;
@@ -68,7 +68,8 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
   options.seed = o.seed;
   options.workers = o.workers;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline, BatchPipeline::Make(graph, options));
-  // A batch is keyed by its index among all: hence a first step, rather than a list that begins there.
+  // A batch is keyed by its index among all batches. A rank's part is therefore chosen by the first step, and not by a
+  // list that begins there.
   HONE_RETURN_IF_ERROR(pipeline->Start({.seeds = nodes.first(static_cast<size_t>(std::min(count, end * o.batch))),
                                         .shuffle = false,
                                         .first_step = begin}));

@@ -6,8 +6,8 @@
 // The batches are those of sampled inference (hone/gnn/predictor.h), with the same nodes and draws on any rank, so the
 // counts of all ranks add up to those of a single process.
 //
-// If every hop asks for every neighbor there is nothing to draw, and the neighborhoods of batches overlap nearly
-// completely: then all validation nodes are predicted at once, layer by layer, like exact inference. Rank 0 does that
+// If every hop uses every neighbor, there is nothing to draw, and the neighborhoods of batches overlap nearly
+// completely. All validation nodes are then predicted at once, layer by layer, as in exact inference. Rank 0 does that
 // alone, because the rows of any part depend on nearly all nodes.
 #pragma once
 
@@ -35,22 +35,22 @@ struct ValidationOptions {
   int rank = 0, ranks = 1;
   std::function<bool()> stop;                                 // called after each batch or chunk
   std::function<void(int64_t done, int64_t total)> progress;  // batches of this rank's part, or rows of a layer
-  // Layer by layer only if the activations of all nodes take at most this many bytes. The bound does not depend on the
-  // machine: the two ways round differently, and a run must not depend on where it runs.
+  // Limit on the activations of all nodes, in bytes, above which validation is not layer by layer. The limit does not
+  // depend on the machine: the two ways round differently, and a run's result must not depend on where it runs.
   int64_t exact_bytes = int64_t{8} << 30;
 };
 
 struct ValidationCounts {
   ClassCounts classes;
   std::vector<ScoredNode> scores;  // of the labelled nodes, if there are two classes
-  bool stopped = false;  // before the end; the counts are then meaningless
+  bool stopped = false;            // true: stopped before the end; the counts are then meaningless
 };
 
-// Counts over graph->valid_nodes(). The model is used, not changed.
+// Counts over graph->valid_nodes(). The model is only read.
 Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<float>& model,
                                       const ValidationOptions& options);
 
-// Sums over all ranks, in place; returns whether some rank has stopped. The communicator's errors.
+// Sums `counts` over all ranks, in place. Returns whether any rank was stopped. Errors are the communicator's.
 Result<bool> SumOverRanks(Communicator& ranks, bool stopped, ClassCounts& counts);
 
 }  // namespace hone::gnn

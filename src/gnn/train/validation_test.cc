@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests what a validation counts, and that the ranks' parts are disjoint and complete.
+// Tests which nodes a validation counts, and that the ranks' parts are disjoint and complete.
 #include "gnn/train/validation.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST(Validation, ThePartsOfTheRanksAddUpToTheWhole) {
   }
 }
 
-// The sums are the same in another order: a node could be counted differently only if its two largest logits differed
+// The sums are the same in another order. A node could be counted differently only if its two largest logits differed
 // by rounding alone, which does not occur here.
 TEST(Validation, EveryNeighborIsCountedLayerByLayerAsInBatches) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700, .width = 40, .unlabelled_every = 3});
@@ -92,7 +92,7 @@ TEST(Validation, EveryNeighborIsCountedLayerByLayerAsInBatches) {
                                                     .value();
     ValidationOptions options = Part(0, 1);
     options.fanouts = {kAllNeighbors, kAllNeighbors};
-    int64_t largest_total = 0;  // batches, or rows of a layer
+    int64_t largest_total = 0;  // largest total reported: batches, or rows of a layer
     options.progress = [&](int64_t, int64_t total) { largest_total = std::max(largest_total, total); };
     const ValidationCounts exact = CountCorrect(graph, *model, options).value();
     EXPECT_GE(largest_total, static_cast<int64_t>(graph->valid_nodes().size()));
