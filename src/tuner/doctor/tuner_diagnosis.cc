@@ -107,6 +107,7 @@ CheckGroup ModelChecks(const TunerSurroundings& surroundings) {
   return group;
 }
 
+// Returns whether the group's check `name` found what it looks for.
 bool Has(const CheckGroup& group, const std::string& name) {
   return std::any_of(group.checks.begin(), group.checks.end(),
                      [&](const Check& check) { return check.name == name && check.standing == Standing::kHere; });

@@ -13,6 +13,7 @@ namespace {
 
 using std::string_view;
 
+// Returns the text without white space, and without the backslashes of continued lines, at both ends.
 std::string Trim(string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r\n\\");
   if (begin == string_view::npos) return "";
@@ -106,6 +107,7 @@ HeaderUse UseOfHeader(string_view name) {
   return name.front() == '<' || among(kToolkitHeaders) ? HeaderUse::kDevice : HeaderUse::kOwn;
 }
 
+// Fills a CuSource from its text. Ranges [first, last] and positions are indices of tokens.
 class Reader {
  public:
   explicit Reader(CuSource& source) : s_(source) {}
@@ -158,6 +160,7 @@ class Reader {
   static constexpr int kMostScopes = 64;
   int depth_ = 0;
 
+  // Reads the top-level items in [i, end). `scope`: the enclosing namespaces, "a::b::".
   void Items(int i, int end, const std::string& scope) {
     while (i < end) {
       if (At(i).kind == TokenKind::kDirective) {
@@ -206,6 +209,7 @@ class Reader {
     }
   }
 
+  // Reads the preprocessor directive at token `i`.
   void Directive(int i) {
     const string_view text = At(i).text;
     size_t at = 1;
@@ -234,6 +238,8 @@ class Reader {
     }
   }
 
+  // Returns whether a declaration uses a type of the C++ library, of PyTorch or of the CUDA runtime, which device code
+  // cannot.
   static bool HostOnly(string_view text) {
     for (const string_view word :
          {"std::vector", "std::string", "torch::", "at::", "c10::", "std::cout", "cudaStream_t", "cudaError_t"}) {
@@ -242,6 +248,7 @@ class Reader {
     return false;
   }
 
+  // Reads the declaration or definition [first, last].
   void Declaration(int first, int last, const std::string& scope) {
     bool kernel = false, device = false, constant = false, has_parentheses = false, host = false;
     int begin = first;
@@ -331,6 +338,7 @@ class Reader {
     return parts;
   }
 
+  // Reads the definition of a kernel, the last item, in [first, last].
   void Kernel(int first, int last, const std::string& scope) {
     CuKernel k;
     k.item = static_cast<int>(s_.items.size()) - 1;
@@ -363,6 +371,7 @@ class Reader {
     if (!k.name.empty() && k.body_close > 0) s_.kernels.push_back(std::move(k));
   }
 
+  // Reads the definition of a host function in [first, last] and returns its name; empty: it is none.
   std::string Function(int first, int last) {
     for (int i = first; i <= last; ++i) {
       if (!Is(i, "(") || At(i).match < 0) continue;
@@ -382,6 +391,7 @@ class Reader {
     return "";
   }
 
+  // Collects the initializers of a function's locals, and the names that it assigns to later.
   void Locals(CuFunction& f) {
     for (int i = f.body_open + 1; i < f.body_close; ++i) {
       if (At(i).kind != TokenKind::kIdentifier) continue;
@@ -478,6 +488,7 @@ class Reader {
     }
   }
 
+  // Collects the launches in a host function, k<<<…>>>(…).
   void Launches(int function) {
     const CuFunction& f = s_.functions[static_cast<size_t>(function)];
     for (int i = f.body_open + 1; i < f.body_close; ++i) {
@@ -513,6 +524,7 @@ class Reader {
     }
   }
 
+  // Collects a host function's calls of the CUDA runtime and of libraries.
   void HostCalls(int function) {
     const CuFunction& f = s_.functions[static_cast<size_t>(function)];
     for (int i = f.body_open + 1; i < f.body_close; ++i) {

@@ -29,11 +29,13 @@ const std::vector<std::string> kTaken = {
     "cc",    "hone",   "Valid", "Call",   "launched",  "AlignmentOf", "Offset", "TensorMap", "bytes",   "memset",
     "library", "MatmulCall", "ConvolutionCall", "LibraryMatmul", "LibraryConvolution", "CallType", "CallEpilogue"};
 
+// Returns the name of the tensor whose storage `tensor` shares, or its own name.
 std::string AliasOf(const Task& task, const std::string& tensor) {
   const TensorSpec* spec = task.FindTensor(tensor);
   return spec == nullptr || spec->alias.empty() ? tensor : spec->alias;
 }
 
+// Returns the comment at the beginning of the header: where the kernels come from, times, parameters, errors.
 std::string Preamble(const KernelPackage& package, const HeaderSignature& signature) {
   const Task& task = package.task;
   std::string out = fmt::format(

@@ -11,6 +11,7 @@ bool Identifier(const CuSource& s, int i) {
   return i >= 0 && i < static_cast<int>(s.tokens.size()) && s.token(i).kind == TokenKind::kIdentifier;
 }
 
+// Reads the function parameter in tokens [begin, end).
 CuParameter ParameterAt(const CuSource& s, int begin, int end) {
   CuParameter p;
   int star = -1, name = -1;

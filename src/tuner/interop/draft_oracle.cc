@@ -25,6 +25,7 @@ bool IsInteger(const DraftTensor& t) { return t.dtype && !IsFloating(*t.dtype); 
 // Returns the name of the workspace that holds an integer output.
 std::string TypedName(const std::string& tensor) { return tensor + "_integers"; }
 
+// Returns the plan entry that launches such a kernel. `elements`: an expression for their number.
 std::string ElementwiseLaunch(int step, const std::string& kernel, const std::string& elements,
                               const std::vector<std::string>& args) {
   std::vector<std::string> all = args;

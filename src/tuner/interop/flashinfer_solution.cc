@@ -30,6 +30,7 @@ struct Interface {
   std::vector<std::string> outputs;
 };
 
+// Returns the definition's arguments; for a task without one, the task's inputs, then its scalars.
 Interface InterfaceOf(const Task& task) {
   Interface found{.definition = task.name, .inputs = {}, .outputs = {}};
   if (HasTorchModule(task)) {

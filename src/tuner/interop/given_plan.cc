@@ -17,6 +17,7 @@
 namespace hone {
 namespace {
 
+// Fills a GivenPlan from the parsed TOML of the plan.
 class PlanReader {
  public:
   PlanReader(std::string_view file, GivenPlan& plan) : file_(file), plan_(plan) {}
@@ -46,6 +47,7 @@ class PlanReader {
   }
 
  private:
+  // Returns the error for something in a valid plan from which no task can be derived.
   Status Refused(int line, const std::string& what) const {
     return Status::InvalidArgument(fmt::format(
         "{}:{}: the file has a launch plan, and no task can be drawn from it, for {}. Write task.toml yourself "
@@ -83,6 +85,7 @@ class PlanReader {
     return text;
   }
 
+  // Reads a [[launch]] or, if not `launch`, a [[memset]].
   Status Entry(const TomlNode& table, bool launch) {
     GivenEntry entry;
     entry.line = table.line;

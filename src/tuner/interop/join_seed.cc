@@ -39,6 +39,7 @@ std::string WholePlanHolds(const LaunchPlan& plan) {
   return all;
 }
 
+// Returns the numbers of a plan's steps.
 std::set<int> StepsOf(const LaunchPlan& plan) {
   std::set<int> steps;
   for (const PlanEntry& e : plan.entries) steps.insert(e.step);

@@ -19,6 +19,7 @@ using std::string_view;
 
 constexpr int kMaxPlanDepth = 24;
 
+// Returns the functions that host code and plans both have: name in host code -> name in plans, cdiv -> ceil_div.
 const std::map<string_view, string_view>& PlanFunctions() {
   static const std::map<string_view, string_view> kKnown = {
       {"min", "min"},           {"max", "max"},          {"ceil_div", "ceil_div"}, {"cdiv", "ceil_div"},
@@ -35,6 +36,7 @@ bool IsIntegerType(string_view word) {
   return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end();
 }
 
+// Returns the value of an integer literal, decimal or hexadecimal.
 std::optional<long long> Number(string_view text) {
   std::string digits;
   for (const char c : text) {
@@ -53,6 +55,7 @@ std::optional<long long> Number(string_view text) {
   return value;
 }
 
+// Returns sizeof(type) in bytes; 0: the type is not known.
 int SizeOf(string_view type) {
   if (type == "double" || type == "int64_t" || type == "longlong" || type == "size_t" || type == "uint64_t" ||
       type == "unsignedlonglong" || type == "long")

@@ -16,6 +16,7 @@
 namespace hone {
 namespace {
 
+// Returns the text with `prefix` before each line.
 std::string Multiline(std::string_view text, std::string_view prefix) {
   std::string out;
   while (!text.empty()) {
@@ -26,6 +27,7 @@ std::string Multiline(std::string_view text, std::string_view prefix) {
   return out;
 }
 
+// Returns the C++ type for the suffix of a plan's integer argument.
 std::string IntegerType(const std::string& type) {
   if (type == "i32") return "int32_t";
   if (type == "u32") return "uint32_t";

@@ -89,11 +89,13 @@ const std::map<string_view, string_view>& Functions() {
                                                           {"atanhf", "atanh"}};
   return kMap;
 }
+// Names of the functions that convert to a half type.
 const std::set<string_view>& ToHalf() {
   static const std::set<string_view> kNames = {"__float2half", "__float2half_rn", "__float2bfloat16",
                                                "__float2bfloat16_rn", "__double2half"};
   return kNames;
 }
+// Names of the functions that convert from a half type.
 const std::set<string_view>& FromHalf() {
   static const std::set<string_view> kNames = {"__half2float", "__bfloat162float"};
   return kNames;
@@ -123,6 +125,7 @@ constexpr string_view kHelpers = R"cpp(
   __device__ inline double hone_multiply(double a, double b) { return a * b; }
 )cpp";
 
+// Rewrites device code in double precision, token by token.
 class Promoter {
  public:
   Promoter(const CuSource& source, const std::vector<KernelToPromote>& kernels, int lines_before)
@@ -160,12 +163,14 @@ class Promoter {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).kind == TokenKind::kIdentifier;
   }
   void Replace(int i, string_view text) { edits_.push_back({At(i).begin, At(i).end, std::string(text)}); }
+  // Records why the code at token `i` cannot be rewritten.
   void Reason(int i, const std::string& what) {
     const auto line =
         1 + lines_before_ + std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(At(i).begin), '\n');
     reasons_.insert(fmt::format("{} (line {} of seed.cu)", what, line));
   }
 
+  // Returns the kernel that the oracle launches and that is this item; null: none is.
   const KernelToPromote* Chosen(const CuItem& item) const {
     for (const KernelToPromote& k : kernels_) {
       const CuItem& own = s_.items[static_cast<size_t>(k.kernel->item)];
@@ -174,6 +179,7 @@ class Promoter {
     return nullptr;
   }
 
+  // Rewrites an item. `kernel`: the kernel that it is; null: it is another item.
   void Item(const CuItem& item, const KernelToPromote* kernel) {
     std::map<string_view, std::string> substituted;  // template parameter -> argument
     int first = item.first;
@@ -389,6 +395,7 @@ class Promoter {
     Replace(i, "double");
   }
 
+  // Marks tokens [first, last] as already wrapped in HONE_ORACLE_IN.
   void Skip(int first, int last) { skipped_.emplace_back(first, last); }
   bool Skipped(int i) const {
     return std::any_of(skipped_.begin(), skipped_.end(),

@@ -55,6 +55,7 @@ std::string PythonExpression(const std::string& text) {
   return out;
 }
 
+// Returns whether a plan expression is also one in Python: it has neither ?: nor !.
 bool IsPythonExpression(const std::string& text) { return text.find('?') == std::string::npos && text.find('!') == std::string::npos; }
 
 // Returns Python code that computes a task's dimensions from tensors, indented by `indent`. `sizes`: dimensions that no
@@ -82,6 +83,7 @@ constexpr std::string_view kExportHelpers =
 
 std::string Joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
 
+// Returns a tensor's shape as a Python tuple of expressions over the dimensions.
 Result<std::string> ShapeText(const TensorSpec& tensor) {
   std::string shape;
   for (const Expression& extent : tensor.shape) {

@@ -22,6 +22,7 @@ struct PythonString {
 
 bool NameCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+// Returns the string literals of a Python file, in order.
 std::vector<PythonString> PythonStrings(string_view text) {
   std::vector<PythonString> literals;
   int line = 1;

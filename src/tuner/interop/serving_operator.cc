@@ -29,6 +29,7 @@ struct ServingForm {
   const char* watched;               // parameter whose dtype must be the kernel's, else sgl-kernel's own function runs
 };
 
+// Returns the known operators.
 const std::vector<ServingForm>& Forms() {
   static const std::vector<ServingForm> forms = {
       {"silu_and_mul",

@@ -33,6 +33,7 @@ struct Term {
   Words others;  // each a word or a parenthesised expression
 };
 
+// Infers from a kernel's body how it uses its pointers. Positions are indices of tokens.
 class BodyReader {
  public:
   BodyReader(const CuSource& source, const CuKernel& kernel, const KernelBounds& bounds)
@@ -466,6 +467,7 @@ class BodyReader {
     return TidyExpression(Join(out));
   }
 
+  // Returns the operands of the additions outside of all brackets.
   std::vector<Words> Summands(const Words& words) const {
     std::vector<Words> parts(1);
     int depth = 0;
@@ -481,6 +483,7 @@ class BodyReader {
     return parts;
   }
 
+  // Returns the expression without casts and parentheses around the whole of it.
   static Words Unwrapped(Words words) {
     // Removes casts and parentheses around everything.
     for (bool again = true; again && words.size() > 2;) {
@@ -514,6 +517,7 @@ class BodyReader {
     return words;
   }
 
+  // Returns a summand split into its factors; nullopt: it has another operator than *.
   std::optional<Term> Factors(const Words& words) const {
     Term term;
     Words factor;

@@ -75,6 +75,7 @@ struct Comment {
   size_t begin = 0, end = 0;  // bytes of one line of it
 };
 
+// Returns the lines of the file's comments.
 std::vector<Comment> Comments(const CuSource& source) {
   std::vector<Comment> lines;
   const auto gap = [&](size_t begin, size_t end) {

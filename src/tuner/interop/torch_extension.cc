@@ -15,6 +15,7 @@
 namespace hone {
 namespace {
 
+// Returns PyTorch's C++ name of a dtype.
 std::string_view TorchDType(DType dtype) {
   switch (dtype) {
     case DType::kFloat64:
@@ -224,6 +225,7 @@ class BindingWriter {
     return out + "}\n";
   }
 
+  // Returns the text of setup.py.
   std::string Setup() const {
     return fmt::format(
         "# Builds {0} as a package: pip install --no-build-isolation .\n"
@@ -239,6 +241,7 @@ class BindingWriter {
         task_.name, PackageOrigin(package_), CutlassInclude(), NvccOptions(), PythonImports(), CutlassSearch());
   }
 
+  // Returns the text of load.py.
   std::string Load() const {
     std::string arguments;
     for (const HeaderParameter& p : signature_.tensors) {
@@ -273,6 +276,7 @@ class BindingWriter {
     return std::any_of(signature_.tensors.begin(), signature_.tensors.end(),
                        [&](const HeaderParameter& p) { return task_.FindTensor(p.plan)->role == TensorRole::kOut; });
   }
+  // Returns the name of a tensor that the caller passes, whose device the function uses.
   std::string FirstTensor() const {
     for (const HeaderParameter& p : signature_.tensors) {
       if (task_.FindTensor(p.plan)->role != TensorRole::kOut) return p.name;
@@ -287,6 +291,7 @@ class BindingWriter {
     }
     return out;
   }
+  // Returns the names and default values of the Python function's arguments, as pybind11 takes them.
   std::string PythonArguments(bool with_outputs) const {
     std::string out;
     const auto add = [&](const std::string& name, const std::string& value = "") {

@@ -21,6 +21,7 @@ FinishReason FinishOf(const std::string& reason) {
   return FinishReason::kStop;  // end_turn, stop_sequence, tool_use, pause_turn
 }
 
+// Adds the token counts of an event to `reply`.
 void ReadUsage(const Json& usage, StreamedReply& reply) {
   if (!usage.is_object()) return;
   if (const auto fresh = CountOf(usage, "input_tokens")) {

@@ -47,6 +47,7 @@ namespace {
 
 constexpr size_t kMessageBytes = 600;
 
+// Returns the text on one line of at most kMessageBytes bytes.
 std::string OneLine(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -17,6 +17,7 @@ std::string Lower(std::string text) {
 
 bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
+// Returns what an error says: its message, else its code or type.
 std::string Words(const WireError& error) {
   if (!error.message.empty()) return error.message;
   if (!error.code.empty()) return error.code;
@@ -29,6 +30,7 @@ bool OutOfMoney(const WireError& error) {
   return Contains(all, "insufficient_quota") || Contains(all, "credit balance") || Contains(all, "billing");
 }
 
+// Returns what the user can do about a key that is missing or not accepted.
 std::string KeyRemedy(const Endpoint& e) {
   if (e.key_variable.empty()) {
     return "name the environment variable that holds its key with --key-env, or in the model: NAME@URL#VARIABLE";

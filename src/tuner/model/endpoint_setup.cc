@@ -11,6 +11,7 @@
 namespace hone {
 namespace {
 
+// Returns the value of an environment variable.
 std::optional<std::string> Variable(const std::vector<std::string>& environment, std::string_view name) {
   for (const std::string& entry : environment) {
     if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
@@ -27,6 +28,7 @@ std::string FirstVariable(const std::vector<std::string>& environment, std::init
   return "";
 }
 
+// Sets the endpoint's key and its variable. kInvalidArgument: the key is missing, or no header can carry it.
 Status FindKey(const ChatWire& wire, const ServiceModel& model, const ProviderOptions& options, Endpoint& endpoint) {
   // A key belongs to one service. Another address gets only a key whose variable the user has named for it.
   endpoint.key_variable = !model.key_variable.empty()     ? model.key_variable
@@ -56,6 +58,7 @@ Status FindKey(const ChatWire& wire, const ServiceModel& model, const ProviderOp
   return Status::Ok();
 }
 
+// Returns the model's price from the user's table, else from the built-in one; nullopt: unknown.
 Result<std::optional<Price>> FindPrice(const Endpoint& endpoint, const ProviderOptions& options) {
   if (!options.prices_file.empty()) {
     HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(options.prices_file, 1 << 20));

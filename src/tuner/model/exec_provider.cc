@@ -166,6 +166,7 @@ class ExecProvider : public ModelProvider {
     return fmt::format("the command '{}{}'", redactor_.Message(RepairUtf8(command_.substr(0, 80))), is_long ? "…" : "");
   }
 
+  // Returns the end of the command's standard error, for messages.
   std::string ErrorText(const UniqueFd& err) const {
     std::string text = redactor_.Message(RepairUtf8(TailOf(err, kShownErrorBytes)));
     while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -173,6 +174,7 @@ class ExecProvider : public ModelProvider {
     return fmt::format("; standard error{}: {}", SizeOf(err) > kShownErrorBytes ? " (its end)" : "", text);
   }
 
+  // Returns the reply in the command's output: a JSON object with "text", or the text itself.
   static ModelReply ReplyOf(std::string out, const ModelRequest& request, double seconds) {
     ModelReply reply;
     reply.provider = "exec";

@@ -21,6 +21,7 @@ struct Transfer {
   bool enough = false;
 };
 
+// Receives one line of the answer's header from libcurl.
 size_t OnHeader(char* bytes, size_t size, size_t count, void* context) {
   HttpResponse& response = static_cast<Transfer*>(context)->response;
   std::string_view line(bytes, size * count);
@@ -39,6 +40,7 @@ size_t OnHeader(char* bytes, size_t size, size_t count, void* context) {
   return size * count;
 }
 
+// Receives a piece of the answer's body from libcurl.
 size_t OnBody(char* bytes, size_t size, size_t count, void* context) {
   Transfer& transfer = *static_cast<Transfer*>(context);
   if (size * count == 0) return 0;
@@ -50,6 +52,7 @@ size_t OnBody(char* bytes, size_t size, size_t count, void* context) {
   return size * count;
 }
 
+// Returns why a transfer ended, from the code that libcurl gives.
 HttpEnd EndOf(CURLcode code) {
   switch (code) {
     case CURLE_OK:

@@ -169,6 +169,7 @@ class HttpProvider : public ModelProvider {
                                         endpoint_.Name(), limit, notes.empty() ? "" : "; before: " + notes.back()));
   }
 
+  // Returns what earlier requests have shown the service to accept.
   WireAllowances Learnt() {
     std::lock_guard lock(mutex_);
     return allowances_;
@@ -179,6 +180,7 @@ class HttpProvider : public ModelProvider {
     return BackoffSeconds(failures, hooks_.backoff, rng_);
   }
 
+  // Sends the request once and reads the reply.
   Result<Attempt> Try(const HttpRequest& http, const ModelProgressSink& progress, const Stopwatch& watch,
                       std::stop_token stop) {
     Attempt attempt;
@@ -237,6 +239,7 @@ class HttpProvider : public ModelProvider {
     return attempt;
   }
 
+  // Returns whether the attempt brought a usable reply.
   static bool IsReply(const Attempt& attempt) {
     const StreamedReply& reply = attempt.reply;
     // The reply is usable if the connection breaks once its text is complete: only the token counts are lost.
@@ -244,6 +247,7 @@ class HttpProvider : public ModelProvider {
            reply.whole();
   }
 
+  // Returns with what allowances to send the request again; nullopt: the failure has another cause.
   std::optional<WireAllowances> Conceded(const Attempt& attempt, const WireAllowances& sent,
                                          const ModelRequest& request) {
     const int status = attempt.response.status;
@@ -281,6 +285,7 @@ class HttpProvider : public ModelProvider {
     return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), reached_);
   }
 
+  // Returns the failure for an answer that is no chat reply. `bytes`: its beginning.
   AttemptFailure Nonsense(std::string_view bytes, bool retry) const {
     return {Status::Unavailable(endpoint_.redactor.Message(fmt::format(
                 "{} at {} answered with what is no chat reply (\"{}\"); does the base URL lead to a chat service?",

@@ -40,6 +40,7 @@ std::vector<std::string> Names(const ModelRequest& request) {
           fmt::format("{}-{}", number, request.run)};
 }
 
+// Returns the request as text for people.
 std::string RequestText(const ModelRequest& request, const std::string& reply_path) {
   std::string text = fmt::format(
       "<!-- Request {} of run {}, for the role '{}'{}. Write the answer to {} (as another file first, then renamed). "

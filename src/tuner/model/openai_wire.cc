@@ -40,6 +40,7 @@ void ReadOpenAiUsage(const Json& usage, StreamedReply& reply) {
   }
 }
 
+// Reads an object of the stream, whose `part` is "delta", or a whole completion, whose `part` is "message".
 void ReadObject(const Json& json, const char* part, StreamedReply& reply) {
   const Json& error = Member(json, "error");
   if (!error.is_null() && !(error.is_object() && error.empty())) {

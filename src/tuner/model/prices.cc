@@ -37,6 +37,7 @@ std::string_view WithoutDate(std::string_view name) {
   return name;
 }
 
+// Reads an amount of dollars that must not be negative; nullopt: the key is absent.
 std::optional<double> Dollars(TableReader& table, std::string_view key) {
   const std::optional<double> value = table.Number(key);
   if (value && (*value < 0 || !std::isfinite(*value))) {

@@ -37,6 +37,7 @@ std::string Both(const Draw& draw) {
   return "<div class=wide>" + draw(760.0) + "</div>\n<div class=narrow>" + draw(360.0) + "</div>\n";
 }
 
+// Returns AttemptChart's SVG at this width in pixels.
 std::string AttemptDrawing(const RunView& view, double width) {
   const double left = 52, right = width - 10, top = 18, bottom = 220, floor = 246;
   double low = 1.0, high = 1.0;

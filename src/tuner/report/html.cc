@@ -71,6 +71,7 @@ std::string Roofline(RunStore& store, const RunView& view, const std::vector<Eve
   return chart.empty() ? "" : "<h2 id=roofline>Against the device's limits</h2>\n" + chart;
 }
 
+// Returns one of the page's figures: a value above its name.
 std::string Tile(const std::string& value, const std::string& name) {
   return fmt::format("<div class=tile><b>{}</b><span>{}</span></div>\n", EscapeMarkup(value), EscapeMarkup(name));
 }

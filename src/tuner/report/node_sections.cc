@@ -20,6 +20,7 @@ constexpr size_t kMostDiffBytes = 1'200'000, kMostTableBytes = 800'000;
 
 bool Right(const RunNode& n) { return n.evaluation && n.evaluation->verdict == Verdict::kOk; }
 
+// Returns at most `most` bytes of the text, cut between characters, with "…" at the end if it is cut.
 std::string Clipped(const std::string& text, size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
@@ -75,6 +76,7 @@ std::string NodeBlock(const RunView& view, const RunNode& n, const std::string& 
   return out + links + NodeFacts(view, n) + tables + diff + "</div></details>\n";
 }
 
+// Returns a sentence with the command that shows what the page leaves out.
 std::string MoreElsewhere(const RunView& view, const RunNode& n, const char* what) {
   return fmt::format("<p class=soft>{}: <code>hone show {} {}</code></p>\n", what, EscapeMarkup(view.info.id), n.id);
 }

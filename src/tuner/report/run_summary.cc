@@ -82,6 +82,7 @@ std::vector<std::string> ShortNames(const std::vector<StrategyRow>& rows) {
   return names;
 }
 
+// Takes speedup, interval and device from the final evaluation.
 void TakeFinal(RunSummary& s, const Evaluation& e) {
   s.judged_by = e.device;
   if (e.verdict != Verdict::kOk) return;

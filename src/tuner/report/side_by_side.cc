@@ -22,6 +22,7 @@ struct Row {
   bool changed = false;
 };
 
+// Returns the rows of the table for the lines of a difference.
 std::vector<Row> PairLines(const std::vector<DiffLine>& lines) {
   std::vector<Row> rows;
   size_t i = 0, j = 0;
@@ -45,6 +46,7 @@ std::vector<Row> PairLines(const std::vector<DiffLine>& lines) {
   return rows;
 }
 
+// Returns one side of a row: number and text. `changed`: the cell's attribute.
 std::string Cells(const std::vector<std::string>& lines, size_t line, const char* changed) {
   if (line == kNone) return "<td class=n></td><td class=none></td>";
   return fmt::format("<td class=n data-n='{}'></td><td{}>{}</td>", line + 1, changed, lines[line]);

@@ -52,6 +52,7 @@ std::vector<Place> Layout(const RunView& view, const std::vector<bool>& on_path)
   return places;
 }
 
+// Returns a node's row of text.
 std::string Row(const RunNode& n, bool best) {
   const bool ok = n.evaluation && n.evaluation->verdict == Verdict::kOk;
   std::string outcome;

@@ -16,6 +16,7 @@ std::string CaseText(const ProposedCase& proposed) {
   return fmt::format("\n[[case]]\nrole = \"check\"\ndims = {{ {} }}\n{}", text, values);
 }
 
+// Returns an error if a tensor is too large at these sizes.
 Status CheckSize(const Task& task, const Dims& dims) {
   for (const TensorSpec& tensor : task.tensors) {
     HONE_ASSIGN_OR_RETURN(TensorShape shape, ResolveShape(tensor, dims));

@@ -30,6 +30,7 @@ Json TurnJson(const Turn& turn) {
   return json;
 }
 
+// Returns an event without its time and texts.
 EventDraft Draft(EventKind kind, int64_t node, const Json& payload, const Evaluation* evaluation = nullptr) {
   EventDraft draft;
   draft.kind = kind;

@@ -7,6 +7,7 @@
 namespace hone {
 namespace {
 
+// Returns whether a reply's problem is that it names a place that does not exist or is ambiguous.
 bool Misquoted(const std::string& problem) {
   return problem == "anchor_not_found" || problem == "anchor_not_unique" || problem == "no_region" ||
          problem == "unknown_region";

@@ -21,6 +21,7 @@ constexpr size_t kMostRuns = 200;
 constexpr size_t kMostIdeas = 24;
 constexpr size_t kMostDiffBytes = 2000;
 
+// Returns whether a run is on this task, perhaps under another name.
 bool OfTheSameTask(const RunView& view, const Task& task) {
   if (view.info.task == task.name || view.task_toml_hash == SourceHash::Of(task.toml)) return true;
   if (!task.oracle_source.empty() && view.oracle_hash == SourceHash::Of(task.oracle_source)) return true;
@@ -29,6 +30,7 @@ bool OfTheSameTask(const RunView& view, const Task& task) {
   return std::any_of(view.nodes.begin(), view.nodes.end(), [&](const RunNode& n) { return n.source_hash == seed; });
 }
 
+// Returns the difference of a node to its parent, shortened; empty: a source cannot be read.
 std::string DiffOf(RunStore& store, const RunView& view, const RunNode& node) {
   const Result<std::string> before = store.Source(view.node(node.parent).source_hash),
                             after = store.Source(node.source_hash);

@@ -79,6 +79,7 @@ void AddStore(const TensorSpec& tensor, int step, std::string& plan, std::string
   code += fmt::format("  const double value = result[i];\n  {}[{}] = {};\n}}\n", tensor.name, place, type.convert);
 }
 
+// Returns the error for an oracle from which no starting kernel can be made.
 Status Unfit(const Task& task, const std::string& why) {
   return Status::InvalidArgument(fmt::format(
       "task {} has no seed.cu, and its oracle cannot be made into a kernel to start from: {}; add a seed.cu, or give one "

@@ -20,6 +20,7 @@ std::string Key(const std::string& name, const SourceHash& source, const Binding
                 bool final) {
   return fmt::format("{} {} {} {} {}", name, source.hex(), BindingKey(binding), rival.hex(), final);
 }
+// Returns the key of an evaluation that only profiles.
 std::string ProfileKey(const std::string& name, const SourceHash& source) {
   return fmt::format("profile {} {}", name, source.hex());
 }

@@ -12,6 +12,7 @@
 namespace hone {
 namespace {
 
+// Returns what must be equal for a node of the recorded run and of the replay.
 std::string Fate(const RunNode& n) {
   return fmt::format("from node {}, {}, '{}', source {}, {}{}", n.parent, n.purpose, n.idea, n.source_hash.hex().substr(0, 12),
                      n.evaluation ? std::string(VerdictName(n.evaluation->verdict)) : n.problem, n.kept ? ", kept" : "");

@@ -12,6 +12,7 @@
 namespace hone {
 namespace {
 
+// Reads the settings in a strategy's table. `prefix`: "tree."
 void ReadSettings(const TomlNode& table, const std::string& prefix, RunOptions& options, TomlErrors& errors) {
   for (const auto& [key, node] : table.entries) {
     const std::string name = prefix + "." + key;

@@ -72,6 +72,7 @@ class RefineStrategy : public Strategy {
     return WholeSettingOf(run.options(), name) != 0;
   }
 
+  // Returns the number of first steps without a profile, for the task's class.
   static int64_t ProfileStart(const Knowledge& run) {
     const std::string name = "refine.profile_start." + run.view().workload;
     for (const Setting& setting : AllSettings()) {

@@ -32,6 +32,7 @@ int Nearness(const RunNode& node) {
   }
 }
 
+// The attempts that started from a node.
 struct Growth {
   std::vector<int64_t> children;  // in the order in which they were opened
   int64_t in_flight = 0, failed = 0, right = 0;
@@ -111,12 +112,14 @@ class Tree {
     if (found.size() > kMostShown) found.erase(found.begin(), found.end() - kMostShown);
     return found;
   }
+  // Returns the known children of the node's parent, without the node.
   std::vector<int64_t> Siblings(int64_t id) const {
     if (id == 0) return {};
     std::vector<int64_t> siblings = Children({run_.node(id).parent});
     std::erase(siblings, id);
     return siblings;
   }
+  // Returns the fastest correct versions, at most `most`, the fastest first.
   std::vector<int64_t> Leaders(int64_t most) const {
     std::vector<int64_t> right;
     for (int64_t id = 1; id < run_.known(); ++id) {

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kMostLicenceBytes = 1 << 20;
 constexpr int kLicenceFoldersUp = 6;
 
+// Returns the absolute path of the folder that `path`, or the task.yml in it, names.
 fs::path FolderOf(const std::string& path) {
   std::error_code ignored;
   const fs::path given = fs::absolute(path, ignored).lexically_normal();
@@ -23,6 +24,7 @@ fs::path FolderOf(const std::string& path) {
   return given.filename().empty() ? given.parent_path() : given;  // the path "problem/" has an empty file name
 }
 
+// Returns the first line with words, without marks of headings and comments, at most 120 bytes.
 std::string FirstLine(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

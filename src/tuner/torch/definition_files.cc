@@ -20,6 +20,7 @@ using nlohmann::json;
 constexpr int64_t kMostBytes = 16 << 20;
 constexpr int kFoldersUp = 6;  // data sets keep workloads three folders below their root
 
+// Returns the path where the benchmarks keep a definition's workloads; empty: there is no such file.
 std::string UsualWorkloads(const fs::path& definition) {
   std::error_code ignored;
   const fs::path folder = definition.parent_path();

@@ -77,6 +77,7 @@ std::string Told(const Player& player, size_t bytes) {
   return said;
 }
 
+// Returns the job for the referee.
 Result<json> JobJson(const Task& task, const TorchModule& module, const EvaluationRequest& request,
                      const HostedOptions& options, const std::vector<Dims>& cases) {
   json inputs = json::array(), outputs = json::array(), list = json::array(), baselines = json::array();
@@ -139,6 +140,7 @@ Interval ReadInterval(JsonFields& fields, const char* name) {
   return interval;
 }
 
+// Reads the referee's times against the baseline `name` into a case's result.
 void ReadBaseline(JsonFields& fields, const char* name, const std::string& torch, const Evaluation& evaluation,
                   CaseResult* result) {
   fields.Object(name, [&](JsonFields& one) {
@@ -171,6 +173,7 @@ void ReadBaseline(JsonFields& fields, const char* name, const std::string& torch
   });
 }
 
+// Reads the referee's answer into the evaluation. kInternal: the answer is not valid.
 Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation* evaluation) {
   JsonFields fields(answer, "the referee's answer");
   std::string verdict, torch = "?";
@@ -261,6 +264,7 @@ struct Court {
   std::optional<Player> referee;
 };
 
+// Starts the processes: a stage for the submission and for each baseline, with `lift` as many players, and the referee.
 Result<Court> Assemble(const Python& python, const HostedOptions& options, size_t baselines, bool lift) {
   Court court;
   // The referee's descriptors are 3, the socket to this process, then one socket for each stage, then one for each

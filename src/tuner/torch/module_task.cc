@@ -124,6 +124,7 @@ std::string Rename(const std::string& text, const std::map<std::string, std::str
   return result;
 }
 
+// Reads the report of describe.py. `dim_names` receives the task's name for each of the file's sizes.
 Result<Description> ReadDescription(const json& answer, std::map<std::string, std::string>* dim_names, Names* names) {
   Description told;
   JsonFields fields(answer, "the description of the module");
@@ -208,6 +209,7 @@ std::string ShapeToml(const std::vector<std::string>& shape) {
 
 std::string Number(double value) { return fmt::format("{:.3g}", value); }
 
+// Writes task.toml, and the seed, in the task's names.
 class Writer {
  public:
   Writer(const ModuleTaskOptions& options, Description told, std::map<std::string, std::string> dim_names, Names names)

@@ -32,6 +32,7 @@ constexpr std::string_view kAsk =
     "paths += list(sysconfig.get_paths().values())\n"
     "print('hone: ' + json.dumps({'executable': sys.executable, 'paths': [os.path.abspath(p) for p in paths if p]}))\n";
 
+// Returns the value of an environment variable; empty: it is not set.
 std::string ValueOf(const std::vector<std::string>& environment, std::string_view name) {
   for (const std::string& entry : environment) {
     if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') return entry.substr(name.size() + 1);

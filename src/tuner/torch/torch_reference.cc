@@ -42,6 +42,7 @@ class SharedMemory {
 
   int fd() const { return fd_.get(); }
   char* data() const { return data_; }
+  // Grows the file to at least this size and maps it again.
   Status Reserve(int64_t bytes) {
     if (bytes <= bytes_) return Status::Ok();
     Unmap();
@@ -71,6 +72,7 @@ std::string LastLine(const std::string& text) {
   return text.substr(begin == std::string::npos ? 0 : begin + 1, std::min<size_t>(end - (begin == std::string::npos ? 0 : begin), 300));
 }
 
+// Returns the first frame, which describes the module.
 json ModuleJson(const Task& task, const TorchModule& module, const PythonOptions& options) {
   json inputs = json::array(), state = json::object(), sizes = json::object();
   for (const TorchModule::Input& input : module.inputs) {

@@ -66,6 +66,7 @@ std::optional<std::string> ReadChannelLine(int fd, double until, int wake) {
   return std::nullopt;
 }
 
+// Writes one line of JSON. Returns false if it is not written until `until`, or if `wake` became readable.
 bool WriteChannelLine(int fd, const Json& json, double until, int wake) {
   const std::string text = DumpWireJson(json) + "\n";
   for (size_t sent = 0; sent < text.size();) {

@@ -26,6 +26,7 @@ constexpr int64_t kShownLogBytes = 2000;
 constexpr size_t kMostSourceBytes = 1 << 20;  // the same limit as for candidates of other models
 constexpr double kAgentPollSeconds = 0.05;
 
+// Returns an attachment of the request; empty: there is none.
 std::string AttachedText(const ModelRequest& request, const char* name) {
   const auto found = request.attachments.find(name);
   return found == request.attachments.end() ? std::string() : found->second;
@@ -33,6 +34,7 @@ std::string AttachedText(const ModelRequest& request, const char* name) {
 
 int64_t AttachedNumber(const std::string& text) { return text.empty() ? 0 : std::strtoll(text.c_str(), nullptr, 10); }
 
+// Returns the idea on one line, with blanks in place of control characters.
 std::string IdeaLine(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -47,6 +49,7 @@ AgentSession::AgentSession(AgentOptions options)
 
 AgentSession::~AgentSession() = default;
 
+// Returns the agent's command, shortened and redacted, for messages.
 std::string AgentSession::Shown() const {
   const bool is_long = options_.command.size() > 80;
   return fmt::format("the agent '{}{}'", redactor_.Message(RepairUtf8(options_.command.substr(0, 80))),

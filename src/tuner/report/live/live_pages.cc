@@ -29,6 +29,7 @@ namespace {
 // The number of pages that are cached: enough for two people who look at a hundred nodes each.
 constexpr size_t kMostKept = 200;
 
+// Returns the number of the run's node that a parameter names; nullopt: there is no such node.
 std::optional<int64_t> NodeNumber(const RunView& view, std::string_view text) {
   int64_t id = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
@@ -54,6 +55,7 @@ std::string CompareLink(int64_t a, int64_t b, const char* kind, const std::strin
 
 bool HasSource(const RunView& view, int64_t node) { return node >= 0 && !view.node(node).source_hash.empty(); }
 
+// Returns the line of links in a node's block.
 std::string Links(const RunView& view, const RunNode& node) {
   std::string out = fmt::format("<p><a class=whole href='/node/{}'>conversation and source</a>", node.id);
   if (HasSource(view, node.id) && HasSource(view, node.parent))
@@ -98,6 +100,7 @@ Result<std::string> NodePage(RunStore& store, const RunView& view, int64_t id) {
   return body;
 }
 
+// Returns a form's list from which a node with a source is chosen.
 std::string NodeChoice(const RunView& view, const char* name, const char* label, int64_t chosen) {
   std::string out = fmt::format("<label>{} <select name={}>\n", label, name);
   for (const RunNode& n : view.nodes) {
