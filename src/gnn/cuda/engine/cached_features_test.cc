@@ -88,7 +88,7 @@ TEST_F(CachedFeatures, EveryModelTrainsAndPredictsToTheSameBits) {
   }
 }
 
-// Two models: one draws and sums the outermost hop at once, the other gathers the rows of numbered nodes.
+// Trains two models: one draws and sums the outermost hop at once, the other gathers the rows of numbered nodes.
 TEST_F(CachedFeatures, ModelsOfAFileTrainToTheSameBits) {
   constexpr const char* kDrawn = R"(name = "drawn"
 values = [
@@ -121,7 +121,7 @@ values = [
   }
 }
 
-// Staging room for all misses, for some, and for one row; and the way that the measurement chooses.
+// Gives staging room for all misses, for some, and for one row, and lets the measurement choose the way.
 TEST_F(CachedFeatures, StagedMissesGiveTheSameBitsWhateverRoomTheyHave) {
   for (const std::string kind : {"sage", "gin", "gat"}) {
     const Outcome expected = Run(Shape(kind), {});
@@ -137,8 +137,8 @@ TEST_F(CachedFeatures, StagedMissesGiveTheSameBitsWhateverRoomTheyHave) {
             Run(Shape("sage"), {}));
 }
 
-// Four batches are in flight: when one does not fit its envelope, the batches before it are finished and those behind
-// it are drawn again; a step of several shards begins in any of the buffers.
+// Four batches are in flight. If one does not fit its envelope, the batches before it are finished and those behind it
+// are drawn again. A step of several shards begins in any of the buffers.
 TEST_F(CachedFeatures, BatchesThatDoNotFitAndStepsOfSeveralShardsGiveTheSameBits) {
   const FeatureStorage staged{.tier = FeatureTier::kCached, .cache_rows = 30, .misses = MissPath::kStaged};
   options_.batch = 8;
@@ -181,7 +181,7 @@ TEST_F(CachedFeatures, StagedRowsAreBackOnTheHostWhenTheBatchIsDone) {
   }
 }
 
-// A sum over one node's two rows: both are copied once, and the sum is of the host's values.
+// Sums over one node's two rows: both are copied once, and the sum is that of the host's values.
 TEST_F(CachedFeatures, TheAggregationOfOtherModelsStagesItsMissesToo) {
   DeviceGraph device;
   ASSERT_TRUE(device.UploadCached(*graph_, {}, 8).ok());
@@ -221,8 +221,8 @@ TEST_F(CachedFeatures, TheAggregationOfOtherModelsStagesItsMissesToo) {
   EXPECT_GE(drawn, 1);
 }
 
-// Recorded places are used instead of drawing and looking up again: with room for all misses, for some and for one, and
-// with as many neighbors as a lane group has lanes, fewer, and more.
+// Recorded places are used, where other kernels draw and look up again. There is room for all misses, for some, and for
+// one; the fanout is the number of lanes of a lane group, smaller, and larger.
 TEST_F(CachedFeatures, PlacesWrittenDownGatherToTheBitsOfDrawingAgain) {
   constexpr int32_t kSeeds = 50;
   const std::vector<NodeId> cached = {3, 4, 99, 150, 151, 152};
@@ -269,7 +269,7 @@ TEST_F(CachedFeatures, PlacesWrittenDownGatherToTheBitsOfDrawingAgain) {
       ASSERT_TRUE(expected.Download(a).ok());
       ASSERT_TRUE(found.Download(b).ok());
       EXPECT_EQ(a, b);
-      // Rows of the cache are where they were put, and no other slot is used.
+      // A row has as many places as it has drawn neighbors; its other slots have none.
       std::vector<int32_t> places;
       ASSERT_TRUE(slots.Download(places).ok());
       for (size_t i = 0; i < ids.size(); ++i) {
@@ -282,7 +282,7 @@ TEST_F(CachedFeatures, PlacesWrittenDownGatherToTheBitsOfDrawingAgain) {
   }
 }
 
-// The requested nodes decide what is cached.
+// The nodes to be predicted decide what is cached.
 TEST_F(CachedFeatures, AnEngineThatOnlyPredictsGivesTheSameClasses) {
   const std::vector<NodeId> nodes = {3, 11, 12, 50, 51, 52, 100, 140, 179};
   options_.trains = false;

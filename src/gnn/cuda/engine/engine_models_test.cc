@@ -30,7 +30,7 @@ namespace {
 struct Case {
   std::string name;
   ModelOptions model;
-  bool wide = false;  // fanouts above a warp's lanes, and all neighbors
+  bool wide = false;  // whether fanouts exceed a warp's lanes or take all neighbors
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
@@ -148,8 +148,8 @@ class EngineModels : public testing::TestWithParam<Case> {
     for (const float value : values) largest = std::max(largest, std::abs(static_cast<double>(value)));
     return largest;
   }
-  // Returns whether the parameter belongs to a Linear before a batch normalisation, which cancels it: its gradient is
-  // zero, and what rounding leaves of it is noise.
+  // Returns whether the parameter belongs to a Linear before a batch normalisation. The normalisation cancels such a
+  // bias: its gradient is zero, and what rounding leaves of it is noise.
   static bool IsCancelled(const std::string& name) {
     return GetParam().model.kind == "gin" && GetParam().model.norm != "none" && name.ends_with(".nn.0.bias");
   }
@@ -207,7 +207,7 @@ TEST_P(EngineModels, LossesOfFiveStepsFollowTheCpus) {
     adam.Step(1);
     const Result<double> on_gpu = engine->TrainStep(i / steps, i % steps);
     ASSERT_TRUE(on_gpu.ok()) << on_gpu.status().message();
-    // Adam divides by the gradient's own magnitude: where the gradient is rounding, so is the step.
+    // Adam divides by the gradient's own magnitude, so a gradient that is only rounding makes a full step.
     EXPECT_NEAR(*on_gpu, loss, (i < 3 ? 1e-4 : 1e-3) * loss) << i;
   }
 }
@@ -216,7 +216,8 @@ TEST_P(EngineModels, PredictsWhatTheCpuPredicts) {
   auto cpu = NewModel();
   auto engine = NewEngine(*cpu);
   ASSERT_NE(engine, nullptr);
-  for (uint32_t i = 0; i < 2; ++i) ASSERT_TRUE(engine->TrainStep(0, i).ok());  // different running statistics
+  // Two steps move the running statistics away from their initial values.
+  for (uint32_t i = 0; i < 2; ++i) ASSERT_TRUE(engine->TrainStep(0, i).ok());
   ASSERT_TRUE(engine->ExportTo(*cpu).ok());
   const auto nodes = graph_->valid_nodes();
   std::vector<int32_t> mine;
@@ -258,7 +259,7 @@ TEST_P(EngineModels, ASecondRunGivesTheSameBitsAndAnEnvelopeTooSmallLosesNothing
   EXPECT_EQ(ends[0], ends[1]);
   EXPECT_NEAR(losses[2], losses[0], 1e-3 * losses[0]);  // products of another shape may round differently
   for (const auto& [name, values] : ends[2]) {
-    if (name.ends_with("num_batches_tracked")) {  // no step counts twice
+    if (name.ends_with("num_batches_tracked")) {  // no step is counted twice
       EXPECT_EQ(values, ends[0][name]) << name;
     }
   }
@@ -266,9 +267,9 @@ TEST_P(EngineModels, ASecondRunGivesTheSameBitsAndAnEnvelopeTooSmallLosesNothing
 
 class EngineModelsInBf16 : public EngineModels {};
 
-// bf16 keeps 8 bits of mantissa in every activation and in what a product reads. ELU, because rounding moves no value
-// across a bend in it: with ReLU as much as a fifth of a gradient of so few rows depends on which values are just above
-// zero. The chosen step has no GAT logit that rounding moves across the bend of LeakyReLU.
+// bf16 keeps 8 bits of mantissa in every activation and in what a product reads. The activation is ELU, because
+// rounding moves no value across a bend in it. With ReLU, as much as a fifth of a gradient of so few rows depends on
+// which values are just above zero. The chosen step has no GAT logit that rounding moves across the bend of LeakyReLU.
 TEST_P(EngineModelsInBf16, GradientsAreNearTheCpus) {
   options_.fp32 = false;
   auto cpu = NewModel();

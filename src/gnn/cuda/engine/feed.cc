@@ -24,7 +24,7 @@ constexpr size_t kAlign = 256;
 
 size_t Aligned(size_t bytes) { return RoundUp(bytes, kAlign); }
 
-// Pinned, so that copies overlap with everything else.
+// Allocates pinned memory, so that copies overlap with everything else.
 class PinnedAllocator final : public BufferAllocator {
  public:
   explicit PinnedAllocator(int device) : device_(device) {}
@@ -49,7 +49,7 @@ FedBatch::~FedBatch() {
   }
 }
 
-// Allocates a quarter more than asked for, as the pipeline's own buffers do.
+// Allocates a quarter more than is needed, as the pipeline's own buffers do.
 Status FedBatch::Require(size_t structure_bytes, size_t row_bytes, int64_t outer_rows) {
   for (cudaEvent_t& event : moments_) {
     if (event == nullptr) HONE_CUDA_RETURN_IF_ERROR(cudaEventCreate(&event));
@@ -191,7 +191,7 @@ int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_
   }
   if (numbers_outermost) outer_rows = nodes;
   structure += static_cast<int64_t>(Aligned(sizeof(BatchHeader)) + kAlign);
-  structure += 4 * nodes;  // ids of all nodes, where rows are found by id
+  structure += 4 * nodes;  // ids of all nodes, needed if rows are found by id
   const int64_t one = structure + nodes * feature_stride_bytes + 12 * (outer_rows + 1);
   return static_cast<int64_t>(HostFeed::kHeld + 1) * (one + one / 4);
 }
@@ -254,7 +254,8 @@ Result<BatchLease> HostFeed::Next() {
   return lease;
 }
 
-// Into memory that the batch three takes before this one had: it was let go of.
+// Copies the batch's feature rows into this feed's memory. The batch that used this memory, three batches ago, has been
+// let go of.
 Status HostFeed::Slice(MiniBatch& batch) {
   const Stopwatch watch;
   const FeatureView& features = graph_->features();
@@ -282,7 +283,7 @@ Status HostFeed::Slice(MiniBatch& batch) {
 PipelineTimes HostFeed::TakeTimes() {
   PipelineTimes times = pipeline_->TakeTimes();
   times.slice_seconds += slice_seconds_;
-  times.wait_seconds += slice_seconds_;  // training waits for it
+  times.wait_seconds += slice_seconds_;  // training waits while this thread slices
   slice_seconds_ = 0;
   return times;
 }
@@ -301,7 +302,7 @@ Status HostFeed::FitTo(const FeedNeeds& needs, int64_t num_nodes) {
 Status HostFeed::EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const {
   const auto all = static_cast<int64_t>(graph_->train_nodes().size());
   const int64_t most = int64_t{batch_} * shards_;
-  const int64_t first = batch.key.step * most;  // as the sampler deals seeds (sample_kernels.cu)
+  const int64_t first = batch.key.step * most;  // seeds are dealt as by the sampler (sample_kernels.cu)
   const int64_t of_step = std::min(most, all - first);
   const FedBatch::Seeds seeds{.first = first + of_step * batch.key.shard / shards_, .of_step = of_step};
   HONE_RETURN_IF_ERROR(to.EnqueueCopies(batch, seeds, rows_by_id_.get(), numbers_outermost_, copies_.handle));

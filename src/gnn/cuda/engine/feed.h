@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trains on batches that the host's cores prepare, SALIENT's division of labour (Kaler et al. 2022), to compare with
-// sampling on the device.
+// Trains on batches that the host's cores prepare, to compare with sampling on the device. The division of labour is
+// SALIENT's (Kaler et al. 2022).
 //
-// Threads sample and slice whole batches into pinned memory (hone/gnn/batch_pipeline.h); each batch's structure and
-// rows are copied to the device on a separate stream while the two batches before it are trained on. Draws and local
+// Threads sample and slice whole batches into pinned memory (hone/gnn/batch_pipeline.h). Each batch's structure and
+// rows are copied to the device on a separate stream, while the two batches before it are trained on. Draws and local
 // ids equal the device's, so an epoch gives the same bits as one that the device sampled.
 //
-// A step of several shards is as many batches; with several ranks, each prepares the batches of its own shards.
+// A step of several shards takes as many batches. With several ranks, each prepares the batches of its own shards.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@
 
 namespace hone::gnn::cuda {
 
-// A batch on the device as it was copied: structure in compressed rows, and the feature rows of all its nodes by local
-// id.
+// A batch on the device, as copied from the host: its structure in compressed rows, and the feature rows of all its
+// nodes by local id.
 class FedBatch {
  public:
   FedBatch() = default;
@@ -36,22 +36,24 @@ class FedBatch {
     int64_t first = 0, of_step = 0;
   };
   // Enqueues the copies on `stream`. The caller must not touch this object or the batch's buffers until the copies are
-  // done. `places`: see HostFeed; null: rows are found by local id. `numbers_outermost`: see FeedNeeds (gpu_engine.h).
+  // done. `places` is the map of HostFeed::FitTo; null: rows are found by local id. `numbers_outermost` is that of
+  // FeedNeeds (gpu_engine.h).
   Status EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, int32_t* places, bool numbers_outermost,
                        cudaStream_t stream);
+  // Makes `stream` wait for the copies.
   Status EnqueueWait(cudaStream_t stream) const;
-  // Fills `batch`, whose envelope must hold this batch, on the stream that waited.
+  // Fills `batch`, whose envelope must hold this batch. `stream` must have waited for the copies.
   Status EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream);
-  // Sets in `batch` the graph that the outermost hop reads, and the batch's node ids in that graph: a private graph of
-  // this batch, in which a full draw gives the sampled edges; or, with HostFeed::FindRowsById, the whole graph.
+  // Sets in `batch` the graph that the outermost hop reads, and the batch's node ids in that graph. It is a private
+  // graph of this batch, in which a full draw gives the sampled edges, or, if rows are found by id, the whole graph.
   void PointToGraph(BatchOnDevice& batch) const;
-  // Nodes after each hop; the outermost hop's only where they are numbered.
+  // Returns the number of nodes after each hop; of the outermost hop only if its nodes are numbered.
   const std::vector<int32_t>& known() const { return known_; }
-  // Mark the beginning and end of the batch's work on the stream that waited, for compute_seconds.
+  // Mark the beginning and end of the batch's compute on `stream`, for compute_seconds.
   Status EnqueueBeginCompute(cudaStream_t stream) const;
   Status EnqueueEndCompute(cudaStream_t stream) const;
   Status WaitForCompute() const;
-  // Valid after the work is done.
+  // These are valid after the batch's work is done.
   Result<double> copy_seconds() const { return Seconds(kCopying, kCopied); }
   Result<double> compute_seconds() const { return Seconds(kComputing, kComputed); }
 
@@ -79,21 +81,21 @@ class FedBatch {
 };
 
 struct HostFeedOptions {
-  int workers = 0;  // 0: all cores the process may use
-  int queue = 0;    // as BatchPipelineOptions::queue
+  int workers = 0;  // sampling threads; 0: all cores that the process may use
+  int queue = 0;    // BatchPipelineOptions::queue
   int64_t buffer_bytes = int64_t{6} << 30;
   HostBatchCuts cuts = {};
 };
 
-// Upper bound of the device memory that batches in flight take.
+// Returns an upper bound of the device memory, in bytes, that all batches in flight take.
 int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes,
                       int64_t feature_stride_bytes, bool numbers_outermost = false);
 
 class HostFeed final : public TransferStage {
  public:
-  static constexpr size_t kHeld = 2;  // batches that are computed or wait for it, with their buffers in use
+  static constexpr size_t kHeld = 2;  // batches that are computed or wait for it; their buffers are in use
 
-  // `graph` must be whole, in host memory; kInvalidArgument for an outline.
+  // Makes the feed. `graph` must be whole, in host memory; kInvalidArgument for an outline.
   static Result<std::unique_ptr<HostFeed>> Make(std::shared_ptr<const Graph> graph, const GpuEngineOptions& engine,
                                                 const HostFeedOptions& options);
   ~HostFeed() override;
@@ -102,23 +104,24 @@ class HostFeed final : public TransferStage {
   Status Begin(uint32_t epoch, uint32_t step = 0);
   // Returns the next batch; an empty lease at the epoch's end.
   Result<BatchLease> Next();
-  // Device memory for the batch that is `index`-th from now: one place for each batch held, and one for the batch whose
-  // copies begin.
+  // Returns the device memory for the batch that Next will return `index` calls from now. There is a place for each
+  // held batch, and one for the batch whose copies begin.
   FedBatch& place(int64_t index) { return places_[static_cast<size_t>(index) % places_.size()]; }
-  // Enqueues the batch's copies on a stream of this feed; `stream` will wait for them.
+  // Enqueues the batch's copies on a stream of this feed, and makes `stream` wait for them.
   Status EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const;
-  // Discards prepared batches; no lease may be outstanding.
+  // Discards prepared batches. No lease may be outstanding.
   void Stop();
-  // Call before Begin with what the model needs. Where rows are found by id, the outermost hop is drawn again from the
-  // whole graph on the device, of `num_nodes`, and a map gives the place of each node's row.
+  // Fits the feed to what the model needs. Must precede Begin. If rows are found by id, the outermost hop is drawn
+  // again on the device, from the whole graph of `num_nodes` nodes, and a map gives the place of each node's row.
   Status FitTo(const FeedNeeds& needs, int64_t num_nodes);
   PipelineTimes TakeTimes();
-  // Batches that may wait or be under way behind the one that is taken: kHeld, or none where overlap is left out.
+  // Returns how many earlier batches may still wait or be computed when a batch is taken: kHeld, or 0 if cuts.overlap
+  // leaves overlap out.
   size_t held() const { return cuts_.overlap ? 0 : kHeld; }
   int workers() const { return workers_; }
 
-  // The pipeline's interface: the buffers for slices. The consumer enqueues copies, because it runs ahead of the
-  // device.
+  // Implement the pipeline's interface: only the buffers for slices are this feed's. The consumer enqueues the copies,
+  // because it runs ahead of the device.
   BufferAllocator* allocator() override { return allocator_.get(); }
   Status Start(MiniBatch&, std::unique_ptr<TransferState>&) override { return Status::Ok(); }
   Status Finish(MiniBatch&, TransferState*) override { return Status::Ok(); }
@@ -135,18 +138,19 @@ class HostFeed final : public TransferStage {
   bool begun_ = false;
   bool numbers_outermost_ = false;
   HostBatchCuts cuts_;
-  // Feature slices that this feed makes itself, one for each batch held; slice_seconds_ is the time they took.
+  // Memory for feature slices that this feed makes itself (cuts.batches), one per batch held and one for the next.
   struct Sliced {
     HugeBuffer memory;
     size_t bytes = 0;
   };
   std::array<Sliced, kHeld + 1> slices_;
-  double slice_seconds_ = 0;
-  uint32_t epoch_ = 0;   // the epoch of the prepared batches,
-  int64_t taken_ = 0;    // and how many of its batches are consumed, including those before the first step
+  double slice_seconds_ = 0;  // wall time of Slice since TakeTimes
+  uint32_t epoch_ = 0;        // epoch of the prepared batches
+  int64_t taken_ = 0;         // batches of the epoch that were taken, including those before the first step
   std::array<FedBatch, kHeld + 1> places_;
-  DeviceArray<int32_t> rows_by_id_;  // for the batch being computed; the next batch overwrites the entries it needs
-  std::unique_ptr<BatchPipeline> pipeline_;  // destroyed first: it uses all of the above
+  DeviceArray<int32_t> rows_by_id_;  // [num_nodes] rows of the batch being computed; the next batch overwrites the
+                                     // entries that it needs
+  std::unique_ptr<BatchPipeline> pipeline_;  // declared last, so destroyed first, because it uses all of the above
 };
 
 }  // namespace hone::gnn::cuda

@@ -13,7 +13,7 @@ constexpr int kBlock = 256;
 unsigned Blocks(int64_t threads) { return static_cast<unsigned>((threads + kBlock - 1) / kBlock); }
 __device__ int64_t Thread() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-// Runs one thread per slot.
+// Unpacks one slot per thread.
 __global__ void UnpackHopKernel(const int32_t* offsets, const int32_t* columns, int32_t rows, HopOnDevice hop) {
   const int64_t place = Thread();
   if (place >= static_cast<int64_t>(hop.rows) * hop.fanout) return;

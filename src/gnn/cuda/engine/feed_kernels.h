@@ -13,8 +13,8 @@
 namespace hone::gnn::cuda {
 
 // Unpacks a hop from compressed rows: destination i of `rows` has the local ids columns[offsets[i] … offsets[i + 1]),
-// at most out.fanout of them. The output equals that of EnqueueSampleHop and EnqueueRelabel, so EnqueueBySource may
-// follow.
+// at most out.fanout of them. The output equals that of EnqueueSampleHop followed by EnqueueRelabel, so EnqueueBySource
+// may follow.
 cudaError_t EnqueueUnpackHop(const int32_t* offsets, const int32_t* columns, int32_t rows, const HopOnDevice& out,
                              cudaStream_t stream);
 

@@ -45,7 +45,7 @@ class Feed : public testing::Test {
     shape.seed = 5;
     return shape;
   }
-  // Runs two epochs, each with the device's or the host's batches.
+  // Runs two epochs, each with the device's or with the host's batches.
   Outcome Run(const ModelOptions& shape, bool first_fed, bool second_fed, int64_t* larger = nullptr) {
     auto model = MakeModel(shape).value();
     Outcome outcome;
@@ -155,7 +155,7 @@ TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
   EXPECT_TRUE(second.steps.stopped);
   EXPECT_GE(second.steps.done, 3u);
   EXPECT_LE(second.steps.done, 3u + HostFeed::kHeld);
-  feed->Stop();  // as if another process resumed
+  feed->Stop();  // as when another process resumes
   const FedSteps third = engine->TrainFedSteps(0, second.steps.done, steps, watch, *feed).value();
   EXPECT_EQ(third.steps.done, steps);
   ASSERT_EQ(told.size(), steps);
@@ -211,7 +211,7 @@ TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {
 }
 
 TEST_F(Feed, RoomIsCountedForTheLargestBatches) {
-  // Nodes per hop: 16, then 80, then all 180 of the graph; the rows of three batches, and a quarter more.
+  // The hops have 16, 80 and then all 180 nodes of the graph. There are the rows of three batches, and a quarter more.
   EXPECT_GE(FedBatchBytes({4, 3, 2}, 16, 180, 32), 3 * 180 * 32);
   EXPECT_LE(FedBatchBytes({4, 3, 2}, 16, 180, 32), 3 * 5 / 4 * (180 * (32 + 16 + 12 + 16 + 4) + 16 * 1024));
   EXPECT_GT(FedBatchBytes({15, 10, 5}, 1024, int64_t{111} << 20, 256), int64_t{3} * 1024 * 16 * 11 * 6 * 256);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the engine of gpu_engine.h: its checks, what it owns, and which pass runs what.
+// Implements gpu_engine.h: checks of options, what the engine owns, and which pass does what.
 #include "gnn/cuda/engine/gpu_engine.h"
 
 #include <fmt/format.h>
@@ -94,7 +94,7 @@ class Engine final : public GpuEngine {
     if (options.ranks != nullptr) options_.storage.processes = options.ranks->size();
     options_.storage.ranks = options.ranks;
     HONE_ASSIGN_OR_RETURN(facts_, UploadForStorage(graph, options_.storage, Shape(), graph_));
-    if (largest_degree_ > 0 && IsOutline(graph)) {  // the true degree, now that there are edges
+    if (largest_degree_ > 0 && IsOutline(graph)) {  // the true degree can be found now that there are edges
       HONE_ASSIGN_OR_RETURN(largest_degree_, LargestDegree(graph_.view()));
       TakeAllNeighbors(options);
     }
@@ -154,7 +154,7 @@ class Engine final : public GpuEngine {
       HONE_ASSIGN_OR_RETURN(progress, train_->Progress());
     }
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
-    train_.reset();  // captured graphs point to where rows were
+    train_.reset();  // captured graphs point to where the rows were
     eval_.reset();
     HONE_ASSIGN_OR_RETURN(facts_, ChangeStorage(graph, storage, Shape(), graph_));
     options_.storage = storage;
@@ -187,7 +187,7 @@ class Engine final : public GpuEngine {
   }
 
  private:
-  // The batches that read rows.
+  // Returns the batches that will read rows, which decide what a cache holds.
   BatchShape Shape() const {
     return {.fanouts = options_.trains ? options_.fanouts : options_.eval_fanouts,
             .batch = options_.trains ? options_.batch : options_.eval_batch,
@@ -221,7 +221,7 @@ class Engine final : public GpuEngine {
   FeedNeeds feed_needs_;
   StorageFacts facts_;
   int32_t classes_ = 0;
-  int32_t largest_degree_ = 0;  // used where all neighbors are asked for
+  int32_t largest_degree_ = 0;  // used if a fanout is kAllNeighbors
   DeviceGraph graph_;
   DeviceParameters parameters_;
   std::unique_ptr<MatmulLibrary> matmuls_;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compares the GPU engine with the CPU path: the same samples to the byte, the same loss and gradients to rounding, the
-// same bits from run to run; and tests that an envelope that is too small loses nothing. Skips, with the reason, where
-// there is no GPU; gnn_cuda_emulated_test runs this file without a GPU, on a smaller graph.
+// same bits from run to run. Tests that an envelope that is too small loses nothing. Skips, with the reason, without a
+// GPU; gnn_cuda_emulated_test runs this file without a GPU, on a smaller graph.
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 
@@ -25,7 +25,8 @@ class SageOnGpu : public testing::Test {
     HONE_REQUIRE_DEVICE();
     cudaDeviceProp device;
     ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
-    const bool emulated = std::string(device.name) == "emulated";  // emulated/runtime.h: far slower
+    const bool emulated = std::string(device.name) == "emulated";  // the emulated runtime (emulated/runtime.h) is far
+                                                                   // slower
     graph_ = OpenGraph(emulated ? "synthetic:arxiv?scale=0.006&seed=3" : "synthetic:arxiv?scale=0.1&seed=3").value();
     options_.fanouts = {5, 4, 3};
     options_.eval_fanouts = {32, 32, 32};
@@ -75,7 +76,7 @@ TEST_F(SageOnGpu, DrawsTheSameNeighborsAsTheCpu) {
       SCOPED_TRACE(std::to_string(options_.fanouts[0]) + ": " + std::to_string(epoch) + "/" + std::to_string(step));
       const NeighborSample cpu = CpuSample(epoch, step);
       const NeighborSample gpu = engine->SampleStep(epoch, step).value();
-      ASSERT_EQ(gpu.hop_nodes.size(), cpu.hop_nodes.size() - 1);  // the outermost hop is fused and not numbered
+      ASSERT_EQ(gpu.hop_nodes.size(), cpu.hop_nodes.size() - 1);  // the fused outermost hop is not numbered
       for (size_t h = 0; h < gpu.hop_nodes.size(); ++h) EXPECT_EQ(gpu.hop_nodes[h], cpu.hop_nodes[h]) << h;
       EXPECT_TRUE(std::equal(gpu.nodes.begin(), gpu.nodes.end(), cpu.nodes.begin()));
       for (size_t h = 0; h < gpu.rows.size(); ++h) {
@@ -85,7 +86,7 @@ TEST_F(SageOnGpu, DrawsTheSameNeighborsAsTheCpu) {
     }
   };
   expect_the_cpus({{0, 0}, {0, 1}, {3, 2}, {1, last}});
-  // A row uses as many lanes as the next power of two from the fanout: these fanouts leave no spare lane to insert the
+  // A row uses as many lanes as the next power of two from the fanout. These fanouts leave no spare lane to insert the
   // seed.
   for (const int32_t whole : {8, 16, 32}) {
     options_.fanouts = {whole, 3, 2};
@@ -121,7 +122,7 @@ TEST_F(SageOnGpu, LossAndGradientsAgreeWithTheCpu) {
     const Matrix<float> out{logits.data(), sample.num_seeds(), classes, classes};
     model->Forward(sample, in, out, *state, context);
     double cpu_loss = 0;
-    for (int32_t i = 0; i < sample.num_seeds(); ++i) {  // softmax cross-entropy in double, computed here
+    for (int32_t i = 0; i < sample.num_seeds(); ++i) {  // the expected loss: softmax cross-entropy in double
       const float* row = logits.data() + i * classes;
       double largest = row[0], sum = 0;
       for (int64_t c = 1; c < classes; ++c) largest = std::max<double>(largest, row[c]);
@@ -147,8 +148,8 @@ TEST_F(SageOnGpu, LossAndGradientsAgreeWithTheCpu) {
         norm += std::pow(theirs[p]->gradient[i], 2);
       }
       EXPECT_GT(norm, 0) << theirs[p]->name;
-      // fp32: the same sums in another order. bf16: 8 bits of mantissa in three layers each way, and ReLUs that flip;
-      // rounding the CPU path's values where the engine stores bf16 gives up to 5.2 %.
+      // In fp32 the sums have another order. bf16 has 8 bits of mantissa, in three layers each way, and rounding flips
+      // ReLUs: rounding the CPU path's values where the engine stores bf16 gives up to 5.2 %.
       EXPECT_LE(std::sqrt(difference / norm), fp32 ? 1e-4 : 0.1) << theirs[p]->name;
     }
   }

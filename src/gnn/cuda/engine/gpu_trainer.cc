@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the training loop around the GPU engine. The engine holds weights, moments and the sums of the epoch; the model
-// and the optimizer here are for checkpoints and are filled before each one is written.
+// Runs the training loop around the GPU engine. The engine holds weights, moments and the sums of the epoch. The model
+// and the optimizer of this class serve checkpoints, and are filled before each one is written.
 #include "gnn/cuda/engine/gpu_trainer.h"
 
 #include <fmt/format.h>
@@ -51,11 +51,12 @@ class GpuTrainer final : public Trainer {
         ranks_(run.communicator == nullptr ? *solo_ : *run.communicator) {
     optimizer_.set_steps(header.optimizer_steps);
     valid_.assign(graph_->valid_nodes().begin(), graph_->valid_nodes().end());
-    std::sort(valid_.begin(), valid_.end());  // the CPU's order; a batch has distinct seeds
+    std::sort(valid_.begin(), valid_.end());  // in the CPU's order; a batch needs distinct seeds
     valid_.erase(std::unique(valid_.begin(), valid_.end()), valid_.end());
   }
 
-  // `file`: a checkpoint whose moments are loaded; null: none.
+  // Makes the engine and, if batches come from the host, the feed. `file` is a checkpoint whose tensors are loaded;
+  // null: none.
   Status Make(const TensorFile* file, std::string_view what, const CheckpointHeader& header) {
     if (file != nullptr) HONE_RETURN_IF_ERROR(RestoreCheckpoint(*file, what, header, *model_, optimizer_));
     GpuEngineOptions engine;
@@ -100,7 +101,7 @@ class GpuTrainer final : public Trainer {
     return CheckStep(position_, what, steps_per_epoch());
   }
 
-  // Slices take at most a quarter of the host's free memory, shared with the ranks of this host.
+  // Makes the feed. Slices take at most a quarter of the host's free memory, shared with the other ranks of this host.
   Status MakeFeed(const GpuEngineOptions& engine) {
     std::shared_ptr<const Graph> whole = graph_;
     if (IsOutline(*graph_)) {
@@ -136,7 +137,7 @@ class GpuTrainer final : public Trainer {
     return Write(path);
   }
 
-  // Writes model, optimizer and position as they are here.
+  // Writes a checkpoint of model, optimizer and position as this object has them.
   Status Write(const std::string& path) {
     const CheckpointHeader header{model_->options(),          options_,          fingerprint_, position_,
                                   optimizer_.learning_rate(), optimizer_.steps()};
@@ -145,7 +146,7 @@ class GpuTrainer final : public Trainer {
 
   Result<TrainResult> Run(const TrainEvents& events) override {
     if (saves()) RemoveLeftovers(run_.checkpoint);
-    // Saves before the first step, so that an unwritable folder is reported now and not an epoch later.
+    // Saves before the first step, so that an unwritable folder is reported at once and not after an epoch.
     HONE_RETURN_IF_ERROR(SaveLast());
     bool stopped = false;
     while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
@@ -158,7 +159,7 @@ class GpuTrainer final : public Trainer {
       HONE_ASSIGN_OR_RETURN(stopped, std::move(epoch));
     }
     if (stopped) HONE_RETURN_IF_ERROR(SaveLast());
-    HONE_RETURN_IF_ERROR(Fetch());  // for callers that use model() next
+    HONE_RETURN_IF_ERROR(Fetch());  // the caller may use model() next
     return ResultOf(position_, stopped, run_);
   }
 
@@ -166,14 +167,15 @@ class GpuTrainer final : public Trainer {
   bool saves() const { return !run_.checkpoint.empty() && ranks_.rank() == 0; }
   Status SaveLast() { return saves() ? Save(LastCheckpoint(run_.checkpoint)) : Status::Ok(); }
 
-  // For a communicator operation between steps, when the device's state is good.
+  // Notes a lost rank, and returns `status`. For operations of the ranks between steps, when the device's state is
+  // good.
   Status Heard(const Status& status) {
     rank_lost_ = rank_lost_ || !status.ok();
     return status;
   }
   Status SaveAfterLoss() {
     if (!lost_in_steps_) return SaveLast();
-    // The device may have computed with data that never arrived.
+    // The device may have computed with data that never arrived, so an earlier state is saved.
     uint32_t step = 0;
     HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->LastGood(*model_, optimizer_, &step));
     Take(progress);
@@ -209,7 +211,7 @@ class GpuTrainer final : public Trainer {
     return wanted > 0;
   }
 
-  // Trains one epoch, or the rest of it; returns true if stopped on the way.
+  // Trains one epoch, or the rest of it. Returns true if it was stopped on the way.
   Result<bool> RunEpoch(const TrainEvents& events) {
     const Stopwatch wall;
     const double cpu_before = ProcessSeconds();
@@ -253,7 +255,8 @@ class GpuTrainer final : public Trainer {
     return asked && position_.epoch < options_.epochs;
   }
 
-  // Trains up to step `until`, with the device's or the host's batches; adds up the stages that have separate times.
+  // Trains up to step `until`, with the device's or the host's batches, and adds to `times` the stages that have
+  // separate times.
   Result<StepsOnDevice> TrainSteps(int64_t until, const StepWatch& watch, EpochTimes& times) {
     const auto epoch = static_cast<uint32_t>(position_.epoch), from = static_cast<uint32_t>(position_.step);
     if (feed_ == nullptr) return engine_->TrainSteps(epoch, from, static_cast<uint32_t>(until), watch);
@@ -275,7 +278,7 @@ class GpuTrainer final : public Trainer {
                            progress.ok() ? progress->learning_rate : kNaN, run_);
   }
 
-  // Validates the epoch just trained, if validation is due; returns true if stopped on the way.
+  // Validates after the epoch just trained, if validation is due. Returns true if it was stopped on the way.
   Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
     ReportNoValidation(report);
     if (!ValidationIsDue(position_, options_)) return false;
@@ -287,7 +290,8 @@ class GpuTrainer final : public Trainer {
       events.step(
           {.epoch = position_.epoch, .step = evaluated.steps - 1, .steps = evaluated.steps, .validating = true});
     }
-    // This rank's batches, over the nodes in the split's order; the sums are integers, so their order does not matter.
+    // Counts this rank's batches, over the nodes in the split's order. The sums are integers, so their order does not
+    // matter.
     const auto [first, end] = mine.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
     ClassCounts counts(graph_->num_classes());
     for (const NodeId v : graph_->valid_nodes()) {
@@ -304,7 +308,7 @@ class GpuTrainer final : public Trainer {
     return false;
   }
 
-  // Moves to the next epoch, here and on the device.
+  // Moves position_ and the device to the next epoch.
   Status BeginNextEpoch(const EpochReport& report, TrainingProgress progress) {
     FinishEpoch(options_, report, position_);
     progress.learning_rate =
@@ -320,15 +324,15 @@ class GpuTrainer final : public Trainer {
   const RunOptions run_;
   const GpuTrainerOptions gpu_;
   RunPosition position_;
-  std::string fingerprint_;  // for an outline: known once the engine has generated the graph
+  std::string fingerprint_;  // of an outline: known once the engine has generated the graph
   const std::unique_ptr<Model<float>> model_;
-  Adam<float> optimizer_;  // holds moments for checkpoints; the engine does the updates
+  Adam<float> optimizer_;  // holds moments for checkpoints only; the engine updates its own
   const std::unique_ptr<Communicator> solo_;
   Communicator& ranks_;
   bool rank_lost_ = false;
   bool lost_in_steps_ = false;  // a rank was lost while the device was at work
   std::unique_ptr<GpuEngine> engine_;
-  std::unique_ptr<HostFeed> feed_;  // used if host_batches; reads what the engine may own
+  std::unique_ptr<HostFeed> feed_;  // used with host_batches; may read what the engine owns
   std::vector<NodeId> valid_;
 };
 

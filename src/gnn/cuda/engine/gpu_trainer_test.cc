@@ -105,7 +105,7 @@ TEST_F(OnGpu, RatesByEpochAndTheChosenMetricAreTheCpuTrainers) {
   EXPECT_EQ(mine[0].learning_rate, 0.005);
   EXPECT_EQ(mine[3].learning_rate, 0.005);
 
-  // Stops after two epochs and resumes at another rate.
+  // Stops after two epochs and resumes with another learning rate.
   TrainOptions half = train_;
   half.epochs = 2;
   const std::string folder = Folder("half");
@@ -123,7 +123,7 @@ TEST_F(OnGpu, EpochsFollowTheCpuTrainers) {
   train_.plateau = true;
   train_.plateau_patience = 0;
   train_.weight_decay = 1e-3;
-  train_.learning_rate = 0.03;  // makes some later step's loss worse than the best so far
+  train_.learning_rate = 0.03;  // so high that some later step's loss is above the best so far
   for (const char* kind : {"sage", "sage-ri"}) {
     SCOPED_TRACE(kind);
     model_.kind = kind;
@@ -150,7 +150,7 @@ TEST_F(OnGpu, ACheckpointOfEitherTrainerIsGoneOnFromByTheOther) {
     auto left = std::make_shared<int>(steps);
     return [left] { return --*left <= 0; };
   };
-  // CPU throughout; CPU then GPU; GPU then CPU.
+  // Trains three times: on the CPU throughout; on the CPU, then the GPU; on the GPU, then the CPU.
   auto whole = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("whole")}).value();
   ASSERT_TRUE(whole->Run({}).ok());
   auto first = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("there")}).value();
@@ -169,7 +169,8 @@ TEST_F(OnGpu, ACheckpointOfEitherTrainerIsGoneOnFromByTheOther) {
   ASSERT_TRUE(fourth.ok()) << fourth.status().message();
   EXPECT_EQ((*fourth)->next_step(), 3);
   ASSERT_TRUE((*fourth)->Run({}).ok());
-  // Adam divides by the gradient's own magnitude and so amplifies rounding; another sample or mask would give 1.
+  // Adam divides by the gradient's own magnitude and so amplifies rounding. Another sample or mask would give a
+  // difference of 1.
   EXPECT_LT(Difference(Folder("whole"), Folder("there")), 0.02);
   EXPECT_LT(Difference(Folder("whole"), Folder("back")), 0.02);
 }
@@ -191,15 +192,15 @@ TEST_F(OnGpu, AStoppedRunGoesOnToTheSameBits) {
     ASSERT_TRUE(result.ok()) << result.status().message();
     if (result->end == TrainResult::End::kFinished) break;
     const int64_t now = part->next_epoch() * part->steps_per_epoch() + part->next_step();
-    EXPECT_GE(now, at);          // stop may be asked while validating
-    EXPECT_LE(now, at + 2 + 2);  // the second question, and what was enqueued by then
+    EXPECT_GE(now, at);          // the question whether to stop may come during validation
+    EXPECT_LE(now, at + 2 + 2);  // the second question, plus the steps enqueued by then
     at = now;
     part = ResumeGpuTrainer(graph_, Folder("part"), {.checkpoint = Folder("part")}, gpu_).value();
   }
   EXPECT_EQ(Bytes(Folder("part")), Bytes(Folder("whole")));
 }
 
-// The files have the same bytes whichever side made the batches and however often the run was interrupted; times of
+// The files have the same bytes whichever side made the batches, and however often the run was interrupted. Times of
 // stages are reported only for the host's batches.
 TEST_F(OnGpu, BatchesFromTheHostsCoresTrainToTheSameBits) {
   const auto whole = Make({.checkpoint = Folder("whole")});

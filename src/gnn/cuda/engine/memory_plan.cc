@@ -14,9 +14,9 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int64_t kProductsWorkspace = int64_t{64} << 20;  // as in matmul.cc
+constexpr int64_t kProductsWorkspace = int64_t{64} << 20;  // that of matmul.cc
 constexpr int64_t kReserve = int64_t{256} << 20;           // a guess, not a measurement
-constexpr int64_t kPeerGranularity = int64_t{2} << 20;     // of today's GPUs
+constexpr int64_t kPeerGranularity = int64_t{2} << 20;     // granularity of today's GPUs
 
 class CountedMatmul final : public Matmul {
  public:
@@ -32,7 +32,7 @@ class CountedMatmuls final : public MatmulLibrary {
 };
 
 // Counts what Pass allocates: one batch in the worst-case envelope, and `buffers` batches in the observed envelope,
-// which is no larger.
+// which is at most as large.
 Result<int64_t> CountPass(const ProgramContext& context, const ModelPlan& plan, const std::vector<int32_t>& fanouts,
                           int32_t batch, bool trains, int64_t num_nodes, int buffers) {
   Envelope envelope{.fanouts = fanouts, .known = {}, .trains = trains};
@@ -50,10 +50,10 @@ Result<int64_t> CountPass(const ProgramContext& context, const ModelPlan& plan, 
   if (buffers > Pass::kBuffers) HONE_RETURN_IF_ERROR(one.MakeDrawn(envelope));
   const int64_t a_batch = count.bytes() - before;
   const int64_t seeds = envelope.Rows(envelope.layers() - 1);
-  bytes += 2 * seeds * (plan.padded_classes() * 8 + 8);  // logits, their gradients, and one loss and hit per row
-  int64_t entries = 1024;                                // entries of the duplicates table, which both modes share
+  bytes += 2 * seeds * (plan.padded_classes() * 8 + 8);  // logits and their gradients, and a loss and a hit per row
+  int64_t entries = 1024;                                // entries of the node table, which both envelopes share
   while (entries < 2 * int64_t{envelope.known.back()}) entries *= 2;
-  return bytes + (1 + buffers) * a_batch + 16 * entries + 8 * num_nodes;  // seeds and predictions too
+  return bytes + (1 + buffers) * a_batch + 16 * entries + 8 * num_nodes;  // the last term: seeds and predictions
 }
 
 std::string Gigabytes(int64_t bytes) { return fmt::format("{:.2f} GB", static_cast<double>(bytes) * 1e-9); }
@@ -92,7 +92,7 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
   const bool cached = storage.tier == FeatureTier::kCached;
   const int64_t rows = graph.num_nodes, stride = graph.feature_stride_bytes;
   const int64_t cache_rows = std::min(storage.cache_rows, rows);
-  // Staged rows of all batches in flight.
+  // The staged rows of all batches in flight.
   const int64_t staged = std::min(storage.staging_rows, rows);
   const bool stages = storage.misses != MissPath::kZeroCopy && staged > 0;
   const int64_t staging = stages ? DeviceGraph::kStagingSets * staged : 0;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the plan with sums worked out by hand, with what engines then take, and with a device that is too small.
+// Compares the plan with sums worked out by hand, with the memory that engines take, and with a device that is too
+// small.
 #include "gnn/cuda/engine/memory_plan.h"
 
 #include <cuda_runtime_api.h>
@@ -57,7 +58,7 @@ TEST(MemoryPlan, ARefusalNamesTheCacheThatWouldFitAndItDoes) {
 TEST(MemoryPlan, PeersCountTheirPartAndARefusalNamesThem) {
   FeatureStorage storage{.tier = FeatureTier::kPeers, .processes = 4};
   const MemoryPlan peers = PlanMemory(kPapers, kWorking, storage, 140 * kGigabyte);
-  EXPECT_EQ(peers.features, 424 * (int64_t{16} << 20));  // of 1,695 pieces
+  EXPECT_EQ(peers.features, 424 * (int64_t{16} << 20));  // this rank's share of 1,695 pieces
   EXPECT_EQ(peers.feature_map, 0);
   storage.cache_rows = 1000000;
   const MemoryPlan cached = PlanMemory(kPapers, kWorking, storage, 140 * kGigabyte);
@@ -75,7 +76,7 @@ TEST(MemoryPlan, PeersCountTheirPartAndARefusalNamesThem) {
   EXPECT_TRUE(PlanMemory(kPapers, kWorking, storage, 30 * kGigabyte).fits);
   ++storage.cache_rows;
   EXPECT_FALSE(PlanMemory(kPapers, kWorking, storage, 30 * kGigabyte).fits);
-  // A single rank has no peers; and if the structure fills the GPUs, four of them have no room for their parts either.
+  // A single rank has no peers. If the structure fills the GPUs, four ranks have no room for their parts either.
   EXPECT_LT(PlanMemory(kPapers, kWorking, {}, 30 * kGigabyte).most_cache_rows_of_peers, 0);
   EXPECT_LT(PlanMemory(kPapers, kWorking, {.processes = 4}, 24 * kGigabyte).most_cache_rows_of_peers, 0);
 }
@@ -126,7 +127,8 @@ TEST(MemoryPlan, CountsNoLessThanEveryModelsEngineTakes) {
       ASSERT_TRUE(engine.value()->Evaluate(graph->test_nodes(), nullptr).ok());
       ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
       const auto taken = static_cast<int64_t>(before) - static_cast<int64_t>(after);
-      // Excludes the allowances for libraries and the runtime, which the emulated runtime does not need.
+      // The emulated runtime needs no allowances for libraries and the runtime, so the tighter bounds below leave them
+      // out.
       EXPECT_GE(plan.needed, taken);
       // Programs of these models run products in parallel, each kind with a separate workspace, in both envelopes.
       const int64_t beside = (kind == "sage" ? 2 : kind == "gat" ? 0 : 4) * plan.working.products;
@@ -134,7 +136,7 @@ TEST(MemoryPlan, CountsNoLessThanEveryModelsEngineTakes) {
       cudaDeviceProp device;
       ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
       if (std::string(device.name) != "emulated") continue;
-      EXPECT_GE(plan.needed - allowances + 65536, taken);  // plus the few arrays of fixed size
+      EXPECT_GE(plan.needed - allowances + 65536, taken);  // and the few arrays of fixed size
       EXPECT_LE(plan.needed - allowances, 4 * taken) << plan.text;
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Enqueues a pass's work: in which order, on which streams, and which stream waits for which.
+// Enqueues the work of a pass: its order, the streams it runs on, and which stream waits for which.
 #include "gnn/cuda/engine/pass.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr uint32_t kLastTag = 1u << 30;
-constexpr uint32_t kChunk = 32;  // replays per chunk of an unobserved run; two chunks are in flight
+constexpr uint32_t kChunk = 32;  // replays per chunk of a run without a watch; two chunks are in flight
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::vector<int32_t> Pass::WorstCase() const {
   int64_t nodes = options_.batch;
   for (const int32_t fanout : options_.fanouts) {
     known.push_back(static_cast<int32_t>(nodes));
-    // A batch may be larger than the graph, and no layer has fewer rows than the layer after it.
+    // A batch may be larger than the graph, and a hop never has fewer nodes than the hop before it.
     nodes = std::min(nodes * (1 + int64_t{fanout}), std::max<int64_t>(context_.graph->view().num_nodes, options_.batch));
   }
   return known;
@@ -50,9 +50,9 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   if (!options_.trains) HONE_RETURN_IF_ERROR(predictions_.Allocate(static_cast<int64_t>(steps_) * options_.batch));
   HONE_RETURN_IF_ERROR(state_.Allocate(1));
   if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
-  // Sampling the next batch is a chain of small kernels: if it had to wait until the compute's large kernels drain, it
-  // would end long after them, so it gets a higher priority. The outermost hop is large itself and fills what the
-  // compute leaves idle. Capture keeps a stream's priority with the node.
+  // Sampling the next batch is a chain of small kernels. If the chain had to wait until the compute's large kernels
+  // drain, it would end long after them, so it gets a higher priority. The outermost hop is large itself and fills what
+  // the compute leaves idle. Capture keeps a stream's priority with each node.
   int least = 0, greatest = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   const auto make = [](Stream& stream, int priority) -> Status {
@@ -94,8 +94,8 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(MakeBucket(worst, 1, large_));
   HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> observed, Observe());
   HONE_RETURN_IF_ERROR(MakeBucket(observed, buffers(), small_));
-  // Runs every kernel and product once outside a capture: lazy loading happens here, and errors appear where they
-  // arise. The batches are not valid and so change nothing, running statistics included.
+  // Runs every kernel and product once outside a capture. The runtime's lazy loading happens here, and errors appear
+  // where they arise. The batches are invalid and so change nothing, running statistics included.
   for (Bucket* bucket : {&large_, &small_}) {
     HONE_RETURN_IF_ERROR(bucket->batches[0].Invalidate(main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
@@ -109,10 +109,10 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   return Capture(small_);  // the larger bucket is never replayed
 }
 
-// Observes the most that a few dozen batches needed, and adds a margin: a batch outside costs a repeated step, not a
-// fault.
+// Returns the most that a few dozen batches needed, plus a margin. A batch that needs more costs a repeated step and
+// does no harm.
 Result<std::vector<int32_t>> Pass::Observe() {
-  constexpr int kSamples = 32;  // independent of the ranks, so that envelopes are too
+  constexpr int kSamples = 32;  // independent of the number of ranks, so that envelopes are too
   const int steps = std::max(1, kSamples / options_.shards);
   std::vector<int32_t> known(options_.fanouts.size(), 0);
   HONE_RETURN_IF_ERROR(SetState(0, 0, true));
@@ -197,8 +197,8 @@ Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& strea
   });
 }
 
-// Enqueues what the first replay expects: the first batch completely, and the later batches as far as they are in
-// flight.
+// Enqueues what the first replay expects: the first batch completely sampled and gathered, and the later batches as far
+// as they are in flight.
 Status Pass::EnqueueAhead(Bucket& bucket) {
   if (stages_) {
     HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
@@ -223,15 +223,16 @@ Status Pass::EnqueueAhead(Bucket& bucket) {
   return Status::Ok();
 }
 
-// Returns what follows the draws of a batch whose outermost hop has to wait for rows.
+// Returns the work that follows the draws of a batch whose rows are staged: collecting its misses. Empty without
+// staging.
 std::function<Status(cudaStream_t)> Pass::Collecting(Bucket& bucket, int which) {
   if (!stages_) return {};
   return [this, &bucket, which](cudaStream_t stream) { return EnqueueCollect(bucket, which, stream); };
 }
 
-// Enqueues what overlaps with the compute of the batch in buffer `which`; begins with it (fork_) and ends on side_. The
-// outermost hop, most of a batch's work, is made for the next batch, whose draws are complete, so it waits for nothing.
-// The chain of small drawing kernels, for the batch after that, has the whole step to finish.
+// Enqueues the work that overlaps with the compute of the batch in buffer `which`; it begins at fork_ and ends on
+// side_. The outermost hop, most of a batch's work, is that of the next batch, whose draws are complete, so it waits
+// for nothing. The chain of small drawing kernels, for the last batch in flight, has the whole step to finish.
 Status Pass::EnqueueNext(Bucket& bucket, int which) {
   const auto buffer = [&](int ahead) { return (which + ahead) % buffers(); };
   const int drawn = buffer(buffers() - 1);
@@ -312,7 +313,7 @@ Status Pass::EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t 
   return Status::Ok();
 }
 
-// Enqueues a step in one buffer without overlap, sampling included.
+// Enqueues a step in one buffer and without overlap, sampling included.
 Status Pass::EnqueueWhole(Bucket& bucket, bool update) {
   if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
   for (int shard = 0; shard < local_shards(); ++shard) {
@@ -339,9 +340,9 @@ Status Pass::EnqueueReplay(Bucket& bucket, int which) {
   return Status::Ok();
 }
 
-// Enqueues steps of one batch each, from buffer `which` on. As EnqueueReplay, but with finer dependencies between
-// steps: an outermost hop begins when its batch is drawn and its missing rows are copied, in what the previous step
-// leaves idle; and copies follow one another, so that the bus does not wait for a step's end.
+// Enqueues steps of one batch each, from buffer `which` on. This does the work of EnqueueReplay with finer dependencies
+// between steps. An outermost hop begins when its batch is drawn and its missing rows are copied, and runs in what the
+// previous step leaves idle. Copies follow one another, so that the bus does not wait for a step's end.
 Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
   const auto buffer = [&](uint32_t batch) { return static_cast<int>((static_cast<uint32_t>(which) + batch) % static_cast<uint32_t>(buffers())); };
   const auto after = [](const Event& event, cudaStream_t stream) -> Status {
@@ -352,7 +353,7 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(event.handle, stream));
     return Status::Ok();
   };
-  const auto last = static_cast<uint32_t>(buffers() - 1);  // index of the last batch in flight
+  const auto last = static_cast<uint32_t>(buffers() - 1);  // which batch from now is the last in flight
   std::array<Event, 2>& ready = stages_ ? copied_ : drawn_;
   HONE_RETURN_IF_ERROR(note(fork_, main_.handle));
   for (const cudaStream_t stream : {side_.handle, outermost_.handle}) HONE_RETURN_IF_ERROR(after(fork_, stream));
@@ -364,7 +365,7 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
       HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(step + 2), copies_.handle));
       HONE_RETURN_IF_ERROR(note(copied_[now], copies_.handle));
     }
-    if (step > 0) HONE_RETURN_IF_ERROR(after(computed_[before], side_.handle));  // the buffer's last user
+    if (step > 0) HONE_RETURN_IF_ERROR(after(computed_[before], side_.handle));  // the step that used the buffer
     HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(step + last), {.chain = side_.handle,
                                                                     .structure = structure_.handle,
                                                                     .outermost = collects_.handle,
@@ -402,7 +403,7 @@ Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& repla
       replay);
 }
 
-// Captures what `enqueue` enqueues, from main_ and back to it.
+// Captures what `enqueue` enqueues, which must begin and end on main_.
 Status Pass::Capture(const std::function<Status()>& enqueue, GraphExec& replay) {
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
   const Status status = enqueue();
@@ -437,8 +438,8 @@ Result<RunState> Pass::ReadState() {
   return state;
 }
 
-// Copies on the stream of the kernels that read the state: a plain copy from pageable memory may return before it is
-// done.
+// Writes the state on the stream whose kernels read it. A copy without a stream may return before it is done, because
+// the host's memory is pageable.
 Status Pass::WriteState(const RunState& state) {
   volatile HostProgress& progress = *progress_.host();
   progress.halt = 0;
@@ -448,7 +449,8 @@ Status Pass::WriteState(const RunState& state) {
   return Status::Ok();
 }
 
-// `fresh`: sums start at zero. The tag, Adam's count and the learning rate always continue.
+// Sets the state to the beginning of step `next`. `fresh`: the sums start at zero. The tag, Adam's count and the
+// learning rate always continue.
 Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh) {
   HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
   state.seed = options_.seed;
@@ -459,7 +461,7 @@ Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh) {
   state.steps = steps_;
   state.halt = 0;
   state.gradient_not_finite = state.failure = 0;
-  // Clear the table before tags repeat. From here to the next call fewer than 2^31 seeds, and so at most as many
+  // Clears the table before tags could repeat. From here to the next call fewer than 2^31 seeds, and so at most as many
   // shards, begin a batch.
   if (state.table_tag >= kLastTag) {
     HONE_RETURN_IF_ERROR(source_.ClearTable(main_.handle));
@@ -518,7 +520,7 @@ TrainingProgress Pass::ProgressOf(const RunState& state) {
   return progress;
 }
 
-// Reports the steps that have finished since the last call.
+// Reports to `watch` the steps that have finished since the last call; *told counts the reported steps.
 void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* stopped) {
   while (*told < until) {
     const unsigned long long word = progress_.host()->steps[(*told + 1) % kProgressSteps];
@@ -529,8 +531,8 @@ void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* st
   }
 }
 
-// Enqueues replays for the steps from … until - 1; a batch that does not fit turns the replays behind it into nothing.
-// Returns the state that they leave.
+// Enqueues replays for the steps from … until - 1, and returns the state that they leave. Behind a batch that does not
+// fit, replays do nothing.
 Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told,
                                   bool* stopped) {
   if (stages_) {
@@ -538,13 +540,14 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   } else {
     HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(small_.ahead.handle, main_.handle));
   }
-  // An observed run enqueues a chunk while the previous one runs, and waits for the previous one before the next chunk.
+  // A run with a watch enqueues a chunk while the previous chunk runs, and waits for the previous one before the next
+  // chunk.
   const uint32_t chunk =
       watch == nullptr ? kChunk : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
   const bool one = watch != nullptr && watch->ahead <= 1;
-  // With one rank: replays behind a batch that did not fit do nothing, and are not worth enqueuing.
+  // With one rank, nothing more is enqueued behind a batch that did not fit, because such replays do nothing.
   const auto halted = [&] { return options_.ranks == nullptr && progress_.host()->halt != 0; };
-  // The state before the first step is known to be good, and so is a chunk's copy once the ranks have agreed after it.
+  // The state before the first step is known to be good. A chunk's copy is, once the ranks have agreed after the chunk.
   uint64_t snapshot = 0;
   if (keeps_copies() && watch != nullptr) {
     HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
@@ -555,14 +558,14 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   for (uint32_t step = from; step < until && !over && !halted(); ++chunks) {
     for (const uint32_t end = std::min(until, step + chunk); step < end && !halted();) {
       const int which = BatchOf(step - from);
-      const bool several = end - step >= steps_together();  // the same on every rank
+      const bool several = end - step >= steps_together();  // equal on every rank
       const auto& replays = several ? small_.several : small_.replays;
       HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replays[static_cast<size_t>(which)].handle, main_.handle));
       step += several ? steps_together() : 1;
     }
     if (watch == nullptr) {
-      // An unobserved run need not wait, but the host checks now and then how far the device is. Behind a batch that
-      // does not fit, every enqueued replay runs for nothing: the rest of the epoch if the host were not limited.
+      // A run without a watch need not wait, but the host checks now and then how far the device is. Behind a batch
+      // that does not fit, every enqueued replay runs for nothing: without this limit, the rest of the epoch.
       HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(behind_[chunks % 2].handle, main_.handle));
       cudaError_t behind = chunks > 0 ? cudaErrorNotReady : cudaSuccess;
       while (behind == cudaErrorNotReady && !halted()) {
@@ -584,7 +587,7 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
     }
     Tell(*watch, until, told, stopped);
     HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", *stopped || progress_.host()->halt != 0));
-    // No rank was lost so far, so the device's work before this point, which was waited for above, is good.
+    // No rank has been lost so far, so the device's work up to the point that was waited for above is good.
     if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Confirm(confirmed));
   }
   Result<RunState> state = ReadState();
@@ -606,7 +609,7 @@ Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t unt
   return RunOn(epoch, from, until, watch);
 }
 
-// Runs steps from the state as it is.
+// Runs the steps from the present state on.
 Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
   StepsOnDevice result;
   result.done = from;
@@ -614,7 +617,7 @@ Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until,
   while (result.done < until && !result.stopped) {
     HONE_ASSIGN_OR_RETURN(RunState state, RunReplays(result.done, until, watch, &told, &result.stopped));
     result.done = state.trained_steps;
-    // One rank may have met the batch that does not fit before the others know of it.
+    // A rank may have met the batch that does not fit before the others know of it, so the ranks agree.
     HONE_ASSIGN_OR_RETURN(const bool halted, AnyRank("a batch that does not fit", state.halt != 0));
     if (state.failure == kNoFailure && halted && result.done < until && !result.stopped) {
       ++result.larger;

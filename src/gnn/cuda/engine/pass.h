@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a model on the GPU in one mode, training or evaluation, with that mode's seeds, fanouts and buffers.
+// Runs a model on the GPU in one mode, training or evaluation, with the seeds, fanouts and buffers of that mode.
 //
-// A CUDA-graph replay is one step or a few steps. Each step computes on one batch, gathers the outermost hop of the
-// next batch, whose inner hops are drawn, and draws the batch after that. With three buffers neither the chain of small
-// drawing kernels nor the outermost hop delays the compute. Steps run in the envelope of observed batches; the device
-// detects a batch that does not fit, the replays behind it do nothing, and the batch is repeated in the worst-case
-// envelope.
+// A CUDA-graph replay does one step or a few. Each step computes on one batch, gathers the outermost hop of the next
+// batch, whose inner hops are drawn already, and draws the batch after that. With three buffers, neither the chain of
+// small drawing kernels nor the outermost hop delays the compute. Steps run in the envelope of observed batches. If a
+// batch does not fit it, the device detects this, the replays behind the batch do nothing, and the batch is repeated in
+// the worst-case envelope.
 //
-// Where rows come from the host (staging_kernels.h), there is one more buffer, because a batch waits for its rows:
-// while one batch is computed, the next is gathered, the rows of the one after that are copied, and one more is
-// sampled. The bus stays busy, and a replay takes as long as the longest of these.
+// If rows are staged (staging_kernels.h), there is one more buffer, because a batch waits for its rows: while one batch
+// is computed, the next is gathered, the rows of the one after that are copied, and one more is sampled. The bus stays
+// busy, and a replay takes as long as the longest of these.
 //
 // A step of several shards computes this rank's shards one after the other in the same buffers, adds them up
-// (step_sum.h), and updates once; a shard that does not fit undoes the whole step, on every rank. Ranks must enqueue
-// the same replays, because each replay waits for all ranks: no rank stops on its own, and after each chunk of replays
+// (step_sum.h), and updates once. A shard that does not fit undoes the whole step, on every rank. Ranks must enqueue
+// the same replays, because each replay waits for all ranks. So no rank stops on its own: after each chunk of replays
 // the hosts agree whether to go on.
 #pragma once
 
@@ -40,8 +40,8 @@ struct PassOptions {
   std::vector<int32_t> fanouts;
   int32_t batch = 1024;  // seeds per shard
   bool trains = false;   // false: inference, seeds in the given order
-  int32_t shards = 1;    // per step
-  // With several ranks: their hosts' communicator and their GPUs' exchange, borrowed; null for one rank.
+  int32_t shards = 1;    // shards of a step, on all ranks together
+  // The communicator of the ranks' hosts and the exchange of their GPUs, borrowed; both null for one rank.
   Communicator* ranks = nullptr;
   GradientExchange* exchange = nullptr;
   std::vector<float> class_weights;  // empty: all weights are 1
@@ -57,7 +57,7 @@ class FedBatch;  // feed.h
 
 class Pass {
  public:
-  // Batches in flight, including the one that is computed, where no rows are staged.
+  // The number of batches in flight, including the one that is computed, if no rows are staged.
   static constexpr int kBuffers = 3;
 
   // `context` and `plan` are borrowed.
@@ -66,40 +66,43 @@ class Pass {
 
   Status Make(std::span<const NodeId> seeds);
   uint32_t steps() const { return steps_; }
-  // Runs a whole epoch, counted from its beginning; in inference, part `part` of its steps.
+  // Runs a whole epoch, with sums from zero; in inference, part `part` of its steps.
   Result<EpochOnDevice> RunEpoch(uint32_t epoch, EvaluationPart part = {});
   // Runs steps from … until - 1 of an epoch, whose sums continue. `watch` may be null.
   Result<StepsOnDevice> RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch);
-  // Does the same for batches that come from the host (pass_fed.cc).
+  // Do the work of RunEpoch and RunSteps with batches that come from the host (pass_fed.cc).
   Result<FedEpoch> RunFed(uint32_t epoch, HostFeed& feed);
   Result<FedSteps> RunFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch, HostFeed& feed);
   Status SetProgress(const TrainingProgress& progress);
   Status SetTableTag(uint32_t tag);
-  // On rank 0 of several: returns the state after some completed step of the latest RunSteps, from host memory without
-  // reading the device. `step`: how many steps of the epoch are completed in it. kUnavailable if there is none.
+  // Copies to `model` and `optimizer` the state after some completed step of the latest RunSteps, from host memory and
+  // without reading the device; only on rank 0 of several. *step: the number of the epoch's completed steps.
+  // kUnavailable if there is no such state.
   Result<TrainingProgress> LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) const;
   Result<TrainingProgress> Progress();
-  // Samples a step and does nothing else.
+  // Samples a step without computing it.
   Result<NeighborSample> SampleStep(uint32_t epoch, uint32_t step);
-  // Runs one step in the worst-case envelope and returns its mean loss. `update`: whether parameters are updated.
+  // Runs one step in the worst-case envelope and returns its mean loss. `update` says whether parameters are updated.
   Result<double> OneStep(uint32_t epoch, uint32_t step, bool update);
   const DeviceArray<int32_t>& predictions() const { return predictions_; }
 
  private:
-  // Buffers and captured steps for batches of one envelope.
+  // The largest number of batches in flight, which is that of runs with staging.
   static constexpr int kMostBuffers = DeviceGraph::kStagingSets;
+  // The buffers and captured steps for batches of one envelope.
   struct Bucket {
     Envelope envelope;
     std::unique_ptr<Program> program;
-    std::array<BatchBuffers, kMostBuffers> batches;  // buffers() of them are used
+    std::array<BatchBuffers, kMostBuffers> batches;  // the first buffers() are used
     DeviceArray<float> logits, row_loss;
     DeviceArray<int32_t> row_correct;
     DeviceArray<unsigned char> grad_logits;
-    GraphExec ahead;                              // prologue: prepares the first replay's batches; unused when staging
-    std::array<GraphExec, kMostBuffers> replays;  // replay i begins with the batch in buffer i
-    std::array<GraphExec, kMostBuffers> several;  // the same for steps_together() steps in one graph
+    GraphExec ahead;  // prepares the batches that the first replay expects; unused with staging
+    std::array<GraphExec, kMostBuffers> replays;  // one step that begins with the batch in buffer i
+    std::array<GraphExec, kMostBuffers> several;  // steps_together() steps that begin with the batch in buffer i
   };
-  // Between two replays, device and bus wait for the next replay's first kernels; within one replay they do not.
+  // Returns how many steps a larger replay does. Between two replays, device and bus wait for the next replay's first
+  // kernels; within one replay they do not.
   uint32_t steps_together() const { return stages_ ? 8 : 4; }
 
   Status MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& bucket);
@@ -127,7 +130,7 @@ class Pass {
   int BatchOf(uint32_t step) const {
     return static_cast<int>(step * static_cast<uint32_t>(local_shards()) % static_cast<uint32_t>(buffers()));
   }
-  // Batches in flight, including the one that is computed.
+  // Returns the number of batches in flight, including the one that is computed.
   int buffers() const { return stages_ ? kMostBuffers : kBuffers; }
   bool sums() const { return options_.shards > 1; }
   bool keeps_copies() const { return options_.ranks != nullptr && options_.ranks->rank() == 0; }
@@ -148,21 +151,22 @@ class Pass {
   const ModelPlan& plan_;
   const PassOptions options_;
   uint32_t steps_ = 0;
-  bool stages_ = false;  // rows that are not in the cache are copied ahead
+  bool stages_ = false;  // rows that are not in the cache are copied before they are read
   BatchSource source_;
   DeviceArray<int32_t> predictions_;
   DeviceArray<RunState> state_;
   DeviceArray<float> class_weights_;
   DeviceArray<double> norm_partials_;
-  StepSum sum_;          // used where a step has several shards
-  Snapshots snapshots_;  // with several ranks, on rank 0, which saves
+  StepSum sum_;          // used if a step has several shards
+  Snapshots snapshots_;  // used on rank 0 of several, which saves
   MappedValue<HostProgress> progress_;
-  // The step's compute; and for the next batches: the chain of draws, their structure, the outermost hop, misses,
-  // copies.
+  // main_ has the step's compute. The others work for the next batches: side_ has the chain of draws, structure_ the
+  // inner hops' structure, outermost_ the outermost hop, collects_ the collection of misses, copies_ the copies of
+  // misses.
   Stream main_, side_, structure_, outermost_, collects_, copies_;
   Event fork_, join_, fork_sample_, join_sample_;
-  std::array<Event, 2> drawn_, copied_, whole_, computed_;  // for the batches in flight in EnqueueSteps
-  std::array<Event, 2> behind_;  // chunks of replays that an observed run enqueues ahead
+  std::array<Event, 2> drawn_, copied_, whole_, computed_;  // EnqueueSteps: progress of the latest two steps
+  std::array<Event, 2> behind_;                             // ends of the latest two chunks of replays
   Bucket small_, large_;
 };
 

@@ -3,7 +3,7 @@
 //
 // Runs steps of batches that the host prepared (feed.h): the pass's compute without its sampling.
 //
-// Nothing is captured here: the host prepares and copies a hundred megabytes per batch, next to which launches cost
+// Nothing is captured here. The host prepares and copies a hundred megabytes per batch, next to which launches cost
 // little. A batch's sizes are known when it arrives, so each step takes the envelope that holds it and none is
 // repeated.
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Held {
 
 }  // namespace
 
-// Enqueues local shard `shard` of a step, and the update after the last one. Shards of one step may take different
+// Enqueues local shard `shard` of a step, and after the last shard the update. The shards of a step may take different
 // envelopes.
 Status Pass::EnqueueFed(Bucket& bucket, FedBatch& fed, int shard) {
   BatchBuffers& buffers = bucket.batches[0];
@@ -49,7 +49,8 @@ Status Pass::EnqueueFed(Bucket& bucket, FedBatch& fed, int shard) {
   return shard + 1 < local_shards() ? Status::Ok() : EnqueueUpdate(bucket, 0, true, main_.handle);
 }
 
-// Runs from the state as it is. As in RunReplays, ranks enqueue the same steps, and agree after each chunk to go on.
+// Runs the steps from the present state on. As in RunReplays, ranks enqueue the same steps, and agree after each chunk
+// to go on.
 Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch, HostFeed& feed) {
   FedSteps result;
   result.steps.done = from;
@@ -108,7 +109,7 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
       if (keeps_copies()) {
         HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
       }
-      // Once ranks agree that none was lost, the work that all of them have done is good.
+      // Work that all ranks have done is good, once they agree that none was lost.
       while (options_.ranks != nullptr && !held.empty()) HONE_RETURN_IF_ERROR(let_go());
       tell();
       HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", stopped || progress_.host()->halt != 0));
@@ -120,7 +121,7 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
     return Status::Ok();
   };
   const Status ran = run();
-  (void)cudaDeviceSynchronize();  // also waits for copies, where something failed on the way
+  (void)cudaDeviceSynchronize();  // after an error, copies may still be in flight
   held.clear();
   if (!ran.ok()) {
     feed.Stop();

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests steps of several virtual shards on one GPU: every model follows the CPU's trainer with the same shards,
-// whatever their number; an envelope that is too small loses nothing; class weights and clipping match the CPU's; and
-// the table that finds duplicates is cleared before its tags repeat.
+// Tests steps of several virtual shards on one GPU. Every model follows the CPU's trainer with the same shards,
+// whatever their number. An envelope that is too small loses nothing. Class weights and clipping match the CPU's. The
+// node table is cleared before its tags repeat.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -81,8 +81,8 @@ class ShardsOnGpu : public testing::Test {
   Ran OnCpu() const { return RunAll(MakeTrainer(graph_, model_, train_, {.threads = 1})); }
   Ran OnGpu() const { return RunAll(MakeGpuTrainer(graph_, model_, train_, {}, gpu_)); }
 
-  // Compares losses and running statistics to rounding, but not weights: where a gradient is only rounding, Adam makes
-  // full steps of it.
+  // Compares losses and running statistics to rounding. Weights are not compared, because Adam makes full steps of
+  // gradients that are only rounding.
   static void ExpectSame(const Ran& mine, const Ran& theirs) {
     ASSERT_EQ(mine.losses.size(), theirs.losses.size());
     for (size_t s = 0; s < mine.losses.size(); ++s) {
@@ -114,7 +114,7 @@ class ShardsOnGpu : public testing::Test {
 
 TEST_F(ShardsOnGpu, EveryModelFollowsTheCpusWithAnyNumberOfShards) {
   for (const char* kind : {"sage", "gat", "gin", "sage-ri"}) {
-    for (const int shards : {2, 3, 4}) {  // 3: steps begin in any buffer, and the summation tree is lopsided
+    for (const int shards : {2, 3, 4}) {  // with 3, steps begin in any buffer, and the summation tree is lopsided
       SCOPED_TRACE(std::string(kind) + " with " + std::to_string(shards) + " shards");
       model_.kind = kind;
       train_.shards = shards;
@@ -126,7 +126,7 @@ TEST_F(ShardsOnGpu, EveryModelFollowsTheCpusWithAnyNumberOfShards) {
 TEST_F(ShardsOnGpu, AShardMayHaveNoSeed) {
   train_.shards = 5;
   train_.batch = 17;
-  ASSERT_EQ(graph_->train_nodes().size() % (5 * 17), 3u);  // seeds of the last step
+  ASSERT_EQ(graph_->train_nodes().size() % (5 * 17), 3u);  // number of seeds in the last step
   for (const char* kind : {"sage", "gat", "gin", "sage-ri"}) {
     SCOPED_TRACE(kind);
     model_.kind = kind;
@@ -183,7 +183,7 @@ TEST_F(ShardsOnGpu, ATagThatComesAgainFindsNothingOfItsFirstTime) {
   const GpuEngineOptions options = Engine();
   const auto engine = MakeGpuEngine(*graph_, *model, options).value();
   const auto other = MakeGpuEngine(*graph_, *model, options).value();
-  // Uses the tags from 1 on, and then the same tags again after the wrap.
+  // Uses the tags from 1 on, and the same tags again after they have wrapped around.
   ASSERT_TRUE(engine->TrainEpoch(0).ok());
   ASSERT_TRUE(other->TrainEpoch(0).ok());
   for (const uint32_t tag : {0xffffffffu, 0xfffffffdu, (1u << 30) - 2}) {

@@ -79,7 +79,7 @@ Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& 
 // ChangeStorage does the same for a `device` that has the graph already, with features in device or host memory.
 // Features move to host memory, and a new cache replaces the old one. kInvalidArgument for tiers other than kCached.
 // CheckStorageChange makes those checks that need no device.
-Status CheckStorageChange(const FeatureStorage& storage);  // the checks that are possible beforehand
+Status CheckStorageChange(const FeatureStorage& storage);
 Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                    DeviceGraph& device);
 
