@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chromium without a window, driven over the pipe of its DevTools protocol; nothing but Python's library is needed."""
+"""Drives Chromium without a window, over the pipe of its DevTools protocol. Needs only Python's standard library."""
 import json
 import os
 import select
@@ -11,7 +11,7 @@ import time
 
 
 def find():
-    """The path of a Chromium or Chrome on this machine, or None."""
+    """Returns the path of a Chromium or Chrome on this machine, or None."""
     for name in (os.environ.get("HONE_CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"):
         path = name and shutil.which(name)
         if path:
@@ -20,7 +20,7 @@ def find():
 
 
 class Browser:
-    """One page in one browser. `complaints` collects what its console and its security policy said."""
+    """One page in one browser. `complaints` collects the messages of its console and of its security policy."""
 
     def __init__(self, program):
         self.profile = tempfile.mkdtemp(prefix="hone-browser-")
@@ -28,7 +28,7 @@ class Browser:
         self.back, to_write = os.pipe()
 
         def pipes():
-            # The protocol's pipe is descriptors 3 and 4 by convention; both are first copied out of its way.
+            # The protocol's pipe is descriptors 3 and 4 by convention. Both ends are first copied to other numbers.
             a, b = os.dup(to_read), os.dup(to_write)
             os.dup2(a, 3)
             os.dup2(b, 4)

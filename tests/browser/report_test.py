@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`hone report --serve` in a real browser: the page follows a run that is under way, obeys keys, fits a phone.
+"""Tests `hone report --serve` in a real browser: the page follows a running run, obeys keys, fits a phone.
 
-Usage: report_test.py HONE [FOLDER]; pictures of the pages go to FOLDER. Exits with 77 where there is no Chromium.
+Usage: report_test.py HONE [FOLDER]; pictures of the pages go to FOLDER. Exits with 77 if there is no Chromium.
 """
 import json
 import os
@@ -15,7 +15,7 @@ import devtools
 
 
 def contrast(first, second):
-    """WCAG's contrast of two colours as browsers write them: rgb(1, 2, 3)."""
+    """Returns WCAG's contrast of two colours in the form that browsers write: rgb(1, 2, 3)."""
     def luminance(colour):
         parts = [int(p) / 255 for p in colour[colour.index("(") + 1:-1].split(",")[:3]]
         linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
@@ -34,7 +34,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         store = os.path.join(folder, "runs.sqlite")
-        # The model answers once the page follows the run, however long Chromium takes to begin.
+        # The model answers only when the page follows the run, however long Chromium takes to start.
         model, followed = os.path.join(folder, "model.py"), os.path.join(folder, "followed")
         with open(model, "w", encoding="utf-8") as f:
             f.write(f"""
@@ -47,7 +47,7 @@ print(open({kernel!r}).read())
                                 "--attempts", "1", "--no-seed-sweep", "--store", store],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         server = None
-        for _ in range(300):  # the run's first event
+        for _ in range(300):  # wait for the run's first event
             if run.poll() is not None:
                 print("The run ended before it could be followed:", run.stderr.read())
                 return 1
@@ -70,7 +70,7 @@ print(open({kernel!r}).read())
             browser.value("document.querySelector('details.node').open = true")
             open(followed, "w").close()
             browser.until("document.getElementById('status').textContent.startsWith('The run has ended')", 400)
-            assert run.wait(60) == 1, run.stderr.read()  # nothing faster than the seed was found
+            assert run.wait(60) == 1, run.stderr.read()  # status 1: nothing faster than the seed was found
             assert browser.value("window.sameDocument"), "the page was loaded anew"
             assert browser.value("document.querySelectorAll('details.node').length") > nodes
             assert browser.value("document.getElementById('node-0').open"), "an unfolded node was folded up"
@@ -82,7 +82,7 @@ print(open({kernel!r}).read())
             browser.key("k")
             assert browser.value("document.activeElement.closest('details').id") == "node-0"
             browser.key("o")
-            # A key that is pressed before the page's script has run would be lost, so the whole page is waited for.
+            # A key pressed before the page's script has run would be lost, so the test waits for the whole page.
             browser.until("location.pathname === '/node/0' && document.readyState === 'complete'")
             assert browser.value("document.getElementById('source') !== null")
             browser.key("u")

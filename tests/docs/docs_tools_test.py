@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The instruments that hold the documents to the truth find what they are for: tutorial.py and tools/site."""
+"""Tests the tools that check the documents, tutorial.py and tools/site: each finds the faults that it is for."""
 import importlib.machinery
 import importlib.util
 import pathlib

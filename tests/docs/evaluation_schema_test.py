@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/formats/evaluation.schema.json describes evaluations: evaluation_schema_test.py HONE.
+"""Tests that docs/formats/evaluation.schema.json describes evaluations: evaluation_schema_test.py HONE.
 
-Its fields are those of src/tuner/core/evaluation_fields.h, struct by struct; the example of docs/evaluation-json.md, the evaluations on GPUs
-that benchmarks/results holds, and what HONE prints for a right, a wrong and a broken candidate fit it; and what does not fit is found.
+The schema has the fields of src/tuner/core/evaluation_fields.h, struct by struct. Three kinds of evaluations fit it: the example of
+docs/evaluation-json.md, those on GPUs in benchmarks/results, and those that HONE prints for a right, a wrong and a broken candidate.
+Evaluations with a fault do not fit.
 """
 import json
 import os
@@ -24,7 +25,7 @@ def is_a(value, kind):
 
 
 def misfits(schema, value, where="evaluation"):
-    """Where the value does not fit the part of JSON Schema 2020-12 that the file uses."""
+    """Returns the places where a value does not fit a schema, in the part of JSON Schema 2020-12 that the file uses."""
     if "$ref" in schema:
         schema = SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")]
     kinds = schema.get("type", [])

@@ -3,15 +3,15 @@
 """Runs a tutorial from its own page: tutorial.py PAGE BIN, with the programs in BIN.
 
 In a new folder, in the order of the page:
-  * a block of code behind a line that ends with "`NAME`:" is written to the file NAME;
+  * a block of code after a line that ends with "`NAME`:" is written to the file NAME;
   * a ```sh block is run by bash, which stops at the first command that fails;
-  * a ```text block behind one is what the block printed, by line and in order. "..." stands for anything: within a line,
-    and as a line for any lines. Blanks count as one, and a number with a decimal point may be off by a tenth: times are
-    modelled, and the last digits of a training's figures differ between kinds of CPU. An accuracy in percent may be off by
-    three quarters of a point: a tenth of it would hide most changes of a model.
-tutorial.py --parse PAGE BIN only has the programs parse the commands of every ```sh block (`PROGRAM __parse`). PAGE may be a
-folder: then the commands of all pages in it are parsed, those of blocks without a language and of ```console blocks too.
-Prints the processor time that the commands took, and ends with status 1 where the page and the programs disagree.
+  * a ```text block after a ```sh block shows what that block printed, line by line and in order. "..." stands for any text within
+    a line, and as a line of its own for any lines. Several blanks equal one, and a number with a decimal point may be off by a
+    tenth: times are modelled, and the last digits of a training's figures differ between kinds of CPU. An accuracy in percent may
+    be off by three quarters of a point, because a tenth of it would hide most changes of a model.
+tutorial.py --parse PAGE BIN only has the programs parse the commands of every ```sh block (`PROGRAM __parse`). If PAGE is a
+folder, the commands of all pages in it are parsed, also in ```console blocks and in blocks without a language.
+Prints the processor time that the commands took, and ends with status 1 if the page and the programs disagree.
 """
 import os
 import pathlib
@@ -26,7 +26,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 
 
 def blocks(page):
-    """(line, language, code, the text line before it) of each block of the page."""
+    """Returns (line, language, code, the text line before it) for each block of the page."""
     for found in BLOCK.finditer(page):
         before = page[:found.start()].rstrip().rsplit("\n", 1)[-1]
         yield page.count("\n", 0, found.start()) + 1, found.group(1), found.group(2), before
@@ -36,7 +36,7 @@ DECIMAL = r"(\d+\.\d+)"
 
 
 def agrees(line, printed):
-    """Whether a printed line is what the page shows."""
+    """Returns whether a printed line fits the line that the page shows."""
     shown = " ".join(line.split())
     parts = re.split(rf"(\.\.\.)|{DECIMAL}", shown)  # text, dots or None, number or None, text, ...
     pattern = "".join(re.escape(part) if i % 3 == 0 else ".*" if part == "..." else DECIMAL if part else "" for i, part in enumerate(parts))
@@ -47,9 +47,9 @@ def agrees(line, printed):
 
 
 def missing_line(excerpt, output):
-    """The first line of the excerpt that the output lacks; None where all stand there in order."""
+    """Returns the first line of the excerpt that the output lacks; None if it has all lines in order."""
     printed = [" ".join(line.split()) for line in output.splitlines()]
-    at, free = 0, True  # free: lines may be passed over before the next one
+    at, free = 0, True  # free: any lines of the output may come before the next one
     for line in excerpt.splitlines():
         if line.strip() == "...":
             free = True
@@ -67,7 +67,7 @@ def missing_line(excerpt, output):
 
 
 def commands(code):
-    """The commands of a block, a line each, with lines joined that end in a backslash or within quotes."""
+    """Returns the commands of a block. Lines that end in a backslash or within quotes are joined with the next."""
     text = ""
     for line in code.replace("\\\n", " ").splitlines():
         text += line + "\n"
@@ -83,7 +83,7 @@ def commands(code):
 
 
 def shown_commands(language, code):
-    """The text of a block without what is no command of hone or hone-gnn: output, and options that are listed."""
+    """Returns only the commands of hone and hone-gnn in a block, without output and lists of options."""
     if language == "sh":
         return code
     prompt = "$ " if language == "console" else ""
@@ -115,7 +115,7 @@ def parse(path, page, programs, must_have_commands=True):
 
 
 def parse_pages(path, programs):
-    """Parses a page, or all pages of a folder. Returns what is wrong."""
+    """Has the commands of a page, or of all pages of a folder, parsed. Returns what is wrong."""
     pages = sorted(pathlib.Path(path).rglob("*.md")) if os.path.isdir(path) else [pathlib.Path(path)]
     wrong, commands_parsed = [], 0
     for page in pages:

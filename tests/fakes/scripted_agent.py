@@ -1,24 +1,24 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A coding agent that follows a script: it reaches the judge as real ones do, by the server that mcp.json names.
+"""Imitates a coding agent that follows a script. It reaches the judge as real agents do, by the server that mcp.json names.
 
     python3 scripted_agent.py STEP [STEP ...]
 
-Each STEP is done in turn, in the agent's folder:
+The steps are done in order, in the agent's folder:
     speed:N        hand in the seed with the mark "// SPEED N" (a scripted device takes N us for it)
     file:PATH      hand in this file
     wrong          hand in the seed with a mark that makes a scripted device find it wrong
     unreadable     hand in a file without a launch plan
     slowly:N       as speed:N, but do not wait in the call, and ask for the verdict until it is there
-    refused        hand a version in and expect a refusal; its words go to refused.txt
-    garbage        write bytes that are no messages to the server and to the run's socket
-    clutter        leave a half-written file of its own, and README.md emptied
+    refused        hand in a version and expect a refusal, whose text goes to refused.txt
+    garbage        send bytes that are no message to the server and to the run's socket
+    clutter        leave a half-written file of its own, and an empty README.md
     note           write the folder's listing and the README's first line to seen.txt
-    once:STEP      the step, if this agent was never started here before
+    once:STEP      do the step only if this agent was never started in this folder before
     die            end by SIGKILL
     fail           end with status 7 and a sentence on standard error
     hang           do nothing for an hour
-Ends with status 0 after the last step. Needs the standard library alone.
+Ends with status 0 after the last step. Needs only the standard library.
 """
 import json
 import os
@@ -91,7 +91,7 @@ def garbage(judge):
             link.sendall(data)
             link.shutdown(socket.SHUT_WR)
             say("the socket answers " + link.recv(65536).decode()[:60].strip())
-    # What was no message was answered as an error or passed over; the next call is served as ever.
+    # Bytes that were no message got an error or no answer; the next call is served as usual.
     assert "introduction" in judge.call("task", {})["structuredContent"]
 
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The files of examples/cluster, without a cluster: the commands that Slurm and Kubernetes would start are started here.
+"""Tests the files of examples/cluster without a cluster: this test starts the commands that Slurm and Kubernetes would start.
 
     python cluster_test.py HONE SOURCE
 
-examples/cluster/try-slurm runs the array on a real Slurm. Skipped (status 77) where there is no Redis.
+examples/cluster/try-slurm runs the array on a real Slurm. Skipped (status 77) if there is no Redis.
 """
 import json
 import os
@@ -52,7 +52,7 @@ class AnArrayOfWorkers(unittest.TestCase):
         self.folder.cleanup()
 
     def start(self, **more):
-        """What slurmd does with a batch script: its own shell, the job's environment."""
+        """Starts a batch script as slurmd does: in a shell of its own, with the job's environment."""
         environment = dict(self.environment, HONE_QUEUE=self.queue, SLURM_ARRAY_TASK_ID="0", **more)
         return subprocess.Popen(["/bin/bash", os.path.join(CLUSTER, "hone-worker.sbatch")], env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True)
@@ -70,7 +70,7 @@ class AnArrayOfWorkers(unittest.TestCase):
         while len(self.seen()["workers"]) < 2 and time.monotonic() < until:
             time.sleep(0.1)
         self.assertEqual(len(self.seen()["workers"]), 2)
-        # `exec` has made the program the batch shell, so that Slurm's signal reaches it.
+        # By `exec` the program has replaced the batch shell, so that Slurm's signal reaches it.
         preempted.send_signal(signal.SIGTERM)
         said, _ = preempted.communicate(timeout=120)
         self.assertEqual(preempted.returncode, 0, said)
@@ -88,7 +88,7 @@ class AnArrayOfWorkers(unittest.TestCase):
 
 
 class AServerWithUsers(unittest.TestCase):
-    """examples/cluster/redis.conf with the rules of `hone rights`, on other paths and another port."""
+    """Returns examples/cluster/redis.conf with the rules of `hone rights`, with other paths and another port."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -158,7 +158,7 @@ class AServerWithUsers(unittest.TestCase):
                              "--device", self.address("alice"))
             self.assertEqual(seed.returncode, 2)
             self.assertIn("a queue's worker draws the seed", seed.stderr)
-            # Everything is there again after a restart, and the worker has waited.
+            # After a restart all data is there again, and the worker has waited for it.
             self.stop()
             time.sleep(1)
             self.start()
@@ -187,7 +187,7 @@ class TheFiles(unittest.TestCase):
         known = subprocess.run([HONE, "worker", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
         for option in [word for word in words if word.startswith("--")]:
             self.assertIn(option, known)
-        # The address is read before anything is connected, so a wrong one would be refused by name.
+        # The address is parsed before the worker connects, so a wrong one would be refused with its name.
         address = re.sub(r"@\w+/", "@127.0.0.1:1/", words[words.index("--queue") + 1], count=1)
         done = subprocess.run([HONE, "worker", "--queue", address, "--device", "sim"], stderr=subprocess.PIPE, text=True)
         self.assertIn("cannot be reached", done.stderr)

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of TileLang, CuTe DSL and Helion as candidates.
+"""Tests kernels of TileLang, CuTe DSL and Helion as candidates.
 
     python exporters_test.py HONE SOURCE
 
-What reads a compiler's output is tried on output as these compilers write it, without them. Where one of them is installed, a kernel is compiled as well,
-without a GPU, and read by the program.
+The readers of a compiler's output are tested on stored output of these compilers. If one of them is installed, it also compiles a kernel,
+without a GPU, which the program reads.
 """
 import importlib.util
 import json
@@ -43,7 +43,7 @@ def installed(name):
 
 
 def evaluate(path, task="relu"):
-    """The program's evaluation of the candidate on the simulated GPU, which reads it and judges no machine code."""
+    """Returns the evaluation of the candidate by the program on the simulated GPU, which reads machine code but cannot run it."""
     ran = subprocess.run([HONE, "eval", task, path, "--device", "sim", "--json"], capture_output=True, text=True, cwd=SOURCE)
     if not ran.stdout:
         raise AssertionError(ran.stderr)
@@ -116,7 +116,7 @@ class OfHelion(InAFolder):
 
     @unittest.skipUnless(installed("helion"), "Helion is not installed")
     def test_a_kernel_is_compiled_and_read(self):
-        # Helion reads a kernel's source from its file.
+        # Helion reads a kernel's source from a file, so it is written to one.
         path = os.path.join(os.path.dirname(self.path), "relu_of_helion.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write("import torch, helion, helion.language as hl\n\n@helion.kernel(static_shapes=False)\ndef relu(x: torch.Tensor) -> torch.Tensor:\n"

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for `hone mcp` where a test needs a fault: the candidate's text says what happens to it.
+"""Imitates `hone mcp` with faults: the candidate's text says what happens when it is judged.
 
     python fake_mcp_server.py FOLDER mcp …
 
-FOLDER counts how often a candidate was begun, over all processes.
+FOLDER holds how often each candidate's judgement was begun, over all processes.
 """
 import json
 import os
@@ -14,7 +14,7 @@ import time
 
 
 def begun(folder, source):
-    """How often this candidate was begun before; counts this time."""
+    """Returns how often the judgement of this candidate was begun before, and counts this time."""
     path = os.path.join(folder, source.split()[0].replace("/", "_"))
     with open(path, "a") as file:
         file.write("x")

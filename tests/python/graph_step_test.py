@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Steps over padded batches, and what is said of models that cannot take them. Needs torch and torch_geometric; tests/python/pyg_run
-finds them. On the CPU nothing is captured: the padded batches, the choice of an envelope and the probe are the same there.
+"""Tests steps over padded batches, and the errors for models that cannot use them. Needs torch and torch_geometric, which
+tests/python/pyg_run finds. On the CPU nothing is captured, but the padded batches, the choice of an envelope and the probe are the same.
 """
 import copy
 import os
@@ -33,7 +33,7 @@ def loader(**more):
 
 
 class Model(torch.nn.Module):
-    """Convolutions with a normalization between them, trimmed layer by layer."""
+    """A model of convolutions with a normalization between them, trimmed layer by layer."""
 
     def __init__(self, layer=nn.SAGEConv, norm=torch.nn.LayerNorm, trimmed=True, dropout=0.0):
         super().__init__()
@@ -59,7 +59,7 @@ class APaddedBatch(unittest.TestCase):
         envelope = Envelope.of(64, [(one.num_sampled_nodes, one.num_sampled_edges) for one in batches], 1.0)
         padded = PaddedBatch(envelope, batches[0], ["x", "y"], ["edge_attr"])
         address = padded.data.x.data_ptr()
-        for batch in batches:  # the last is a short one, behind full ones
+        for batch in batches:  # the last batch is short, the others are full
             self.assertTrue(envelope.holds(batch))
             padded.fill(batch)
             padded.mark_nodes(batch)
@@ -74,7 +74,7 @@ class APaddedBatch(unittest.TestCase):
             self.assertEqual(int((~padding).sum()), batch.num_edges)
             self.assertTrue(torch.equal(ends[0, padding], ends[1, padding]))
             self.assertTrue((ends[1].diff() >= 0).all())
-            # A layer of a trimmed model has the edges of some hops and the nodes that they join.
+            # A layer of a trimmed model uses the edges of some hops and the nodes that they join.
             for hop, (nodes, edges) in enumerate(zip(envelope.nodes, envelope.edges)):
                 into = ends[1, sum(envelope.edges[:hop]) : sum(envelope.edges[: hop + 1])]
                 self.assertTrue(((into >= sum(envelope.nodes[:hop])) & (into < sum(envelope.nodes[:hop]) + nodes)).all())
@@ -96,7 +96,7 @@ class APaddedBatch(unittest.TestCase):
 
 
 class Steps:
-    """Trains as a loop over the same batches does."""
+    """Expects that training by steps gives what a plain loop over the same batches gives."""
 
     device = None
     more = {}
@@ -161,7 +161,7 @@ class Steps:
                 x, edges, _ = trim_to_layer(1, batch.num_sampled_nodes, batch.num_sampled_edges, x, batch.edge_index)
                 return self.second(x, edges)[: batch.batch_size]
 
-        # Adam would make steps of rounding errors: a bias before a normalization has no gradient.
+        # SGD, because Adam would turn rounding errors into steps: a bias before a normalization has no gradient.
         self.compare(Normalized, lambda parameters: torch.optim.SGD(parameters, lr=0.05))
 
     def test_take_batches_that_no_envelope_holds_and_those_that_a_larger_one_holds(self):

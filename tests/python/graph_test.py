@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""hone.gnn.Graph over the program: graph_test.py HONE_GNN SOURCE. Needs nothing but Python; tensors too where torch is here."""
+"""Tests hone.gnn.Graph, which runs the program: graph_test.py HONE_GNN SOURCE. Needs only Python; tests tensors too if torch is installed."""
 import math
 import os
 import random
@@ -28,7 +28,7 @@ def matrix(code, rows, columns, values):
 
 
 def two_camps(nodes=400, seed=1):
-    """Nodes of two classes, edges within a class, and features that tell little by themselves."""
+    """Returns a graph of two classes with edges only within a class, and features that say little about the class by themselves."""
     drawn = random.Random(seed)
     edges = [(v, (v + 2 * drawn.randrange(nodes // 2)) % nodes) for v in range(nodes) for _ in range(6)]
     x = [drawn.gauss(1.0 if v % 2 else -1.0, 2.0) for v in range(nodes) for _ in range(4)]
@@ -63,7 +63,7 @@ class AGraph(unittest.TestCase):
         opened = Graph.open(self.path, program=PROGRAM)
         self.assertEqual(repr(opened), repr(made))
         self.assertEqual(os.listdir(self.folder), ["camps.graph"], "nothing else is left")
-        # Messages go from the first row to the second: with every edge of node 0 drawn, 1 and 2 are what it hears of.
+        # Messages go from the first row to the second: if every edge of node 0 is drawn, it receives from 1 and 2.
         two = Graph.from_arrays(self.path, matrix("q", 2, 2, [1, 2, 0, 0]), num_nodes=3, program=PROGRAM)
         self.assertEqual((two.num_nodes, two.num_edges, two.num_features, two.num_classes), (3, 2, 0, 0))
         with_reverse = self.make(symmetrize=True, undirected=True, dtype="float16")
@@ -80,7 +80,7 @@ class AGraph(unittest.TestCase):
         self.assertEqual(len(seen), 4)
         self.assertEqual(ended["best_valid"], max(epoch["valid_auc"] for epoch in seen))
         self.assertLess(seen[-1]["loss"], seen[0]["loss"])
-        # Nodes by a mask are those of the split; ids may repeat, and are answered in their order.
+        # A mask selects the nodes of its split. Ids may repeat, and the answers keep their order.
         self.assertEqual(graph.infer(run, full=True, nodes=two_camps()["test_mask"], device="cpu")["accuracy"]["nodes"],
                          graph.infer(run, full=True, nodes="test", device="cpu")["accuracy"]["test"])
         classes = os.path.join(self.folder, "classes.npy")
@@ -169,7 +169,7 @@ class AGraph(unittest.TestCase):
         arrays = two_camps()
         tensors = {key: torch.tensor(value.tolist()) for key, value in arrays.items()}
 
-        class Data(dict):  # what of torch_geometric.data.Data is asked for
+        class Data(dict):  # the part of torch_geometric.data.Data that Graph uses
             num_nodes = 400
             edge_index = property(lambda self: self["edge_index"])
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python client of the judge, against a server with faults and against the program itself.
+"""Tests the Python client of the judge, against a server with faults and against the program itself.
 
     python judge_test.py HONE SOURCE
 """
@@ -19,7 +19,7 @@ import unittest
 HONE, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 sys.path[:0] = [os.path.join(SOURCE, "python"), os.path.join(SOURCE, "examples", "rl")]
 
-# One program under several names, of which a package without the service leaves this one out.
+# Redis under several names: a package without the service lacks the first, but the others are the same program.
 REDIS = next((p for p in ("/usr/bin/redis-server", "/usr/bin/redis-check-rdb", "/usr/bin/valkey-check-rdb") if os.path.exists(p)), None)
 
 import hone
@@ -67,7 +67,7 @@ class AServerWithFaults(unittest.TestCase):
 
         begin = time.monotonic()
         self.assertEqual(len(asyncio.run(many())), 40)
-        self.assertLess(time.monotonic() - begin, 8)  # 40 times 0.3 s one after another would take 12 s
+        self.assertLess(time.monotonic() - begin, 8)  # one after another, the 40 judgements of 0.3 s would take 12 s
 
     def test_a_candidate_whose_server_died_is_judged_by_another(self):
         jobs = [hone.Job("t", f"slow_{i}") for i in range(6)] + [hone.Job("t", "kill_once")]
@@ -176,7 +176,7 @@ class AReward(unittest.TestCase):
 
     def test_counts_every_timed_shape(self):
         reward = hone.Reward(correct=0.2, most_speedup=4)
-        self.assertAlmostEqual(reward(evaluation(speedups=[(2.0, 2.1), (0.4, 0.5)])), 0.2)  # as fast here as slow there
+        self.assertAlmostEqual(reward(evaluation(speedups=[(2.0, 2.1), (0.4, 0.5)])), 0.2)  # the gain in one case equals the loss in the other
         self.assertAlmostEqual(reward(evaluation(speedups=[(4.0, 4.1), None])), 0.2 + 0.8 * 0.5)
 
     def test_pays_for_no_doubtful_modelled_or_weaker_time(self):
@@ -220,7 +220,7 @@ class TheProgram(unittest.TestCase):
             self.judge.eval_now("rellu", seed)
 
     def small_task(self):
-        """relu with its first shape alone, as a task of the root; returns the seed's text."""
+        """Makes a task in the root: relu with its first shape alone. Returns the seed's text."""
         folder, there = os.path.join(self.folder.name, "tasks", "small"), os.path.join(SOURCE, "tasks", "relu")
         os.makedirs(folder)
         for name in ("oracle.cu", "seed.cu"):
@@ -274,7 +274,7 @@ class TheProgram(unittest.TestCase):
             printed = subprocess.run([sys.executable, "-c", example.split("```")[0]], env=environment, stdout=subprocess.PIPE, check=True,
                                      timeout=300).stdout.decode()
             self.assertEqual(printed[:len(begin)], begin)
-        # The reward's command, as it stands there.
+        # The command for the reward is taken from the page.
         command = page[page.index("HONE_DEVICE=sim "):].split("```\n\n")[0].removesuffix("```\n").replace("build/bin/hone", HONE)
         printed = subprocess.run(["/bin/sh", "-c", command], env=environment, cwd=SOURCE, stdout=subprocess.PIPE, check=True, timeout=300).stdout
         self.assertEqual(printed.decode().strip(), "[0.3, 0.0]")
@@ -289,7 +289,7 @@ class TheProgram(unittest.TestCase):
         self.assertEqual(scores, [0.3, 0.0])
         chats = [[{"role": "assistant", "content": answers[1]}]]
         self.assertEqual(reward_functions.grpo_reward(chats, ["relu"]), [0.0])
-        # A bad row costs itself alone, and is told; where nothing can be judged, the batch is no batch of zeros.
+        # A bad row only loses its own reward, with a warning. If no row can be judged, that is an error and not a batch of zeros.
         with self.assertWarnsRegex(UserWarning, "1 of 2 samples could not be judged.*rellu"):
             self.assertEqual(reward_functions.compute_score(["kernels"] * 2, answers[::-1], ["relu", "rellu"]), [0.0, 0.0])
         with self.assertRaises(hone.CallError):

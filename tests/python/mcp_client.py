@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The official client of the Model Context Protocol talks to `hone mcp`.
+"""Talks to `hone mcp` by the official client of the Model Context Protocol.
 
     python mcp_client.py HONE FOLDER
 
-Runs with either generation of the client: 1.x opens a session, 2.x has none. Every answer is checked by the client's own
-types, and structured answers against the tools' output schemas. Works in FOLDER. Ends with status 0, or with a traceback.
+Runs with both generations of the client: 1.x opens a session, 2.x has none. The client's own types check every answer, and
+the tools' output schemas the structured ones. Works in FOLDER. Ends with status 0, or with a traceback.
 """
 import asyncio
 import importlib.metadata
@@ -21,7 +21,7 @@ GENERATION = int(importlib.metadata.version("mcp").split(".")[0])
 
 
 def field(result, one, two):
-    """Version 1 of the client keeps the wire's names, version 2 has Python's."""
+    """Returns a field of a result, which version 1 of the client calls `one` (the protocol's name) and version 2 `two`."""
     return getattr(result, two if hasattr(result, two) else one)
 
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The notebooks of the first hour run, cell by cell: notebooks_test.py HONE_GNN NOTEBOOKS. Needs torch and torch_geometric;
-tests/python/pyg_run finds them. Jupyter is not needed.
+"""Runs the notebooks for the first hour, cell by cell: notebooks_test.py HONE_GNN NOTEBOOKS. Needs torch and torch_geometric,
+which tests/python/pyg_run finds, but not Jupyter.
 """
 import contextlib
 import glob
@@ -48,7 +48,7 @@ class Notebooks(unittest.TestCase):
 
     def test_a_loader_is_swapped_and_the_model_learns(self):
         names, _ = self.run_cells(NAMES[1])
-        self.assertGreater(names["accuracy"], 0.6)  # a quarter by chance
+        self.assertGreater(names["accuracy"], 0.6)  # by chance it would be a quarter
 
     def test_a_step_is_captured_and_a_model_that_mixes_rows_refused(self):
         names, printed = self.run_cells(NAMES[2])
@@ -61,7 +61,7 @@ class Notebooks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    for library in ("HONE_LOADER_LIBRARY", "HONE_CUDA_LOADER_LIBRARY"):  # each notebook runs in a folder of its own
+    for library in ("HONE_LOADER_LIBRARY", "HONE_CUDA_LOADER_LIBRARY"):  # as absolute paths: each notebook runs in a folder of its own
         if library in os.environ:
             os.environ[library] = os.path.abspath(os.environ[library])
     os.environ["PATH"] = os.path.dirname(PROGRAM) + os.pathsep + os.environ["PATH"]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The package as `pip install .` lays it out, made of what is built: package_test.py BUILD SOURCE CMAKE.
+"""Tests the package as `pip install .` lays it out, made from a finished build: package_test.py BUILD SOURCE CMAKE.
 
-Needs neither pip nor the network. What pyproject.toml names is installed into a folder, by CMake's own rules, and used from
-there by a Python that knows nothing of the checkout.
+Needs neither pip nor the network. CMake installs the components that pyproject.toml names into a folder, where a Python that does
+not see the checkout uses them.
 """
 import os
 import re
@@ -27,7 +27,7 @@ class ThePackage(unittest.TestCase):
             cls.components = re.findall(r'"([^"]+)"', re.search(r"^install\.components = \[(.*)\]", file.read(), re.M).group(1))
         for component in cls.components:
             if component == "hone-gnn" and not os.path.exists(os.path.join(BUILD, "bin", "hone-gnn")):
-                continue  # `make test-python` does not build it
+                continue  # `make test-python` does not build this component
             subprocess.run([CMAKE, "--install", BUILD, "--component", component, "--prefix", package], check=True, capture_output=True)
 
     def python(self, code, **more):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The loader and the sampler for PyTorch Geometric. Needs torch and torch_geometric; tests/python/pyg_run finds them."""
+"""Tests the loader and the sampler for PyTorch Geometric. Needs torch and torch_geometric, which tests/python/pyg_run finds."""
 import collections
 import copy
 import gc
@@ -115,25 +115,25 @@ class ABatch(unittest.TestCase):
 
 
 def star(degree, weights=None):
-    """Node 0 receives from 1 … degree."""
+    """Returns a graph in which node 0 has edges from the nodes 1 to degree."""
     edges = torch.stack([torch.arange(1, degree + 1), torch.zeros(degree, dtype=torch.int64)])
     return Data(edge_index=edges, num_nodes=degree + 1, w=torch.ones(degree) if weights is None else torch.tensor(weights))
 
 
 class WhatIsDrawn(unittest.TestCase):
-    """Against the rules of PyTorch Geometric's sampler, worked out: its own needs a library that has no wheel."""
+    """Compares draws with the rules of PyTorch Geometric's sampler, worked out by hand: its own needs a library without a wheel."""
 
     DRAWS = 8000
 
     def assertDistributed(self, draws, expected, critical):
-        """Chi-squared against the probabilities of `expected`; critical: what one draw in a thousand exceeds."""
+        """Tests `counts` against the probabilities `expected` by chi-squared. One right sample in a thousand exceeds `critical`."""
         self.assertLessEqual(set(draws), set(expected), "draws that cannot be")
         total = sum(draws.values())
         statistic = sum((draws[key] - total * p) ** 2 / (total * p) for key, p in expected.items())
         self.assertLess(statistic, critical)
 
     def draws(self, data, seeds=1, **more):
-        """Which sources each of DRAWS batches of node 0 has, in order."""
+        """Counts over DRAWS batches of node 0 which sources a batch has, in the batch's order."""
         made = NeighborLoader(data, input_nodes=torch.zeros(seeds, dtype=torch.int64), batch_size=seeds, generator=torch.Generator().manual_seed(3), **more)
         return collections.Counter(tuple(data.edge_index[0, made(range(seeds)).e_id].tolist()) for _ in range(self.DRAWS))
 
@@ -229,7 +229,7 @@ class AnEpoch(unittest.TestCase):
             first = [batch.n_id.clone() for batch in one]
             other = loader(data, num_neighbors=[2])
             self.assertEqual(made.call_count, 1)
-            data.edge_index[:, :500] = 0  # another graph, in the same memory
+            data.edge_index[:, :500] = 0  # another graph in the same memory must not be taken for the first
             changed = loader(data)
             self.assertEqual(made.call_count, 2)
             data.edge_index = data.edge_index.clone()
@@ -309,7 +309,7 @@ class AnEpoch(unittest.TestCase):
         self.assertEqual([one for batch in again for one in batch.input_id.tolist()], list(share)[: len(again) * 32])
 
     def test_attributes_that_change_are_seen_when_an_epoch_begins(self):
-        # As PyTorch Geometric's example for Reddit does with the loader for its evaluation.
+        # PyTorch Geometric's example for Reddit makes its loader for the evaluation like this.
         data = graph()
         made = loader(copy.copy(data), input_nodes=None, num_neighbors=[-1], shuffle=False)
         self.assertEqual(len(made.dataset), data.num_nodes)
@@ -338,7 +338,7 @@ class ASampler(unittest.TestCase):
 
 
 class CallsAtOnce:
-    """Stands for cuda_batches.Helper, so that calls come in the order of the log."""
+    """Replaces cuda_batches.Helper, so that calls come in the order of the log."""
 
     def ask(self, call):
         call()
@@ -349,8 +349,8 @@ class CallsAtOnce:
 
 
 class EmulatedGpu:
-    """Stands for cuda_batches.Gpu where the library is of the emulated runtime: memory is the host's, and work is done when it is
-    enqueued. Memory is full of garbage when it is allocated."""
+    """Replaces cuda_batches.Gpu for the library on the emulated runtime: memory is the host's and contains garbage when it is
+    allocated, and work is done when it is enqueued."""
 
     log = []
     number, device, stream, sampling_stream = 0, torch.device("cpu"), 0, 0
@@ -404,7 +404,7 @@ LIBRARY = os.environ.get("HONE_CUDA_LOADER_LIBRARY", "")
 
 
 class MadeOnAGpu:
-    """What holds on a GPU and on the emulated one."""
+    """The tests that hold both on a GPU and on the emulated one."""
 
     def assertSame(self, one, other):
         self.assertEqual(set(one.keys()), set(other.keys()))
@@ -491,7 +491,7 @@ class OnAnEmulatedGpu(MadeOnAGpu, unittest.TestCase):
                 depth += (what == "sample") - (what == "take")
                 self.assertGreaterEqual(depth, 0, "a batch's sizes were asked for that is not sampled")
             if 10 <= step < 20:
-                # What is sampled is sampled after what is written, and nothing of it waits for the caller ("fork") but that.
+                # A batch is written before the next one is sampled, and the stream waits for the caller once ("fork").
                 self.assertEqual(log, ["fork", "take", "allocate", "write", "mark", "sample", "join"])
                 self.assertEqual(depth, cuda_batches._AHEAD)
             if step == 0:
@@ -543,7 +543,7 @@ for _name in ("start", "sample", "sample_these", "take", "write"):
 
 @unittest.skipUnless("emulated" in LIBRARY and os.path.exists(LIBRARY), "no library of the emulated runtime is here")
 class OnAnEmulatedGpuByAThread(MadeOnAGpu, unittest.TestCase):
-    """As OnAnEmulatedGpu, with the thread that enqueues the sampling on a GPU."""
+    """Runs the tests on the emulated runtime with a thread of its own that enqueues the sampling, as on a real GPU."""
 
     def setUp(self):
         for patch in (mock.patch.object(cuda_batches, "Gpu", EmulatedGpu), mock.patch.object(cuda_batches, "CudaLoader", OneCallAtATime),
@@ -613,7 +613,7 @@ class OnAGpu(MadeOnAGpu, unittest.TestCase):
         for epoch in range(60):
             for i, batch in enumerate(made):
                 if epoch % 3 == 0 and i == 5:
-                    break  # abandoned
+                    break  # the loop over the loader is left early
             if epoch == 20:
                 before = torch.cuda.memory_reserved()
         self.assertEqual(torch.cuda.memory_reserved(), before)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs from tables with ids of any kind, and from OGB's folders: tables_test.py HONE_GNN SOURCE. Parquet too where pyarrow is here."""
+"""Tests graphs from tables with ids of any kind and from OGB's folders: tables_test.py HONE_GNN SOURCE. Parquet too if pyarrow is installed."""
 import gzip
 import json
 import os

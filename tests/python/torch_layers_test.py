@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hone's convolutions beside PyTorch Geometric's: the same parameters, results and gradients. Needs torch and torch_geometric;
-tests/python/pyg_run finds them. With Triton, its interpreter runs the kernels on the CPU (TRITON_INTERPRET=1), on tiny shapes.
+"""Compares Hone's convolutions with PyTorch Geometric's: parameters, results and gradients are the same. Needs torch and
+torch_geometric, which tests/python/pyg_run finds. With Triton, its interpreter runs the kernels on the CPU (TRITON_INTERPRET=1), on
+tiny shapes.
 """
 import os
 import unittest
@@ -44,7 +45,7 @@ LAYERS = {
 
 
 def graph(nodes=40, targets=None, edges=150, seed=0):
-    """Parallel edges, self-loops, and targets without an edge; in no order."""
+    """Returns unordered edges with parallel ones, self-loops, and targets that have none."""
     generator = torch.Generator().manual_seed(seed)
     targets = nodes if targets is None else targets
     ends = torch.stack([torch.randint(0, nodes, (edges,), generator=generator), torch.randint(0, targets - 3, (edges,), generator=generator)])
@@ -53,7 +54,7 @@ def graph(nodes=40, targets=None, edges=150, seed=0):
 
 
 class Layers:
-    """On a device, by kernels or without."""
+    """Runs the tests on one device, by Hone's kernels or without them."""
 
     device = "cpu"
 
@@ -62,13 +63,13 @@ class Layers:
         one, other = make(ours), make(theirs)
         with torch.no_grad():
             for value in other.parameters():
-                value.add_(0.1 * torch.randn_like(value))  # biases are 0 when they are made
+                value.add_(0.1 * torch.randn_like(value))  # so that the biases are not 0
         found = one.load_state_dict(other.state_dict())
         self.assertEqual((found.missing_keys, found.unexpected_keys), ([], []))
         return one.to(self.device, dtype), other.to(self.device)
 
     def compare(self, one, other, inputs, call_one, call_other, tolerance):
-        """Results, and gradients of inputs and parameters, of one number made of the result."""
+        """Compares the results of two layers, and the gradients that one number made from them has in inputs and parameters."""
         grown = [[value.detach().clone().requires_grad_() for value in inputs] for _ in range(2)]
         found, expected = call_one(one, *grown[0]), call_other(other, *grown[1])
         self.assertEqual(found.shape, expected.shape)
@@ -88,7 +89,7 @@ class Layers:
         x, ends = (one.to(self.device) for one in graph())
         for name, (make, _) in LAYERS.items():
             if name == "GCN, improved":
-                continue  # without weights PyTorch Geometric gives self-loops 1 all the same
+                continue  # if a graph has no weights, PyTorch Geometric still gives self-loops the weight 1
             with self.subTest(name):
                 one, other = self.pair(make)
                 # Sums of tens of float32 products in another order.
@@ -113,7 +114,7 @@ class Layers:
                     with torch.autocast(self.device, torch.bfloat16):
                         return layer(x, ends)
 
-                # As in test_bfloat16. A relu on the other side of 0 would be a difference too, but for the same casts on both sides.
+                # The tolerance is test_bfloat16's. Both sides cast alike, so that no relu lies on the other side of 0.
                 self.compare(one, other, [x], call, call, 4e-2)
                 self.assertTrue(all(value.grad.dtype == torch.float32 for value in one.parameters()))
 
@@ -165,7 +166,7 @@ class Layers:
     def test_weights_of_edges(self):
         x, ends = (one.to(self.device) for one in graph())
         weights = torch.rand(ends.size(1), generator=torch.Generator().manual_seed(3)).to(self.device) + 0.1
-        # Of two self-loops of a node PyTorch Geometric takes either weight.
+        # If a node has two self-loops, PyTorch Geometric takes the weight of either, so only one node has one here.
         ends = ends[:, 4:].contiguous()
         ends[0] = torch.where(ends[0] == ends[1], (ends[0] + 1) % 40, ends[0])
         ends[:, 0] = 7

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""hone.gnn.Trainer, Predictor and ModelSpec over the program: trainer_test.py HONE_GNN SOURCE. Needs nothing but Python. HONE_GNN_TEST_DEVICE=cuda
-trains and predicts on a GPU.
+"""Tests hone.gnn.Trainer, Predictor and ModelSpec, which run the program: trainer_test.py HONE_GNN SOURCE. Needs only Python.
+HONE_GNN_TEST_DEVICE=cuda trains and predicts on a GPU.
 """
 import os
 import signal
@@ -72,9 +72,9 @@ class Objects(unittest.TestCase):
 
     def test_a_predictor_answers_as_inference_does(self):
         predictor = self.predictor()
-        nodes = [(7 * v) % 200 for v in range(150)]  # more than a request has
+        nodes = [(7 * v) % 200 for v in range(150)]  # more nodes than one request holds
         classes = predictor(nodes)
-        # From the same samples.
+        # Rows and classes come from the same samples.
         sampled = predictor.rows(array("q", nodes), full=False, device=DEVICE).tolist()
         self.assertEqual(classes, sampled)
         self.assertEqual(predictor(nodes[3]), classes[3])
@@ -113,7 +113,7 @@ class Objects(unittest.TestCase):
         self.assertEqual(len(predictor([1, 2])), 2, "another process answers")
         before = predictor(5)
         with mock.patch.object(of_trainer.json, "loads", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
-            predictor(4)  # its answer is not taken for the next
+            predictor(4)  # this request's late answer must not be taken for the next one's
         self.assertEqual(predictor(5), before)
 
     def test_a_forked_child_and_what_is_left(self):

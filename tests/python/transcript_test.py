@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The transcript of examples/agent is a dialogue with the server that is built here: its calls are calls of that server's tools,
-its first answers are asked for again, and its last kernel is judged once more.
+"""Tests that the transcript of examples/agent is a dialogue with the server of this build: its calls fit the server's tools, its
+first questions get the same answers again, and its last kernel is judged once more.
 
     python transcript_test.py HONE SOURCE
 """
@@ -38,7 +38,7 @@ class TheTranscript(unittest.TestCase):
 
     @staticmethod
     def key(line):
-        """Requests are numbered by server."""
+        """Returns the key of a request: each server numbers its own requests."""
         return line["server"], line["message"]["id"]
 
     @classmethod

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of Triton as candidates: compiled here, without a GPU, and read by the program itself.
+"""Tests kernels of Triton as candidates: compiled here, without a GPU, and read by the program.
 
     python triton_test.py HONE SOURCE
 
-Ends with 77, and says why, where Triton is not installed.
+Ends with 77, and says why, if Triton is not installed.
 """
 import json
 import os
@@ -27,7 +27,7 @@ def launch(**more):
 
 
 def evaluate(path, task="relu"):
-    """The program's evaluation of the candidate on the simulated GPU, which reads it and judges no machine code."""
+    """Returns the evaluation of the candidate by the program on the simulated GPU, which reads machine code but cannot run it."""
     ran = subprocess.run([HONE, "eval", task, path, "--device", "sim", "--json"], capture_output=True, text=True, cwd=SOURCE)
     if not ran.stdout:
         raise AssertionError(ran.stderr)
@@ -90,7 +90,7 @@ launch_positive = {"grid": ["ceil_div(rows * d, BLOCK)"], "arguments": {"n": "ro
 
 
 class AKernelByItsName(unittest.TestCase):
-    """`hone eval TASK kernel.py::function`, by this Python."""
+    """Runs `hone eval TASK kernel.py::function` with this Python."""
 
     def run_eval(self, text, function="positive", file="kernels.py"):
         with tempfile.TemporaryDirectory() as folder:
