@@ -19,15 +19,16 @@ struct ArgumentLayout {
   std::vector<int64_t> field_offsets;  // kStruct
 };
 
-// Returns an argument with the kinds and sizes that LayoutOf needs, and zeros as values. Layouts do not depend on
-// values, so a struct's layout is known before any case is.
+// Returns a resolved argument with the kinds and sizes that LayoutOf needs, and zeros as values. A layout does not
+// depend on values, so a struct's layout is known before a plan is resolved for a case.
 ResolvedArgument SizesOf(const Argument& argument);
 
 // Returns the layout. Pointers are 8 bytes; tensor maps are 128 bytes, aligned to 64.
 ArgumentLayout LayoutOf(const ResolvedArgument& argument);
 
-// Returns the bytes as passed to the kernel; padding is zero. `address` returns the device address of a kTensor,
-// kReference or kWorkspace argument by its kind and name (byte_offset is added here). Not for kTensorMap.
+// Returns the bytes of an argument as they are passed to the kernel; padding is zero. `address` must return the device
+// address of a kTensor, kReference or kWorkspace argument by its kind and name, without its byte_offset, which
+// PackArgument adds. The argument must not be a kTensorMap.
 std::vector<uint8_t> PackArgument(const ResolvedArgument& argument,
                                   const std::function<uint64_t(const ResolvedArgument&)>& address);
 

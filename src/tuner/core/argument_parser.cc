@@ -27,7 +27,8 @@ bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Returns the text after the last ':' when it is one identifier: a type, unless it ends a conditional.
+// Returns the text after the last ':' if it is an identifier, which is a type unless the text is a conditional (c ? a :
+// b).
 std::string_view TypeSuffix(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return {};
@@ -58,7 +59,7 @@ Result<Argument> ParsePointer(std::string_view text, const ArgumentNames& names)
   const Task& task = *names.task;
   if (task.FindTensor(argument.name) != nullptr) {
     argument.kind = ArgumentKind::kTensor;
-    // In a task with properties, the oracle reads what a candidate has written.
+    // In a task with properties, an oracle may read outputs, which the candidate has written.
     if (names.is_oracle && task.FindTensor(argument.name)->role == TensorRole::kOut && PropertiesOf(task).empty()) {
       return Status::InvalidArgument(
           fmt::format("an oracle does not touch the output '{0}'; it writes doubles to "

@@ -8,7 +8,7 @@
 //   "eps:f32"            a scalar of the task as f32, f64, f16 or bf16
 //   "tensormap:NAME"     a [[tensor_map]], by value
 //   "struct:Type{a:i32, x, eps:f32}"   fields packed as in C, by value
-//   "ref:NAME"           oracles only: the double-precision result of a tensor
+//   "ref:NAME"           oracles only: where the oracle writes tensor NAME's reference values, in double precision
 #pragma once
 
 #include <set>
@@ -22,9 +22,9 @@
 
 namespace hone {
 
-// Names that an argument may use. Borrowed sets must outlive the call.
+// The names that an argument may use.
 struct ArgumentNames {
-  const Task* task = nullptr;
+  const Task* task = nullptr;  // borrowed; must outlive the call
   std::vector<std::string> workspaces;
   std::vector<std::string> tensor_maps;
   bool is_oracle = false;

@@ -32,7 +32,7 @@ Binding DefaultBinding(const LaunchPlan& plan) {
 
 namespace {
 
-// A constraint that has no value for a binding (a division by zero) does not hold for it.
+// Returns whether a constraint holds for a binding. It does not hold if it has no value (a division by zero).
 bool Holds(const Expression& constraint, const Binding& binding) {
   const Result<int64_t> value = constraint.Evaluate(binding);
   return value.ok() && *value != 0;

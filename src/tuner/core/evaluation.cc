@@ -73,7 +73,8 @@ std::optional<double> GeomeanSpeedup(const std::vector<CaseResult>& cases) {
   double log_sum = 0;
   int count = 0;
   for (const CaseResult& result : cases) {
-    // A time below the clock's resolution gives an infinite or undefined ratio, which must not become the mean of all.
+    // Skip an infinite or undefined ratio, which a time below the clock's resolution gives: it would determine the
+    // mean.
     if (!result.speedup || !(result.speedup->median > 0) || std::isinf(result.speedup->median)) continue;
     log_sum += std::log(result.speedup->median);
     ++count;

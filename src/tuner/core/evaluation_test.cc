@@ -77,7 +77,7 @@ TEST(EvaluationJson, RoundTripsEveryField) {
   const std::string text = EvaluationToJson(Full());
   Result<Evaluation> back = EvaluationFromJson(text);
   ASSERT_TRUE(back.ok()) << back.status().message();
-  // The text is compared, as it has every field, and single fields where the text could hide a loss.
+  // The text has every field, so it is compared. Fields whose loss the text could hide are compared one by one.
   EXPECT_EQ(EvaluationToJson(*back), text);
   EXPECT_EQ(back->seed, Full().seed);
   EXPECT_EQ(back->binding, Full().binding);
@@ -179,7 +179,7 @@ TEST(GeomeanSpeedup, IsTheGeometricMeanOfThoseThatHaveOne) {
   EXPECT_NEAR(*GeomeanSpeedup(cases), 4.0, 1e-12);
 }
 
-// The verdict is ok even if the seed ran on some cases: the reader must see how many.
+// The verdict is ok even if the seed ran on some cases, so the text must say how many.
 TEST(Evaluation, TellsWhatTheSeedServed) {
   Evaluation e;
   for (int rows = 1; rows <= 7; ++rows) {

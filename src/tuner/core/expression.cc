@@ -18,7 +18,8 @@
 
 namespace hone {
 
-// Named, because Expression::Node, which has a name outside this file, holds one.
+// This namespace is not anonymous, because Expression::Node, which other files can name, has a member of type
+// Operation.
 namespace expression {
 
 enum class Operation {
@@ -115,7 +116,7 @@ NodePointer MakeNode(Operation operation, std::vector<NodePointer> operands) {
   return node;
 }
 
-// One parse. The first error is kept and ends the parse: every Parse* returns null after it.
+// A Parser parses one text. The first error is kept and ends the parse: every Parse* then returns null.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -284,7 +285,7 @@ class Parser {
     return node;
   }
 
-  // Called after "name(".
+  // Parses the arguments of a call, after "name(".
   NodePointer ParseCall(const std::string& name) {
     struct Builtin {
       std::string_view name;
@@ -315,8 +316,8 @@ class Parser {
     return ParseForeignCall(name);
   }
 
-  // Arguments of a function that the Scope answers are kept as text: they may name a kernel such as "reduce<4, 8>", so
-  // angle brackets nest like parentheses.
+  // Parses a call of a function that the Scope computes. Its arguments are kept as text. They may name a kernel such as
+  // "reduce<4, 8>", so angle brackets nest like parentheses.
   NodePointer ParseForeignCall(const std::string& name) {
     auto node = std::make_shared<Node>();
     node->operation = Operation::kCall;
@@ -356,7 +357,7 @@ class Parser {
   size_t error_position_ = 0;
 };
 
-// One evaluation of a tree. Failed() is true after the first error.
+// A Walk evaluates a tree in integers. Failed() is true after the first error.
 class Walk {
  public:
   explicit Walk(const Scope& scope) : scope_(scope) {}
@@ -489,7 +490,7 @@ class Walk {
   Status status_;
 };
 
-// Evaluates the same tree in real numbers. Nothing overflows; the result may be infinite or NaN.
+// A NumberWalk evaluates a tree in doubles. Nothing overflows; the result may be infinite or NaN.
 class NumberWalk {
  public:
   explicit NumberWalk(const std::map<std::string, int64_t>& names) : names_(names) {}
@@ -508,7 +509,7 @@ class NumberWalk {
                                      : Fail(fmt::format("the name '{}' is not known here", node.name));
       }
       case Operation::kCall: {
-        // Nested roots would recurse as deep as the text is long, and have no use.
+        // A root within a root is refused: the recursion could get as deep as the text is long, and nobody needs it.
         if (node.name != "sqrt" || node.texts.size() != 1 || node.texts[0].find("sqrt") != std::string::npos) {
           return Fail(fmt::format("{}({}) is not known here; sqrt takes one argument without a root of its own",
                                   node.name, fmt::join(node.texts, ", ")));

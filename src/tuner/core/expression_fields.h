@@ -13,9 +13,9 @@
 
 namespace hone {
 
-// Reads a string or an integer.
+// Returns the expression in a string or an integer; nullopt if the field is absent, or after an error.
 std::optional<Expression> TakeExpression(TableReader& reader, std::string_view key);
-// Reads an array of strings and integers; a single value counts as an array of one.
+// Returns the expressions in an array of strings and integers; a single value counts as an array of one.
 std::optional<std::vector<Expression>> TakeExpressions(TableReader& reader, std::string_view key);
 
 }  // namespace hone

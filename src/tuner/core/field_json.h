@@ -46,8 +46,8 @@ bool IsEmpty(const std::map<std::string, T>& map) {
   return map.empty();
 }
 
-// Writes a struct. Fields keep the order of the list, as people read them. `timed`: fields that are OnlyTimed are
-// written.
+// Returns the struct as a JSON object, with fields in the order of its list. `timed`: also writes fields that are
+// OnlyTimed.
 template <HasFieldList Struct>
 nlohmann::ordered_json FieldsToJson(const Struct& value, bool timed);
 

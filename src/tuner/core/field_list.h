@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Defines one list of fields for each serialized struct: `VisitFields(value, visit)` calls `visit(name, field)` for
-// each field in the order in which people read them. Encoders and decoders are visitors, so that none of them can
-// forget a field; a test of each list counts its fields (field_count.h).
+// Each serialized struct has one list of its fields: `VisitFields(value, visit)` calls `visit(name, field)` for each
+// field in the order in which people read them. Encoders and decoders are visitors, so that none of them can forget a
+// field; a test of each list counts its fields (field_count.h).
 //
-// A third argument for a field says when its JSON leaves the field out.
+// A third argument of `visit` says when the JSON leaves the field out.
 #pragma once
 
 #include <concepts>

@@ -40,7 +40,7 @@ Task ExampleTask() {
   return std::move(task).value();
 }
 
-// Returns the words that a message lists after "(known: ": the parser's own list of its fields.
+// Returns the words that an error message lists after "(known: ", which are the fields that the parser knows.
 std::vector<std::string> KnownFields(const std::string& message) {
   std::vector<std::string> fields;
   const size_t begin = message.find("(known: ");
@@ -81,7 +81,7 @@ TEST(TaskFormatPage, HasEveryFieldDtypeAndDistribution) {
     return KnownFields(ParseTask(broken, "t").status().message());
   };
   ExpectAllOnPage(page, fields_of("[[tensor]]\n"));
-  // The fields of `values` depend on the distribution, so the example's tensor is drawn in each way.
+  // The fields of `values` depend on the distribution, so the example is parsed with each distribution.
   for (const std::string distribution : {"normal", "uniform", "zero"}) {
     std::string broken = example;
     const std::string normal = "distribution = \"normal\", scale = 1.0, offset = 0.0";

@@ -26,7 +26,7 @@ std::string FileText(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-// Makes one to four edits: a byte replaced, a range cut, doubled or moved.
+// Returns the text after one to four random edits: a byte replaced, or a range cut, doubled or moved.
 std::string Damaged(std::string text, Rng& rng) {
   static const std::string kBytes = "\"[]{}()=,.:+-*/%<>?!&|#\n\t 0129axzd_'\\\xff";
   const uint64_t edits = 1 + rng.Below(4);
@@ -56,7 +56,7 @@ std::string Damaged(std::string text, Rng& rng) {
   return text;
 }
 
-// Counts the damaged texts that still parsed: some must, and some must not, or the test proves nothing.
+// Counts the damaged texts that were accepted and refused. There must be some of each, or the test proves nothing.
 struct Tally {
   int accepted = 0, refused = 0;
 };

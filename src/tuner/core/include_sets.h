@@ -10,8 +10,8 @@
 
 namespace hone {
 
-// Returns headers as written in an #include, such as "<mma.h>", in order, besides those that every candidate has.
-// `include_set`: "" (none), "full" or "cute"; none for another word.
+// Returns the headers of an include set as they are written in an #include, such as "<mma.h>", in order; headers that
+// every candidate has are left out. `include_set` is "full" or "cute"; for "" and unknown names, there are none.
 std::span<const std::string_view> IncludeSetHeaders(std::string_view include_set);
 
 }  // namespace hone

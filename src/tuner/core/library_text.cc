@@ -14,8 +14,7 @@
 namespace hone {
 namespace {
 
-// Returns reasons why a library was timed in no case: what a machine lacks is missing at every shape, and is reported
-// once.
+// Returns the reasons why libraries were timed in no case, each once: what a machine lacks is missing at every shape.
 std::vector<std::string> Absent(const Evaluation& evaluation) {
   std::vector<std::string> reasons;
   for (const CaseResult& first : evaluation.cases) {

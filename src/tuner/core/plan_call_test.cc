@@ -205,7 +205,7 @@ TEST(PlanCall, WhatDoesNotFitIsTheCandidatesFault) {
   EXPECT_THAT(Unresolved(of_workspace("h + 1", "h + 200")), HasSubstr("no multiple of a float16 of 2 bytes"));
   EXPECT_THAT(Unresolved(of_workspace("h", "h + 300")), HasSubstr("'h' has 50 behind the offset"));
   EXPECT_THAT(Unresolved(of_workspace("h", "h + 500")), HasSubstr("outside of 'h' with its 400 bytes"));
-  // A tensor is used whole unless an offset is written.
+  // Without an offset, an operand is the whole tensor.
   EXPECT_THAT(Unresolved("[[launch]]\nkernel = \"k\"\ngrid = [1]\nblock = [1]\nargs = [\"out\"]\n[[workspace]]\nname = "
                          "\"h\"\nbytes = 400\n[[call]]\nstep = 1\nop = \"matmul\"\na = \"x\"\nb = \"w\"\n"
                          "transpose_b = true\nout = \"h\"\nm = \"2\"\nn = \"columns\"\nk = \"inner\"\n"),

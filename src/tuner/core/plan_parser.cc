@@ -61,8 +61,8 @@ bool AllowedOption(const std::string& option) {
          std::stoi(number) >= 16 && std::stoi(number) <= 255;
 }
 
-// A kernel's name expression goes into generated code, so it must be an identifier, perhaps qualified, perhaps with
-// template arguments.
+// Returns what is wrong with a kernel's name expression; nullopt: nothing. It is put into generated code, so it must be
+// an identifier, possibly qualified, possibly with template arguments.
 std::optional<std::string> BadKernelName(const std::string& kernel) {
   if (kernel.empty()) return "is empty; name a __global__ function";
   if (!IsIdentifier(kernel.substr(0, 1)) && kernel[0] != ':') return "does not begin with an identifier";
@@ -72,7 +72,7 @@ std::optional<std::string> BadKernelName(const std::string& kernel) {
         IsIdentifier(std::string("a") + c) || std::string_view(" :,+-*/%&|!=~.'").find(c) != std::string_view::npos;
     if (c == '(') ++round;
     if (c == ')') --round;
-    // Inside parentheses '<' and '>' are comparisons.
+    // Inside parentheses, '<' and '>' are comparisons and not brackets.
     if (c == '<' && round == 0) ++angle;
     if (c == '>' && round == 0) --angle;
     if (!plain && c != '(' && c != ')' && c != '<' && c != '>') {
@@ -86,7 +86,7 @@ std::optional<std::string> BadKernelName(const std::string& kernel) {
   return std::nullopt;
 }
 
-// Machine code has symbols, not name expressions.
+// Returns what is wrong with a kernel's name in a plan of machine code, where it must be a symbol; nullopt: nothing.
 std::optional<std::string> BadSymbol(const std::string& kernel) {
   const auto part = [](char c) { return IsIdentifier(std::string("a") + c) || c == '$' || c == '.'; };
   if (kernel.empty()) return "is empty; name a kernel of the image";
@@ -236,7 +236,8 @@ class PlanParser {
     TableReader tune(*table, "[tune]", errors_);
     size_t bindings = 1;
     for (const auto& [name, node] : table->entries) {
-      // Models tend to write it here; TOML counts the lines after [tune] as part of it.
+      // Models tend to write `constraints` below [tune], where TOML takes it for a key of that table. It is accepted
+      // there too, and read by ReadConstraints below.
       if (name == "constraints") continue;
       (void)tune.Take(name);
       if (plan_.tunables.size() == kMaxTunables) {
@@ -278,7 +279,8 @@ class PlanParser {
     tune.Finish();
   }
 
-  // Reads the fields of machine code, and refuses fields that it cannot have.
+  // Reads `image` of a plan of machine code, and refuses fields that such a plan cannot have. Other plans may not have
+  // `image`.
   void ReadImage(TableReader& reader) {
     if (plan_.machine_code.empty()) {
       if (reader.Has("image")) reader.Error("image", "names a file of machine code; it belongs to mode = \"cubin\" or \"ptx\"");
@@ -411,10 +413,10 @@ class PlanParser {
       }
       for (const Expression& expression : target) CheckExpression(reader, key, expression);
     };
-    list("dims", map.dims, true);
-    list("strides", map.strides, false);
-    list("box", map.box, true);
-    list("element_strides", map.element_strides, false);
+    list("dims", map.dims, /*required=*/true);
+    list("strides", map.strides, /*required=*/false);
+    list("box", map.box, /*required=*/true);
+    list("element_strides", map.element_strides, /*required=*/false);
     const size_t rank = map.dims.size();
     if (rank < 1 || rank > 5)
       reader.Error("dims", fmt::format("has {} entries; a tensor map has 1 to 5 dimensions", rank));
@@ -446,12 +448,13 @@ class PlanParser {
         reader.Error("args", fmt::format("argument {}: {}", i + 1, argument.status().message()));
         return;
       }
-      for (const Expression* expression : ExpressionsOf(*argument)) CheckExpression(reader, "args", *expression, true);
+      for (const Expression* expression : ExpressionsOf(*argument))
+        CheckExpression(reader, "args", *expression, /*occupancy=*/true);
       entry.args.push_back(std::move(argument).value());
     }
   }
 
-  // Reads fields that a launch, a memset and a call have in common.
+  // Reads the fields that launches, memsets and calls have in common: step, with, when.
   void ReadCommon(TableReader& reader, PlanEntry& entry) {
     const int64_t step = reader.Integer("step").value_or(0);
     if (step < -1000 || step > 1000) reader.Error("step", fmt::format("{} is not between -1000 and 1000", step));
@@ -509,11 +512,11 @@ class PlanParser {
       if (bad) reader.Error("kernel", fmt::format("'{}' {}", entry.kernel, *bad));
     }
     ReadCommon(reader, entry);
-    entry.grid = Extents(reader, "grid", true, true);
-    entry.block = Extents(reader, "block", true, false);
+    entry.grid = Extents(reader, "grid", /*required=*/true, /*occupancy=*/true);
+    entry.block = Extents(reader, "block", /*required=*/true, /*occupancy=*/false);
     entry.shared = TakeExpression(reader, "shared");
     if (entry.shared) CheckExpression(reader, "shared", *entry.shared);
-    entry.cluster = Extents(reader, "cluster", false, false);
+    entry.cluster = Extents(reader, "cluster", /*required=*/false, /*occupancy=*/false);
     entry.cooperative = reader.Boolean("cooperative").value_or(false);
     entry.programmatic_dependent_launch = reader.Boolean("pdl").value_or(false);
     ReadArguments(reader, entry);
@@ -602,8 +605,10 @@ class PlanParser {
     const char* const second = convolution ? "weight" : "b";
     ReadCommon(reader, entry);
     LibraryCall call;
-    const std::optional<Argument> a = Operand(reader, first, true), b = Operand(reader, second, true), out = Operand(reader, "out", true);
-    call.bias = Operand(reader, "bias", false);
+    const std::optional<Argument> a = Operand(reader, first, /*required=*/true),
+                                  b = Operand(reader, second, /*required=*/true),
+                                  out = Operand(reader, "out", /*required=*/true);
+    call.bias = Operand(reader, "bias", /*required=*/false);
     if (!errors_.ok()) return;
     call.a = *a;
     call.b = *b;
@@ -639,20 +644,20 @@ class PlanParser {
       sizes.batch = size("batch", "an expression for the images");
       sizes.in_channels = size("in_channels", "an expression for the channels of the input");
       sizes.out_channels = size("out_channels", "an expression for the channels of out");
-      sizes.size = Extents(reader, "size", true, false);
+      sizes.size = Extents(reader, "size", /*required=*/true, /*occupancy=*/false);
       const auto axes = [&](std::string_view key, bool required) {
-        std::vector<Expression> values = Extents(reader, key, required, false);
+        std::vector<Expression> values = Extents(reader, key, required, /*occupancy=*/false);
         if (errors_.ok() && !values.empty() && values.size() != sizes.size.size()) {
           reader.Error(key, fmt::format("has {} values, and 'size' has {}: one for each axis of the image", values.size(), sizes.size.size()));
         }
         return values;
       };
-      sizes.kernel = axes("kernel", true);
-      sizes.stride = axes("stride", false);
-      sizes.padding = axes("padding", false);
-      sizes.dilation = axes("dilation", false);
+      sizes.kernel = axes("kernel", /*required=*/true);
+      sizes.stride = axes("stride", /*required=*/false);
+      sizes.padding = axes("padding", /*required=*/false);
+      sizes.dilation = axes("dilation", /*required=*/false);
       sizes.transposed = reader.Boolean("transposed").value_or(false);
-      sizes.output_padding = axes("output_padding", false);
+      sizes.output_padding = axes("output_padding", /*required=*/false);
       if (!sizes.output_padding.empty() && !sizes.transposed) reader.Error("output_padding", "only a transposed convolution has it");
       if (reader.Has("groups")) sizes.groups = size("groups", "");
     } else {
@@ -730,7 +735,7 @@ class PlanParser {
                        [&](const Argument& field) { return Names(field, name); });
   }
 
-  // An output that no entry has as an argument cannot be written.
+  // Reports outputs that are an argument of no entry, and which therefore cannot be written.
   void CheckOutputsAreNamed() {
     for (const TensorSpec& tensor : task_.tensors) {
       if (tensor.role == TensorRole::kIn) continue;
@@ -770,7 +775,7 @@ class PlanParser {
   ArgumentNames names_;
   std::vector<std::string> integers_;  // names that expressions may use: dimensions, facts, tunables
   std::optional<std::string> include_set_;
-  size_t condition_bytes_ = 0;  // text of all `when`
+  size_t condition_bytes_ = 0;  // bytes of all `when` so far
   LaunchPlan plan_;
 };
 

@@ -129,7 +129,7 @@ pdl = true
   EXPECT_EQ(first.args[10].value->text(), "d > 4 ? 1 : 2");
   EXPECT_EQ(plan.entries[3].step, 3);
   EXPECT_TRUE(plan.entries[3].programmatic_dependent_launch);
-  // Line 34 follows two lines above the plan, an empty one, and 30 of fields.
+  // The [[launch]] is on line 34: after two lines above the plan, an empty line, and 30 lines of fields.
   EXPECT_EQ(first.line, 34);
 }
 

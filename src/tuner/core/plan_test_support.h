@@ -41,7 +41,7 @@ inline std::string Source(const std::string& plan) {
   return "// a comment above\n/*hone\n" + plan + "*/\n__global__ void k();\n";
 }
 
-// Returns a plan of one launch with `extra` lines inside, on line 6 and after.
+// Returns a plan of one launch, with the lines `above` before it and the lines `extra` inside it, from line 6 on.
 inline std::string OneLaunch(const std::string& extra = "", const std::string& args = R"(["x", "out"])",
                              const std::string& above = "") {
   return above + "[[launch]]\nkernel = \"k\"\ngrid = [\"tokens\"]\nblock = [\"256\"]\nargs = " + args + "\n" + extra +

@@ -11,15 +11,15 @@
 
 namespace hone {
 
-// Returns where the comment begins; npos when the file has none. "/*honey */" is no plan.
+// Returns the position at which the comment begins; npos when the file has none. "/*honey */" is no plan.
 size_t PlanBegin(std::string_view source);
 
 struct PlanText {
-  std::string_view toml;  // a part of the source
-  int line_offset = 0;    // lines of the file before it, for messages
+  std::string_view toml;  // the plan, a part of the source
+  int line_offset = 0;    // number of lines of the file before `toml`, for messages
 };
-// kInvalidArgument, with `file` and a line, when there is no plan, when the comment is never closed, and when the file
-// is larger than any candidate or holds a NUL byte.
+// Returns the plan. Returns kInvalidArgument, with `file` and a line, when there is no plan, when the comment is never
+// closed, and when the file is larger than any candidate may be or contains a NUL byte.
 Result<PlanText> FindPlan(std::string_view source, std::string_view file);
 
 }  // namespace hone

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kDurationMetric = "gpu__time_duration.sum";  // nanoseconds
 
-// Adds the sum of those of `parts` that were counted; nothing when none was.
+// Sets `field` to the sum of the fields in `parts` that were counted; does nothing when none was.
 void AddSum(KernelProfile* kernel, const char* field, std::initializer_list<const char*> parts) {
   double sum = 0;
   bool any = false;

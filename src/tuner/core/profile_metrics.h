@@ -12,11 +12,12 @@
 
 namespace hone {
 
-// Returns every metric that a field names, in the table's order.
+// Returns the names of all metrics that the fields need, in the order of the table in profile_fields.cc.
 std::vector<std::string> ProfileMetrics();
 
-// Fills fields from counted metrics, and fields derived from several (bytes of device memory, passes over shared
-// memory). NaN and infinity, which a counter reports when nothing happened, are left out. Sets the duration too.
+// Fills the duration and the fields of `kernel` from counted metrics. Some fields are derived from several metrics
+// (bytes of device memory, passes over shared memory). NaN and infinity, which a counter gives when nothing happened,
+// are left out.
 void FillFromMetrics(const std::map<std::string, double>& metrics, KernelProfile* kernel);
 
 }  // namespace hone

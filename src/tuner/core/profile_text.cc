@@ -24,10 +24,10 @@ std::string Amount(double value) {
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
-// Returns "8192 B", "12.3 kB".
+// Returns a number of bytes as text, such as "8192 B" or "12.3 kB".
 std::string Bytes(double value) { return Amount(value) + (value >= 1e4 ? "B" : " B"); }
 
-// Returns "DRAM 93 %, L2 40 %": those of `fields` that were counted.
+// Returns the fields that were counted, with their labels: "DRAM 93 %, L2 40 %".
 std::string Percents(const KernelProfile& kernel, std::initializer_list<std::pair<const char*, const char*>> fields) {
   std::string text;
   for (const auto& [label, field] : fields) {
@@ -41,7 +41,7 @@ std::string PerRequest(const KernelProfile& kernel, const char* what, const char
                        const char* used) {
   if (kernel.Value(requests) <= 0) return "";
   std::string text = fmt::format("{} {:.1f} sectors a request", what, kernel.Value(sectors) / kernel.Value(requests));
-  // The average leaves out cp.async, which may be most of them.
+  // The average of loads leaves out cp.async, by which most loads may be done.
   const bool partial = std::string_view(what) == "loads" && kernel.Value("async_copies") > 0.05 * kernel.Value(requests);
   if (kernel.Value(used) > 0 && !partial) text += fmt::format(" ({:.0f} of 32 bytes of each used)", kernel.Value(used));
   return text;
@@ -88,7 +88,7 @@ std::string InstructionMix(const KernelProfile& kernel) {
   return text;
 }
 
-// Returns whether an opcode is of more interest to a reader of machine code than moves and address arithmetic.
+// Returns whether an opcode interests a reader more than moves and address arithmetic do: memory accesses, products.
 bool TellsMost(std::string_view opcode) {
   for (const char* prefix : {"LDG", "LDS", "LDL", "LD.", "LDGSTS", "LDSM", "STG", "STS", "STL", "ST.", "STSM", "ATOM", "RED.", "REDG", "UTMA", "UBLK",
                              "HMMA", "HGMMA", "IMMA", "QGMMA", "DMMA", "MUFU", "DFMA", "DADD", "DMUL", "SHFL", "BAR", "MEMBAR", "SYNCS"}) {

@@ -102,11 +102,11 @@ PropertyExample ReadExample(TableReader& fields, const Task& task, TomlErrors& e
   return example;
 }
 
-// The tables of a task's text that was accepted, each read by `read`.
+// Returns what `read` makes of each table `key` in the text of a task that ParseTask has accepted.
 template <typename Read>
 auto ReadAgain(const Task& task, std::string_view key, Read read) {
   std::vector<decltype(read(std::declval<TableReader&>(), std::declval<TomlErrors&>()))> found;
-  // Most tasks have no such line, and this is asked for at every launch's check.
+  // Most tasks have no such table. Do not parse their text, because this is called for the check of every launch.
   if (task.toml.find(key) == std::string::npos) return found;
   const Result<TomlNode> root = ParseToml(task.toml, "task.toml");
   if (!root.ok()) return found;

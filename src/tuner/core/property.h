@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// [[property]] and [[example]] of a task.toml: what must hold of outputs that have more than one right value
-// (docs/task-format.md, "[[property]]").
+// The tables [[property]] and [[example]] of a task.toml say what must hold for outputs that have more than one right
+// value (docs/task-format.md, "[[property]]").
 //
-// Task has no field for them, as it has none for [reference]: the tables are read again from Task::toml where they are
-// needed, so that they go wherever a task goes.
+// Task has no field for them, as it has none for [reference]. They are read again from Task::toml when they are needed,
+// so that they reach every place to which a task is sent.
 #pragma once
 
 #include <map>
@@ -17,19 +17,20 @@
 
 namespace hone {
 
-// The oracle writes residuals of this shape, as doubles, to its argument "ref:NAME"; the property holds where each is
-// at most `bound`. NaN, and so an element that the oracle forgets, fails.
+// A Property is a condition on the outputs. The oracle writes residuals of this shape, as doubles, to its argument
+// "ref:NAME". The property holds if each residual is at most `bound`; a NaN fails, and so does an element that the
+// oracle does not write.
 struct Property {
   std::string name;
-  std::string summary;  // what it asks for, in words
-  std::vector<Expression> shape;
+  std::string summary;            // the condition in words
+  std::vector<Expression> shape;  // of the residuals
   double bound = 0;
 };
 
-// Inputs and outputs worked out by hand, of which the properties hold together, or of which at least one must fail.
+// A PropertyExample has inputs and outputs worked out by hand.
 struct PropertyExample {
   Dims dims;
-  bool holds = true;
+  bool holds = true;                                   // true: all properties must hold; false: at least one must fail
   std::map<std::string, std::vector<double>> inputs;   // row-major
   std::map<std::string, std::vector<double>> outputs;  // every output of the task
 };
@@ -37,11 +38,11 @@ struct PropertyExample {
 // Returns the properties of a task that ParseTask has accepted. Cheap for a task without any.
 std::vector<Property> PropertiesOf(const Task& task);
 std::vector<PropertyExample> ExamplesOf(const Task& task);
-// A property as a dense tensor of doubles, whose shape ResolveShape tells.
+// Returns the property's residuals as a dense tensor of doubles; ResolveShape gives its shape for a case.
 TensorSpec ResidualsOf(const Property& property);
 
-// For the task parser: takes both arrays of tables and checks them against the task's tensors and cases, which are
-// known.
+// Is called by the task parser when the task's tensors and cases are known: reads both arrays of tables from `reader`,
+// and adds an error for each that does not fit them.
 void ReadProperties(TableReader& reader, const Task& task, TomlErrors& errors);
 
 }  // namespace hone

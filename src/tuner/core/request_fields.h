@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists the fields of an EvaluationRequest that are options. `source` and `incumbent_source` are not: a worker gets
-// them as programs, a spool as files.
+// Lists the fields of an EvaluationRequest except `source` and `incumbent_source`, which are sent to a worker as
+// compiled programs and to a spool as files.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,8 @@ namespace {
 // Number of algorithms that the library is asked for per product.
 constexpr int64_t kMostAlgorithms = 32;
 
-// Looks up the names of one entry: dimensions, tunables, device facts, align(), stride(), occupancy().
+// A PlanScope gives the values of names in an entry's expressions: dimensions, tunables, device facts, align(),
+// stride(), occupancy().
 class PlanScope : public Scope {
  public:
   PlanScope(const Candidate& candidate, const Task& task, const Dims& dims, const DeviceFacts& facts,
@@ -91,7 +92,8 @@ std::optional<std::vector<uint8_t>> IntegerBytes(const std::string& type, int64_
   return std::nullopt;
 }
 
-// The scalar's value first takes its own dtype: if the task says that it is a float, every reader gets a float.
+// Returns the scalar's bytes in the type of the argument. The value is first rounded to the scalar's own dtype: if the
+// task says that it is a float, an f64 argument too gets the value of a float.
 std::vector<uint8_t> ScalarBytes(const ScalarSpec& scalar, const std::string& type) {
   const double value = RoundedTo(scalar.dtype, scalar.value);
   if (type == "f64") return Bytes<double>(value);
@@ -190,7 +192,7 @@ class Resolver {
         }
         return Status::Ok();
       };
-      // Zero extents are allowed: a case with nothing to do launches nothing.
+      // Extents of 0 are allowed, because a case without elements launches nothing.
       HONE_RETURN_IF_ERROR(fill(map.dims, resolved.dims, "dims", 0));
       HONE_RETURN_IF_ERROR(fill(map.strides, resolved.strides, "strides", 0));
       HONE_RETURN_IF_ERROR(fill(map.box, resolved.box, "box", 1));
@@ -274,8 +276,8 @@ class Resolver {
     }
     double elements = 1;
     for (const int64_t extent : extents) elements *= static_cast<double>(extent);
-    // The product of three 31-bit sizes may overflow; no memory has so many bytes, and below that a double is exact
-    // enough to detect it.
+    // The product of three 31-bit sizes may overflow, so it is first computed as a double, which is exact enough to
+    // tell that no memory has so many elements.
     const bool too_many = elements > 1e15;
     int64_t bytes = width;
     for (const int64_t extent : extents) bytes = too_many ? 0 : bytes * extent;
@@ -307,7 +309,7 @@ class Resolver {
     if (call.batch) {
       HONE_ASSIGN_OR_RETURN(matmul.batch, Size(entry, "batch", *call.batch, scope));
     }
-    // There is nothing to do, as with a grid of no blocks.
+    // An empty product launches nothing, like a grid without blocks.
     if (matmul.m == 0 || matmul.n == 0 || matmul.batch == 0) return Status::Ok();
     if (matmul.k == 0) {
       return Fail(entry, "k", fmt::format("'{}' is 0 for {}: a sum of no terms is not computed by a call; serve such shapes by another "
@@ -365,7 +367,7 @@ class Resolver {
     std::vector<int64_t> input = {c.batch, c.in_channels}, out = {c.batch, c.out_channels};
     std::vector<int64_t> weight = c.transposed ? std::vector{c.in_channels, c.out_channels / c.groups} : std::vector{c.out_channels, c.in_channels / c.groups};
     for (size_t axis = 0; axis < axes; ++axis) {
-      // Products of 31-bit numbers, which do not overflow.
+      // The products below are of 31-bit numbers, so they do not overflow.
       if (c.size[axis] < 1 || c.OutSize(axis) < 1 || (!c.transposed && c.size[axis] + 2 * c.padding[axis] < c.dilation[axis] * (c.kernel[axis] - 1) + 1)) {
         return fail("size", fmt::format("axis {} of out would have no elements", axis));
       }
@@ -493,7 +495,7 @@ class Resolver {
 
     HONE_RETURN_IF_ERROR(
         Extents(entry, "grid", entry.grid, scope, 0, {std::numeric_limits<int32_t>::max(), 65535, 65535}, step.grid));
-    // There is nothing to do: the other fields need not make sense for an empty shape.
+    // A grid without blocks launches nothing. The other fields need not make sense for such a shape.
     if (step.grid[0] == 0 || step.grid[1] == 0 || step.grid[2] == 0) return Status::Ok();
     HONE_RETURN_IF_ERROR(BlockAndShared(entry, scope, step));
     HONE_RETURN_IF_ERROR(ResolveCluster(entry, scope, step));
@@ -548,7 +550,7 @@ class Resolver {
         HONE_ASSIGN_OR_RETURN(const int64_t available, BytesOf(argument.name));
         const TensorSpec* tensor = argument.kind == ArgumentKind::kTensor ? task_.FindTensor(argument.name) : nullptr;
         const int64_t unit = tensor == nullptr ? 1 : DTypeBytes(tensor->dtype);
-        // One past the end is a valid pointer.
+        // The offset may be one past the end, which is a valid pointer.
         if (offset < 0 || offset > available / unit) {
           return fail(fmt::format("the offset '{}' is {}, outside of '{}' with its {} bytes", argument.offset->text(),
                                   offset, argument.name, available));

@@ -84,7 +84,7 @@ args = ["out"]
 )");
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   ASSERT_EQ(plan->workspaces.size(), 1u);
-  EXPECT_EQ(plan->workspaces[0].bytes, 12);  // the plan's own VEC, not the entry's `with`
+  EXPECT_EQ(plan->workspaces[0].bytes, 12);  // by the plan's VEC, not by the entry's `with`
   EXPECT_EQ(plan->workspaces[0].align, 512);
   EXPECT_TRUE(plan->workspaces[0].zero_on_entry);
   ASSERT_EQ(plan->tensor_maps.size(), 1u);
@@ -109,12 +109,12 @@ args = ["out"]
   ASSERT_EQ(step.args.size(), 13u);
   EXPECT_EQ(step.args[0].byte_offset, 0);
   EXPECT_EQ(step.args[1].byte_offset, 32);  // 8 elements of 4 bytes
-  EXPECT_EQ(step.args[2].byte_offset, 4);   // bytes
+  EXPECT_EQ(step.args[2].byte_offset, 4);   // a workspace's offset is in bytes
   EXPECT_EQ(As<int32_t>(step.args[3].bytes), 3);
   EXPECT_EQ(As<int64_t>(step.args[4].bytes), -1);
   EXPECT_EQ(As<uint8_t>(step.args[5].bytes), 1);
   EXPECT_EQ(As<float>(step.args[6].bytes), 0.1f);
-  EXPECT_EQ(As<double>(step.args[7].bytes), static_cast<double>(0.1f));  // the task declares a float
+  EXPECT_EQ(As<double>(step.args[7].bytes), static_cast<double>(0.1f));  // the task declares the scalar as float32
   EXPECT_EQ(As<uint16_t>(step.args[8].bytes), HalfBits(0.1f));
   EXPECT_EQ(As<uint16_t>(step.args[9].bytes), BFloat16Bits(0.1f));
   EXPECT_EQ(step.args[10].name, "tm");
@@ -270,7 +270,7 @@ TEST(ResolvePlan, OccupancyIsAskedForTheEntrysOwnLaunch) {
   EXPECT_EQ(asked, "k<4> VEC=4 128 100");
   EXPECT_EQ(plan->steps[0].grid[0], 660);
   EXPECT_EQ(As<int32_t>(plan->steps[0].args[1].bytes), 5);
-  // Before compiling, the bound by threads is 2048 / 128 blocks.
+  // Before the kernel is compiled, occupancy() is the bound by threads: 2048 / 128 blocks.
   EXPECT_EQ(ResolvePlan(candidate, PlanTask(), kDims, {}, H200())->steps[0].grid[0], 132 * 16);
   const OccupancyQuery broken = [](auto&&...) { return Result<int64_t>(Status::Device("no such kernel")); };
   EXPECT_THAT(ResolvePlan(candidate, PlanTask(), kDims, {}, H200(), broken).status().message(),

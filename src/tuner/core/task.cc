@@ -164,7 +164,7 @@ Result<TensorShape> ResolveShape(const TensorSpec& tensor, const Dims& dims) {
     result.shape.push_back(*value);
     empty = empty || *value == 0;
   }
-  // Strides of an empty tensor count its zero extents as one, so that they stay meaningful numbers.
+  // For the strides of an empty tensor, an extent of 0 counts as 1, so that no stride is 0.
   const size_t rank = result.shape.size();
   if (tensor.strides.empty()) {
     result.strides.assign(rank, 1);
@@ -198,8 +198,8 @@ Result<TensorShape> ResolveShape(const TensorSpec& tensor, const Dims& dims) {
   result.elements = elements;
   result.span_bytes = (last + 1) * DTypeBytes(tensor.dtype);
 
-  // Each element must have an address of its own, or drawing and writing would race: from the innermost axis outwards,
-  // a stride must step over everything inside it.
+  // Elements must not share addresses, or drawing and writing would race. From the innermost axis outwards, each stride
+  // must exceed the span of the axes inside it.
   std::vector<std::pair<int64_t, int64_t>> axes;  // stride, extent
   for (size_t axis = 0; axis < rank; ++axis) {
     if (result.shape[axis] > 1) axes.emplace_back(result.strides[axis], result.shape[axis]);

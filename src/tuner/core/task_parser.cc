@@ -30,12 +30,12 @@ bool IsSigned(DType dtype) {
 }
 
 constexpr size_t kMaxRank = 8;
-// Limit on errors reported at once: a file written by hand has several, and each is one line.
+// Limit on the errors that are reported at once, one line each; a file written by hand may have several.
 constexpr size_t kMostErrors = 20;
 // Seeds for which a [[hidden]] group must yield a shape when the task is read, so that later draws succeed too.
 constexpr uint64_t kHiddenProbes = 16;
 constexpr double kMostVary = 1e6;
-constexpr int64_t kMaxFileBytes = 64 << 20;  // a name such as /dev/zero has no end
+constexpr int64_t kMaxFileBytes = 64 << 20;  // limit on a task's files, because a name such as /dev/zero has no end
 
 class TaskParser {
  public:
@@ -101,7 +101,7 @@ class TaskParser {
                              task_.slice, outputs));
   }
 
-  // Reserves `name` for one more thing of this task, or reports why it cannot have it.
+  // Adds `name` to the task's names (of dimensions, tensors and scalars), or reports why that is not possible.
   void TakeName(TableReader& reader, std::string_view key, const std::string& name) {
     if (!IsIdentifier(name)) {
       reader.Error(key, fmt::format("'{}' is not an identifier (letters, digits, underscores)", name));
@@ -242,7 +242,8 @@ class TaskParser {
     GiveValuesOfTheDType(tensor);
     ReadValues(reader, tensor);
     CheckValuesOfTheDType(reader, tensor);
-    // Offsets must ascend in every input set, and an index must stay below its bound: stress has integers repeat, no more.
+    // Offsets must ascend and an index must stay below its bound, whatever the inputs are. So stress inputs do not
+    // change offsets, and only make the values of an index repeat.
     const bool whole = DrawsIntegers(tensor.values.distribution);
     tensor.stress = reader.Boolean("stress").value_or(true) && tensor.dtype != DType::kFloat8E8M0 &&
                     (!whole || (tensor.values.distribution == Distribution::kIndex && !IsFloating(tensor.dtype)));
@@ -258,7 +259,8 @@ class TaskParser {
     task_.tensors.push_back(std::move(tensor));
   }
 
-  // A truth value is 0 or 1, and a block's scale is a positive power of two: standard normal numbers are neither.
+  // Sets the default values of dtypes for which normal numbers make no sense: a truth value is 0 or 1, and a block's
+  // scale is a positive power of two.
   static void GiveValuesOfTheDType(TensorSpec& tensor) {
     if (tensor.dtype == DType::kBool) {
       tensor.values.distribution = Distribution::kIndex;
@@ -282,7 +284,8 @@ class TaskParser {
     }
   }
 
-  // Reads the special values that the contract covers, of the task or of one tensor. nullopt: not given.
+  // Returns the bits of `special`, the special values (NaN, infinities, …) that the task or one tensor may contain;
+  // nullopt: the field is absent.
   std::optional<unsigned> ReadSpecial(TableReader& reader) {
     const std::optional<std::vector<std::string>> names = reader.Strings("special");
     if (!names) return std::nullopt;
@@ -318,8 +321,8 @@ class TaskParser {
     }
     ValueSpec& spec = tensor.values;
     spec.distribution = *distribution;
-    // The other input sets (sorted, cancelling, heavy-tailed, …) take the tensor's scale and offset too, so every
-    // distribution of numbers may set them.
+    // Stress inputs (sorted, cancelling, heavy-tailed, …) use the tensor's scale and offset too, so every distribution
+    // of floating-point numbers may set them.
     if (!DrawsIntegers(*distribution)) {
       ReadParameter(values, "scale", spec.scale, spec.scale_text);
       ReadParameter(values, "offset", spec.offset, spec.offset_text);
@@ -381,7 +384,8 @@ class TaskParser {
     values.Finish();
   }
 
-  // Reads a number, or a string with an expression over the dimensions.
+  // Reads a number into `number`, or a string with an expression over the dimensions into `text`. Leaves both unchanged
+  // if the key is absent.
   void ReadParameter(TableReader& values, std::string_view key, double& number, std::optional<Expression>& text) {
     const TomlNode* node = values.Take(key);
     if (node == nullptr) return;
@@ -451,7 +455,7 @@ class TaskParser {
       if (tensor.role != TensorRole::kIn) outputs.push_back(tensor.name);
     }
     for (const std::string& output : outputs) {
-      // Where there are properties an output may have more than one right value.
+      // In a task with properties, an output may have more than one right value and then needs no tolerance.
       if (tensors_known_ && !reader.Has("property") && (table == nullptr || table->Find(output) == nullptr)) {
         reader.Missing("tolerance", fmt::format("output '{0}' needs [tolerance.{0}] with c_max and c_rms", output));
       }
@@ -497,7 +501,7 @@ class TaskParser {
     work.Finish();
   }
 
-  // Reads exactly the task's dimensions, none negative.
+  // Returns the sizes of exactly the task's dimensions; reports one that is missing, unknown or negative.
   Dims ReadCaseDims(TableReader& reader) {
     Dims dims;
     const TomlNode* table = reader.Table("dims");
@@ -516,7 +520,7 @@ class TaskParser {
     return dims;
   }
 
-  // Checks everything that must have a value in every case.
+  // Checks that everything that depends on dimensions has a value for `dims`.
   void CheckResolves(TableReader& reader, std::string_view key, const Dims& dims) {
     if (!errors_.ok()) return;
     for (const TensorSpec& tensor : task_.tensors) {
@@ -568,7 +572,7 @@ class TaskParser {
       drawn.values.special = tensor->values.special;
       ReadValueTable(*given, values.context() + " " + name, drawn);
       if (errors_.ok()) {
-        // Expressions are checked for this case.
+        // Check that the tensor can be drawn with these values at this case's dimensions.
         const Result<TensorShape> shape = ResolveShape(drawn, one.dims);
         const Status drawable = shape.ok() ? CheckDrawable(drawn, *shape, one.dims) : shape.status();
         if (!drawable.ok()) values.Error(name, drawable.message());
@@ -620,8 +624,8 @@ class TaskParser {
     }
   }
 
-  // Orders the ranges after those that they name, computes the values at the ends of related ranges, and checks the
-  // corners, which represent the shapes between them.
+  // Orders the ranges so that each comes after those that it names, computes the ends of such related ranges, and
+  // checks the shapes at the corners, which stand for the shapes between them.
   void CheckGroup(TableReader& fields, HiddenGroup& group) {
     if (!OrderRanges(fields, group)) return;
     Dims low, high;
@@ -681,7 +685,7 @@ class TaskParser {
     return true;
   }
 
-  // Reads an integer, or an expression over other dimensions.
+  // Reads an integer into `number`, or an expression over other dimensions into `text`.
   void ReadBound(TableReader& reader, std::string_view key, int64_t& number, std::optional<Expression>& text) {
     const std::optional<Expression> bound = TakeExpression(reader, key);
     if (!bound) return;
@@ -725,7 +729,8 @@ class TaskParser {
     return range;
   }
 
-  // Collects the numbers of a possibly nested array, in row-major order.
+  // Appends the numbers of a possibly nested array to `values`, in row-major order. Returns false if it contains
+  // anything else.
   static bool Flatten(const TomlNode& node, std::vector<double>& values) {
     switch (node.kind) {
       case TomlNode::Kind::kInteger:
@@ -780,8 +785,8 @@ class TaskParser {
       hand.dims = ReadCaseDims(fields);
       hand.candidates = fields.Boolean("candidates").value_or(true);
       CheckResolves(fields, "dims", hand.dims);
-      if (errors_.ok()) ReadHandValues(fields, "inputs", hand.dims, true, hand.inputs);
-      if (errors_.ok()) ReadHandValues(fields, "outputs", hand.dims, false, hand.outputs);
+      if (errors_.ok()) ReadHandValues(fields, "inputs", hand.dims, /*inputs=*/true, hand.inputs);
+      if (errors_.ok()) ReadHandValues(fields, "outputs", hand.dims, /*inputs=*/false, hand.outputs);
       for (const std::string_view key : {"inputs", "outputs"}) (void)fields.Take(key);
       fields.Finish();
       task_.hand_cases.push_back(std::move(hand));
@@ -791,14 +796,13 @@ class TaskParser {
   const TomlNode& root_;
   TomlErrors errors_;
   Task task_;
-  unsigned usual_special_ = kUsualSpecials;  // for tensors that do not give their own
-  bool tensors_known_ = true;                // names and roles; otherwise the outputs that need a tolerance are not
-                                             // known
+  unsigned usual_special_ = kUsualSpecials;  // the task's special values, for tensors that do not give their own
+  bool tensors_known_ = true;                // false: some tensor's name or role could not be read
   std::set<std::string> names_;
   std::vector<std::string> dim_names_;
 };
 
-// A task that cannot be read is as wrong as one that makes no sense: both are kInvalidArgument.
+// Returns the text of a task's file. A file that cannot be read is kInvalidArgument, like one that makes no sense.
 Result<std::string> ReadText(const std::string& path) {
   Result<std::string> text = ReadFile(path, kMaxFileBytes);
   if (text.ok() || text.status().code() == StatusCode::kNotFound) return text;

@@ -118,7 +118,8 @@ TEST(DType, NamesRoundTripAndSizesAreThoseOfC) {
   EXPECT_FALSE(IsFloat8(DType::kUInt8));
 }
 
-// Returns the values of `x` in a task whose input has this dtype and these further fields, or the reader's complaint.
+// Returns the parsed `values` of the input of a task, which has this dtype and these further fields, or the parser's
+// error.
 Result<ValueSpec> ValuesOfInput(const std::string& dtype, const std::string& fields) {
   HONE_ASSIGN_OR_RETURN(
       const Task task,
@@ -217,12 +218,12 @@ TEST(ParseTask, RefusalsNameFileLineFieldAndRemedy) {
   EXPECT_THAT(Refusal("name = \"a\nb\""), HasSubstr("task.toml:1: not valid TOML"));
 }
 
-// Every field in turn is misspelt: the error names this field, not the consequences of its absence. Then every field in
-// turn gets an impossible value: no field is reported as unknown just because reading ended early.
+// Each field in turn is misspelt: the error must name this field, and not the consequences of its absence. Then each
+// field in turn gets an impossible value: no field may be reported as unknown only because reading ended early.
 TEST(ParseTask, AMisspeltFieldIsToldAndNotWhatItsAbsenceBreaks) {
   std::istringstream lines(kSilu);
   int fields = 0;
-  std::string below;  // the last [header], whose keys may be the task's own names of dimensions and tensors
+  std::string below;  // the last [header] so far; keys below some headers are names that the task chooses
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("[")) below = line;
     const size_t equals = line.find(" = ");
@@ -334,7 +335,7 @@ ld = 4
     EXPECT_TRUE(parsed.ok()) << parsed.status().message();
     return std::move(parsed).value();
   }();
-  EXPECT_TRUE(task.FindTensor("index")->stress);  // it crowds, and never leaves its bound
+  EXPECT_TRUE(task.FindTensor("index")->stress);  // stress makes its values repeat, within the bound
   EXPECT_FALSE(task.FindTensor("w")->stress);
   EXPECT_EQ(task.FindTensor("index")->slice_axis, 0);
   EXPECT_EQ(task.FindTensor("x")->slice_axis, -1);
@@ -376,7 +377,7 @@ TEST(ParseTask, ReadsOffsetsAndRefusesOnesThatEndBelowZero) {
   const std::string text = With(With(kSilu, "\"normal\", scale = 2.0, offset = 0.5", "\"offsets\", bound = \"d - 2\""),
                                 "dtype = \"float16\"", "dtype = \"int64\"");
   Result<Task> task = ParseTask(text, "t");
-  ASSERT_TRUE(task.ok()) << task.status().message();  // with no rows or no elements, offsets end at 0
+  ASSERT_TRUE(task.ok()) << task.status().message();  // offsets may end at 0: no rows, or no elements
   EXPECT_EQ(task->tensors[0].values.distribution, Distribution::kOffsets);
   EXPECT_FALSE(task->tensors[0].stress);
   EXPECT_THAT(Refusal(With(text, "\"d - 2\"", "\"d - 3\"")), HasSubstr("would end at -1"));
@@ -487,13 +488,14 @@ TEST(Traffic, CountsNoTensorThatIndicesPointInto) {
   EXPECT_EQ(unknown[0].tensor, "cache");
   EXPECT_EQ(unknown[0].reason, "is written in place");
   EXPECT_EQ(WholeTrafficText(*task), "2 * tokens * d + 8 * tokens + 4 * slots * d");
-  // k is read, and the rows of cache that take it are written: [work] says so, and no more of cache counts as read.
+  // k is read, and the rows of cache to which it goes are written. [work] states these bytes, so the rest of cache does
+  // not count as read.
   task->bytes = *Expression::Parse("4 * tokens * d + 8 * tokens");
   Result<Traffic> traffic = CompulsoryTraffic(*task, dims);
   ASSERT_TRUE(traffic.ok());
   EXPECT_EQ(traffic->read_bytes, 64 + 32);
   EXPECT_EQ(traffic->written_bytes, 64);
-  task->tensors[2].role = TensorRole::kIn;  // read through slot
+  task->tensors[2].role = TensorRole::kIn;  // now rows of cache are read by slot, and not written
   EXPECT_EQ(FindUnknownTraffic(*task)[0].reason, "is pointed into by slot");
 }
 

@@ -33,11 +33,11 @@ bool PointsInto(const TensorSpec& index, const TensorSpec& target) {
 
 namespace {
 
-// Returns the reason; empty if a launch must move the whole tensor.
+// Returns why it is not known how much of the tensor a launch must move; empty if it must move the whole tensor.
 std::string WhyUnknown(const Task& task, const TensorSpec& tensor) {
   if (tensor.role == TensorRole::kInOut) return "is written in place";
   if (!tensor.alias.empty()) return fmt::format("is written in place of {}", tensor.alias);
-  if (tensor.role == TensorRole::kOut) return "";  // verified whole, and its former contents do not count
+  if (tensor.role == TensorRole::kOut) return "";  // all of it must be written, and none of it read
   if (IsOverwritten(task, tensor)) return "is overwritten in place";
   for (const TensorSpec& other : task.tensors) {
     if (PointsInto(other, tensor)) return fmt::format("is pointed into by {}", other.name);
@@ -54,7 +54,7 @@ Result<double> TensorBytes(const TensorSpec& tensor, const Dims& dims) {
 
 Result<Traffic> CompulsoryTraffic(const Task& task, const Dims& dims) {
   Traffic traffic;
-  double unknown_writes = 0;  // upper bound
+  double unknown_writes = 0;  // upper bound of the bytes written to tensors of unknown traffic
   for (const TensorSpec& tensor : task.tensors) {
     HONE_ASSIGN_OR_RETURN(const double bytes, TensorBytes(tensor, dims));
     if (!WhyUnknown(task, tensor).empty()) {

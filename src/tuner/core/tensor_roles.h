@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says what a tensor's role means for checking results.
+// This file says what a tensor's role means for checking results.
 #pragma once
 
 #include "hone/tuner/task.h"

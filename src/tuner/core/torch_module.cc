@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::string_view kTable = "reference";
 
-// Writes a number as Python and JSON do.
+// Returns a number as Python and JSON write it.
 std::string FloatText(double value) {
   std::string text = fmt::format("{}", value);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";  // a float stays one
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";  // keeps a whole number a float
   return text;
 }
 
@@ -97,7 +97,7 @@ const TomlNode* FindTable(const TomlNode& root) {
 }  // namespace
 
 bool HasTorchModule(const Task& task) {
-  // Most tasks have no such line, and otherwise the text would be parsed at every launch's check.
+  // Most tasks have no such table. Do not parse their text, because this is called for the check of every launch.
   if (task.toml.find(kTable) == std::string::npos) return false;
   const Result<TomlNode> root = ParseToml(task.toml, "task.toml");
   if (!root.ok()) return false;
@@ -164,11 +164,11 @@ void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) 
     if (task.FindScalar(input.tensor) != nullptr) {
       if (!given.insert(input.tensor).second) fields.Error("inputs", fmt::format("'{}' stands here twice", input.tensor));
     } else if (!input.tensor.empty()) {
-      take("inputs", input.tensor, false, given);
+      take("inputs", input.tensor, /*output=*/false, given);
     }
   }
-  for (const auto& [tensor, name] : module.state) take("state", tensor, false, given);
-  for (const std::string& output : module.outputs) take("outputs", output, true, made);
+  for (const auto& [tensor, name] : module.state) take("state", tensor, /*output=*/false, given);
+  for (const std::string& output : module.outputs) take("outputs", output, /*output=*/true, made);
   for (const TensorSpec& tensor : task.tensors) {
     const bool known = tensor.role == TensorRole::kOut ? made.contains(tensor.name) : given.contains(tensor.name);
     if (!known) fields.Error("", fmt::format("tensor '{}' is neither among inputs and state nor among outputs", tensor.name));

@@ -21,30 +21,30 @@
 namespace hone {
 
 struct TorchModule {
-  // One argument of forward: a tensor of the task, or a number: one that stays what it is, or a [[scalar]]'s value.
+  // One argument of forward: a tensor of the task, or a number (a constant, or the value of a [[scalar]]).
   struct Input {
-    std::string tensor;  // empty: `number`
+    std::string tensor;  // name of the tensor; empty: the argument is `number`
     std::string number;  // as Python and JSON write it: "2.0", "3", "true"
   };
   std::string class_name = "Model";
-  bool training = true;                                     // false: eval() is called
-  std::string definition;                                   // of a benchmark, that it was made of; empty: of none
-  // The problem in GPU MODE's format that the task was made of: generate_input gives `inputs` parts, of which `leaves` are
-  // forward's tensors, in its order, and `filled` are tensors that the reference fills and returns.
+  bool training = true;    // true: the module stays in train mode; false: eval()
+  std::string definition;  // benchmark definition that the task was made from; empty: none
+  // The problem in GPU MODE's format that the task was made from.
   struct Board {
-    std::string problem;  // empty: of none
-    int64_t inputs = 0;
-    std::vector<int64_t> leaves, filled;
-    std::string licence;    // of its files; empty: none was found
-    bool accepted = false;  // their text may enter a prompt
+    std::string problem;          // the problem's name; empty: the task was not made from one
+    int64_t inputs = 0;           // number of parts that generate_input returns
+    std::vector<int64_t> leaves;  // indices of the parts that are forward's tensors, in forward's order
+    std::vector<int64_t> filled;  // indices of the parts that are tensors which the reference fills and returns
+    std::string licence;          // licence of the problem's files; empty: none was found
+    bool accepted = false;        // the licence was accepted: the files' text may enter a prompt
   };
   Board board;
   std::vector<Input> inputs;                                // in forward's order
-  std::vector<Input> named_inputs;                          // the same, with a scalar's name in place of its value
-  std::vector<std::string> outputs;                         // `out` tensors, in forward's order
-  std::vector<std::pair<std::string, std::string>> state;   // tensor, its name in the module ("fc1.weight")
+  std::vector<Input> named_inputs;                          // `inputs`, with a scalar's name in place of its value
+  std::vector<std::string> outputs;                         // `out` tensors, in the order in which forward returns them
+  std::vector<std::pair<std::string, std::string>> state;   // tensor, and its name in the module ("fc1.weight")
   std::vector<std::string> booleans;                        // tensors of uint8 that the module takes or gives as booleans
-  std::vector<std::pair<std::string, std::string>> sizes;   // dimension, its name in the file, where they differ
+  std::vector<std::pair<std::string, std::string>> sizes;  // dimension, and its name in reference.py, where they differ
 };
 
 // Returns whether the module takes or gives this tensor as booleans.
@@ -55,10 +55,12 @@ bool HasTorchModule(const Task& task);
 TorchModule TorchModuleOf(const Task& task);
 // Returns the file beside task.toml that holds the answer: "oracle.cu" or "reference.py".
 std::string_view AnswerFile(const Task& task);
-// Returns the text of that file as a model may read it: of a problem whose licence nobody has accepted a sentence that says so.
+// Returns the text of that file for a prompt. If it is a problem's file whose licence was not accepted, returns a
+// comment that says so in its place.
 std::string AnswerForModels(const Task& task);
 
-// Reads [reference], if there is one, for the task parser, and checks it against the task's tensors, which are known.
+// Is called by the task parser when the task's tensors are known: reads [reference] from `reader`, if there is one, and
+// adds an error for whatever does not fit them.
 void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors);
 
 }  // namespace hone

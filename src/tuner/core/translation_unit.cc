@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds a candidate's text for a compiler.
+// Builds the text that a compiler gets for a candidate.
 //
-// Each argument gets a static assertion with a message of its own and the line of its [[launch]]: a mismatch between
-// plan and kernel is then an ordinary compile error at the right place, instead of a launch that reads eight bytes
-// where four were passed.
+// Each argument gets a static assertion with a message of its own and the line of its [[launch]]. So a mismatch between
+// plan and kernel is an ordinary compile error at the right place, and not a launch that reads eight bytes where four
+// were passed.
 #include "tuner/core/translation_unit.h"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ namespace hone {
 
 namespace {
 
-// The templates use no standard library: NVRTC has none, and the simulator's prelude excludes it. Every name that is
-// not a keyword gets a prefix before a compiler sees it.
+// The templates that assertions use. They include no standard library: NVRTC has none, and the simulator's prelude
+// excludes it. Every name that is not a keyword gets a prefix before a compiler reads it.
 constexpr std::string_view kTemplates = R"cpp(
 template <typename... T>
 struct Types {};
@@ -153,7 +153,8 @@ inline constexpr bool kStruct = kSame<P, Absent> ||
                                 (kSame<P, Named> && sizeof(Named) == bytes && alignof(Named) == align);
 )cpp";
 
-// Keywords, which stay as they are in the templates and conditions, and which a candidate could have defined as macros.
+// The keywords in templates and conditions. They get no prefix, and are undefined first, because a candidate could have
+// defined them as macros.
 constexpr std::string_view kWords[] = {
     "alignof", "bool", "char", "class", "const", "constexpr", "decltype", "double", "false", "float", "inline", "int", "long",
     "noexcept", "short", "signed", "sizeof", "static", "static_assert", "struct", "template", "true", "typename", "unsigned",
@@ -202,14 +203,14 @@ std::string Escaped(std::string_view text) {
   return result;
 }
 
-// Returns the name for line tables. A relative name distinguishes the candidate's lines from those of headers, for the
-// simulator's findings, the profile and its machine code (source_lines.cc, sass_lines.cc).
+// Returns the source's name for line tables, made relative. By that, the simulator's findings, the profile and the
+// listing of machine code tell the candidate's lines from those of headers (source_lines.cc, sass_lines.cc).
 std::string NameInLineTables(const std::string& name) {
   if (!name.starts_with('/') && !name.starts_with("../")) return name;
   return name.substr(name.rfind('/') + 1);
 }
 
-// Lists floating types that a tensor of this dtype must not be read as, pairs of the other 16-bit type included.
+// Returns the list of floating-point types as which a kernel must not read a tensor of this dtype.
 std::string OtherFloats(DType dtype) {
   std::string others;
   const auto add = [&](DType other, std::string_view types) {
@@ -307,7 +308,7 @@ bool BelongsTo(const PlanEntry& entry, const CompileUnit& unit) {
   return std::find(unit.kernels.begin(), unit.kernels.end(), kernel) != unit.kernels.end();
 }
 
-// Returns the arguments' sizes in the launches of `unit`.
+// Returns the sizes of the arguments that the launches of `unit` pass.
 std::vector<PlanSignature> SignaturesOf(const Candidate& candidate, const CompileUnit& unit) {
   std::vector<PlanSignature> signatures;
   for (const PlanEntry& entry : candidate.plan.entries) {
@@ -378,9 +379,10 @@ std::string_view PlanCheckTemplates() { return kTemplates; }
 std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::string>& kernels, bool preprocessed) {
   if (unit.checks.empty()) return "";
   HONE_CHECK(kernels.size() == unit.kernels.size(), "a name for each kernel of the unit");
-  // No text contains its own hash, so no name below can be foreseen and then defined as a macro or specialised.
+  // The names below contain the text's hash. No text can contain its own hash, so a candidate cannot define these names
+  // as macros or specialise the templates.
   const std::string prefix = fmt::format("hone_plan_{}_", Sha256Hex(unit.body).substr(0, 24));
-  // Two line ends: the last line of a source may end in a backslash.
+  // Begin with two line ends, because the last line of a source may end in a backslash.
   std::string text = "\n\n";
   const auto line = [&](int number, const std::string& file) {
     text += fmt::format("{} {} \"{}\"\n", preprocessed ? "#" : "#line", number, file);
@@ -389,7 +391,8 @@ std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::st
   if (!preprocessed) {
     for (const std::string_view word : kWords) text += fmt::format("#undef {}\n", word);
   }
-  // These types are known only to a candidate that includes their header; one that reads bytes does not.
+  // The 8-bit floating-point types are declared only if the candidate includes their header, which one that reads bytes
+  // does not.
   const bool narrow = std::any_of(unit.checks.begin(), unit.checks.end(), [](const PlanCheck& check) {
     return check.condition.find("__nv_fp8") != std::string::npos;
   });
@@ -410,7 +413,9 @@ std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::st
   return text;
 }
 
-std::string WholeText(const TranslationUnit& unit) { return unit.body + PlanCheckText(unit, unit.kernels, false); }
+std::string WholeText(const TranslationUnit& unit) {
+  return unit.body + PlanCheckText(unit, unit.kernels, /*preprocessed=*/false);
+}
 
 TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit,
                                     bool /*is_oracle*/) {  // unused: only oracles have `ref:` arguments

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds a candidate's text for a compiler, after the precompiled headers: tunables as `#define HONE_TUNE_<NAME>`, the
-// source under its own name and line numbers, and static assertions that each kernel's parameters match the plan's
-// arguments.
+// Builds the text that a compiler gets for a candidate, after the precompiled headers: tunables as
+// `#define HONE_TUNE_<NAME>`, the source under its own name and line numbers, and static assertions that each kernel's
+// parameters match the plan's arguments.
 //
 // A candidate may try to disable the assertions, so nothing in its text affects them: they come after the text, every
 // keyword in them is first undefined as a macro, and every other name contains the text's own hash, which the text
@@ -19,22 +19,23 @@
 
 namespace hone {
 
-// `is_oracle`: `ref:NAME` arguments are double pointers.
+// Returns the translation unit for one binding of the candidate's tunables. `ref:NAME` arguments, which only oracles
+// have, are pointers to double; `is_oracle` is not used.
 TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit,
                                     bool is_oracle);
 
 // Returns "float", "__half", "long long": the type of a tensor's elements in device code.
 std::string_view CudaElementType(DType dtype);
 
-// Returns the assertions of `unit` and the templates that they use. `kernels` are the names of unit.kernels as written
-// here. `preprocessed`: for a compiler whose input has been preprocessed; otherwise the text begins by undefining the
-// candidate's macros.
+// Returns the assertions of `unit` and the templates that they use. `kernels` are the names by which the text calls
+// unit.kernels. `preprocessed`: true for a compiler whose input has been preprocessed; false: the text begins by
+// undefining the candidate's macros.
 std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::string>& kernels, bool preprocessed);
 
-// Returns body and assertions: the whole input of a compiler with a preprocessor of its own.
+// Returns body and assertions, the whole input for a compiler that has a preprocessor of its own.
 std::string WholeText(const TranslationUnit& unit);
 
-// Returns the text of the templates before names get a hash: part of the identity of a compiler's version.
+// Returns the text of the templates, before the hash is added to their names. It is a part of a compiler's fingerprint.
 std::string_view PlanCheckTemplates();
 
 }  // namespace hone

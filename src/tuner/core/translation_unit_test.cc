@@ -108,7 +108,7 @@ class Workshop {
  public:
   Workshop() {
     std::filesystem::create_directories(directory_ / "fake");
-    // Stands for the simulator's headers: classes of their own under NVIDIA's names.
+    // These headers take the place of the simulator's, which define their own classes under NVIDIA's names.
     Write("fake/cuda_fp16.h", "#pragma once\nstruct __half { unsigned short x; };\nstruct __half2 { __half x, y; };\n");
     Write("fake/cuda_bf16.h",
           "#pragma once\nstruct __nv_bfloat16 { unsigned short x; };\n"
@@ -361,8 +361,8 @@ template <int v> __global__ void k(__nv_bfloat16* b, __half* out) {}
   EXPECT_THAT(WholeText(four), Not(HasSubstr("decltype(&k<8>)")));
 }
 
-// A kernel that does not match its plan, with text before or behind it that tries to make the assertions pass. Each
-// compiles if its text can affect the assertions.
+// A Cheat is a kernel that does not match its plan, with text before or after it that tries to make the assertions
+// pass. It compiles only if the text can affect the assertions.
 struct Cheat {
   const char* what;
   const char* before;      // text before the kernel
@@ -392,7 +392,7 @@ TranslationUnit CheatUnit(const Cheat& cheat) {
                           cheat.before, cheat.parameters, cheat.behind));
 }
 
-// Returns an older version of the text: the same assertions, with foreseeable names and macros left defined.
+// Returns the text with the weaknesses of an older version: foreseeable names, and macros that stay defined.
 std::string WithinReach(const TranslationUnit& unit) {
   const std::string checks = PlanCheckText(unit, unit.kernels, true);
   return unit.body + checks.substr(checks.find('#'));
@@ -459,7 +459,7 @@ TEST(PlanChecks, KernelsFullOfMacrosAreRightAsTheyAre) {
 #ifdef HONE_NVCC_PATH
 TEST(ParameterCheck, NvccAgreesWithTheHostCompiler) {
   Workshop workshop;
-  // The unit has every accepted parameter whose type differs for the compiler.
+  // The unit has the accepted pairs of argument and parameter, except those with tensor maps, which follow below.
   std::string args, parameters, prelude;
   int number = 0;
   for (const Accepted& one : kAccepted) {
