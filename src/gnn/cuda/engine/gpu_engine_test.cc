@@ -25,8 +25,7 @@ class SageOnGpu : public testing::Test {
     HONE_REQUIRE_DEVICE();
     cudaDeviceProp device;
     ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
-    const bool emulated = std::string(device.name) == "emulated";  // the emulated runtime (emulated/runtime.h) is far
-                                                                   // slower
+    const bool emulated = std::string(device.name) == "emulated";  // emulated/runtime.h: far slower
     graph_ = OpenGraph(emulated ? "synthetic:arxiv?scale=0.006&seed=3" : "synthetic:arxiv?scale=0.1&seed=3").value();
     options_.fanouts = {5, 4, 3};
     options_.eval_fanouts = {32, 32, 32};

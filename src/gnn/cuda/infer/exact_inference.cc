@@ -137,8 +137,7 @@ class ExactRun {
     HONE_ASSIGN_OR_RETURN(form_, FormOf(model, element_));
     num_edges_ = csr_.num_edges();
     if (IsOutline(graph_)) HONE_RETURN_IF_ERROR(Generate());
-    HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());  // before the plan, because the library's workspace takes
-                                                           // memory
+    HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());  // before the plan: its workspace takes memory
     rows_ = RowsOfPasses(csr_, nodes_, form_->passes(), IsOutline(graph_));
     for (const auto& rows : rows_) {
       if (!rows.empty()) long_rows_.push_back(LongRowList::Of(csr_, rows));

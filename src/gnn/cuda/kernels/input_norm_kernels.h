@@ -55,8 +55,9 @@ cudaError_t EnqueueGradientBefore(const RowsOnDevice& rows, const uint16_t* mark
 int64_t GradientPartials(int32_t padded_rows, int32_t outputs);  // floats
 
 // Finishes the gradients once `weight` [outputs, inputs] holds M: turns M into W's gradient, and overwrites the
-// normalisation's gradients. `residual_bias` [outputs] gets the column sums of grad_y; null: not written. `partials`
-// are those of EnqueueGradientBefore or, with the limit `most_pieces`, those of MarkedProduct.
+// normalisation's gradients. `residual_bias` [outputs] gets the column sums of grad_y; null: not written. `most_pieces`
+// limits the number of pieces in `partials`: MarkedProductMostPieces() if EnqueueMarkedProduct left them, kAllPieces if
+// EnqueueGradientBefore or EnqueueSourceGradient did.
 struct InputGradients {
   float* weight = nullptr;
   float* norm_weight = nullptr;
@@ -67,6 +68,6 @@ cudaError_t EnqueueInputGradients(const RowsOnDevice& rows, int32_t inputs, int3
                                   const InputMoments& moments, const void* weight, const float* products,
                                   const ColumnCoefficients& coefficients, const float* partials, int32_t most_pieces,
                                   const InputGradients& gradients, cudaStream_t stream);
-inline constexpr int32_t kAllPieces = INT32_MAX;
+inline constexpr int32_t kAllPieces = INT32_MAX;  // no limit: one piece per kLongPieceRows rows
 
 }  // namespace hone::gnn::cuda

@@ -48,8 +48,8 @@ struct DeviceBatch {
   std::vector<int64_t> hop_nodes;  // [hops + 1] nodes that are new in each hop; hop_nodes[0]: the seeds
   std::vector<int64_t> hop_edges;  // [hops] edges drawn in each hop
   int64_t nodes_at = 0, input_at = 0, sources_at = 0, destinations_at = 0, edge_ids_at = 0;
-  std::vector<int64_t> node_rows_at, edge_rows_at;  // per table: where its rows [nodes, row_bytes] or [edges,
-                                                    // row_bytes] begin
+  // One offset per table: of its rows, [nodes, row_bytes] or [edges, row_bytes].
+  std::vector<int64_t> node_rows_at, edge_rows_at;
   int64_t block_bytes = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans the matrix products of one dense layer, y = x W^T, forward and backward, for as many rows as an envelope has.
+// Plans the matrix products of a dense layer, y = x W^T, forward and backward, for as many rows as an envelope has.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,15 @@
 namespace hone::gnn::cuda {
 
 struct DenseShape {
-  int64_t rows = 0;         // padded
+  int64_t rows = 0;         // padded number of rows
   int64_t in = 0, out = 0;  // multiples of 8
-  int64_t weight_at = 0;    // in the flat parameters: [out, in]
-  // A weight that lies outside the flat parameters, in the context's element, and its gradient; null: the weight is at
-  // weight_at.
+  int64_t weight_at = 0;    // offset of W [out, in] in the flat parameters
+  // The address of a weight that lies outside the flat parameters, in the context's element, and of its gradient
+  // (fp32). Null: the weight is at weight_at.
   const void* weight = nullptr;
   float* gradient = nullptr;
-  // The library for the weight's gradient if that runs at the same time as other products; null: the context's library.
+  // The library for the product that gives the weight's gradient, if it runs at the same time as other products. Null:
+  // the context's library.
   MatmulLibrary* gradient_products = nullptr;
   bool trains = false;
   bool input_gradient = true;          // whether the gradient of x is needed

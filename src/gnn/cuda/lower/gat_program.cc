@@ -4,17 +4,18 @@
 // GatProgram computes GAT by linearity (attention_kernels.h):
 //
 //   layer l      F_l = the attention vectors folded into input space
-//                S_l = weighted sums of the input rows, a block of columns a head
+//                S_l = weighted sums of the input rows, a block of columns per head
 //                Z_l = S_l W_l^T, head by head; the last layer takes the heads' mean
-//   What a layer reads is dropout(f(Z)), made as it is read, or written once where a normalisation comes between.
+//   The input rows of a layer are dropout(f(Z)). They are computed as they are read; after a normalisation between
+//   layers, they are written once instead.
 //
 // The outermost hop is drawn while the previous batch trains. Its attention is computed later, because it needs the new
 // weights.
 //
-// Two kinds of work run on a second stream, next to the chain of kernels: dropout's bits during the outermost layer's
-// forward pass, which reads none, and each layer's weight gradient during its attention's backward pass. No two
-// products run at once. Several heads are one product with the blocks of W on a diagonal: the zeros cost arithmetic
-// that the device can spare, and one product is faster than one thin product per head.
+// Two kinds of work run on a second stream, next to the chain of kernels. Dropout's bits are made during the forward
+// pass of the outermost layer, which reads none. Each layer's weight gradient is computed during the backward pass of
+// its attention. No two products run at once. Several heads are one product with the blocks of W on a diagonal: the
+// zeros cost arithmetic that the device can spare, and one product is faster than one thin product per head.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,10 +34,10 @@ namespace {
 
 struct GatLayer {
   int64_t in = 0;          // padded
-  int64_t out = 0;         // padded: of all heads where they are concatenated, of one where they are averaged
-  int32_t head_width = 0;  // true
+  int64_t out = 0;         // padded: of all heads if they are concatenated, of one if they are averaged
+  int32_t head_width = 0;  // without padding
   bool concatenates = true;
-  int64_t weight = 0;  // [heads * head_width, in]
+  int64_t weight = 0;  // offset of the weight [heads * head_width, in]
   int64_t att_src = 0, att_dst = 0;
   NormPlaces norm;  // normalises the layer's output
 };
@@ -104,7 +105,7 @@ class GatProgram final : public Program {
     return grad_self_.Allocate(rows_most * 2 * heads);
   }
 
-  // Returns the size of the drawn ids, followed by the number of drawn ids of each row.
+  // Returns the bytes of the drawn ids, followed by the number of drawn ids of each row.
   int64_t OuterBytes() const override { return Known(0) * (envelope_.fanouts.back() + 1) * 4; }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
@@ -206,8 +207,8 @@ class GatProgram final : public Program {
     Dense dense;
   };
 
-  // After Fork, later work on branch_ waits for the earlier work on `stream`; after Join, later work on `stream` waits
-  // for the earlier work on branch_.
+  // Fork makes later work on branch_ wait for the earlier work on `stream`. Join makes later work on `stream` wait for
+  // the earlier work on branch_.
   Status Fork(cudaStream_t stream) {
     if (branch_.handle == nullptr) {
       HONE_RETURN_IF_ERROR(branch_.Make());
@@ -239,7 +240,7 @@ class GatProgram final : public Program {
     return {Attention(layer),      at.head_width,      Master(at.weight),           at.in,
             Master(at.att_src), Master(at.att_dst), steps_[layer].folded.get()};
   }
-  // Returns whether layers apply dropout to the rows they read.
+  // Returns whether layers apply dropout to the rows as they read them.
   bool drops() const { return envelope_.trains && !shape_.normalises && shape_.rate.threshold != 0; }
   OuterHopOnDevice Outer(const BatchOnDevice& batch) const {
     auto* ids = static_cast<int32_t*>(batch.outer);

@@ -5,11 +5,11 @@
 //
 //   layer l      S_l = sum of the neighbors' rows + (1 + eps) * own     (l = 0: drawn and gathered in one kernel)
 //                P_l = S_l W0^T,  H_l = f(norm(P_l + b0)),  R_l = H_l W1^T
-//   what the next layer reads, f(R_l + b1), is made as it is read; the head needs it written once:
+//   what the next layer reads, f(R_l + b1), is computed as it is read; for the head it is written once:
 //                X = f(R_{L-1} + b1),  G = X V1^T,  U = dropout(f(G + c1)),  logits = U V2^T + c2
 //
-// Backward overwrites each value by its gradient as soon as the value is no longer needed; gradients of parameters are
-// made on the second stream. If input_norm.h supports the first layer, the moments of S_0 come with the batch and the
+// Backward overwrites each value by its gradient as soon as the value is no longer needed. Gradients of parameters are
+// made on the second stream. If input_norm.h supports the first layer, the moments of S_0 come with the batch, and the
 // gradient of P_0 is never stored. If normed_product.h and marked_product.h support it too, neither P_0 nor the
 // gradient of H_0 is stored.
 #include <fmt/format.h>
@@ -30,12 +30,12 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// Offsets in the flat parameters or, where the field says so, in the flat buffers.
+// The offsets of a layer's parameters in the flat parameters or, where the field says so, in the flat buffers.
 struct GinLayer {
   int64_t in = 0;  // padded
   int64_t weight0 = 0, bias0 = 0, weight1 = 0, bias1 = 0;
   NormPlaces norm;
-  int64_t eps = 0;  // a buffer
+  int64_t eps = 0;  // lies in the buffers
 };
 
 struct GinShape {
@@ -44,7 +44,7 @@ struct GinShape {
   int64_t head_weight1 = 0, head_bias1 = 0, head_weight2 = 0, head_bias2 = 0;
   bool normalises = true;
   Activation activation = Activation::kRelu;
-  DropoutRate rate{0.0};  // dropout of the head
+  DropoutRate rate{0.0};  // rate of the head's dropout
 };
 
 // The share of the multiprocessors for the outermost hop, while the upper layers' small kernels run on the others.
@@ -293,7 +293,7 @@ class GinProgram final : public Program {
     DeviceArray<unsigned char> grad_sum, grad_hidden, grad_result;
     DeviceArray<float> coefficients;
     Dense lin0, lin1;
-    std::unique_ptr<Matmul> weight0, weight1;  // their weights' gradients
+    std::unique_ptr<Matmul> weight0, weight1;  // products that give the gradients of lin0's and lin1's weights
   };
 
   Status NoteRoom(cudaStream_t stream) {
@@ -328,7 +328,7 @@ class GinProgram final : public Program {
             .outputs = static_cast<int32_t>(shape_.hidden),
             .activation = shape_.activation};
   }
-  // Returns the shape of the product that goes backwards through layer 0's second Linear, up to the activation before
+  // Returns the shape of the product of the backward pass through layer 0's second Linear, up to the activation before
   // it.
   MarkedProductShape SecondProduct() const {
     return {.inner = static_cast<int32_t>(shape_.hidden),
@@ -386,8 +386,8 @@ class GinProgram final : public Program {
   SecondStream second_stream_;
   Event room_;
   bool from_moments_ = false;
-  bool normed_product_ = false;  // layer 0's first product and what follows it are one kernel
-  bool marked_product_ = false;  // one kernel computes the gradient of both
+  bool normed_product_ = false;  // one kernel computes layer 0's first product and what follows it
+  bool marked_product_ = false;  // one kernel goes backward through layer 0's second Linear and what precedes it
   InputNorm input_norm_;
 };
 

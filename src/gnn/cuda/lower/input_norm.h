@@ -19,14 +19,14 @@ class InputNorm {
  public:
   struct Shape {
     int64_t inputs = 0, outputs = 0;                // padded
-    int64_t weight_at = 0;                          // [outputs, inputs] in the flat parameters
+    int64_t weight_at = 0;                          // offset of W [outputs, inputs] in the flat parameters
     Activation activation = Activation::kIdentity;  // after the normalisation
     NormPlaces norm;
     int64_t linear_bias_at = -1;    // offset of the bias of the layer's Linear; below zero: none
     int64_t residual_bias_at = -1;  // offset of a residual product's bias; below zero: none
   };
 
-  // Returns whether InputNorm supports this context and envelope; otherwise norm_kernels.h does.
+  // Returns whether InputNorm supports this context and envelope. If not, the caller uses norm_kernels.h.
   static bool Serves(const ProgramContext& context, const Envelope& envelope) {
     return envelope.trains && context.element == Element::kBFloat16;
   }
@@ -39,7 +39,8 @@ class InputNorm {
   Status EnqueueMoments(const BatchOnDevice& batch, void* x, void* moments, cudaStream_t stream) const;
   Status EnqueueCoefficients(const BatchOnDevice& batch, const void* moments, cudaStream_t stream) const;
   const ColumnCoefficients& coefficients() const { return coefficients_; }
-  // Marks that forward keeps for the rows it makes (BetweenOutput::marks); null if the activation has no marks.
+  // Returns the marks that forward keeps for the rows it makes (BetweenOutput::marks); null if the activation has no
+  // marks.
   uint16_t* marks() const { return marks_.get(); }
   // Turns grad_y, the gradient of the output of `between` applied to the normalised `plain` rows, into `grad`, the
   // gradient of `between`'s input. grad may be grad_y.
@@ -48,8 +49,9 @@ class InputNorm {
   // Another kernel may compute that gradient instead. It then leaves its partial sums here (SourceGradient::partials,
   // MarkedProduct::partials).
   float* partials() const { return gradient_partials_.get(); }
-  // Computes the gradients of all parameters, after the gradient above. `most_pieces`: number of partial sums that a
-  // marked product left; 0 if none did.
+  // Computes the gradients of all parameters from `grad`, the result of EnqueueGradientBefore or of another kernel.
+  // `most_pieces`: MarkedProductMostPieces() if a marked product left the partial sums, otherwise kAllPieces
+  // (input_norm_kernels.h).
   Status EnqueueGradients(const BatchOnDevice& batch, const void* x, const void* moments, const void* grad,
                           int32_t most_pieces, cudaStream_t stream) const;
 

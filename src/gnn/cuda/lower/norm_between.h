@@ -13,7 +13,7 @@
 
 namespace hone::gnn::cuda {
 
-// Offsets of a normalisation's parameters in the flat parameters, and of its statistics in the flat buffers.
+// The offsets of a normalisation's parameters in the flat parameters, and of its statistics in the flat buffers.
 struct NormPlaces {
   int64_t weight = 0, bias = 0;
   int64_t running_mean = 0, running_variance = 0, batches = 0;

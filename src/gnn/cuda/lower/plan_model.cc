@@ -8,7 +8,7 @@ namespace hone::gnn::cuda {
 
 Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& model) {
   if (model.spec != nullptr) return PlanSpecModel(model);
-  if (model.bias) {  // which the published models' programs have no place for
+  if (model.bias) {  // the published models' programs have no place for biases
     HONE_ASSIGN_OR_RETURN(ModelSpec spec, PublishedSpec(model));
     ModelOptions written = SpecOptions(std::make_shared<const ModelSpec>(std::move(spec)), model.layers);
     written.in_width = model.in_width;

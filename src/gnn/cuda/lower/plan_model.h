@@ -11,8 +11,8 @@
 
 namespace hone::gnn::cuda {
 
-// Plans the program. kInvalidArgument names what the engine's version of the model does not support; nothing is
-// allocated by then.
+// Plans the program, before anything is allocated. kInvalidArgument names what the engine's version of the model does
+// not support.
 Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& model);
 
 // Returns Envelope::fanouts for the model's batches, given the fanout of each hop.

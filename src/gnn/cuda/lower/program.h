@@ -32,7 +32,7 @@
 
 namespace hone::gnn::cuda {
 
-// State that all programs of an engine share. It must outlive them.
+// The state that all programs of an engine share; it must outlive them.
 struct ProgramContext {
   const DeviceGraph* graph = nullptr;
   DeviceParameters* parameters = nullptr;
@@ -60,8 +60,8 @@ class Program {
   // The next batch's outermost hop waits for it, because the small kernels leave part of the GPU free. Null: the hop
   // need not wait.
   virtual cudaEvent_t small_kernels_begin() const { return nullptr; }
-  // With staging: the largest number of misses per batch that a few blocks can copy in less time than a step takes
-  // (staging_kernels.h).
+  // Returns the largest number of misses per batch that a few blocks can copy in less time than a step takes
+  // (staging_kernels.h). Used if rows are staged.
   virtual int32_t hideable_misses() const { return kFewMisses; }
   // Writes logits [Rows(layers - 1), ModelPlan::padded_classes()] in fp32.
   virtual Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) = 0;

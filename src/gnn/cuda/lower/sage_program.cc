@@ -32,25 +32,26 @@ namespace {
 struct SageLayer {
   int64_t in = 0, padded_in = 0;
   int64_t out = 0, padded_out = 0;
-  int64_t weight_at = 0;  // [padded_out, lin_l padded_in | lin_r padded_in]
+  int64_t weight_at = 0;  // offset of [padded_out, lin_l padded_in | lin_r padded_in]
   NormPlaces norm;        // normalises the layer's output
 };
 
 struct SageShape {
   std::vector<SageLayer> layers;
-  bool mean = true;      // aggregates the neighbors' mean; false: their sum,
-  bool maximum = false;  // or, with `maximum`, their maximum
+  bool mean = true;      // true: aggregates the neighbors' mean; false: their sum
+  bool maximum = false;  // true (with mean false): their maximum instead
   bool normalises = false;
   Activation activation = Activation::kRelu;
   DropoutRate rate{0.0};
 };
 
 // The share of the multiprocessors for an outermost hop that reads other GPUs' memory. A few multiprocessors saturate
-// the links; with all of them, the hop and the rest of the step took as long as one after the other (it is not
-// understood why). Measured on four H200 (docs/design/0019-features-over-peers.md).
+// the links. With all of them, the hop and the rest of the step took as long as one after the other, for an unknown
+// reason. Measured on four H200 (docs/design/0019-features-over-peers.md).
 constexpr float kPeersShare = 0.3f;
-// The shares for rows in this GPU's memory, while a step or an inference is computed. Rows that its cache may hold are
-// read sooner by more warps with fewer loads each (docs/design/0020-gin-and-the-outermost-hop.md).
+// The shares for an outermost hop that reads this GPU's memory, while a step or an inference is computed. Rows that fit
+// the GPU's L2 cache (kCachedBytes) are read sooner by more warps with fewer loads each
+// (docs/design/0020-gin-and-the-outermost-hop.md).
 constexpr float kTrainingShare = 0.4f, kInferenceShare = 0.75f;
 constexpr int64_t kCachedBytes = int64_t{64} << 20;
 
@@ -116,7 +117,7 @@ class SageProgram final : public Program {
     aggregate.kind = Kind();
     aggregate.out = batch.outer;
     aggregate.share = OutermostShare(batch.graph);
-    if (shape_.mean && aggregate.share > 0) {  // the same sums
+    if (shape_.mean && aggregate.share > 0) {  // the other kernel for the same sums
       HONE_CUDA_RETURN_IF_ERROR(EnqueueOutermostHop(
           batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
           envelope_.known.back(), aggregate, SumOrder::kApart, batch.state, batch.header, batch.graph_nodes,
@@ -142,8 +143,8 @@ class SageProgram final : public Program {
     return Status::Ok();
   }
 
-  // Returns the share of the multiprocessors for the kernel that reads rows ahead. 0 selects the other kernel, which
-  // should use all of them.
+  // Returns the share of the multiprocessors for the kernel that copies rows ahead (outermost_kernels.h). 0: the other
+  // kernel is used instead, on all of them.
   float OutermostShare(const GraphOnDevice& graph) const {
     if (envelope_.fanouts.back() > kNarrowFanout) return 0;
     if (context_.graph->peer_rows() != nullptr) return kPeersShare;
@@ -181,7 +182,8 @@ class SageProgram final : public Program {
         HONE_RETURN_IF_ERROR(norms_[l].EnqueueBackward(batch, outputs_[l].get(), output_grads_[l].get(), stream));
       }
       const void* grad = last ? grad_logits : output_grads_[l].get();
-      // Nothing later in the chain waits for a gradient of weights, except at the chain's end: the first layer's.
+      // Nothing later in the chain waits for a weight's gradient. The first layer's stays on the chain, because it
+      // comes last.
       cudaStream_t gradients = stream;
       if (l > 0) {
         HONE_ASSIGN_OR_RETURN(gradients, second_stream_.Fork(stream));
@@ -197,7 +199,8 @@ class SageProgram final : public Program {
  private:
   bool Forks() const { return envelope_.trains && layers_.size() > 1; }
 
-  // Mean and ReLU alone have kernels of their own, the ones the engine's time was measured with.
+  // Returns whether the layers are mean and ReLU alone. These have kernels of their own, with which the engine's time
+  // was measured.
   bool IsPlain() const { return shape_.mean && !shape_.normalises && shape_.activation == Activation::kRelu; }
 
   // These functions compute A_l from the output of layer l - 1, and the gradient of that output from the gradient of
@@ -249,7 +252,7 @@ class SageProgram final : public Program {
     return input;
   }
 
-  // Returns whether masks are drawn ahead, together with the sampling.
+  // Returns whether dropout masks are made together with the sampling.
   bool Drops() const { return IsPlain() && envelope_.trains && shape_.rate.threshold != 0; }
   float Scale() const { return Drops() ? static_cast<float>(shape_.rate.scale) : 1.0f; }
   int64_t InputBytes() const {
@@ -281,10 +284,10 @@ class SageProgram final : public Program {
   const ProgramContext& context_;
   const Envelope envelope_;
   const SageShape shape_;
-  const std::vector<SageLayer>& layers_;                                                   // the shape's
+  const std::vector<SageLayer>& layers_;                                                   // shape_.layers
   std::vector<DeviceArray<unsigned char>> inputs_, outputs_, input_grads_, output_grads_;  // A, Z, dA, dZ
-  std::vector<DeviceArray<uint8_t>> passed_;  // [l] which elements of Z_l passed activation and mask, a bit each
-  std::vector<DeviceArray<int32_t>> winners_;  // [l] the slots that each maximum of A_l came from
+  std::vector<DeviceArray<uint8_t>> passed_;   // [l] a bit per element of Z_l: whether it passed activation and mask
+  std::vector<DeviceArray<int32_t>> winners_;  // [l] the slots from which the maxima of A_l came
   std::vector<Dense> dense_;
   std::vector<NormBetween> norms_;
   SecondStream second_stream_;

@@ -3,16 +3,16 @@
 //
 // SageRiProgram computes SAGE-RI (nn/sage_ri.cc defines the model), where x_0 is the input after dropout:
 //
-//   layer l      A_l = [mean of the neighbors | own], a mask for each          (l = 0: drawn and gathered in one
-//   kernel,
-//                P_l = A_l W_l^T                                                which also leaves the x_0 of its rows)
+//   layer l      A_l = [mean of the neighbors | own], with a mask for each half
+//                     (l = 0: drawn and gathered in one kernel, which also writes the x_0 of its rows)
+//                P_l = A_l W_l^T
 //                x_{l+1} = dropout(f(norm(P_l))) + (x_0 R^T + r for l = 0, else x_l)
 //   head         C = [x_0 | x_1 | … | x_L] of the seeds,  M = C V0^T + c0,  logits = M V1^T + c1
 //
 // C is written piece by piece as the x_l are made. In backward, the gradient of x_l has three parts: through the layer,
-// past it (the residual), and from C; one kernel adds them up. Gradients of parameters are made on the second stream.
-// If input_norm.h supports the first layer, the moments of A_0 come with the batch and the gradient of P_0 is never
-// stored; if normed_product.h makes x_1, P_0 is not stored either.
+// past the layer (the residual), and from C; one kernel adds them up. Gradients of parameters are made on the second
+// stream. If input_norm.h supports the first layer, the moments of A_0 come with the batch, and the gradient of P_0 is
+// never stored. If normed_product.h makes x_1, P_0 is not stored either.
 #include <fmt/format.h>
 
 #include "gnn/cuda/kernels/aggregate_kernels.h"
@@ -32,7 +32,7 @@ namespace {
 
 struct SageRiLayer {
   int64_t in = 0;      // padded
-  int64_t weight = 0;  // [hidden, lin_l in | lin_r in]
+  int64_t weight = 0;  // offset of [hidden, lin_l in | lin_r in]
   NormPlaces norm;
 };
 
@@ -46,7 +46,7 @@ struct SageRiShape {
   DropoutRate rate{0.0};
 
   int64_t input() const { return layers[0].in; }
-  // Where x_i lies in C, and how wide C is.
+  // CollectedAt returns the column of C at which x_i begins; collected returns the number of C's columns.
   int64_t CollectedAt(size_t i) const { return i == 0 ? 0 : input() + static_cast<int64_t>(i - 1) * hidden; }
   int64_t collected() const { return CollectedAt(layers.size() + 1); }
 };
@@ -138,7 +138,7 @@ class SageRiProgram final : public Program {
     return partials_.Allocate(partials);
   }
 
-  // A_0, then x_0 of the same rows, then A_0's moments, then what dropout keeps of x_1.
+  // Returns the bytes of A_0 and then x_0 of the same rows, of A_0's moments, and of what dropout keeps of x_1.
   int64_t OuterBytes() const override {
     return RowBytes() + (from_moments_ ? input_norm_.MomentBytes() : 0) +
            (KeepsBits() ? envelope_.Rows(0) * (shape_.hidden / 8) : 0);
@@ -148,7 +148,7 @@ class SageRiProgram final : public Program {
     SampleAggregate aggregate;
     aggregate.kind = {.mean = true};
     aggregate.input_mask = Mask(0, DropoutSite::kInput);
-    aggregate.neighbors = Mask(0, DropoutSite::kInput);  // x_0's mask and then the conv's, from one draw
+    aggregate.neighbors = Mask(0, DropoutSite::kInput);  // the mask of x_0 combined with the conv's, drawn once
     if (envelope_.trains) {
       const DropoutRate both = shape_.rate.Then(shape_.rate);
       aggregate.neighbors.threshold = both.threshold;
@@ -294,7 +294,7 @@ class SageRiProgram final : public Program {
     DeviceArray<unsigned char> grad_aggregate, grad_plain, grad_out;
     DeviceArray<float> coefficients;
     Dense conv;
-    std::unique_ptr<Matmul> conv_weight;  // its weight's gradient
+    std::unique_ptr<Matmul> conv_weight;  // product that gives the gradient of conv's weight
   };
 
   // Plans the product that gives a weight's gradient, on the second stream.
@@ -348,7 +348,8 @@ class SageRiProgram final : public Program {
   void* InputRows(const BatchOnDevice& batch) const {
     return static_cast<unsigned char*>(batch.outer) + envelope_.Rows(0) * 2 * shape_.input() * size_;
   }
-  // Returns whether the kernel that makes the gradient of layer 0's rows also makes that before their activation.
+  // Returns whether the kernel that makes the gradient of layer 0's rows also makes the gradient before their
+  // activation.
   bool before_comes_along() const { return input_norm_.marks() != nullptr && steps_.size() > 1; }
   int64_t RowBytes() const { return envelope_.Rows(0) * 3 * shape_.input() * size_; }
   void* Moments(const BatchOnDevice& batch) const { return static_cast<unsigned char*>(batch.outer) + RowBytes(); }
@@ -402,19 +403,19 @@ class SageRiProgram final : public Program {
   const int64_t size_;
   std::vector<Step> steps_;
   Dense residual_, head0_, head1_;
-  std::unique_ptr<Matmul> residual_product_, head_product0_, head_product1_;  // of their weights' gradients
+  std::unique_ptr<Matmul> residual_product_, head_product0_, head_product1_;  // give their weights' gradients
   DeviceArray<unsigned char> collected_, middle_, grad_collected_, grad_middle_;
   DeviceArray<float> partials_, beside_partials_;
   SecondStream second_stream_;
   Event room_;
   bool from_moments_ = false;
-  bool normed_product_ = false;  // layer 0 forward is one kernel
+  bool normed_product_ = false;  // one kernel computes layer 0 forward
   InputNorm input_norm_;
 };
 
 class SageRiPlan final : public ModelPlan {
  public:
-  bool finds_rows_by_id() const override { return shape_.rate.active(); }  // a mask of input rows
+  bool finds_rows_by_id() const override { return shape_.rate.active(); }  // input rows have a mask keyed by their ids
   SageRiPlan(const ModelOptions& model, Activation activation) {
     const int64_t hidden = model.hidden, middle = 2 * model.num_classes;
     shape_.hidden = RoundUp(hidden, 8);

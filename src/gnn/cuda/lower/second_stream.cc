@@ -6,7 +6,7 @@ namespace hone::gnn::cuda {
 
 namespace {
 
-constexpr int64_t kWorkspace = int64_t{64} << 20;  // matmul.cc's
+constexpr int64_t kWorkspace = int64_t{64} << 20;  // that of matmul.cc
 
 }  // namespace
 
@@ -22,12 +22,13 @@ Status OwnProducts::Make(const ProgramContext& context) {
 
 Status SecondStream::Make(const ProgramContext& context, Priority priority) {
   HONE_RETURN_IF_ERROR(products_.Make(context));
-  if (AllocationCount::active()) return Status::Ok();  // perhaps without a device
+  if (AllocationCount::active()) return Status::Ok();  // there may be no device
   if (priority == Priority::kChain) {
     int least = 0, greatest = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    // The priority is that of pass.cc's compute.
     HONE_CUDA_RETURN_IF_ERROR(
-        cudaStreamCreateWithPriority(&stream_.handle, cudaStreamNonBlocking, (least + greatest) / 2));  // pass.cc's
+        cudaStreamCreateWithPriority(&stream_.handle, cudaStreamNonBlocking, (least + greatest) / 2));
   } else {
     HONE_RETURN_IF_ERROR(stream_.Make());
   }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file runs work that nothing later in a program's chain of kernels waits for, such as gradients of weights, on a
-// second stream. Capturing the step turns that stream into a branch of the graph.
+// Runs work on a second stream if nothing later in a program's chain of kernels waits for it, such as gradients of
+// weights. Capturing the step turns that stream into a branch of the graph.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace hone::gnn::cuda {
 
-// Matrix products with their own workspace, so that they may run while other products do. While memory is only being
-// counted (AllocationCount), the context's library is used instead, and a workspace is counted.
+// A matrix library with its own workspace, so that its products may run while others do. While memory is only being
+// counted (AllocationCount), library() is the context's, and the workspace is counted.
 class OwnProducts {
  public:
   Status Make(const ProgramContext& context);
@@ -28,7 +28,8 @@ class OwnProducts {
 // The second stream of one program.
 class SecondStream {
  public:
-  // kChain is the priority of the step's compute, so the stream does not wait for an outermost hop.
+  // kLeast gives way to the step's compute. kChain is the priority of the compute, so the stream does not wait for an
+  // outermost hop.
   enum class Priority { kLeast, kChain };
   Status Make(const ProgramContext& context, Priority priority = Priority::kLeast);
   MatmulLibrary& products() const { return products_.library(); }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SpecAttention is one attention of a spec on the GPU: weighted sums over a numbered hop (attention_kernels.h), and one
-// product for all heads (head_kernels.h).
+// Computes one attention of a spec on the GPU: weighted sums over a hop whose nodes have local ids
+// (attention_kernels.h), and one product for all heads (head_kernels.h).
 #pragma once
 
 #include "gnn/cuda/kernels/attention_kernels.h"
@@ -30,7 +30,7 @@ class SpecAttention {
   // Computes from grad_out, in the context's element, the gradients of the weighted sums and of the weights, without
   // the part that comes through the scores.
   Status EnqueueProductGradients(const void* grad_out, cudaStream_t stream) const;
-  // Call this after EnqueueProductGradients. Adds the scores' part of the weights' gradients and overwrites grad_rows
+  // Must follow EnqueueProductGradients. Adds the scores' part of the weights' gradients, and overwrites grad_rows
   // [padded_rows, the operand's columns].
   Status EnqueueRowGradients(const BatchOnDevice& batch, const void* rows, const Scratch& scratch, int32_t padded_rows,
                              void* grad_rows, cudaStream_t stream) const;

@@ -42,7 +42,7 @@ void PlaceUnit(size_t u, LoweredSpec& model, ParameterLayout& layout) {
       at.norm.bias = layout.ReserveVector(prefix(unit.value) + ".bias", unit.width);
       break;
     case Kind::kOwn: {
-      // The Layer says which parameters there are; it is not kept.
+      // The operation's Layer is made to learn which parameters it has, and not kept.
       const OpPlace place = model.OwnPlace(u);
       const auto& kind = std::get<OwnSpec>(model.Operation(unit.value)).kind;
       const std::unique_ptr<Layer<float>> layer = FindOp(kind)->MakeLayer(place);

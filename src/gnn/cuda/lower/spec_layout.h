@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A LoweredSpec is a spec in units (nn/spec_units.h), with the places of its parameters. Programs are built from it.
+// A LoweredSpec is a spec as units (nn/spec_units.h), with the places of its parameters. Programs are built from it.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,13 @@ struct OwnParameter {
   bool buffer = false;
 };
 
-// Offsets of a unit's parameters in the flat parameters or, where the field says so, in the flat buffers.
+// The offsets of a unit's parameters in the flat parameters or, where the field says so, in the flat buffers. Below
+// zero: the unit has no such parameter.
 struct UnitPlaces {
   int64_t weight = 0, bias = -1;
   int64_t att_src = 0, att_dst = 0;
-  NormPlaces norm;   // running statistics: buffers
-  int64_t eps = -1;  // a buffer; below zero: none
+  NormPlaces norm;                // its running statistics lie in the buffers
+  int64_t eps = -1;               // lies in the buffers; below zero: none
   std::vector<OwnParameter> own;  // in the order of the operation's Layer
 };
 
@@ -35,13 +36,13 @@ struct LoweredSpec {
   std::shared_ptr<const ModelSpec> spec;
   SpecShapes shapes;
   SpecUnits lowered;
-  std::vector<UnitPlaces> places;  // by unit
+  std::vector<UnitPlaces> places;  // indexed by unit
 
   const OperationSpec& Operation(size_t value) const { return spec->values[value - 1].operation; }
   const SpecUnit& Unit(size_t u) const { return lowered.units[u]; }
   int64_t Padded(size_t u) const { return RoundUp<int64_t>(Unit(u).width, 8); }
   const AttentionSpec& Attention(size_t u) const { return std::get<AttentionSpec>(Operation(Unit(u).value)); }
-  // Returns the place that the operation of a kOwn unit is made for.
+  // Returns the arguments with which the operation of a kOwn unit is made.
   OpPlace OwnPlace(size_t u) const;
   // Returns whether the gradient of the unit's rows is needed; that of "x" never is.
   bool Wants(size_t u) const { return u != 0 && lowered.plan.values[u].wants_gradient; }

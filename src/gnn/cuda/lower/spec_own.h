@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SpecOwn is a registered operation of a spec on the GPU: it holds the memory for the operation's DeviceOp and makes
-// its calls (hone/gnn/op.h).
+// Runs a registered operation of a spec on the GPU: holds the memory for the operation's DeviceOp and makes its calls
+// (hone/gnn/op.h).
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@ namespace hone::gnn::cuda {
 
 class SpecOwn {
  public:
-  // Errors say which operation has no form for a GPU, with the remedy; nothing is allocated by then.
+  // Checks, before anything is allocated, that the operation has a form for a GPU. The error names the operation and
+  // the remedy.
   static Status Check(const LoweredSpec& model, size_t u);
 
   // Borrows all arguments.

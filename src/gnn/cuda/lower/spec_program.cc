@@ -4,13 +4,13 @@
 // SpecProgram computes a model from a file: it runs each unit of the model's spec (nn/spec_units.h) by its own kernels.
 //
 // Forward runs the units in their order and keeps the output of each. Backward runs them in reverse. When it reaches a
-// unit, all units that read its rows are done, and the unit's gradient is the sum of their parts, in their order; then
-// the unit's own operation uses it. The spec's plan (nn/spec_plan.h), which the CPU's interpreter uses too, decides
-// which gradients share memory, with two exceptions. No gradient is computed in place in some columns of an operand,
-// because products need rows side by side. And a gradient that is not shared has its own memory, because gradients of
-// weights and biases are made on the second stream, from gradients that the chain has already passed.
+// unit, all units that read the unit's rows are done, and the unit's gradient is the sum of their parts, in their
+// order. Then the unit's own operation uses the gradient. The spec's plan (nn/spec_plan.h), which the CPU's interpreter
+// uses too, decides which gradients share memory, with two exceptions. No gradient is computed in place in some columns
+// of an operand, because products need rows side by side. And a gradient that is not shared has its own memory, because
+// gradients of weights and biases are made on the second stream, from gradients that the chain has already passed.
 //
-// Whatever depends on no weight is computed together with the sampling: feature rows, aggregates of them, degrees.
+// Work that depends on no weight is done together with the sampling: feature rows, aggregates of them, degrees.
 #include "gnn/cuda/lower/spec_program.h"
 
 #include <fmt/format.h>
@@ -89,7 +89,7 @@ class SpecProgram final : public Program {
           HONE_RETURN_IF_ERROR(step.attention.Make(context_, envelope_, model_, u, ElementOf(u)));
           slots = std::max(slots, SpecAttention::SlotFloats(model_, envelope_, u));
           self = std::max(self, SpecAttention::SelfFloats(model_, envelope_, u));
-          if (!Wants(unit.operands[0])) {  // the kernel for the scores' gradient makes this one anyway
+          if (!Wants(unit.operands[0])) {  // the kernel that makes the scores' gradient makes grad_rows too
             apart = std::max(apart, Rows(unit.operands[0]) * Padded(unit.operands[0]));
           }
           break;
@@ -189,12 +189,12 @@ class SpecProgram final : public Program {
 
  private:
   struct Step {
-    DeviceArray<unsigned char> rows;  // the unit's output, unless it lies elsewhere
+    DeviceArray<unsigned char> rows;  // the unit's output, unless RowsOf finds it elsewhere
     int64_t outer_at = -1;            // offset of the output in BatchOnDevice::outer
-    int64_t kept_at = -1;             // offset of dropout's kept bits there, if the rows are read through it
+    int64_t kept_at = -1;             // offset of dropout's kept bits in it, if the rows are read through dropout
     const void* grad = nullptr;       // the output's gradient in the current backward pass
     DeviceArray<unsigned char> own_grad;
-    bool beside = false;  // the gradient of the weight or bias is made on the second stream
+    bool beside = false;  // whether the second stream makes the gradient of the weight or bias
     DeviceArray<uint16_t> marks;
     Dense dense;
     DeviceArray<float> coefficients, moments;
@@ -214,7 +214,8 @@ class SpecProgram final : public Program {
   const float* Master(int64_t at) const { return context_.parameters->master() + at; }
   float* Gradient(int64_t at) const { return context_.parameters->gradient() + at; }
 
-  // What the batch keeps: rows of "x", what was drawn, degrees.
+  // Assigns places in BatchOnDevice::outer to what a batch keeps: rows of "x", sums of drawn rows, dropout's bits,
+  // degrees.
   void PlaceOuter() {
     const auto place = [this](int64_t bytes) {
       const int64_t at = outer_bytes_;
@@ -241,7 +242,7 @@ class SpecProgram final : public Program {
   float* Degrees(const BatchOnDevice& batch) const {
     return reinterpret_cast<float*>(static_cast<unsigned char*>(batch.outer) + degrees_at_);
   }
-  // The rows that a unit makes.
+  // Returns the memory that has a unit's rows.
   void* RowsOf(const BatchOnDevice& batch, size_t u) const {
     const SpecUnit& unit = model_.Unit(u);
     if (unit.makes_logits) return logits_;
@@ -251,7 +252,7 @@ class SpecProgram final : public Program {
   RowsOnDevice OnDevice(const BatchOnDevice& batch, size_t u) const {
     return {batch.state, batch.header, batch.nodes, model_.Unit(u).hop, PaddedRows(u), static_cast<int32_t>(Padded(u))};
   }
-  // Returns a mask, if the pass trains.
+  // Returns the activation of a unit and, if the pass trains, its dropout.
   Between BetweenOf(const SpecUnit& unit) const {
     Between between;
     if (unit.activate != 0) between.activation = FunctionOf(std::get<ActivateSpec>(model_.Operation(unit.activate)));
@@ -279,16 +280,17 @@ class SpecProgram final : public Program {
     return norm;
   }
 
-  // A bit can mark which of two slopes applied. elu has more than two.
+  // Returns whether forward keeps marks for backward. A mark's bit says which of two slopes applied, and elu has more.
   bool NotesMarks(size_t u) const {
     return envelope_.trains && Wants(u) && BetweenOf(model_.Unit(u)).activation != Activation::kElu;
   }
 
-  // Plans which work runs on the second stream: reads of a gradient that does not change once it is complete, because
-  // no later unit works in its place. The last unit of the chain stays on the chain, as nothing would run next to it.
+  // Decides which gradients of weights and biases are made on the second stream: those whose unit's gradient does not
+  // change once it is complete, because no later unit works in its memory. The last unit of the chain stays on the
+  // chain, because nothing would run next to it.
   Status PlanBeside() {
     const SpecPlan& plan = model_.lowered.plan;
-    std::vector<size_t> root(steps_.size(), 0);  // the unit in whose memory the gradient lies
+    std::vector<size_t> root(steps_.size(), 0);  // the unit in whose memory each unit's gradient lies
     for (size_t u = steps_.size() - 1; u > 0; --u) {
       const bool shares = u + 1 < steps_.size() && plan.values[u].shares_gradient;
       root[u] = shares ? root[plan.values[u].uses[0].value] : u;
@@ -312,7 +314,7 @@ class SpecProgram final : public Program {
            (unit.kind == Kind::kBetween && !unit.read_through && !unit.adds_bias_alone());
   }
 
-  // Forward.
+  // Forward:
 
   HopSumCall SumOf(const BatchOnDevice& batch, size_t u) const {
     const size_t operand = model_.Unit(u).operands[0];
@@ -409,7 +411,7 @@ class SpecProgram final : public Program {
     const bool last = operand + 1 == model_.Unit(u).operands.size();
     return last && model_.places[u].eps >= 0 ? context_.parameters->buffers() + model_.places[u].eps : nullptr;
   }
-  // Returns where operand i's columns lie within those of a kConcat.
+  // Returns where the columns of operand i lie among those of a kConcat unit.
   ColumnsBeside ColumnsOf(size_t u, size_t i, int32_t padded_rows) const {
     const SpecUnit& unit = model_.Unit(u);
     ColumnsBeside columns{.number = unit.hop,
@@ -423,9 +425,9 @@ class SpecProgram final : public Program {
     return columns;
   }
 
-  // Backward.
+  // Backward:
 
-  // Only gradients that this program has memory for are written; the logits' is read alone.
+  // Returns a unit's gradient for writing. It must be in this program's memory, which the logits' gradient is not.
   static void* Writable(const Step& step) { return const_cast<void*>(step.grad); }
 
   // Computes the part of unit `u`'s gradient that comes through `use`. If `adds`, adds it to the gradient; otherwise
@@ -475,7 +477,7 @@ class SpecProgram final : public Program {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueTakeColumns(ColumnsOf(use.value, use.operand, PaddedRows(u)), element,
                                                      batch.header, from.grad, adds, to, stream));
         return Status::Ok();
-      default:  // the gradient itself
+      default:  // the part is the gradient itself
         return add_rows(from.grad, user.hop, user.kind == Kind::kAdd ? EpsOf(use.value, use.operand) : nullptr);
     }
   }
@@ -499,11 +501,11 @@ class SpecProgram final : public Program {
       }
       case Kind::kAttention:
         HONE_RETURN_IF_ERROR(step.attention.EnqueueProductGradients(step.grad, stream));
-        if (Wants(unit.operands[0])) return Status::Ok();  // the rest is computed with the operand's gradient
+        if (Wants(unit.operands[0])) return Status::Ok();  // the rest is computed together with the operand's gradient
         return step.attention.EnqueueRowGradients(batch, operand(), attention_scratch_, PaddedRows(unit.operands[0]),
                                                   apart_.get(), stream);
       case Kind::kOwn:
-        if (Wants(unit.operands[0])) return Status::Ok();  // with the operand's
+        if (Wants(unit.operands[0])) return Status::Ok();  // computed together with the operand's gradient
         return step.own.EnqueueBackward(batch, operand(), step.grad, 0, nullptr, stream);
       case Kind::kBetween:
         if (unit.adds_bias_alone() || unit.read_through) {
@@ -543,7 +545,7 @@ class SpecProgram final : public Program {
       gradients.bias = Gradient(at.norm.bias);
     } else {
       gradients.linear_bias = Gradient(at.bias);
-      // y = x + bias, as those coefficients say it.
+      // These coefficients make y = x + bias.
       HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, context_.element, nullptr, NormOf(unit, u), false,
                                                           coefficients, nullptr, stream));
     }
@@ -555,9 +557,9 @@ class SpecProgram final : public Program {
 
   const ProgramContext& context_;
   const Envelope envelope_;
-  const LoweredSpec& model_;          // the plan's
-  std::vector<Step> steps_;           // by unit
-  DeviceArray<unsigned char> apart_;  // a use's part of a gradient, before it is added
+  const LoweredSpec& model_;          // the plan's; must outlive the program
+  std::vector<Step> steps_;           // indexed by unit
+  DeviceArray<unsigned char> apart_;  // one use's part of a gradient, before it is added
   DeviceArray<float> partials_, beside_partials_;
   SpecAttention::Scratch attention_scratch_;
   SecondStream second_stream_;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What any ModelSpec becomes where no program of a published model is for it: each operation by kernels of its own.
+// Plans the program of any ModelSpec that is not a published model's: each operation runs by its own kernels.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace hone::gnn::cuda {
 
-// Plans the program of a model whose options have a spec. kInvalidArgument as CheckModelSpec returns it, and for an
-// operation that has no form for a GPU, with the remedy; nothing is allocated by then.
+// Plans the program of a model whose options have a spec, before anything is allocated. kInvalidArgument as
+// CheckModelSpec returns it, and for an operation that has no form for a GPU, with the remedy.
 Result<std::unique_ptr<ModelPlan>> PlanSpecModel(const ModelOptions& model);
 
 }  // namespace hone::gnn::cuda

@@ -127,9 +127,7 @@ __device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end,
     const int mine = static_cast<int>(threadIdx.x) * kWordsAThread;
     uint32_t count = 0;
     for (int w = 0; w < kWordsAThread; ++w) {
-      count += static_cast<uint32_t>(__popc(bitmap[mine + (w + lane) % kWordsAThread]));  // lanes begin at different
-                                                                                          // words, to use different
-                                                                                          // banks
+      count += static_cast<uint32_t>(__popc(bitmap[mine + (w + lane) % kWordsAThread]));  // each lane uses another bank
     }
     const uint32_t inclusive = WarpInclusive(count);
     if (lane == 31) warp_sums[warp] = inclusive;
