@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_exports.py FOLDER: what `hone apply` writes for PyTorch, on a GPU. Run by hand, for it compiles with nvcc for a minute.
+"""gpu_exports.py FOLDER: tests on a GPU what `hone apply` writes for PyTorch. Run by hand, because it compiles with nvcc for a minute.
 
 FOLDER holds *_model_new.py of problems in problems/ (`hone apply TASK kernels/NAME.cu --as kernelbench --out FOLDER`), and may
-hold op/ (`hone apply TASK kernels/linear_relu.cu --as torch --out FOLDER/op`). Each ModelNew is built after the same seed as its
-Model, five times, and must give the same answers and leave the same buffers; the operator must work by itself, in a CUDA
-graph and under torch.compile. Ends with 1 where something differs.
+contain op/ (`hone apply TASK kernels/linear_relu.cu --as torch --out FOLDER/op`). Each ModelNew is built with the same seed as its
+Model, five times, and must give the same answers and leave the same buffers. The operator must work by itself, in a CUDA
+graph and under torch.compile. Ends with 1 if something differs.
 """
 import glob
 import importlib.util
@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 
-# Sizes in place of the problems' own, odd where they may be.
+# These sizes replace the problems' own; they are odd where a problem allows it.
 SIZES = {"linear_relu": {"batch_size": 256, "in_features": 513, "out_features": 383}, "row_softmax": {"rows": 512, "width": 1001},
          "mean_and_spread": {"rows": 1000, "width": 777}}
 SEEDS = (42, 1, 2, 3, 4)
@@ -86,7 +86,7 @@ def operator(folder):
 
 
 def main():
-    if len(sys.argv) == 3:  # one of them, in a process of its own
+    if len(sys.argv) == 3:  # the check of one export, in a process of its own
         sys.exit(min(1, (operator if sys.argv[1] == "operator" else model_new)(sys.argv[2])))
     folder = os.path.abspath(sys.argv[1])
     parts = [("model_new", path) for path in sorted(glob.glob(os.path.join(folder, "*_model_new.py")))]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_hosted.py HONE FOLDER [DEVICE]: finished modules on a GPU, lifted and hosted, against eager and compiled PyTorch. Run by hand.
+"""gpu_hosted.py HONE FOLDER [DEVICE]: judges finished modules on a GPU, lifted and hosted, against eager and compiled PyTorch. Run by hand.
 
-Judges gpu_submissions/PROBLEM.NAME.py against problems/PROBLEM.py as a campaign in FOLDER that is killed once and goes on.
-Ends with 1 where a verdict is another than EXPECTED, or the module itself is not as fast as itself.
+Judges gpu_submissions/PROBLEM.NAME.py against problems/PROBLEM.py as a campaign in FOLDER that is killed once and resumed.
+Ends with 1 if a verdict is not the EXPECTED one, or if the module is not measured to be as fast as itself.
 """
 import json
 import os
@@ -13,13 +13,13 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROBLEMS = {"gated_tanh": 1, "linear_relu": 3}
-# Verdict and guarantee: "lifted", or "hosted" for what cannot be captured.
+# By submission: verdict and guarantee, which is "lifted", or "hosted" if the module cannot be captured.
 EXPECTED = {"gated_tanh.same": ("ok", "lifted"), "gated_tanh.triton": ("ok", "lifted"), "gated_tanh.load_inline": ("ok", "lifted"),
             "gated_tanh.default_stream": ("ok", "lifted"), "gated_tanh.waits": ("ok", "hosted"), "gated_tanh.kept": ("wrong_output", "lifted"),
             "gated_tanh.half_each_time": ("wrong_output", "lifted"), "gated_tanh.behind_the_end": ("rule_violation", "lifted"),
             "linear_relu.same": ("ok", "lifted"), "linear_relu.compiled": ("ok", "lifted"), "linear_relu.tf32": ("wrong_output", "lifted"),
             "linear_relu.side_stream": ("wrong_output", "hosted")}
-FAR = 0.03  # of the module against itself
+FAR = 0.03  # most that the speedup of the module against itself may differ from 1
 KILL_SECONDS = 60
 
 
@@ -39,7 +39,7 @@ def main():
     command = [hone, "bench", "kernelbench", os.path.join(folder, "problems"), "--judge", submissions, "--device", device, "--compile",
                "--out", os.path.join(folder, "results")]
     try:
-        subprocess.run(command, timeout=KILL_SECONDS)  # and killed
+        subprocess.run(command, timeout=KILL_SECONDS)  # the time limit kills the campaign
     except subprocess.TimeoutExpired:
         kept = os.path.join(folder, "results", "results")
         print(f"killed after {KILL_SECONDS} s with {len(os.listdir(kept)) if os.path.isdir(kept) else 0} verdicts", flush=True)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""lift_test.py: what is lifted of a finished module, and how a plan is run again, on a driver of this file's own.
+"""lift_test.py: tests what is lifted from a finished module, and how its plan is run again, on a fake driver that this file defines.
 
-Needs no GPU and no PyTorch. The driver here has memory at fixed addresses and kernels that are Python functions; a plan goes the
+Needs no GPU and no PyTorch. The driver has memory at fixed addresses and kernels that are Python functions. A plan takes the
 whole way: allocations by lift.py's allocator, the sealed file, the player's memory, graph, guards and times.
 """
 import ctypes
@@ -29,7 +29,7 @@ def written(pointer, value, kind=ctypes.c_void_p):
 
 
 class FakeDriver:
-    """A GPU's driver in memory: reservations, mappings, modules of Python functions, graphs that run at once."""
+    """Imitates a GPU's driver in memory: reservations, mappings, modules of Python functions, graphs that run at once."""
 
     def __init__(self, kernels):
         self.kernels = kernels
@@ -185,7 +185,7 @@ class FakeDriver:
     def cuGraphLaunch(self, executable, stream):
         graph = self.handles[executable.value]
         self.launches += 1
-        left = list(reversed(graph["nodes"]))  # the last first, unless an edge says otherwise
+        left = list(reversed(graph["nodes"]))  # the last node runs first, unless an edge says otherwise
         while left:
             node = next(one for one in left if not any(target == one and source in left for source, target in graph["edges"]))
             left.remove(node)
@@ -193,7 +193,7 @@ class FakeDriver:
 
 
 def add_kernel(driver, module, source, weight, out, count):
-    """out[i] = source[i] + weight[i] + what the module's variable holds"""
+    """Computes out[i] = source[i] + weight[i] + the value of the module's variable."""
     constant, = struct.unpack("<q", driver.read(module["variables"][b"constant"], 8))
     for i in range(count):
         a, b = (struct.unpack("<i", driver.read(at + 4 * i, 4))[0] for at in (source, weight))
@@ -201,7 +201,7 @@ def add_kernel(driver, module, source, weight, out, count):
 
 
 def count_kernel(driver, module, counter, out):
-    """Keeps a count between launches, and shows it."""
+    """Counts its launches in memory, and writes the count to out[0]."""
     value, = struct.unpack("<i", driver.read(counter, 4))
     driver.write(counter, struct.pack("<i", value + 1))
     driver.write(out, struct.pack("<i", value))
@@ -224,7 +224,7 @@ class Lifting(unittest.TestCase):
         self.player.memory({"handle": shared.value.to_bytes(64, "little").hex(), "inputs": [[0, 4 * COUNT]], "outputs": [[4096, 4 * COUNT]]})
 
     def plan(self, change=None, kernel="add", seal=True):
-        """A plan of one kernel, as lift.py writes it: memory by its allocator, on a driver of its own."""
+        """Returns the file of a plan of one kernel, as lift.py writes it: with memory by lift.py's allocator, on another driver."""
         stage = FakeDriver({})
         memory = room["Allocator"](stage, 0, BASE, SPAN)
         x, weight, out = (memory.allocate(4 * COUNT, 0) for _ in range(3))
@@ -266,7 +266,7 @@ class Lifting(unittest.TestCase):
         self.load(self.plan(kernel="count"))
         first = [self.run_with([0] * COUNT)[1] for _ in range(3)]
         self.assertEqual([results[0] for results in first], [0, 0, 0])
-        # What the kernel leaves alone holds the poison of that launch, of which there are two.
+        # Elements that the kernel does not write hold the launch's poison, of which there are two.
         self.assertEqual({results[1] for results in first}, {struct.unpack("<i", struct.pack("<I", word))[0] for word in room["POISONS"]})
 
     def test_a_write_behind_a_tensor_is_seen(self):
@@ -331,7 +331,7 @@ class Lifting(unittest.TestCase):
             header["nodes"][0]["parameters"][1] = ((1 << 44) + 512).to_bytes(8, "little").hex()
         self.load(self.plan(foreign))
         self.assertEqual(self.run_with([0] * COUNT)[1][3], 1003)
-        # Where that address is taken, the plan is loaded without; whoever needed the memory fails.
+        # If the address is taken, the plan is loaded without this memory, and a kernel that needs it fails.
         self.driver.taken.append(1 << 44)
         self.load(self.plan(foreign))
         with self.assertRaisesRegex(room["DriverError"], "illegal address"):
@@ -365,7 +365,7 @@ class Allocations(unittest.TestCase):
         a, b = self.memory.allocate(1000, 0), self.memory.allocate(1000, 0)
         self.assertGreaterEqual(b - (a + 1000), self.memory.GUARD)
         self.memory.take(a, 1000, 0, None)
-        self.assertNotEqual(self.memory.allocate(1000, 2), a)  # another stream may still run on it
+        self.assertNotEqual(self.memory.allocate(1000, 2), a)  # another stream may still use the memory
         self.assertEqual(self.memory.allocate(990, 0), a)
 
     def test_a_small_request_does_not_take_a_large_block(self):
@@ -399,7 +399,7 @@ class Allocations(unittest.TestCase):
 
 
 def cubin(kernel, code, variable):
-    """An ELF file with one kernel and one variable, as small as it gets."""
+    """Returns an ELF file with one kernel and one variable, as small as possible."""
     names = b"\0.shstrtab\0.strtab\0.symtab\0.text." + kernel + b"\0.nv.global\0"
     strings = b"\0" + variable + b"\0"
     symbols = bytes(24) + struct.pack("<IBBHQQ", 1, 0x11, 0, 5, 0, 8)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""lifted_test.py: how the referee judges what was lifted. Needs PyTorch, and no GPU: stage and player are threads of this file.
+"""lifted_test.py: tests how the referee judges lifted modules. Needs PyTorch but no GPU: stage and player are threads of this file.
 
-The stage captures nothing and the player evaluates a Python function, but both speak the judge's protocol on the judge's memory: what
-is asked of them, in which order, what is held against what is right, and what is refused, is the referee's own code.
+The stage captures nothing and the player evaluates a Python function, but both use the judge's protocol and the judge's memory. The
+requests and their order, the comparison with right results and the refusals are the referee's own code.
 """
 import json
 import mmap
@@ -102,7 +102,7 @@ class Player(Other):
         with torch.no_grad():
             self.tensor(self.places["outputs"][0], (6, 5)).copy_(self.test.play(self.test, x))
 
-    def run(self, *request):  # a thread's, and the request of the name
+    def run(self, *request):  # threading.Thread's method, and the handler of the request "run"
         if not request:
             return super().run()
         self.run_plan()
@@ -140,7 +140,7 @@ class LiftedTest(unittest.TestCase):
 
         listener = threading.Thread(target=listen, daemon=True)
         listener.start()
-        # Descriptors are the job's order: the judge's socket, stages, players.
+        # The descriptors have the job's order: first those of the stages, then those of the players.
         descriptors = [one.near.fileno() for one in self.others]
         secret = random.Random(7)
         lifted = room["LiftedRun"](job, secret)
@@ -157,7 +157,7 @@ class LiftedTest(unittest.TestCase):
             ends = [ours, theirs] + [one.near for one in self.others]
             for end in ends:
                 end.shutdown(socket.SHUT_RDWR)
-            for thread in [listener, *self.others]:  # before a number of theirs belongs to another socket
+            for thread in [listener, *self.others]:  # before the number of a closed descriptor belongs to another socket
                 thread.join(30)
             for end in ends + [one.socket for one in self.others]:
                 end.close()
@@ -177,7 +177,7 @@ class LiftedTest(unittest.TestCase):
     def test_weights_are_new_for_every_second_set_of_inputs(self):
         self.judge(trials=5)
         self.assertEqual(self.others[0].asked.count("build"), 3)
-        self.assertEqual(self.others[1].asked.count("run"), 3 + 5 + 2)  # captures, sets of inputs, hard ones
+        self.assertEqual(self.others[1].asked.count("run"), 3 + 5 + 2)  # 3 captures, 5 sets of inputs, 2 sets of hard inputs
 
     def test_players_open_and_stages_load_before_anything_else(self):
         self.judge()
@@ -187,7 +187,7 @@ class LiftedTest(unittest.TestCase):
     def test_a_stage_ends_once_nothing_will_be_captured_again(self):
         self.judge(trials=4)
         self.assertEqual(self.asked_when_ended[0].count("lift"), 2)
-        self.assertEqual(self.asked_when_ended[1].count("run"), 4)  # those of the captures, and two that were checked
+        self.assertEqual(self.asked_when_ended[1].count("run"), 4)  # 2 of the captures and 2 that were checked
         self.assertEqual(sum("end_stages" in one for one in self.told), 1)
 
     def test_results_of_the_capture_that_were_kept_are_wrong(self):

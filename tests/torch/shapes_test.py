@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""shapes_test.py: which expressions are found for extents that follow from sizes. Needs no PyTorch: shapes here are functions of this file."""
+"""shapes_test.py: tests which expressions are found for extents that follow from sizes. Needs no PyTorch: the extents are Python functions."""
 import os
 import unittest
 
@@ -14,7 +14,7 @@ OUT = ("out", 0, 0)
 
 
 class Told:
-    """Shapes of one output axis. `extent` raises where the module would fail."""
+    """The extents of one output's only axis, by sizes. `extent` raises ValueError for sizes with which the module would fail."""
 
     def __init__(self, sizes, extent):
         self.sizes, self.extent = sizes, extent

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch_tests.py HONE PART…: PyTorch modules as tasks, on the simulated GPU.
+"""torch_tests.py HONE PART…: tests PyTorch modules as tasks, on the simulated GPU.
 
-PART is a problem of problems/: it is brought in and judged twice, right and with an error planted, which is refused. Where kernels/ has a
-kernel for it that is judged on the simulated GPU, else the module itself as a ModelNew, in a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted", "lifted", "search", "definitions", "boards". Prints what fails and ends with 1.
+PART is a problem of problems/, which becomes a task. A candidate is judged twice: right, and with a planted error, which must be
+refused. The candidate is the problem's kernel in kernels/, on the simulated GPU, or without one the module itself as a ModelNew, in
+a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted", "lifted", "search", "definitions" or
+"boards". Prints what fails and ends with 1.
 """
 import importlib.util
 import json
@@ -17,7 +19,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# What a problem's task must say: its class, its slice, dims that vary, names of tensors.
+# By problem, what its task must say: its class, its slice, the dims that vary, the names of its tensors ("": any).
 EXPECTED = {
     "gated_tanh": ("elementwise", "rows", "rows width", "x gate out"),
     "row_softmax": ("reduction", "rows", "rows width", "logits out"),
@@ -37,7 +39,7 @@ EXPECTED = {
     "listed_sizes": ("gemm", "batch_size", "batch_size input_shape layer_sizes_0 layer_sizes_1", ""),
 }
 
-# An error for each problem: what is replaced by what, in its kernel, or in its module where it has none.
+# By problem, an error to plant: a text and its replacement, in the problem's kernel, or in its module if it has no kernel.
 PLANTED = {
     "hard_swish": ("x[i] + 3.0f", "x[i] + 2.99f"),
     "elu_chain": ("0.7f * expm1f", "0.701f * expm1f"),
@@ -111,7 +113,7 @@ SUBMISSIONS = {
     "looks_around": "ok",
 }
 
-# Definitions (definitions/): their tensors, dims, numbers of timed cases, and what is replaced by what in their kernel to plant an error.
+# By definition (definitions/): its tensors, its dims, the number of timed cases, and a text of its kernel with the error that replaces it.
 DEFINITIONS = {
     "rmsnorm_h64": ("hidden_states weight output", "batch_size", 3, ("squares / 64.0f + eps", "squares / 60.0f + eps")),
     "gemm_n48_k64": ("a b bias c", "m", 2, ("k < 64", "k < 63")),
@@ -120,7 +122,7 @@ DEFINITIONS = {
     "segment_mean_d32": ("values ids indptr mean", "batch_size rows total", 1, ("max(end - begin, 1)", "(end - begin + 1)")),
 }
 
-# (name, what is changed in rmsnorm_h64's definition, its workloads' text or None for none, options, what is said)
+# (name, change of rmsnorm_h64's definition, text of its workloads or None for none, options, pattern of the message)
 BAD_DEFINITIONS = [
     ("json", "{", None, [], r"definition\.json is no JSON .*give a definition"),
     ("no_run", {"reference": "def go(x):\n    return x\n"}, None, [], r"no function run at its top level"),
@@ -152,7 +154,7 @@ def module(forward, init=""):
     return HEAD + made + TAIL
 
 
-# (name, problem file, options, exit status, what the message says and which remedy it names)
+# (name, problem file, options, exit status, pattern of the message and its remedy)
 BAD = [
     ("syntax", "def get_inputs(:\n  nn.Module", [], 2, r"problem\.py:1: .*mend the line"),
     ("fails", module("        return x @ x"), [], 2, r"Model of .*failed \(RuntimeError: .*mend the file"),
@@ -256,7 +258,7 @@ def judge_problem(name, folder):
             fail(f"{name}: {os.path.basename(candidate)} is {judged['verdict']}", judged.get("detail", ""))
 
 
-# Outputs whose small results cancel in rows of few elements, and outputs that are as accurate where they are small.
+# By problem: True if the output's small results cancel in rows of few elements, False if small results are as accurate as large ones.
 FORGIVEN = {"linear_relu": True, "conv_gelu": True, "gated_tanh": False, "linear_gelu_softmax": False}
 
 
@@ -293,7 +295,7 @@ def bad_input(folder):
 
 
 def definitions(folder):
-    """Definitions of FlashInfer-Bench and SOL-ExecBench: brought in, judged right and wrong, and refused."""
+    """Tests definitions of FlashInfer-Bench and SOL-ExecBench: they become tasks, right and wrong kernels are judged, bad ones are refused."""
     here = os.path.join(HERE, "definitions")
     for name, (tensors, dims, timed, (before, after)) in DEFINITIONS.items():
         began = time.monotonic()
@@ -353,7 +355,7 @@ def definitions(folder):
 
 
 def boards_page(folder):
-    """docs/boards.md, as a reader would follow it; what it writes is held against FlashInfer-Bench's own validators where they are installed."""
+    """Follows docs/boards.md as a reader would. FlashInfer-Bench's own validators check the files written, if they are installed."""
     with open(os.path.join(HERE, "..", "..", "docs", "boards.md"), encoding="utf-8") as page:
         commands = re.findall(r"```sh\nhone ([^\n]*)\n```", page.read())
     os.symlink(os.path.join(HERE, ".."), os.path.join(folder, "tests"))
@@ -386,12 +388,12 @@ def boards_page(folder):
     print("flashinfer_bench's validators take all of it", flush=True)
 
 
-# Problems in GPU MODE's format (boards/): tensors, dims, timed cases, and what is replaced by what in their kernel to plant an error.
+# By problem in GPU MODE's format (boards/): tensors, dims, number of timed cases, and a text of its kernel with the error that replaces it.
 BOARDS = {
     "scaled_rows": ("x factors out", "rows width", 2, ("* factors[blockIdx.x]", "* fabsf(factors[blockIdx.x])")),
     "group_quantize": ("x out0 out1", "rows width", 1, ("most / 127.0f", "most / 128.0f")),
 }
-# What is changed in scaled_rows, as (file, before, after), and what the command must say.
+# (name, file of scaled_rows, text in it, replacement, pattern of the message)
 BAD_BOARDS = [
     ("cuda", "task.yml", 'lang: "py"', "lang: cu", r"is a problem in cu, .*hone new --from kernel\.cu"),
     ("several_gpus", "task.yml", 'lang: "py"', "multi_gpu: true", r"is a problem over several GPUs"),
@@ -408,7 +410,7 @@ BAD_BOARDS = [
 
 
 def boards(folder):
-    """Problem folders in GPU MODE's format: brought in, judged right and wrong, exported, and refused."""
+    """Tests problem folders in GPU MODE's format: they become tasks, kernels are judged and exported, bad folders are refused."""
     if importlib.util.find_spec("yaml") is None:
         told = run(["new", "scaled_rows", "--from", os.path.join(HERE, "boards", "scaled_rows"), "--no-check"], folder)
         if told[0] == 0 or "pip install pyyaml" not in told[2]:
@@ -478,7 +480,7 @@ def boards(folder):
 
 
 def submission(name, path, torch):
-    """A written submission.py between the problem's own generate_input and check, its kernel stood in for by PyTorch on the CPU."""
+    """Runs a written submission.py between the problem's own generate_input and check. PyTorch on the CPU replaces its kernel."""
     import types
     import torch.utils.cpp_extension as extension
     with open(path, encoding="utf-8") as file:
@@ -512,7 +514,7 @@ def submission(name, path, torch):
 
 
 def package(folder):
-    """A class of a module in this folder, with what it lacks said in options."""
+    """Tests a class of a module in this folder; options give the inputs, sizes and arguments that it does not state."""
     os.makedirs(os.path.join(folder, "layers"))
     with open(os.path.join(folder, "layers", "__init__.py"), "w", encoding="utf-8"):
         pass
@@ -533,7 +535,7 @@ def package(folder):
 
 
 def check(folder):
-    """`hone new` with its check, and `hone tasks check` of what it made."""
+    """Tests `hone new` with its check, and `hone tasks check` of the task that it made."""
     told = bring_in("linear_relu", os.path.join(HERE, "problems", "linear_relu.py"), folder)
     if told is None:
         return
@@ -545,7 +547,7 @@ def check(folder):
 
 
 def hosted(folder):
-    """Finished modules as a campaign on the CPU: typed verdicts, a summary, and nothing judged twice."""
+    """Tests a campaign of finished modules on the CPU: typed verdicts, a summary, and nothing judged twice."""
     with open(os.path.join(HERE, "problems", "linear_relu.py"), encoding="utf-8") as source:
         text = source.read()
     for size, small in (("batch_size", 96), ("in_features", 64), ("out_features", 80)):
@@ -578,7 +580,7 @@ def hosted(folder):
     level = told["levels"][-1]
     if (level["right"], level["submissions"]) != (right, len(SUBMISSIONS) + 1) or set(level["over_eager"]["fast"]) != {"0"}:
         fail("the summary is another", json.dumps(level))
-    # The same command again knows all but the one whose verdict is gone, as after a kill.
+    # The same command again only judges the one whose verdict is missing, as after a kill.
     kept = os.path.join(folder, "results", "results")
     before = {name: os.stat(os.path.join(kept, name)).st_mtime_ns for name in os.listdir(kept)}
     os.remove(os.path.join(kept, "level_1_problem_7_sample_0_kernel.json"))
@@ -606,14 +608,14 @@ print(open({kernels!r} + "/" + name + ".cu").read())
 
 
 def lifted(folder):
-    """The referee's part of judging what was lifted, in a file of its own: stages and players are threads there."""
+    """Runs lifted_test.py, the tests of the referee's part in judging lifted modules: stages and players are threads there."""
     ran = subprocess.run([sys.executable, os.path.join(HERE, "lifted_test.py")], capture_output=True, text=True, timeout=300, cwd=folder)
     if ran.returncode != 0:
         fail("lifted_test.py", ran.stderr[-4000:])
 
 
 def search(folder):
-    """The suite as a campaign: a run a problem, killed in the middle, gone on with, and told as JSON, a table and a page."""
+    """Tests the suite as a campaign with one run per problem: killed in the middle, resumed, and reported as JSON, a table and a page."""
     problems = os.path.join(folder, "problems", "level1")
     os.makedirs(problems)
     for number, (name, small) in enumerate((("gated_tanh", {"rows": 8, "width": 64}), ("linear_relu", {"batch_size": 8, "in_features": 16, "out_features": 24}))):
@@ -635,7 +637,7 @@ def search(folder):
                 "--attempts", str(attempts), "--floor-fraction", "0", "--no-profile", "--device", "sim", "--trials", "2",
                 "--out", os.path.join(folder, "results"), "--store", os.path.join(folder, "runs.sqlite"), "--json"]
 
-    # Killed while the first problem's model is asked.
+    # The campaign is killed while the model works on the first problem.
     running = subprocess.Popen([HONE] + command(60), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 300
     while not os.path.exists(marks + "gated_tanh") and running.poll() is None and time.monotonic() < deadline:
@@ -663,12 +665,12 @@ def search(folder):
         text = page.read()
     if "level1_3" not in text or "<table>" not in text:
         fail("the page is another", text[:500])
-    # All is known: the model is not asked again.
+    # All results are stored, so the model is not asked again.
     asked = os.path.getsize(marks + "linear_relu")
     code, out, err = run(command(0), folder)
     if code != 0 or os.path.getsize(marks + "linear_relu") != asked or json.loads(out)["levels"] != told["levels"]:
         fail(f"the third go ends with {code}, or asks again", err[-1000:])
-    # Other options are another campaign.
+    # A campaign with other options needs another name.
     code, out, err = run(command(0, attempts=2), folder)
     if code == 0 or "--name" not in err:
         fail(f"another budget under the same name ends with {code}", out[-500:] + err[-500:])
@@ -683,7 +685,7 @@ def load(path, name):
 
 
 def apply(folder):
-    """What leaves as Python, as far as it runs without a GPU: the kernel itself is stood in for."""
+    """Tests the exports as Python as far as they run without a GPU: a stand-in replaces the kernel."""
     import torch
     if bring_in("linear_relu", os.path.join(HERE, "problems", "linear_relu.py"), folder, ["--no-check"]) is None:
         return
@@ -707,7 +709,7 @@ def apply(folder):
         return Loaded
 
     new._load_inline = load_inline
-    for seed in range(5):  # the harness seeds, builds both, and compares
+    for seed in range(5):  # as the benchmark's harness does: it seeds, builds both, and compares
         torch.manual_seed(seed)
         original = new.Model(32, 16)
         torch.manual_seed(seed)
@@ -748,7 +750,7 @@ def apply(folder):
 
 
 def serving_operators(folder):
-    """The three serving tasks with the schemas of sgl-kernel: registered, traceable, and in its functions' place."""
+    """Tests exports of the three serving tasks with sgl-kernel's schemas: registered, traceable, and installed in place of its functions."""
     import types
     import torch
     tasks = os.path.join(HERE, "..", "..", "tasks")
@@ -770,7 +772,7 @@ def serving_operators(folder):
     torch.ops.hone_sgl_kernel.silu_and_mul(on_meta(4, 8), on_meta(4, 16))
     torch.ops.hone_sgl_kernel.fused_add_rmsnorm(on_meta(4, 8), on_meta(4, 8), on_meta(8), 1e-6, False)
     torch.ops.hone_sgl_kernel.merge_state_v2(*(on_meta(4, 2, 8) if i % 2 == 0 else on_meta(4, 2) for i in range(6)))
-    # What this kernel does not serve goes to the engine's own function, with all that it was given.
+    # Tensors that the kernel does not serve go to the engine's own function, with all arguments.
     told = [engine.silu_and_mul(torch.zeros(4, 16)), engine.fused_add_rmsnorm(torch.zeros(4, 8), torch.zeros(4, 8), torch.zeros(8)),
             engine.merge_state_v2(*(torch.zeros(4, 2, 8) if i % 2 == 0 else torch.zeros(4, 2) for i in range(4)))]
     if told != [("the engine's own", "silu_and_mul", 2), ("the engine's own", "fused_add_rmsnorm", 5), ("the engine's own", "merge_state_v2", 6)]:
@@ -778,7 +780,7 @@ def serving_operators(folder):
     code, out, err = run(["apply", os.path.join(tasks, "relu"), os.path.join(tasks, "relu", "seed.cu"), "--as", "sgl-kernel", "--out", os.path.join(folder, "sgl", "relu")], folder)
     if code == 0 or "no operator of sgl-kernel" not in err:
         fail(f"apply relu --as sgl-kernel ends with {code}", out + err)
-    # A plan with a call of a library leaves too: PyTorch does what the library did.
+    # A plan with a library call is exported too: PyTorch makes the call.
     first = os.path.join(folder, "linear_relu", "seed.cu")
     with open(first, encoding="utf-8") as source:
         if "[[call]]" not in source.read():
@@ -793,7 +795,7 @@ def serving_operators(folder):
 
 
 def tutorial(folder):
-    """docs/torch.md, as a reader would follow it."""
+    """Follows docs/torch.md as a reader would."""
     with open(os.path.join(HERE, "..", "..", "docs", "torch.md"), encoding="utf-8") as page:
         text = page.read()
     blocks = {kind: re.search(rf"```{kind}\n(.*?)```", text, re.S).group(1) for kind in ("python", "cuda")}
