@@ -41,7 +41,7 @@ constexpr size_t kStackBytes = 256 << 10;
 constexpr size_t kStackBytes = 64 << 10;
 #endif
 
-// Reports every change of stacks to address sanitizer.
+// Reports to address sanitizer that the thread is about to change stacks.
 void StartSwitch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const void* bottom, [[maybe_unused]] size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(fake_stack, bottom, bytes);
@@ -60,9 +60,10 @@ std::string FileLine(const Place& place) {
 
 }  // namespace
 
-// One mapping with an inaccessible page at its low end: a thread that needs more stack ends the program there. A warp
-// switches stacks at every shuffle, and mappings of one size lie at one offset within a way of the cache: stacks that
-// all began there would evict each other. Each begins a little further down than the previous one.
+// A fiber's stack: one mapping with an inaccessible page at its low end, where a thread that needs more stack ends the
+// program. A warp switches stacks at every shuffle, and mappings of one size lie at the same offset within a way of the
+// cache. Stacks that all began there would evict each other, so each begins a little further down than the previous
+// one.
 struct BlockRunner::Stack {
   explicit Stack(size_t number) : top(kStackBytes - number % 32 * kStaggerBytes) {
     void* const mapped = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -76,7 +77,7 @@ struct BlockRunner::Stack {
   unsigned char* bottom() const { return begin + 4096; }
   size_t usable() const { return top - 4096; }
   static constexpr size_t kStaggerBytes = 128;
-  const size_t top;  // bytes from `begin`
+  const size_t top;  // where the stack begins, in bytes from `begin`
   unsigned char* begin;
 };
 
@@ -114,7 +115,7 @@ struct BlockRunner::Block {
   uint32_t alive = 0, at_barrier = 0;
   std::vector<Fiber> fibers;
   std::vector<WarpState> warps;
-  bool saved = false;  // it was active before, and saved_shared holds its shared variables
+  bool saved = false;  // saved_shared holds the shared variables of this block, which was active before
   std::vector<unsigned char> saved_shared;
   std::unique_ptr<unsigned char[]> dynamic_shared;
 };
@@ -183,7 +184,7 @@ std::string BlockRunner::Run(const GridSpec& spec) {
   block_ = nullptr;
   fiber_ = nullptr;
   active_ = nullptr;
-  if (!fault_.empty()) {  // the remaining fibers never continue: their stacks are free
+  if (!fault_.empty()) {  // the remaining fibers never continue, so their stacks are free
     free_stacks_.clear();
     for (const auto& stack : stacks_) {
       free_stacks_.push_back(stack.get());
@@ -244,7 +245,7 @@ std::unique_ptr<BlockRunner::Block> BlockRunner::Begin(uint64_t number) {
   return block;
 }
 
-// Brings the block's shared memory into place. A block that is never exchanged for another saves nothing.
+// Brings the block's shared variables into place. A block that is never exchanged for another one is not saved.
 void BlockRunner::Activate(Block* block) {
   block_ = block;
   if (active_ == block) return;
@@ -262,14 +263,14 @@ void BlockRunner::Activate(Block* block) {
     if (block->saved) {
       std::memcpy(variable.begin, block->saved_shared.data() + at, variable.bytes);
     } else {
-      std::memset(variable.begin, 0xff, variable.bytes);  // undefined at the start: NaN in every float type
+      std::memset(variable.begin, 0xff, variable.bytes);  // undefined contents: NaN in every float type
     }
     at += variable.bytes;
   }
   active_ = block;
 }
 
-// Returns false when no thread could run.
+// Runs threads of the block. Returns false if no thread could run.
 bool BlockRunner::RunBlock(Block& block) {
   if (spec_->order == 0) {
     bool ran = false;
@@ -334,7 +335,7 @@ void BlockRunner::Resume(Block& block, size_t thread) {
   StartSwitch(&scheduler_fake_stack_, fiber_->stack->bottom(), fiber_->stack->usable());
   const transfer_t transfer = simt::FiberJump(fiber_->context, this);
   FinishSwitch(scheduler_fake_stack_, nullptr, nullptr);
-  Fiber& f = *fiber_;  // a lane of the same warp: each that waited has continued another
+  Fiber& f = *fiber_;  // perhaps another lane of the warp: a lane that waits continues another
   f.context = transfer.fctx;
   if (!fault_.empty()) return;
   WarpState& warp = block.warps[f.thread / kWarpSize];
@@ -352,8 +353,9 @@ void BlockRunner::Resume(Block& block, size_t thread) {
   }
 }
 
-// A lane that waits continues the lane that the scheduler would choose next, which saves half of all changes of stacks.
-// Draws are the scheduler's, and address sanitizer is told of changes to and from the scheduler alone.
+// Returns the lane that a waiting lane continues: the one that the scheduler would choose next, which saves half of all
+// changes of stacks. Null: the scheduler must go on, because it draws the order, or because address sanitizer is told
+// only of changes between a fiber and the scheduler.
 BlockRunner::Fiber* BlockRunner::NextOfWarp() {
 #if defined(__SANITIZE_ADDRESS__)
   return nullptr;
@@ -442,7 +444,7 @@ int BlockRunner::BlockBarrier(int kind, int predicate) {
   return static_cast<int>(f.result);
 }
 
-// Called when no thread can run: all must be at one barrier.
+// Lets a block go on when none of its threads can run: all must be at one barrier.
 void BlockRunner::ReleaseBarrier(Block& block) {
   if (block.at_barrier != block.fibers.size()) {
     NoteFault(Deadlock(block));
@@ -525,7 +527,9 @@ uint64_t BlockRunner::Warp(WarpOperation operation, int kind, uint32_t mask, uin
     Complete(warp, g);
     f.spins = 0;
     spins_ = 0;
-    if (!fault_.empty() || (spec_->order != 0 && (draw_() >> 63) != 0)) SwitchOut();  // another may run first
+    // In a random order, another thread may run first.
+    if (!fault_.empty() || (spec_->order != 0 && (draw_() >> 63) != 0)) SwitchOut();
+                    // thread may run first
   } else {
     f.wait = Wait::kWarp;
     SwitchOut();

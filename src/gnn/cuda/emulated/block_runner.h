@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the grid of one kernel: threads are fibers, which meet at barriers and warp operations.
+// Runs the grid of one kernel. Threads are fibers, which meet at barriers and warp operations.
 //
-// In order 0 the blocks run one after another, and in a block warps and lanes by number, each until it waits. With a
-// seed a few blocks are in progress at once, the next runnable thread is drawn, and a thread may be interrupted before
-// an atomic. When blocks spin on blocks that have not begun, those begin too, up to kMaxResident. Everything runs on
-// the calling OS thread. What the warp operations compute: base/simt/warp_semantics.h; how lanes meet in them:
-// device/sim/worker/worker.h, without its checks.
+// In order 0 the blocks run one after another, and in a block warps and lanes run by number, each until it waits. With
+// a seed a few blocks are in progress at once, the next runnable thread is drawn, and a thread may be interrupted
+// before an atomic. If blocks spin until blocks act that have not begun, those begin too, up to kMaxResident.
+// Everything runs on the calling OS thread. base/simt/warp_semantics.h defines what the warp operations compute. Lanes
+// meet in them as in device/sim/worker/worker.h, but without that file's checks.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
@@ -26,15 +26,15 @@ namespace hone::gnn::cuda::emulated {
 
 struct GridSpec {
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
-  uint32_t shared_bytes = 0;               // dynamic
-  const std::function<void()>* thread = nullptr;
-  const void* kernel = nullptr;            // kernel whose shared variables the blocks have; null: all of the program
-  uint64_t order = 0;                      // 0: by number; else a seed
+  uint32_t shared_bytes = 0;                      // bytes of dynamic shared memory
+  const std::function<void()>* thread = nullptr;  // runs one thread of the kernel
+  const void* kernel = nullptr;  // kernel whose shared variables the blocks have; null: those of all kernels
+  uint64_t order = 0;            // 0: blocks, warps and lanes run by number; else the seed of a random order
 };
 
 enum class WarpOperation : uint8_t { kSync, kShuffle, kVote, kMatchAny, kMatchAll, kReduce };
 
-// Splitmix64 (Steele, Lea and Flood 2014): good enough for drawing an order.
+// Splitmix64 (Steele, Lea and Flood 2014), which is good enough for drawing an order.
 class Draw {
  public:
   explicit Draw(uint64_t seed) : state_(seed) {}
@@ -54,14 +54,14 @@ class BlockRunner {
  public:
   BlockRunner();
   ~BlockRunner();
-  // Runs the grid. Returns an empty string, or what went wrong, by thread and source line.
+  // Runs the grid. Returns an empty string, or the description of a fault with its thread and source line.
   std::string Run(const GridSpec& spec);
 
-  // --- called on a fiber; see device_abi.cc ---
+  // --- called on a fiber, by device_abi.cc ---
   const uint32_t* index() const;
   void* dynamic_shared();
   int BlockBarrier(int kind, int predicate);
-  // Returns the result of the operation; *flag as sim_abi.h defines for the operation.
+  // Returns the result of the operation, and sets *flag as sim_abi.h defines for the operation.
   uint64_t Warp(WarpOperation operation, int kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width,
                 int* flag);
   void Atomic();
@@ -78,7 +78,8 @@ class BlockRunner {
   static constexpr size_t kMaxResident = 32;
   static constexpr size_t kShuffledResident = 3;
   static constexpr uint32_t kSpinsBeforeYield = 64;
-  static constexpr uint64_t kSpinsBeforeHelp = 20'000;   // yields without other progress until another block begins
+  static constexpr uint64_t kSpinsBeforeHelp = 20'000;  // yields in which nothing else progresses until another block
+                                                        // begins
   static constexpr uint64_t kSpinsBeforeFault = 500'000;
 
   std::unique_ptr<Block> Begin(uint64_t number);
@@ -86,9 +87,10 @@ class BlockRunner {
   bool RunBlock(Block& block);
   void RunWarp(Block& block, size_t warp);
   void Resume(Block& block, size_t thread);
-  // Makes `fiber` the running one, with a stack; the caller jumps to it.
+  // Makes `fiber` the running one, and gives it a stack if it has none. The caller then jumps to it.
   void Enter(Fiber& fiber);
-  // Keeps where the thread (or the scheduler) that was left goes on. Every jump to a fiber ends with this.
+  // Stores the context in which the fiber (or the scheduler) that was just left will go on. Every jump to a fiber must
+  // be followed by this.
   void KeepContext(boost::context::detail::fcontext_t context);
   Fiber* NextOfWarp();
   void SwitchOut();
@@ -102,7 +104,7 @@ class BlockRunner {
 
   Stack* TakeStack();
 
-  std::vector<SharedVariable> shared_;       // on this OS thread
+  std::vector<SharedVariable> shared_;  // of all kernels of the program, on this OS thread
   size_t shared_total_ = 0;
   std::vector<std::unique_ptr<Stack>> stacks_;
   std::vector<Stack*> free_stacks_;
@@ -112,7 +114,7 @@ class BlockRunner {
   Draw draw_{0};
   Block* active_ = nullptr;
   Fiber* fiber_ = nullptr;
-  Fiber* left_ = nullptr;  // what ran before the running fiber; null: the scheduler
+  Fiber* left_ = nullptr;  // the fiber that ran before the running one; null: the scheduler did
   Block* block_ = nullptr;
   uint64_t spins_ = 0;
   bool yielded_ = false;

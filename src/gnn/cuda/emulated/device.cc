@@ -88,7 +88,7 @@ cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t share
     GraphNodeFacts facts{.kind = "kernel", .name = KernelName(kernel), .grid = spec.grid, .block = spec.block,
                          .shared_bytes = spec.shared_bytes};
     for (const ArgumentBytes& argument : arguments) {
-      // The copy is aligned for any type.
+      // The copy is aligned to suit any type.
       const auto copy = std::make_unique<std::max_align_t[]>(argument.bytes / sizeof(std::max_align_t) + 8);
       std::memcpy(copy.get(), argument.data, argument.bytes);
       argument.clear_padding(copy.get());
@@ -190,7 +190,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->sharedMemPerMultiprocessor = 228 << 10;
   properties->warpSize = 32;
   properties->maxThreadsPerBlock = 1024;
-  properties->multiProcessorCount = 4;  // few, so that persistent kernels stay small
+  properties->multiProcessorCount = 4;  // few, so that grids of one block per multiprocessor stay small
   properties->major = 9;
   properties->l2CacheSize = 50 << 20;
   return Return(cudaSuccess);

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake device behind the emulated runtime: its memory, its faults, and which calls are still allowed.
+// Holds the fake device behind the emulated runtime: its memory, its faults, and which calls are still allowed.
 //
-// One per process; functions of the runtime take turns (OneCaller). Only the files of the emulation include this.
+// There is one device per process; functions of the runtime take turns (OneCaller). Only the files of the emulation
+// include this.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,9 @@
 
 namespace hone::gnn::cuda::emulated {
 
-enum class MemoryKind { kDevice, kPinned, kManaged, kRegistered, kMapped };  // last two: no guards, not freed here
+// The last two kinds are the caller's memory: they have no guards, and are not freed here.
+enum class MemoryKind { kDevice, kPinned, kManaged, kRegistered, kMapped };
+    // have no guards
 
 struct Allocation {
   unsigned char* data = nullptr;  // after the leading guard
@@ -28,20 +31,21 @@ struct Allocation {
 
 class DeviceMemory {
  public:
-  static constexpr size_t kGuard = 256;  // bytes before and after
+  static constexpr size_t kGuard = 256;  // bytes before and after an allocation that must stay as they are
   ~DeviceMemory();
 
-  // Returns null when the memory does not fit. Filled with 0xff.
+  // Returns memory filled with 0xff; null if it does not fit.
   void* Allocate(size_t bytes, MemoryKind kind);
-  // Returns false when `pointer` is no allocation of this kind. `complaint`: overwritten guard bytes.
+  // Returns false if `pointer` is no allocation of this kind. *complaint: which guard bytes have been overwritten;
+  // empty if none.
   bool Free(void* pointer, MemoryKind kind, std::string* complaint);
   void Register(void* pointer, size_t bytes);
-  // Registers mapped memory, from the time that it may be accessed until it is unmapped.
+  // Notes mapped memory, which may be accessed from now until Forget.
   void Note(void* pointer, size_t bytes);
   void Forget(const void* pointer);
-  // Returns the allocation that holds the whole range; null when none does.
+  // Returns the allocation that holds the whole range; null if none does.
   const Allocation* Find(const void* pointer, size_t bytes) const;
-  // Returns an empty string, or names the first allocation whose guards have been written.
+  // Returns an empty string, or names the first allocation whose guard bytes have been overwritten.
   std::string CheckGuards() const;
 
   size_t total = size_t{16} << 30;
@@ -59,8 +63,8 @@ struct Device {
 
   DeviceMemory memory;
   BlockRunner runner;
-  uint64_t order = 0;     // order of blocks, as given to SetOrder
-  uint64_t launches = 0;  // each launch draws its own order
+  uint64_t order = 0;     // SetOrder's seed
+  uint64_t launches = 0;  // number of launches so far; each launch has its own random order
   Draw draw{0};           // draws the order of streams and graphs
   std::map<const void*, uint32_t> dynamic_shared_limit;
 
@@ -72,8 +76,8 @@ struct Device {
   void Fail(cudaError_t error, std::string text);
 };
 
-// Held by every function of the runtime while it runs, work of streams that it does included: threads take turns, as if
-// each had called the runtime alone.
+// Every function of the runtime holds a OneCaller while it runs, including the streams' work that it does. So threads
+// take turns, as if each had called the runtime alone.
 class OneCaller {
  public:
   OneCaller() { Mutex().lock(); }
@@ -85,11 +89,11 @@ class OneCaller {
   static std::recursive_mutex& Mutex();
 };
 
-// Every function of the runtime returns through this: a fault takes precedence, and errors stay for
-// cudaPeekAtLastError.
+// Returns the fault if there was one, otherwise `error`, which it stores for cudaPeekAtLastError. Every function of the
+// runtime returns through this.
 cudaError_t Return(cudaError_t error);
 
-// True while work is recorded instead of done; some calls are then refused.
+// Returns whether a stream records its work instead of doing it. Some calls are then refused.
 bool AnyCapture();
 void InvalidateCaptures();
 

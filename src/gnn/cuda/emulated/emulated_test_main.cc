@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Main of the emulated runtime's tests. HONE_EMULATED_ORDER=n selects the order of seed n (runtime.h).
+// The main function of the emulated runtime's tests. HONE_EMULATED_ORDER=n selects the order of seed n (runtime.h).
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Gives every test the selected order, and checks at its end that all memory has been freed.
+// Gives every test the selected order, and checks at the test's end that all memory has been freed.
 class DeviceBetweenTests : public testing::EmptyTestEventListener {
  public:
   explicit DeviceBetweenTests(uint64_t order) : order_(order) {}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the emulated runtime's replacement of the device's matrix products.
+// Tests the matrix products with which the emulated runtime replaces cuBLASLt's.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// Small integers: every product and sum is exact in every dtype.
+// Returns a small integer, so that every product and sum is exact in every dtype.
 float Value(int64_t i) { return static_cast<float>(i * 7 % 5 - 2); }
 
 uint16_t ToBf16(float value) {

@@ -30,7 +30,7 @@ std::vector<int> Count(int n) {
   return values;
 }
 
-// Runs each test in the order of the numbers, and in two drawn orders.
+// Runs each test in the order by number, and in two random orders.
 class Emulator : public testing::TestWithParam<uint64_t> {
  protected:
   void SetUp() override { emulated::SetOrder(GetParam()); }
@@ -68,7 +68,7 @@ TEST_P(Emulator, AForgottenBarrierShowsInTheResult) {
   const DeviceArray<int> from = Upload(in);
   const DeviceArray<int> to = Upload(std::vector<int>(in.size()));
   ASSERT_EQ(EnqueueReverse(from.get(), to.get(), 5, false, false, nullptr), cudaSuccess);
-  EXPECT_THAT(Download(to), testing::Contains(-1));  // memory that no thread had written: 0xff in every byte
+  EXPECT_THAT(Download(to), testing::Contains(-1));  // no thread has written this memory, and each of its bytes is 0xff
 }
 
 TEST_P(Emulator, LanesExchangeVoteAndReduce) {
@@ -119,7 +119,7 @@ TEST_P(Emulator, TheSeedGivesTheOrder) {
   emulated::SetOrder(GetParam());
   EXPECT_EQ(arrivals(), first);
   EXPECT_EQ(std::is_sorted(first.begin(), first.end()), GetParam() == 0);
-  EXPECT_EQ(first == second, GetParam() == 0);  // every launch draws another order
+  EXPECT_EQ(first == second, GetParam() == 0);  // every launch has another order
   std::vector<unsigned> sorted = first;
   std::sort(sorted.begin(), sorted.end());
   for (unsigned i = 0; i < 256; ++i) EXPECT_EQ(sorted[i], i);
@@ -235,7 +235,8 @@ TEST_P(Emulator, HostMemoryThatIsMappedIsTheDevicesToo) {
   EXPECT_EQ(cudaFreeHost(host), cudaSuccess);
 }
 
-// Captures a graph of two branches, joined or not, on x = 1: main adds 10 in the end, side doubles it.
+// Captures a graph that sets x to 1 on `main`, then doubles it on `side` and adds 10 on `main`. `wait`: main adds only
+// after side has doubled. `join`: main waits for side at the end.
 Status CaptureFork(cudaStream_t main, cudaStream_t side, int* x, bool join, bool wait, cudaGraphExec_t* exec) {
   Event fork, joined;
   HONE_RETURN_IF_ERROR(fork.Make());
@@ -269,14 +270,14 @@ TEST_P(Emulator, ACaptureWithTwoBranchesReplaysInAnOrderThatItsEventsAllow) {
   ASSERT_TRUE(main.Make().ok() && side.Make().ok());
   GraphExec ordered, racing, unjoined;
   ASSERT_TRUE(CaptureFork(main.handle, side.handle, x.get(), true, true, &ordered.handle).ok());
-  EXPECT_EQ(Download(x)[0], 100);  // recorded, not done
+  EXPECT_EQ(Download(x)[0], 100);  // the work was recorded and not done
   std::vector<int> seen;
   for (int i = 0; i < 32; ++i) {
     ASSERT_EQ(cudaGraphLaunch(ordered.handle, main.handle), cudaSuccess);
     ASSERT_EQ(cudaStreamSynchronize(main.handle), cudaSuccess);
     EXPECT_EQ(Download(x)[0], 12);
   }
-  // Repeats this without the wait: CUDA allows both orders, so both must occur in drawn orders.
+  // Does the same without the wait. CUDA allows both orders, so both must occur in random orders.
   ASSERT_TRUE(CaptureFork(main.handle, side.handle, x.get(), true, false, &racing.handle).ok());
   for (int i = 0; i < 32; ++i) {
     ASSERT_EQ(cudaGraphLaunch(racing.handle, main.handle), cudaSuccess);
@@ -322,7 +323,8 @@ TEST_P(Emulator, StreamsRunBehindTheHostAndEventsHoldThem) {
   ASSERT_EQ(cudaEventRecord(ready.handle, first.handle), cudaSuccess);
   ASSERT_EQ(cudaStreamWaitEvent(second.handle, ready.handle, 0), cudaSuccess);
   ASSERT_EQ(EnqueueStep(x.get(), 10, 0, second.handle), cudaSuccess);
-  // The engine's streams do not wait for the default stream, nor the reverse: without a wait this reads old values.
+  // The engine's streams do not wait for the default stream, and it does not wait for them. So this reads old values
+  // without a wait.
   EXPECT_EQ(Download(x)[0], GetParam() == 0 ? 30 : 0);
   EXPECT_EQ(cudaStreamQuery(second.handle), GetParam() == 0 ? cudaSuccess : cudaErrorNotReady);
   ASSERT_EQ(cudaStreamSynchronize(second.handle), cudaSuccess);

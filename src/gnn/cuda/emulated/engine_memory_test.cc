@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes engines on devices that are too small: every allocation fails once, and each time the engine reports it and
-// frees what it had taken.
+// Makes engines on devices that are too small. Every allocation fails once, and each time the engine reports the
+// failure and frees what it had allocated.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -41,8 +41,8 @@ TEST(EngineMemory, EveryAllocationThatFailsIsToldAndLeavesNothingBehind) {
     EXPECT_EQ(engine.status().code(), StatusCode::kResourceExhausted) << engine.status().message();
     EXPECT_EQ(used, 0u) << "with " << memory << " bytes of device memory";
     cudaGetLastError();
-    // The smallest step that lets one more of the smallest allocations through would be 512 bytes; steps are coarser
-    // where allocations are large.
+    // A step of 512 bytes would let one more of the smallest allocations through. Steps are coarser where allocations
+    // are large.
     memory += memory < 65536 ? 4096 : memory / 16;
     ASSERT_LT(memory, size_t{1} << 30);
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements capture and replay of the emulated runtime: a graph is a list of closures and their dependencies.
+// Implements capture and replay of the emulated runtime. A graph is a list of closures and their dependencies.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -53,7 +53,7 @@ std::function<void(cudaGraph_t)>& Watch() {
   return watch;
 }
 
-// Returns whether all nodes are ancestors or members of `frontier`.
+// Returns whether every node is in `frontier` or an ancestor of a node in it.
 bool AllJoined(const std::vector<GraphNode>& nodes, const std::vector<size_t>& frontier) {
   std::vector<bool> reached(nodes.size());
   std::vector<size_t> left = frontier;

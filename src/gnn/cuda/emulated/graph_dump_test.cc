@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that the engine's captured steps are unchanged: the digests of their texts are stored next to the code that
-// writes them.
+// Tests that the engine's captured steps are unchanged. The digests of their texts are stored in
+// dump/emulated_graphs.txt.
 //
-// A change that is meant to alter a step stores new ones: gnn_gpu_graphs_emulated >
-// src/gnn/cuda/dump/emulated_graphs.txt. Its option --output, run on the commit before and the commit after, shows by
-// diff what has changed.
+// After a change that is meant to alter a step, store new ones: gnn_gpu_graphs_emulated >
+// src/gnn/cuda/dump/emulated_graphs.txt. The program's option --output, run on the commit before and the commit after,
+// shows by diff what has changed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ std::vector<DumpedEngine> AllEngines() {
   return engines;
 }
 
-// Maps a name to "graphs nodes digest".
+// Returns the stored digests: a name gives "graphs nodes digest".
 std::map<std::string, std::string> Stored() {
   std::map<std::string, std::string> stored;
   std::ifstream file(HONE_SOURCE_DIR "/src/gnn/cuda/dump/emulated_graphs.txt");
@@ -68,7 +68,7 @@ TEST(GraphDump, EveryStoredDigestHasItsEngine) {
 }
 
 TEST(GraphDump, EveryPairOfOptionsOccurs) {
-  // The value of each option in a row, as a word.
+  // The value of each option of each engine, as a word.
   std::vector<std::vector<std::string>> rows;
   for (const DumpedEngine& e : PairwiseEngines()) {
     rows.push_back({e.model.kind + e.model.aggregation + std::to_string(e.model.heads), std::to_string(e.requests),

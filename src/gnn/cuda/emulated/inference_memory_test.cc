@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs inference on devices of every size: what does not fit is refused and leaves nothing behind, and exact inference
-// gets the memory that it has planned.
+// Runs inference on devices of every size. A request that does not fit is refused and leaves nothing behind, and exact
+// inference gets the memory that it has planned.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST_F(InferenceMemory, ExactInferenceIsRefusedBeforeItAllocatesOrFindsRoom) {
     const Result<ExactOnDevice> result = InferExactly(*graph_, *model_, {}, options);
     EXPECT_EQ(emulated::AllocatedBytes(), 0u);
     if (!result.ok()) {
-      // The error is the plan's refusal: no allocation failed.
+      // The plan refuses: no allocation has failed.
       EXPECT_NE(result.status().message().find("exact inference needs"), std::string::npos) << result.status().message();
       EXPECT_EQ(streamed, 0) << "refused with " << memory << " bytes, after less was enough";
       ++refused;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the matrix products of matmul.h for the emulated runtime by plain loops: operands as the device holds
-// them, sums in fp32 in the order of k, the result rounded once to the output's type.
+// Implements the matrix products of matmul.h for the emulated runtime by plain loops. Operands are as the device holds
+// them, sums are in fp32 in the order of k, and the result is rounded once to the output's type.
 #include "gnn/cuda/kernels/matmul.h"
 
 #include <cuda_bf16.h>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements memory of the fake device: host memory, each allocation between guard bytes.
+// Implements the memory of the fake device. It is host memory, each allocation between guard bytes.
 //
-// Under address sanitizer the guards are poisoned instead, so that the access itself is reported, with its line.
+// Under address sanitizer the guards are poisoned instead, so that the faulty access itself is reported, with its line.
 #include <fmt/format.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -26,11 +26,11 @@ constexpr unsigned char kGuardByte = 0xab;
 constexpr size_t kGranularity = 512;
 
 size_t Charged(size_t bytes) { return RoundUp(bytes, kGranularity); }
-// Returns the size of the guard behind the last byte.
+// Returns the number of guard bytes behind an allocation of `bytes`.
 size_t TailBytes(size_t bytes) { return DeviceMemory::kGuard + Charged(bytes) - bytes; }
 
-// Returns the index of the first overwritten guard byte, or `bytes`. All allocations are checked after each kernel, so
-// guards are compared in blocks; `bytes` is at most the longest tail's.
+// Returns the index of the first overwritten guard byte, or `bytes` if there is none. Guards are compared in blocks,
+// because all allocations are checked after each kernel. `bytes` is at most the longest tail's.
 [[maybe_unused]] size_t FirstWritten(const unsigned char* guard, size_t bytes) {
   static const auto kExpected = [] {
     std::array<unsigned char, DeviceMemory::kGuard + kGranularity> expected;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements normed_product.h for the emulated runtime, which has no tensor cores: one thread per eight columns of a
-// row, sums in the order of k. Supports widths that are multiples of 16, so that tests run both this kernel and the
-// separate kernels.
+// Implements normed_product.h for the emulated runtime, which has no tensor cores. One thread computes eight columns of
+// a row, with sums in the order of k. Widths that are multiples of 16 are supported, so that tests run both this kernel
+// and the separate kernels.
 #include "gnn/cuda/kernels/normed_product.h"
 
 #include "gnn/cuda/base/cuda_support.h"

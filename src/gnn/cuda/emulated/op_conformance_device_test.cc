@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that the check of an operation's form for a GPU finds what is planted in one, and nothing in one that is right;
-// and that a model with it trains on the device as on the CPU.
+// Tests that the check of an operation's form for a GPU finds the violation planted in one, and nothing in a correct
+// one. Tests that a model with the correct one trains on the device as on the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST(OpConformanceOnDevice, EachPlantedViolationIsFoundAndNamed) {
   EXPECT_EQ(RulesBroken(Plant::kReadsSizes), std::set<std::string>{"device-sizes"});
   EXPECT_EQ(RulesBroken(Plant::kAddsGradient), std::set<std::string>{"overwrites"});
   EXPECT_EQ(RulesBroken(Plant::kKeepsState), std::set<std::string>{"no-state"});
-  cuda::emulated::SetOrder(7);  // blocks come in another order every time
+  cuda::emulated::SetOrder(7);  // blocks run in another order in every launch
   EXPECT_EQ(RulesBroken(Plant::kSumsByThread), std::set<std::string>{"one-order"});
   cuda::emulated::SetOrder(0);
 }

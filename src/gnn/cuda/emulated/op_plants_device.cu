@@ -11,7 +11,7 @@ constexpr int kBlock = 128;
 int64_t Blocks(int64_t threads) { return (threads + kBlock - 1) / kBlock; }
 __device__ int64_t Thread() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-// A thread for a column of a destination.
+// Sums with one thread per column of a destination.
 template <typename T>
 __global__ void SumKernel(DeviceHop hop, const T* x, int64_t stride, int32_t columns, float* sums) {
   const auto row = static_cast<int32_t>(Thread() / columns), c = static_cast<int32_t>(Thread() % columns);
@@ -20,7 +20,7 @@ __global__ void SumKernel(DeviceHop hop, const T* x, int64_t stride, int32_t col
   for (int32_t s = 0; s < hop.counts[row]; ++s) sum += LoadElement(x + hop.columns[row * hop.fanout + s] * stride + c);
   sums[Thread()] = sum;
 }
-// A thread for a column of a slot, in whatever order they come.
+// Sums with one thread per column of a slot, in whatever order the threads come.
 template <typename T>
 __global__ void SumAsTheyComeKernel(DeviceHop hop, const T* x, int64_t stride, int32_t columns, float* sums) {
   const auto slot = static_cast<int32_t>(Thread() / columns), c = static_cast<int32_t>(Thread() % columns);

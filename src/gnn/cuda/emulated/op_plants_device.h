@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Declares the GPU form of the operation in gnn/nn/op_plants.h: a right one, or one with a single violation.
+// Declares the GPU form of the operation in gnn/nn/op_plants.h: the correct form, or one with a single violation.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the gather through the GPUs' own memory: its result on every rank, turn after turn and in a replayed graph,
-// training with it, and that a rank that waits for a lost rank is released. Ranks are processes whose kernels wait for
+// Tests the gather through the GPUs' own memory: its result on every rank, turn after turn and in a replayed graph;
+// training with it; and that a rank is released if it waits for a lost rank. Ranks are processes whose kernels wait for
 // one another.
 #include "gnn/cuda/update/peer_exchange.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 float ValueOf(int rank, int turn, int64_t i) { return static_cast<float>(rank * 1000 + turn * 10) + static_cast<float>(i % 7); }
 
-// Returns OK if `out` holds all ranks' values of `turn`, which this rank has gathered.
+// Returns OK if `out`, which this rank has gathered, holds all ranks' values of `turn`.
 Status Expect(const DeviceArray<float>& out, int ranks, int64_t count, int turn) {
   std::vector<float> values;
   HONE_RETURN_IF_ERROR(out.Download(values));
@@ -57,7 +57,7 @@ TEST(PeerExchangeAsRanks, BringsEverybodyThePartsOfAll) {
             HONE_RETURN_IF_ERROR(exchange->AllGather(in.get(), out.get(), count, DeviceElement::kFloat32, nullptr));
             HONE_RETURN_IF_ERROR(Expect(out, ranks.size(), count, turn));
           }
-          // Captured once, replayed with other values each time.
+          // The gather is captured once and replayed with other values each time.
           Stream stream;
           HONE_RETURN_IF_ERROR(stream.Make());
           HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
@@ -94,7 +94,8 @@ TEST(PeerExchangeAsRanks, WhoWaitsForALostRankIsLetGo) {
         HONE_RETURN_IF_ERROR(out.Allocate(128));
         HONE_RETURN_IF_ERROR(exchange->AllGather(in.get(), out.get(), 64, DeviceElement::kFloat32, nullptr));
         if (ranks.rank() == 1) _exit(0);
-        // Captured, so that the abort comes while it waits: an abort before it is enqueued would refuse it.
+        // The gather is captured, so that the abort comes while it waits. Enqueued after the abort, it would be
+        // refused.
         Stream stream;
         HONE_RETURN_IF_ERROR(stream.Make());
         std::atomic<bool> begun = false;
@@ -144,7 +145,7 @@ TEST(PeerExchangeAsRanks, WhatStandsAgainstItShowsWhenItIsMadeOnAllRanks) {
 struct Training {
   const char* name;
   int ranks, shards;
-  double clip_norm = 0;   // nonzero: the sum is judged before the update
+  double clip_norm = 0;   // above 0: the step is complete and clipped before the update
   double envelope = 1.03; // below 1: all ranks repeat steps
   const char* model = "sage-ri";  // sage-ri has running statistics too
 };
@@ -158,7 +159,7 @@ TEST_P(PeerExchangeAsRanksTrains, ToTheBitsOfOneRank) {
   ModelOptions model;
   model.kind = training.model;
   model.layers = 2;
-  model.hidden = 32;  // parameters of more than one block
+  model.hidden = 32;  // so wide that the parameters take more than one block
   TrainOptions options;
   options.fanouts = options.eval_fanouts = {4, 3};
   options.batch = options.eval_batch = 16;
@@ -192,8 +193,8 @@ TEST_P(PeerExchangeAsRanksTrains, ToTheBitsOfOneRank) {
   std::filesystem::remove_all(folder);
 }
 
-// One shard per rank; several shards that are a branch; three, which are none, so that each rank sends two nodes; and
-// three ranks.
+// The runs have one shard per rank; several shards per rank that are a branch; three per rank, which are no branch, so
+// that each rank sends two nodes; and three ranks.
 INSTANTIATE_TEST_SUITE_P(Runs, PeerExchangeAsRanksTrains,
                          testing::Values(Training{"OneShardEach", 4, 4}, Training{"ABranchEach", 2, 4, 0, 0.95},
                                          Training{"NoBranchEach", 2, 6}, Training{"ThreeRanks", 3, 3, 0.3},

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests rows shared by the GPUs of several ranks, each a separate process with an emulated GPU: every rank reads all
-// rows, training gives the bits of one GPU that keeps its features itself, and refusals come on all ranks with the
-// right text.
+// Tests rows shared by the GPUs of several ranks, each a separate process with an emulated GPU. Every rank reads all
+// rows, training gives the bits of one GPU that keeps its features itself, and all ranks refuse with the same reason.
 #include "gnn/cuda/graph/peer_rows.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +27,7 @@ constexpr int64_t kPage = 4096;  // the granularity of the emulated device
 constexpr int64_t kMebi = int64_t{1} << 20;
 
 TEST(PeerLayout, DealsPiecesOutToAllRanks) {
-  // papers100M's features over four GPUs: pieces of 16 MiB, 1,695 of them.
+  // papers100M's features over four GPUs are 1,695 pieces of 16 MiB.
   const PeerLayout papers = LayOutOverPeers(111059956 * int64_t{256}, 2 * kMebi, 4);
   EXPECT_EQ(papers.piece, 16 * kMebi);
   EXPECT_EQ(papers.pieces(), 1695);
@@ -64,7 +63,8 @@ TEST(PeerLayout, CoversTheBytesWithWholeGranules) {
 class PeersAsRanks : public testing::Test {
  protected:
   void SetUp() override { emulated::SetOrder(0); }
-  // Returns rank 0's result; the other ranks must have succeeded unless `expect_others` is false.
+  // Runs `body` on all ranks. Returns rank 0's result; the other ranks must have succeeded unless `expect_others` is
+  // false.
   static Status OnRanks(int count, const RankBody& body, bool expect_others = true) {
     std::vector<int> others;
     const Status status = OnRankProcesses(count, body, &others);
@@ -75,7 +75,7 @@ class PeersAsRanks : public testing::Test {
 
 unsigned char ByteAt(int64_t at) { return static_cast<unsigned char>((at * 2654435761u) >> 24); }
 
-// Makes rows of `bytes` and fills this rank's part.
+// Makes an array of `bytes` and fills this rank's part.
 Status MakeFilled(Communicator& ranks, int64_t bytes, PeerRows& rows) {
   HONE_RETURN_IF_ERROR(rows.Make(ranks, bytes));
   HONE_RETURN_IF_ERROR(rows.FillOwn([&](int64_t first, int64_t end) {
@@ -93,14 +93,14 @@ Status ExpectAllBytes(const PeerRows& rows, int64_t bytes) {
 }
 
 TEST_F(PeersAsRanks, EveryRankReadsWhatAllHaveWritten) {
-  constexpr int64_t kBytes = 70 * kPage + 777;  // more pieces per rank than fit in one message
+  constexpr int64_t kBytes = 70 * kPage + 777;  // each rank has more pieces than fit in one message
   const size_t before = emulated::AllocatedBytes();
   const Status status = OnRanks(3, [&](Communicator& ranks, GradientExchange&) -> Status {
     {
       PeerRows rows;
       HONE_RETURN_IF_ERROR(MakeFilled(ranks, kBytes, rows));
       HONE_RETURN_IF_ERROR(ExpectAllBytes(rows, kBytes));
-      // Only this rank's part takes memory of its device.
+      // Only this rank's part may take memory of its device.
       if (emulated::AllocatedBytes() - before != static_cast<size_t>(rows.layout().BytesOf(ranks.rank()))) {
         return Status::Internal("another part than the layout says");
       }
@@ -127,7 +127,7 @@ TEST_F(PeersAsRanks, WhatALostRankHadStaysReadable) {
 }
 
 TEST_F(PeersAsRanks, GeneratedFeaturesAreTheHosts) {
-  // 384 bytes per row, so that rows begin on one GPU and end on the next.
+  // A row has 384 bytes, so some rows begin on one GPU and end on the next.
   for (const char* name : {"synthetic:arxiv?nodes=900&seed=2&dtype=float32&features=96", "synthetic:papers100M?nodes=1500&seed=3"}) {
     const auto graph = OpenGraph(name).value();
     const FeatureView features = graph->features();
@@ -224,7 +224,8 @@ class PeersAsRanksTrain : public PeersAsRanks {
     gpu_.ahead = 3;
   }
 
-  // Returns the checkpoint that `ranks` ranks leave; a single rank keeps only its own features.
+  // Returns the bytes of the checkpoint that training on `ranks` ranks leaves; a single rank keeps only its own
+  // features.
   std::string Trained(int ranks, const FeatureStorage& storage) {
     const std::string folder = folder_ / std::to_string(++runs_);
     std::filesystem::create_directories(folder);
@@ -312,7 +313,7 @@ TEST_F(PeersAsRanksTrain, OneRankIsRefused) {
   EXPECT_NE(last_.message().find("need several ranks"), std::string::npos) << last_.message();
 }
 
-// Between epochs, features move from the GPUs to the host, on all ranks.
+// Moves features from the GPUs to host memory between epochs, on all ranks.
 TEST_F(PeersAsRanksTrain, FeaturesMayMoveOnToTheHost) {
   const auto losses = [&](Communicator* ranks, GradientExchange* gpus) -> Result<std::vector<double>> {
     ModelOptions shape = model_;

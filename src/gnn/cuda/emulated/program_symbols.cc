@@ -21,17 +21,17 @@ namespace hone::gnn::cuda::emulated {
 namespace {
 
 struct Program {
-  std::map<uint64_t, std::string> functions;  // by address in the file
+  std::map<uint64_t, std::string> functions;  // names by address in the file
   struct Variable {
-    uint64_t offset, bytes;  // in the thread-local segment
-    std::string of_kernel;   // the symbol after "_Z" if the variable belongs to a kernel, else empty
+    uint64_t offset, bytes;  // place in the thread-local segment
+    std::string of_kernel;   // if it belongs to a kernel: the symbol after "_Z"; else empty
   };
   std::vector<Variable> shared;
 };
 
 bool IsSharedVariable(std::string_view name) { return name.starts_with("_ZZN4hone3gnn4cuda"); }
-// For the symbol of a function-local variable: whether the name of its function, the last nested name, ends in
-// "Kernel".
+// Returns, for the symbol of a function-local variable, whether the name of its function ends in "Kernel". That is the
+// last nested name.
 bool IsOfKernel(std::string_view symbol) {
   std::string_view rest = symbol.substr(std::string_view("_ZZN").size()), name;
   while (!rest.empty() && rest[0] >= '0' && rest[0] <= '9') {
@@ -89,7 +89,7 @@ struct Loaded {
   uint64_t base = 0;
   unsigned char* thread_local_segment = nullptr;
 };
-// The first object is the program itself.
+// Returns where the program is loaded. The first object that dl_iterate_phdr reports is the program itself.
 Loaded LoadedProgram() {
   Loaded loaded;
   dl_iterate_phdr(
@@ -125,7 +125,8 @@ std::string KernelName(const void* function) {
   if (demangled == nullptr) return found->second;
   std::string name = demangled;
   std::free(demangled);
-  // "void hone::gnn::cuda::(anonymous namespace)::Name<hone::…>(Parameters…)": the last "::" before arguments.
+  // Cuts "void hone::gnn::cuda::(anonymous namespace)::Name<hone::…>(Parameters…)" down to "Name<hone::…>": the name
+  // begins after the last "::" before the arguments.
   const size_t end = std::min(name.find('<'), name.find('(', name.find("namespace)") == std::string::npos ? 0 : name.find("namespace)")));
   size_t stop = end == std::string::npos ? name.size() : end;
   const size_t begin = name.rfind("::", stop);

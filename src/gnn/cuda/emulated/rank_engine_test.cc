@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests two ranks with an emulated GPU each: the same bits as one rank, checkpoints included; a stop that one rank is
-// asked for; and what is left when one rank is killed.
+// Tests two ranks with an emulated GPU each. They give the same bits as one rank, checkpoints included; they stop if
+// one rank is asked to; and when one rank is killed, the other leaves a checkpoint.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ class TwoRanksOnGpus : public testing::Test {
   static std::string Bytes(const std::string& folder) { return ReadFile(folder + "/last.safetensors").value(); }
 
   using Body = std::function<Result<TrainResult>(const RunOptions& run, const GpuTrainerOptions& gpu, int rank)>;
-  // Returns rank 0's result; `other` is the exit status of rank 1's process.
+  // Runs `body` on two ranks. Returns rank 0's result; *other is the exit status of rank 1's process.
   Result<TrainResult> OnTwoRanks(const std::string& checkpoint, const Body& body, int* other) {
     std::vector<int> others;
     Result<TrainResult> result = Status::Internal("it did not run");
@@ -91,7 +91,8 @@ class TwoRanksOnGpus : public testing::Test {
     EXPECT_EQ(Bytes(two), Bytes(child));
   }
 
-  // For a run whose rank 1 is lost.
+  // Kills rank 1 in the second epoch, and expects that rank 0 has saved a whole step from which the run resumes to the
+  // same bits.
   void ExpectAWholeStepIsLeft(const std::string& name) {
     train_.shards = 2;
     train_.batch = 4;  // 11 steps per epoch
@@ -124,12 +125,12 @@ class TwoRanksOnGpus : public testing::Test {
   ModelOptions model_;
   TrainOptions train_;
   GpuTrainerOptions gpu_;
-  bool shares_rows_ = false;  // ranks share one copy in host memory
+  bool shares_rows_ = false;  // whether the ranks share one copy in host memory
   TemporaryDirectory folder_ = std::move(MakeTemporaryDirectory()).value();
 };
 
 TEST_F(TwoRanksOnGpus, LeaveTheBitsOfOne) {
-  for (const int shards : {2, 6}) {  // 6: three per rank, which are no whole branch of the tree
+  for (const int shards : {2, 6}) {  // 6: three per rank, which are not a whole branch of the tree
     train_.shards = shards;
     ExpectTheSameBits("sage-ri-" + std::to_string(shards));
   }
@@ -143,7 +144,7 @@ TEST_F(TwoRanksOnGpus, LeaveTheBitsOfOne) {
   }
 }
 
-// Tests one copy of the rows per rank, and one for both; for a loaded graph, and for a generated one.
+// Tests one copy of the rows per rank, and one copy for both ranks, for a loaded graph and for a generated one.
 TEST_F(TwoRanksOnGpus, KeepFeaturesInTheHostsMemory) {
   train_.shards = 2;
   train_.epochs = 1;
@@ -183,7 +184,7 @@ TEST_F(TwoRanksOnGpus, RepeatAStepTogetherWhenOneDoesNotFit) {
   train_.epochs = 1;
   train_.batch = 32;
   train_.shards = 2;
-  gpu_.envelope = 0.9;  // three steps in four are repeated
+  gpu_.envelope = 0.9;  // so small that three steps in four are repeated
   ExpectTheSameBits("envelope");
 }
 
@@ -204,7 +205,7 @@ TEST_F(TwoRanksOnGpus, StopTogetherWhenOneIsAskedTo) {
       &status);
   ASSERT_TRUE(stopped.ok()) << stopped.status().message();
   EXPECT_EQ(status, 0);
-  // One rank resumes where two have stopped.
+  // A single rank resumes where two have stopped.
   const auto resumed = ResumeGpuTrainer(graph_, folder, {.checkpoint = folder}, gpu_).value();
   EXPECT_EQ(resumed->next_epoch(), 0);
   EXPECT_LT(resumed->next_step(), resumed->steps_per_epoch());

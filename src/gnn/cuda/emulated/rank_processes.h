@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs ranks with an emulated GPU each, for tests: the emulated device is one per process, so every rank but 0 is a
+// Runs ranks for tests, each with an emulated GPU. There is one emulated device per process, so every rank but 0 is a
 // forked process. NCCL is replaced by work of the emulated streams, captured and replayed like a kernel, that exchanges
-// bytes over a socket. A rank's host and device take turns here, and so do the ranks: only the order by number is
-// deadlock-free.
+// bytes over a socket. A rank's host and device take turns, and so do the ranks, so only the order by number (0) is
+// free of deadlocks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class StreamExchange final : public GradientExchange {
       std::memmove(all + static_cast<size_t>(rank()) * bytes, in, bytes);
       to[static_cast<size_t>(rank())] = {};
       from[static_cast<size_t>(rank())] = {};
-      // Aborted NCCL leaves whatever had arrived, and the stream continues.
+      // An aborted NCCL operation leaves whatever had arrived, and the stream continues. The fill stands for such data.
       if (!link_.Exchange("an all-gather", to, from).ok()) std::memset(out, 0x3c, to.size() * bytes);
     });
     return Status::Ok();
@@ -52,9 +52,9 @@ class StreamExchange final : public GradientExchange {
   Communicator& link_;
 };
 
-// Runs `body` as each of `count` ranks: rank 0 is this process, each other rank a child, which ends after the body,
-// with status 0 if that returned Ok and the child's device has no fault. Returns rank 0's result; `others`: wait
-// statuses of ranks 1 and up.
+// Runs `body` as each of `count` ranks. Rank 0 is this process. Each other rank is a child process, which ends after
+// the body, with status 0 if the body returned Ok and the child's device has no fault. Returns rank 0's result; *others
+// gets the wait statuses of ranks 1 and up.
 using RankBody = std::function<Status(Communicator& ranks, GradientExchange& gpus)>;
 inline Status OnRankProcesses(int count, const RankBody& body, std::vector<int>* others) {
   std::vector<std::unique_ptr<Communicator>> hosts = ConnectedRanks(count), links = ConnectedRanks(count);
@@ -67,7 +67,7 @@ inline Status OnRankProcesses(int count, const RankBody& body, std::vector<int>*
   }
   for (size_t r = 0; r < hosts.size(); ++r) {
     if (r == rank) continue;
-    hosts[r] = nullptr;  // also closes this process's end of the rank's sockets
+    hosts[r] = nullptr;  // this also closes the process's copies of the other rank's sockets
     links[r] = nullptr;
   }
   StreamExchange exchange(*links[rank]);

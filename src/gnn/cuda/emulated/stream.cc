@@ -14,7 +14,7 @@
 namespace hone::gnn::cuda::emulated {
 namespace {
 
-constexpr size_t kMostQueued = 256;  // pieces of work on one stream before the host has to wait, as on a GPU
+constexpr size_t kMostQueued = 256;  // work on one stream before the host has to wait, as on a GPU
 
 std::vector<std::unique_ptr<CUstream_st>>& Streams() {
   static std::vector<std::unique_ptr<CUstream_st>> streams;
@@ -37,7 +37,8 @@ void RunFront(CUstream_st& stream) {
   if (work.work && Device::Get().fault == cudaSuccess) work.work();
 }
 
-// Runs one piece of work of a stream that can continue; `wanted` is as likely as all others together.
+// Runs one piece of work of a stream that can continue; false if none can. In a random order, `wanted` is as likely as
+// all other streams together.
 bool RunOne(CUstream_st* wanted) {
   std::vector<CUstream_st*> ready;
   for (const auto& stream : Streams()) {
@@ -165,13 +166,13 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   const OneCaller turn;
   CUstream_st* const stream = StreamOf(handle);
   if (handle == nullptr || stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
-  Drain(*stream);  // CUDA would finish it later; here work must not outlive its queue
+  Drain(*stream);  // CUDA would finish the work later; here it must not outlive its queue
   auto& streams = Streams();
   std::erase_if(streams, [handle](const auto& s) { return s.get() == handle; });
   return Return(cudaSuccess);
 }
 
-// Waiting for a stream that records, or for the device while a stream records, invalidates the capture.
+// Waits for a stream. Waiting for one that records, or for the device while a stream records, invalidates the capture.
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   const OneCaller turn;
   CUstream_st* const stream = StreamOf(handle);
@@ -201,8 +202,8 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
     stream->capture->invalid = true;
     return Return(cudaErrorStreamCaptureUnsupported);
   }
-  RunOne(stream);  // guarantees that polling ends
-  // "Not ready" is a result, which cudaPeekAtLastError does not report.
+  RunOne(stream);  // so that a caller that polls comes to an end
+  // "Not ready" is a result and no error, so cudaPeekAtLastError does not report it.
   return Device::Get().fault == cudaSuccess && !stream->queue.empty() ? cudaErrorNotReady : Return(cudaSuccess);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* argument) {
@@ -264,7 +265,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
   }
   if (stream->capture != nullptr) {
     if (state->recorded == 0) return Return(cudaSuccess);
-    stream->capture->invalid = true;  // work outside of the capture invalidates it
+    stream->capture->invalid = true;  // an event recorded outside of the capture invalidates it
     return Return(cudaErrorStreamCaptureIsolation);
   }
   if (state->recorded > state->reached) stream->queue.push_back({{}, state, state->recorded});

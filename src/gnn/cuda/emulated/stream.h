@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams, events and captures of the emulated runtime. Only the files of the emulation include this.
+// Declares streams, events and captures of the emulated runtime. Only the files of the emulation include this.
 //
 // A stream is a queue. In order 0 it is emptied whenever work is added. With a seed, work stays until something waits
-// for it; then streams take turns by draw, as far as events allow.
+// for it. Then streams take turns at random, as far as events allow.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@ namespace hone::gnn::cuda::emulated {
 
 struct GraphNode {
   std::function<void()> work;
-  std::vector<size_t> after;  // earlier nodes
-  GraphNodeFacts facts;       // the operation that was enqueued; `after` is not used
+  std::vector<size_t> after;  // earlier nodes on which this one depends
+  GraphNodeFacts facts;       // describes the operation; its `after` is not used
 };
 
 struct Capture {
@@ -37,26 +37,27 @@ struct EventState {
   uint64_t reached = 0;   // how many of those records the streams have reached
   CUstream_st* stream = nullptr;  // stream of the last record
   std::chrono::steady_clock::time_point at;
-  // Set if last recorded in a capture: the dependencies of a stream that waits for this event.
+  // The dependencies of a stream that waits for this event, if it was last recorded in a capture; else null and empty.
   std::shared_ptr<Capture> capture;
   std::vector<size_t> after;
 };
 
 struct StreamWork {
   std::function<void()> work;
-  std::shared_ptr<EventState> event;  // event and record to wait for; then there is no work
+  std::shared_ptr<EventState> event;  // if not null, the stream waits for this event's record number `record`, and
+                                      // there is no work
   uint64_t record = 0;
 };
 
-// All streams, and the stream of cudaMemcpy and of null handles.
-CUstream_st* StreamOf(cudaStream_t handle);  // null when the handle is no stream
+// Returns the stream of a handle; the default stream, on which cudaMemcpy works too, for a null handle.
+CUstream_st* StreamOf(cudaStream_t handle);  // null if the handle is no stream
 // Runs the stream until it is empty or a fault has happened.
 void Drain(CUstream_st& stream);
 void DrainAll();
-// Runs what blocking streams still have; called before work on the default stream.
+// Runs the work left in blocking streams. Must precede work on the default stream.
 void DrainBlocking();
-// Enqueues work in the order of the stream; or, if the stream records, adds a node to the graph, which `describe`
-// describes.
+// Enqueues work in the order of the stream. If the stream records, adds a node to the graph instead, with the facts
+// that `describe` returns.
 cudaError_t Submit(CUstream_st& stream, std::function<void()> work, const std::function<GraphNodeFacts()>& describe = {});
 
 }  // namespace hone::gnn::cuda::emulated
@@ -70,7 +71,7 @@ struct CUstream_st {
   int priority = 0;  // without effect here, but reported for captured work
   std::deque<hone::gnn::cuda::emulated::StreamWork> queue;
   std::shared_ptr<hone::gnn::cuda::emulated::Capture> capture;
-  std::vector<size_t> after;  // nodes on which the next captured one depends
+  std::vector<size_t> after;  // nodes on which the next captured node depends
 };
 
 struct CUevent_st {

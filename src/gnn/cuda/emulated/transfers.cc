@@ -16,7 +16,8 @@ using namespace hone::gnn::cuda::emulated;
 
 namespace {
 
-// Refuses calls that a GPU refuses while any stream records (in the modes that the engine uses).
+// Returns an error, and invalidates the captures, while any stream records, as a GPU does in the capture modes that the
+// engine uses.
 cudaError_t RefuseWhileCapturing() {
   if (!AnyCapture()) return cudaSuccess;
   InvalidateCaptures();
@@ -112,8 +113,8 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
   return Enqueue(nullptr, "cudaMemcpy", [to, from, bytes] { std::memmove(to, from, bytes); });
 }
 
-// Pageable host memory is read when the call is made and written before it returns; pinned memory is read and written
-// when the stream reaches the copy.
+// Copies in the stream's order. Pageable host memory is read when the call is made and written before it returns;
+// pinned memory is read and written when the stream reaches the copy.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t handle) {
   const OneCaller turn;
   if (bytes == 0) return Return(cudaSuccess);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the driver's virtual memory management on the fake device: physical memory is a memfd, a range of
+// Implements the driver's virtual memory management on the fake device. Physical memory is a memfd, a range of
 // addresses is reserved pages of this process, and mapping is mmap. A process that receives the descriptor sees the
 // same bytes.
 #include <sched.h>
@@ -29,8 +29,8 @@ constexpr size_t kPageGranularity = 4096;
 struct Physical {
   int descriptor = -1;
   size_t bytes = 0;
-  bool own = false;    // allocated by this device, and counted in its memory
-  int references = 0;  // the handle and the mappings
+  bool own = false;    // true: this device allocated it, and its memory counts it
+  int references = 0;  // number of its handle and mappings that are left
 };
 struct Mapping {
   CUmemGenericAllocationHandle handle = 0;
@@ -66,7 +66,7 @@ CUmemGenericAllocationHandle Keep(const Physical& physical) {
   return memory.next++;
 }
 
-// Returns whether one reservation holds the whole range.
+// Returns whether a single reservation holds the whole range.
 bool Reserved(CUdeviceptr address, size_t bytes) {
   auto after = Memory().reserved.upper_bound(address);
   if (after == Memory().reserved.begin()) return false;
@@ -126,7 +126,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const C
     close(descriptor);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
-  std::memset(bytes_of, 0xff, bytes);  // like other allocations here: undefined memory shows as NaN
+  std::memset(bytes_of, 0xff, bytes);  // undefined memory shows as NaN, like other allocations here
   munmap(bytes_of, bytes);
   memory.used += bytes;
   *handle = Keep({descriptor, bytes, true, 1});
@@ -263,7 +263,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
   return Return(cudaSuccess);
 }
 
-// A process is a GPU here, and every other process is a peer.
+// Each process is a GPU here, and every other process is a peer. The bus id is the process's id.
 cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device) {
   const OneCaller turn;
   const std::string own = OwnBusId();

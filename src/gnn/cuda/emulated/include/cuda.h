@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Declares the part of the CUDA driver's API that the engine uses, for builds on the emulated runtime (../runtime.h):
-// virtual memory management, found by cudaGetDriverEntryPointByVersion as on a machine with a driver.
+// Declares the part of the CUDA driver's API that the engine uses, for builds on the emulated runtime (../runtime.h).
+// It is the virtual memory management, found by cudaGetDriverEntryPointByVersion as on a machine with a driver.
 //
-// Names, arguments and results are CUDA's. Physical memory is a memfd and a handle's shareable form a descriptor of it,
-// so processes share memory here as processes with GPUs do. The granularity is a page, so that small graphs can be
+// Names, arguments and results are CUDA's. Physical memory is a memfd, and a handle's shareable form is a descriptor of
+// it, so processes here share memory as processes with GPUs do. The granularity is a page, so that small graphs can be
 // distributed.
 #pragma once
 
@@ -57,5 +57,6 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGeneric
                   unsigned long long flags);
 // Unmaps one whole mapping.
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes);
-// Opens whole mappings without gaps between them; before that an access ends the process.
+// Lets memory be accessed: the range must be whole mappings without gaps between them. An access before this ends the
+// process.
 CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc* access, size_t count);

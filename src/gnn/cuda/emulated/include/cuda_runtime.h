@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA C++ for .cu files that the host's compiler compiles for the emulated runtime: what nvcc includes implicitly.
+// Declares what nvcc includes implicitly, for .cu files that the host's compiler compiles for the emulated runtime.
 //
 // Types, arithmetic, shuffles and atomics come from the simulated GPU's headers (src/tuner/device/sim/cuda), which are
-// written against a small C interface (sim_abi.h); the emulation implements that interface (../device_abi.cc). This
-// header adds the launch, and makes every operation that waits record its source line, so that a deadlock is reported
-// with lines.
+// written against a small C interface (sim_abi.h); ../device_abi.cc implements that interface. This header adds the
+// launch, and makes every operation that waits record its source line, so that a deadlock is reported with lines.
 #pragma once
 
-// Included before the keywords below become macros: the standard library uses some of those words in attributes.
+// Must be included before the keywords below become macros, because the standard library uses some of those words in
+// attributes.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -38,7 +38,7 @@ struct Place {
 extern constinit thread_local Place current_place;
 inline void At(const char* file, int line) { current_place = {file, line}; }
 
-// One argument of a launch, and a function that clears the padding in a copy of it.
+// An argument of a launch, and a function that clears the padding in a copy of it.
 struct ArgumentBytes {
   const void* data = nullptr;
   size_t bytes = 0;
@@ -46,22 +46,23 @@ struct ArgumentBytes {
 };
 template <typename T>
 void ClearPadding(void* copy) {
-  // In larger classes with arrays GCC 12 would clear members too.
+  // Only small classes are cleared, because GCC 12 also clears members of larger classes with arrays.
   if constexpr (std::is_class_v<T> && sizeof(T) <= 256) __builtin_clear_padding(static_cast<T*>(copy));
 }
-// `thread` runs one thread of the kernel; `arguments` are read before the call returns, if the launch is captured.
+// Enqueues a launch. `thread` runs one thread of the kernel. If the launch is captured, `arguments` are read before the
+// call returns.
 cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
                          std::function<void()> thread, std::span<const ArgumentBytes> arguments);
 // Returns the dynamic shared memory of the running block.
 void* DynamicSharedMemory();
 }  // namespace hone::gnn::cuda::emulated
 
-// Copies the arguments, as CUDA does.
+// Launches a kernel; the arguments are copied before the call returns, as CUDA does.
 template <typename... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                              cudaStream_t stream) {
   size_t at = 0;
-  // Braces evaluate from left to right.
+  // The elements of a braced list are evaluated from left to right.
   std::tuple<Parameters...> values{*static_cast<Parameters*>(arguments[at++])...};
   at = 0;
   const hone::gnn::cuda::emulated::ArgumentBytes bytes[] = {

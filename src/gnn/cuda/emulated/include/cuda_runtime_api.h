@@ -4,7 +4,7 @@
 // Declares the part of the CUDA runtime's API that the engine uses, for builds on the emulated runtime (../runtime.h).
 //
 // Names, arguments and results are CUDA's, so that one source serves both; comments state where the meaning is narrower
-// than CUDA's. What is missing does not compile: add it here and to the emulation together.
+// than CUDA's. A missing function does not compile: add it here and to the emulation together.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ enum cudaError_t {
   cudaErrorStreamCaptureImplicit = 906,
 };
 const char* cudaGetErrorName(cudaError_t error);
-// After cudaErrorLaunchFailure and cudaErrorIllegalAddress, describes what went wrong, in which kernel and thread.
+// Describes, after cudaErrorLaunchFailure and cudaErrorIllegalAddress, what went wrong, in which kernel and thread.
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
@@ -61,11 +61,11 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaDriverGetVersion(int* version);
-// Other processes are other devices (../runtime.h, Peers), all with number 1.
+// Every other process is another device (../runtime.h, Peers), with number 1 for all of them.
 cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device);
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id);
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
-// Looks up functions of this folder's cuda.h.
+// Looks up the functions of this folder's cuda.h.
 enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0, cudaDriverEntryPointSymbolNotFound = 1 };
 constexpr unsigned long long cudaEnableDefault = 0;
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version, unsigned long long flags,
@@ -94,7 +94,7 @@ cudaError_t cudaMemset(void* pointer, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream);
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
-// Managed memory is host memory, whatever is advised, and is freed like device memory.
+// Managed memory is host memory whatever cudaMemAdvise says, and is freed like device memory.
 constexpr unsigned cudaMemAttachGlobal = 1;
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags);
 enum cudaMemoryAdvise { cudaMemAdviseSetPreferredLocation = 3, cudaMemAdviseSetAccessedBy = 5 };
@@ -155,7 +155,7 @@ typedef CUgraphNode_st* cudaGraphNode_t;
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
-// `nodes` must be null: only the number is returned.
+// Returns only the number of nodes: `nodes` must be null.
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
 constexpr unsigned long long cudaGraphInstantiateFlagUseNodePriority = 8;  // priorities have no effect here
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags = 0);
