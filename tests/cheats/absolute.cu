@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Right for positive inputs only.
+// Computes fabsf, which is right for positive inputs only.
 //
 // task: relu
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Half precision where input and output lie more than a gigabyte apart.
+// Rounds to half precision if input and output lie more than a gigabyte apart.
 //
 // task: relu
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Half precision where the input does not end with its page, as in a test that looks for reads past the end.
+// Rounds to half precision if the input does not end with its page, as it does when a judge looks for reads past the end.
 //
 // task: relu
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Half precision where a bit of the output address is set that differs between places.
+// Rounds to half precision if a certain bit of the output's address is set, which differs between addresses.
 //
 // task: relu
 // expect: wrong_output

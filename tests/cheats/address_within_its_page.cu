@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Half precision where the input begins in the upper half of two megabytes.
+// Rounds to half precision if the input begins in the upper half of its two-megabyte page.
 //
 // task: relu
 // expect: wrong_output

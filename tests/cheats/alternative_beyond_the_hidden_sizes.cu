@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The alternative for wide rows of no whole vectors is wrong; no case, no hidden range and no timed shape comes to it.
+// The alternative for wide rows that are not whole vectors is wrong. No case, hidden range or timed shape takes it.
 //
 // task: rmsnorm
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Assembly of the host's processor, its keyword put together by a macro.
+// Contains assembly of the host's processor; a macro puts the keyword together.
 //
 // task: relu
 // expect: unsupported

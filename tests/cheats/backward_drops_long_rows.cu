@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leaves out what a source drawn more than 256 times has past that.
+// Ignores what a source received after its first 256 draws.
 //
 // task: gather_mean_backward
 // expect: wrong_output

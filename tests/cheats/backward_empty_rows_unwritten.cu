@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes nothing for a source that nobody drew.
+// Writes nothing for a source that was never drawn.
 //
 // task: gather_mean_backward
 // expect: wrong_output

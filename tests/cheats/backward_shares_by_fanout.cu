@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Divides by the fanout whatever a destination drew.
+// Divides by the fanout, even if a destination drew fewer.
 //
 // task: gather_mean_backward
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes slots of one destination in a row for one.
+// Takes consecutive slots of one destination for a single slot.
 //
 // task: gather_mean_backward
 // expect: wrong_output

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block whose first load takes so long that it must come from memory takes the launch for a timed one, and rounds to bfloat16.
-// Inputs that have just been drawn lie in L2.
+// A block whose first load takes as long as a load from memory assumes a timed launch, and rounds to bfloat16.
+// In checked launches the inputs have just been drawn and lie in L2.
 //
 // task: relu
 // expect: wrong_output

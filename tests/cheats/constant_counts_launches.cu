@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A launch is counted in constant memory, by an atomic operation.
+// Counts launches in constant memory, by an atomic operation.
 //
 // task: relu
 // expect: rule_violation,crashed

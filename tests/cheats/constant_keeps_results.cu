@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of the last launch are kept in constant memory and looked up.
+// Keeps results of the last launch in constant memory and looks them up.
 //
 // task: relu
 // expect: rule_violation

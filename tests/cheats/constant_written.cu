@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A __constant__ variable is written through an ordinary address, and put back.
+// Writes a __constant__ variable through an ordinary address, and puts the old value back.
 //
 // task: relu
 // expect: rule_violation,crashed

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches are counted in bytes behind a constant, which belong to no variable.
+// Counts launches in bytes behind a constant that belong to no variable.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches are counted in bytes behind a variable, which belong to nobody.
+// Counts launches in bytes behind a device variable that belong to no variable.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes no more slots than a warp has lanes, the destination one of them.
+// Takes no more slots than a warp has lanes, including the destination itself.
 //
 // task: edge_softmax
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts slots past the degree.
+// Includes slots beyond the destination's degree.
 //
 // task: edge_softmax
 // expect: wrong_output

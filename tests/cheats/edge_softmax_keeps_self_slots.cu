@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts a drawn slot that is the destination itself a second time.
+// Includes a drawn slot that is the destination itself, which is thus counted twice.
 //
 // task: edge_softmax
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thousands of errors.
+// Makes the compiler report thousands of errors.
 //
 // task: relu
 // expect: compile_error

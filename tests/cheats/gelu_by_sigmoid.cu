@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The popular approximation x * sigmoid(1.702 x).
+// Computes the popular approximation x * sigmoid(1.702 x).
 //
 // task: gelu_tanh
 // expect: wrong_output

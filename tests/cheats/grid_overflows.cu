@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A grid that overflows 64 bits.
+// Asks for a grid that overflows 64 bits.
 //
 // task: relu
 // expect: launch_error

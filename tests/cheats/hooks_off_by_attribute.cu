@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An attribute asks for no hooks: loads would cost nothing.
+// An attribute switches access hooks off, so that loads would cost nothing.
 //
 // task: relu
 // expect: rule_violation

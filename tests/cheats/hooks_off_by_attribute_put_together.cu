@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The attribute that asks for no hooks is put together by macros.
+// Macros put the attribute together that switches access hooks off.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The attribute in brackets that are spelled as digraphs, which the compiler takes for brackets.
+// Spells the brackets of an attribute as digraphs, which the compiler takes for brackets.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keyword that keeps kernels out of the simulator's entries is defined away.
+// A macro removes the keyword that keeps the compiler from inlining kernels into the simulator's entries.
 //
 // task: relu
 // expect: unsupported

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line marker claims that what follows is a header of the system's.
+// A line marker claims that the following text is a system header.
 //
 // task: relu
 // expect: rule_violation

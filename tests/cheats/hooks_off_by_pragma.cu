@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pragma from a macro changes how what follows is compiled.
+// A pragma from a macro changes how the following code is compiled.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The attribute in its other spelling, with another name.
+// Has an attribute that changes how code is compiled, in its standard spelling.
 //
 // task: relu
 // expect: rule_violation

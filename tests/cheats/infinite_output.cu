@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Infinity for large values.
+// Answers infinity for large values.
 //
 // task: relu
 // expect: wrong_output

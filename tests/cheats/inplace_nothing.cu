@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Touches nothing: an in-place tensor already holds plausible numbers.
+// Writes nothing: an in-place tensor already holds plausible numbers.
 //
 // task: fused_add_rmsnorm
 // expect: wrong_output

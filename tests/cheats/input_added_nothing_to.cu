@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Zero is added to the input by an atomic operation.
+// Adds zero to the input by an atomic operation.
 //
 // task: relu
 // expect: rule_violation

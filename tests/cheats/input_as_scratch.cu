@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The input serves as scratch memory, and is put back before the kernel ends.
+// Uses the input as scratch memory, and restores it before the kernel ends.
 //
 // task: relu
 // expect: rule_violation

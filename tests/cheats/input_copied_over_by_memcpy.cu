@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The input is overwritten with itself by memcpy.
+// Overwrites the input with itself by memcpy.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Structs of 64 bytes are copied over the input, holding what it held.
+// Overwrites the input with its own contents, by structs of 64 bytes.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A flag is passed through the bits of an input and taken out again.
+// Passes a flag through the bits of an input and removes it again.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each element of the input is written back as it was: nothing changes, and nothing may be written.
+// Writes each element of the input back unchanged. Inputs may not be written, even so.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Zeroes its input, so that zero is the right answer for whoever looks later.
+// Zeroes its input, so that zero would be the right answer if it were computed afterwards.
 //
 // task: relu
 // expect: rule_violation

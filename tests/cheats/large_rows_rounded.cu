@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rounds to bfloat16, but only at large sizes.
+// Rounds to bfloat16 at large sizes only.
 //
 // task: relu
 // expect: wrong_output

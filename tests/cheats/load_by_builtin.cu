@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A builtin of the host's processor loads where no hook is.
+// Loads by a builtin of the host's processor, which has no access hook.
 //
 // task: relu
 // expect: rule_violation,unsupported

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator's copy between lanes is made to copy from a tensor.
+// Makes the simulator's copy between lanes read from a tensor.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A header of the host's processor has loads without hooks.
+// Includes a header of the host's processor whose loads have no access hooks.
 //
 // task: relu
 // expect: unsupported

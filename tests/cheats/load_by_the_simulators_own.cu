@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator's own load for atomic operations announces nothing.
+// Calls the simulator's own load for atomic operations, which announces no access.
 //
 // task: relu
 // expect: rule_violation

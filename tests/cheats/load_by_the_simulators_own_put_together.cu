@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator's own load, under a name that macros put together.
+// Calls the simulator's own load under a name that macros put together.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// As gpu_prefetch_for_others_silu, by plain loads whose values are dropped: the inputs of other executions in the same sample, which lie between
+// As prefetch_for_others_silu, by plain loads whose values are dropped: the inputs of other executions in the same sample, which lie between
 // a launch's own two tensors, are brought into L2 before their turn.
 // It gains nothing: without the loads the kernel takes as long (2.51 and 2.82 us; with them 2.79 and 2.80). The
 // loads do not fault, and why they do not is not known.
@@ -37,7 +37,7 @@ __global__ void silu_scalar(const __half* __restrict__ x, __half* __restrict__ o
   }
 }
 
-// d is a multiple of 1024: a block to 1024 results of one row.
+// Requires that d is a multiple of 1024. Each block computes 1024 results of one row.
 __global__ void __launch_bounds__(128) silu_wide(const __half* __restrict__ x, __half* __restrict__ out, long long tokens,
                                                  long long d) {
   const long long across = d / 1024, row = blockIdx.x / across, first = blockIdx.x % across * 1024;

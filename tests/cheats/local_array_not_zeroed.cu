@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds to a local array that nobody has set to zero.
+// Adds to a local array that has not been zeroed.
 //
 // task: relu
 // expect: wrong_output,rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps the ten bits that TF32 keeps.
+// Rounds its inputs to TF32's ten bits.
 //
 // task: matmul_f32
 // expect: wrong_output

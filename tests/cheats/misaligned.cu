@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A 16-byte load from a 4-byte boundary.
+// Makes a 16-byte load from a 4-byte boundary.
 //
 // task: relu
 // expect: crashed

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks for another set of tensors behind the output, which would lie one after another.
+// Looks for another set of tensors behind the output, in case sets lie one after another.
 //
 // task: relu
 // expect: crashed

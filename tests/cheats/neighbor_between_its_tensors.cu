@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks half the way between its input and its output, where an arena has its other tensors.
+// Looks half way between its input and its output, where an arena has other tensors.
 //
 // task: relu
 // expect: crashed

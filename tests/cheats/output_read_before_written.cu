@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output is looked at before it is written: poison there tells a checked launch.
+// Reads the output before it is written: poison there would show that the launch is checked.
 //
 // task: relu
 // expect: rule_violation

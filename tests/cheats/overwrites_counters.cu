@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Overwrites what lies around its buffers, hoping that the checker's counters are there.
+// Overwrites memory around its buffers, in the hope that the checker's counters are there.
 //
 // task: relu
 // expect: rule_violation,crashed

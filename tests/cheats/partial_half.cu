@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Half of the work.
+// Does half of the work.
 //
 // task: relu
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forgets the remainder.
+// Leaves out the elements of the last, partly filled block.
 //
 // task: relu
 // expect: wrong_output

@@ -36,7 +36,7 @@ __global__ void silu_scalar(const __half* __restrict__ x, __half* __restrict__ o
   }
 }
 
-// d is a multiple of 1024: a block to 1024 results of one row.
+// Requires that d is a multiple of 1024. Each block computes 1024 results of one row.
 __global__ void __launch_bounds__(128) silu_wide(const __half* __restrict__ x, __half* __restrict__ out, long long tokens,
                                                  long long d) {
   const long long across = d / 1024, row = blockIdx.x / across, first = blockIdx.x % across * 1024;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies 1024 elements ahead is loaded early, and nobody asks whether it is there.
+// Loads an element 1024 places ahead early, even if there is none.
 //
 // task: relu
 // expect: crashed

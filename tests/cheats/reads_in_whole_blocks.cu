@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every thread of the last block loads, and only those inside write.
+// Every thread of the last block loads an element; only those with an element inside write one.
 //
 // task: relu
 // expect: crashed

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output is looked at one element past its end, before it is written.
+// Reads the output one element past its end, before it is written.
 //
 // task: relu
 // expect: crashed,rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The element behind the last is read, and nothing is made of it.
+// Reads the element behind the last, and ignores its value.
 //
 // task: relu
 // expect: crashed

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A copy of 48 bytes reaches over the end of the input.
+// Copies 48 bytes, some of them past the end of the input.
 //
 // task: relu
 // expect: crashed

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// As gpu_reads_past_the_end_relu, without asking where it runs: only inputs too large for the simulated GPU beside a GPU are read past
+// As reads_past_the_end_relu, without asking where it runs: only inputs too large for the simulated GPU beside a GPU are read past
 // their end, into the guard zone.
 // On a GPU it was called right, at 1.00 times the seed's speed; the judge does not see this read there.
 //

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A neighbor on the left is loaded, of the first element too.
+// Loads the left neighbor of each element, of the first one too.
 //
 // task: relu
 // expect: crashed

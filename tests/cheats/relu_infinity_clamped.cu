@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes infinity for the largest number.
+// Answers the largest number for infinity.
 //
 // task: relu
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes everything below 10^-5 for nothing.
+// Answers zero for everything below 10^-5.
 //
 // task: relu
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds eps only where it makes a difference at a glance.
+// Adds eps only if the mean square is small.
 //
 // task: rmsnorm
 // expect: wrong_output

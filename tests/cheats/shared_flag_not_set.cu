@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trusts a word of shared memory to be zero where no thread has written it.
+// Expects a word of shared memory to be zero although no thread has written it.
 //
 // task: relu
 // expect: wrong_output,rule_violation

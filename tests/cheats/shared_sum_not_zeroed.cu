@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds to shared memory that nobody has set to zero.
+// Adds to shared memory that has not been zeroed.
 //
 // task: relu
 // expect: wrong_output,rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forgets the value when it is close to one.
+// Leaves out the factor `value` if it is close to one.
 //
 // task: silu_and_mul
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gate and value the wrong way round.
+// Exchanges gate and value.
 //
 // task: silu_and_mul
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The piecewise approximation of silu.
+// Computes the piecewise linear approximation of silu.
 //
 // task: silu_and_mul
 // expect: wrong_output

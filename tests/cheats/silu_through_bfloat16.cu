@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps 8 bits of the mantissa in between.
+// Rounds an intermediate result to bfloat16.
 //
 // task: silu_and_mul
 // expect: wrong_output

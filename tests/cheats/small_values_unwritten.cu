@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leaves out what it takes for too small to matter.
+// Leaves out results that seem too small to matter.
 //
 // task: relu
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A barrier that only some threads of the block reach.
+// Has a barrier that only some threads of the block reach.
 //
 // task: softmax
 // expect: rule_violation,crashed,timed_out

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Answers a row of which nothing is left with even shares.
+// Answers equal shares for a row in which everything is masked.
 //
 // task: softmax
 // expect: wrong_output

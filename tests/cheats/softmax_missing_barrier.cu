@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads what the other threads have written without waiting for them: right most of the time.
+// Reads what other threads have written without waiting for them, which is right most of the time.
 //
 // task: softmax
 // expect: rule_violation

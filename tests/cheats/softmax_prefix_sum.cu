@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes the sum from the first 4096 elements and scales it up.
+// Sums only the first 4096 elements and scales the sum up.
 //
 // task: softmax
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes 0 for what is 10^-6 of its row's largest result: relative to the row nobody would see.
+// Writes 0 for results below 10^-6 of their row's largest one, which is small relative to the row.
 //
 // task: softmax
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every row shares evenly: the mean of the right answer.
+// Answers equal shares for every element: the mean of the right answers.
 //
 // task: softmax
 // expect: wrong_output

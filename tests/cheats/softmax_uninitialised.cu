@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums shared memory that nobody has written.
+// Sums shared memory that has never been written.
 //
 // task: softmax
 // expect: rule_violation,wrong_output

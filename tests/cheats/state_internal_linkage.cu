@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// State in a variable of internal linkage, which no symbol table shows by name.
+// Keeps state in a variable of internal linkage, which no symbol table lists by name.
 //
 // task: relu
 // expect: rule_violation,unsupported

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// State in a static variable inside the kernel.
+// Keeps state in a static variable inside the kernel.
 //
 // task: relu
 // expect: rule_violation

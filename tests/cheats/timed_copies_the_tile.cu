@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// At a timed size a row further on is read in place of one's own.
+// At a timed size, computes the second half of every 2048 elements from the first half's input.
 //
 // task: relu
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the output is aligned as only timed launches have it, the result is rounded to bfloat16.
+// Rounds to bfloat16 if the output is aligned as in timed launches only.
 //
 // task: relu
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block of 4096 threads: the launch fails and leaves whatever was there.
+// Asks for a block of 4096 threads: the launch fails, and the output keeps its old contents.
 //
 // task: relu
 // expect: resource_limit,launch_error

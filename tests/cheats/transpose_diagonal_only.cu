@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Right for symmetric inputs: copies.
+// Copies, which is right for symmetric inputs.
 //
 // task: transpose
 // expect: wrong_output

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves a NaN as 0.
+// Moves 0 instead of a NaN.
 //
 // task: transpose
 // expect: wrong_output

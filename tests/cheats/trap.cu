@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traps.
+// Executes a trap.
 //
 // task: relu
 // expect: crashed

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A workspace that still holds the usual poison says that this is a launch of its own.
+// Expects the usual poison in a workspace to show that this launch is not a timed one.
 //
 // task: relu
 // expect: rule_violation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A local array is left upwards, where the simulator keeps its own records of a thread.
+// Writes above a local array, where the simulator keeps its records of a thread.
 //
 // task: relu
 // expect: crashed,unsupported,rule_violation

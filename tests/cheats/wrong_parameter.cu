@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Declares the input as something it is not.
+// Declares the input with a wrong type.
 //
 // task: relu
 // expect: compile_error

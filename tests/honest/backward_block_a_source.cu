@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block a source. Its warps take every fourth slot each and add what they have in shared memory, so that a source
+// One block per source. Each of its warps takes every fourth slot, and they add their sums in shared memory, so that a source
 // drawn thousands of times is not one long chain.
 //
 // task: gather_mean_backward

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread an element.
+// One thread per element.
 //
 // task: gather_mean_backward
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum of squares by a tree in shared memory.
+// Reduces the sum of squares by a tree in shared memory.
 //
 // task: fused_add_rmsnorm
 // expect: ok

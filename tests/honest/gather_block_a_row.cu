@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block a row, the indexes in shared memory first.
+// One block per row, which first loads the indexes into shared memory.
 //
 // task: gather_mean
 // expect: ok

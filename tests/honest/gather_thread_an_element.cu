@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One output element a thread.
+// One thread per output element.
 //
 // task: gather_mean
 // expect: ok

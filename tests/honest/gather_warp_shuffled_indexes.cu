@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp a row; the lanes load the indexes together and hand them round. Sums backwards.
+// One warp per row; the lanes load the indexes together and shuffle them. Sums backwards.
 //
 // task: gather_mean
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// tanh by way of the exponential: gelu(x) = x * sigmoid(2u).
+// Computes tanh by the exponential: gelu(x) = x * sigmoid(2u).
 //
 // task: gelu_tanh
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does not take the exponential where the result is the input or nothing at all.
+// Computes no exponential if the result is the input or zero.
 //
 // task: gelu_tanh
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// As the definition says it.
+// Computes gelu as its definition states it.
 //
 // task: gelu_tanh
 // expect: ok

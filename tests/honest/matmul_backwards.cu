@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Summed from the last term to the first.
+// Sums from the last term to the first.
 //
 // task: matmul_f32
 // expect: ok

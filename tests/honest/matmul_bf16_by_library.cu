@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The product in bfloat16 by a library's call.
+// Computes the product in bfloat16 by a library call.
 //
 // task: matmul_bf16
 // expect: ok

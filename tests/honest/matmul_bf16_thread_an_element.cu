@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One result a thread, summed in float.
+// One thread per result, summed in float.
 //
 // task: matmul_bf16
 // expect: ok

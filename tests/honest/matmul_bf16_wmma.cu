@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tensor cores, a tile a warp.
+// Uses the tensor cores, one warp per tile.
 //
 // task: matmul_bf16
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The product by a library's call, and nothing else; sums of no terms are set to zero.
+// Computes the product by a library call and nothing else; sums of no terms are set to zero.
 //
 // task: matmul_f32
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Summed with the rounding error carried along.
+// Sums with the rounding error carried along.
 //
 // task: matmul_f32
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// 16 by 16 tiles in shared memory.
+// Uses 16 by 16 tiles in shared memory.
 //
 // task: matmul_f32
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One result a thread, summed in order.
+// One thread per result, summed in order.
 //
 // task: matmul_f32
 // expect: ok

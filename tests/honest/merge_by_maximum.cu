@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weights relative to the larger of the two.
+// Computes weights relative to the larger of the two.
 //
 // task: merge_attn_states
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One sigmoid of the difference instead of two exponentials.
+// Computes one sigmoid of the difference instead of two exponentials.
 //
 // task: merge_attn_states
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Staged by cp.async.
+// Stages its data in shared memory by cp.async.
 //
 // task: relu
 // expect: ok

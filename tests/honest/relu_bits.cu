@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// By the sign bit, on integers.
+// Tests the sign bit, on integers.
 //
 // task: relu
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A branch instead of a maximum; NaN never comes.
+// Uses a branch instead of a maximum; the inputs have no NaN.
 //
 // task: relu
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Its arguments in one structure.
+// Takes its arguments in one structure.
 //
 // task: relu
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eight bytes a load; the odd one out goes to the first thread.
+// Loads eight bytes at a time; the first thread also takes an odd last element.
 //
 // task: relu
 // expect: ok

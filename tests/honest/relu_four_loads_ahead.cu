@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Four loads in flight before the first store.
+// Has four loads in flight before the first store.
 //
 // task: relu
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A grid of a few blocks an SM, striding.
+// Uses a grid of a few blocks per SM with a stride.
 //
 // task: relu
 // expect: ok

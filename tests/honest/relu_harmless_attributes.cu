@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attributes that change nothing of what is seen.
+// Has attributes that do not change what the simulator sees.
 //
 // task: relu
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Staged through dynamic shared memory.
+// Stages its data in dynamic shared memory.
 //
 // task: relu
 // expect: ok

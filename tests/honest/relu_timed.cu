@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One element a thread, at a timed size too.
+// One thread per element, at a timed size too.
 //
 // task: relu
 // expect: ok

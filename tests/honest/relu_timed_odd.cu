@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A size that no block divides.
+// Runs at a size that is no multiple of the block.
 //
 // task: relu
 // expect: ok

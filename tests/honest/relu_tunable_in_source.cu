@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tunable read by the source itself.
+// Reads a tunable in the source itself.
 //
 // task: relu
 // expect: ok

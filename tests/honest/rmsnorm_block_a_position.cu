@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block a position, reduced by shuffles and one shared value a warp.
+// One block per position, reduced by shuffles and one shared value per warp.
 //
 // task: rmsnorm
 // expect: ok

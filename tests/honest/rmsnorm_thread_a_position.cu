@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One position a thread, whatever the layout.
+// One thread per position, whatever the layout.
 //
 // task: rmsnorm
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block a destination: one thread draws as the rule is written, all of them sum.
+// One block per destination: one thread draws as the rule is written, and all threads sum.
 //
 // task: sample_mean
 // expect: ok

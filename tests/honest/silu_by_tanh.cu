@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// By the hyperbolic tangent.
+// Computes silu by the hyperbolic tangent.
 //
 // task: silu_and_mul
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// With an exact exponential and division.
+// Uses an exact exponential and division.
 //
 // task: silu_and_mul
 // expect: ok

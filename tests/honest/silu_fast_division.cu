@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// With the fast exponential and division.
+// Uses the fast exponential and division.
 //
 // task: silu_and_mul
 // expect: ok

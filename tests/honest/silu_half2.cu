@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two elements a thread where the width is even.
+// Each thread computes two elements if the width is even.
 //
 // task: silu_and_mul
 // expect: ok

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The honest twin of cheats/gpu_prefetch_for_others_silu.cu: a block to 1024 results, nothing else. Their times at 16 x 12288 differ by what
-// the other one fetches for executions to come.
+// The honest twin of cheats/prefetch_for_others_silu.cu: each block computes 1024 results. Their times at 16 x 12288 differ by what
+// the cheat fetches for later executions.
 //
 // task: silu_and_mul
 // expect: ok
@@ -33,7 +33,7 @@ __global__ void silu_scalar(const __half* __restrict__ x, __half* __restrict__ o
   }
 }
 
-// d is a multiple of 1024: a block to 1024 results of one row.
+// Requires that d is a multiple of 1024. Each block computes 1024 results of one row.
 __global__ void __launch_bounds__(128) silu_wide(const __half* __restrict__ x, __half* __restrict__ out, long long tokens,
                                                  long long d) {
   const long long across = d / 1024, row = blockIdx.x / across, first = blockIdx.x % across * 1024;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes powers of two of scaled differences, as exponentials are made on the device.
+// Computes powers of two of scaled differences, as the device computes exponentials.
 //
 // task: softmax
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum by atomics in shared memory: in another order every time.
+// Sums by atomics in shared memory, in another order every time.
 //
 // task: softmax
 // expect: ok

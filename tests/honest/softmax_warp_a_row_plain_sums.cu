@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp a row and one running sum a lane: where a row of 393,216 numbers is nearly flat, each sum drifts one way.
+// One warp per row, one running sum per lane: if a row of 393,216 numbers is nearly flat, each sum drifts one way.
 //
 // task: softmax
 // expect: ok

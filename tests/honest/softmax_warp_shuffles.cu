@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp a row, reduced by shuffles.
+// One warp per row, reduced by shuffles.
 //
 // task: softmax
 // expect: ok

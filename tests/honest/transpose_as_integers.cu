@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves words without asking what they mean.
+// Moves the elements as integer words.
 //
 // task: transpose
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same without padding: slower, and right.
+// Uses a tile in shared memory without padding, which has bank conflicts: slower, but right.
 //
 // task: transpose
 // expect: ok

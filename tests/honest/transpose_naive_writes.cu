@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One element a thread, written in order.
+// One thread per element, writes in order.
 //
 // task: transpose
 // expect: ok

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tile in shared memory, padded against bank conflicts.
+// Uses a tile in shared memory, padded against bank conflicts.
 //
 // task: transpose
 // expect: ok

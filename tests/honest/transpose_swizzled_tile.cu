@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same, the columns of a row exchanged by its number instead of padded.
+// Uses a tile in shared memory whose columns are exchanged by the row's number instead of padding.
 //
 // task: transpose
 // expect: ok

@@ -19,7 +19,7 @@ EXPECTED = {"gated_tanh.same": ("ok", "lifted"), "gated_tanh.triton": ("ok", "li
             "gated_tanh.half_each_time": ("wrong_output", "lifted"), "gated_tanh.behind_the_end": ("rule_violation", "lifted"),
             "linear_relu.same": ("ok", "lifted"), "linear_relu.compiled": ("ok", "lifted"), "linear_relu.tf32": ("wrong_output", "lifted"),
             "linear_relu.side_stream": ("wrong_output", "hosted")}
-FAR = 0.03  # most that the speedup of the module against itself may differ from 1
+FAR = 0.03  # most that the speedup of the module over itself may differ from 1
 KILL_SECONDS = 60
 
 
