@@ -21,7 +21,6 @@ namespace hone::gnn::cuda::emulated {
 
 // The last two kinds are the caller's memory: they have no guards, and are not freed here.
 enum class MemoryKind { kDevice, kPinned, kManaged, kRegistered, kMapped };
-    // have no guards
 
 struct Allocation {
   unsigned char* data = nullptr;  // after the leading guard

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the attention kernels with ops/attention.h and GATConv in double: small random hops with all awkward cases,
-// envelopes larger than the batch, NaN in every row that must not be read. Runs on a GPU, and on the emulated runtime
-// everywhere; skips, with the reason, where the program has neither.
+// Compares the attention kernels with ops/attention.h and GATConv in double. The hops are small and random and contain
+// all awkward cases; envelopes are larger than the batch, and every row that must not be read holds NaN. Runs on a GPU,
+// and on the emulated runtime everywhere; skips, with the reason, if the program has neither.
 #include "gnn/cuda/kernels/attention_kernels.h"
 
 #include <cuda_runtime_api.h>
@@ -30,7 +30,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr double kSlope = 0.2;
 
-// Rounds a value to the element type.
+// Returns the value rounded to the element type.
 float Rounded(Element element, double value) {
   const float x = static_cast<float>(value);
   if (element == Element::kBFloat16) return FloatFromBFloat16(BFloat16FromFloat(x));
@@ -50,7 +50,7 @@ std::vector<unsigned char> Encoded(Element element, const std::vector<float>& va
   return bytes;
 }
 
-// Values in device memory, as floats to the test.
+// An array in device memory, which the test writes and reads as floats.
 class OnDevice {
  public:
   OnDevice(Element element, const std::vector<float>& values) : element_(element) {
@@ -96,8 +96,8 @@ std::vector<double> FirstRowsOf(const std::vector<float>& values, int64_t rows, 
   return {values.begin(), values.begin() + rows * width};
 }
 
-// Tolerance: sums of some dozens of products of values of order 1, in float: 2^-24 each, a few hundred of them,
-// relative to the array's largest value; and the rounding of the result to the element type.
+// Allows for sums of some dozens of products of values of order 1, in float: a few hundred roundings of 2^-24 each,
+// relative to the array's largest value; and for the rounding of the result to the element type.
 void ExpectClose(const char* what, Element element, const std::vector<float>& got, const std::vector<double>& expected) {
   ASSERT_GE(got.size(), expected.size()) << what;
   double largest = 0;
@@ -109,7 +109,7 @@ void ExpectClose(const char* what, Element element, const std::vector<float>& go
   }
 }
 
-// An inner hop in device memory: a block, in an envelope with spare room.
+// An inner hop in device memory: a block in an envelope with spare room.
 class InnerHop {
  public:
   InnerHop(const OwnedBlock& block, int32_t fanout) : block_(block) {
@@ -152,7 +152,7 @@ class InnerHop {
     view_.first = first_.get();
     view_.end = end_.get();
 
-    // Global ids differ from the local ones.
+    // The global ids differ from the local ones.
     for (int32_t i = 0; i < sources; ++i) nodes.push_back(1000 + 37 * i);
     nodes_ = Uploaded(nodes);
     SetValid(true);
@@ -210,7 +210,7 @@ struct KeptOnDevice {
   AttentionShape shape_;
 };
 
-// Expected values in double: out, the gradient of x as rows that have been activated and dropped, and the gradient of
+// The expected values in double: out, the gradient of x (rows after activation and dropout), and the gradient of
 // `folded`.
 struct Expected {
   std::vector<double> out, grad_x, grad_folded;
@@ -255,7 +255,7 @@ struct InnerCase {
   double dropout;
   int32_t width, heads, fanout;
   bool notes_passing = false;
-  int32_t rows = 0;  // 0: a small default
+  int32_t rows = 0;  // number of destinations; 0: a small default
 };
 
 OwnedBlock ManyRows(int32_t count) {
@@ -269,7 +269,7 @@ OwnedBlock ManyRows(int32_t count) {
   return OwnedBlock(rows, sources);
 }
 
-// Returns rows with up to `fanout` in-neighbors, and the awkward cases of AwkwardBlock.
+// Returns a block whose rows have up to `fanout` in-neighbors, with the awkward cases of AwkwardBlock.
 OwnedBlock RandomBlock(int32_t fanout) {
   if (fanout < 20) return AwkwardBlock(37, 60, 5);
   std::vector<std::vector<int32_t>> rows(6);
@@ -366,7 +366,7 @@ TEST(AttentionKernels, InnerHopAgreesWithTheCpuInBFloat16) {
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.3, 160, 2, 20, true}));
 }
 
-// Each block of a backward pass handles several destinations.
+// Uses so many destinations that each block of a backward pass handles several.
 TEST(AttentionKernels, ManyDestinationsAgreeWithTheCpu) {
   HONE_REQUIRE_DEVICE();
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.5, 136, 1, 2, true, 2300}));
@@ -401,11 +401,11 @@ TEST(AttentionKernels, RefuseAnElementThatActivationsCannotHave) {
             cudaErrorInvalidValue);
 }
 
-// The gradient of `folded` must not depend on the size of the envelope: a step that is repeated in a larger one must
-// give the same bits.
+// The gradient of `folded` must not depend on the size of the envelope, because a step that is repeated in a larger one
+// must give the same bits.
 TEST(AttentionKernels, GradientsHaveTheSameBitsInAnyEnvelopeAndEveryRun) {
   HONE_REQUIRE_DEVICE();
-  const OwnedBlock block = AwkwardBlock(150, 200, 3);  // several tiles
+  const OwnedBlock block = AwkwardBlock(150, 200, 3);  // the rows of several tiles
   const AttentionShape shape{32, 1, 0.2f};
   const std::vector<float> folded = RandomValues<float>(64, 13);
   std::vector<float> first;
@@ -457,7 +457,7 @@ struct SmallGraph {
     view.feature_stride = kVectors * 8;
     view.feature_vectors = kVectors;
   }
-  // Draws a row by the rule of sample/draw.h, written again.
+  // Draws a row by the rule of sample/draw.h, which is written here a second time.
   std::vector<int32_t> Draw(const DrawKey& key, int32_t node, int32_t fanout) const {
     const int64_t begin = row_offsets[static_cast<size_t>(node)];
     const auto degree = static_cast<int32_t>(row_offsets[static_cast<size_t>(node) + 1] - begin);
@@ -566,8 +566,8 @@ TEST(AttentionKernels, OutermostHopDrawsAndAttendsAsTheCpu) {
   ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kBFloat16, Element::kFloat32, 32, 1));
 }
 
-// A destination's output depends on its node alone, and so does its part of the gradient of `folded`: compares 40 nodes
-// 350 times over, several turns for each group of lanes, with the same 40 once.
+// A destination's output, and its part of the gradient of `folded`, depend on its node alone. So 40 nodes repeated 350
+// times, which is several turns for each group of lanes, are compared with the same 40 nodes once.
 TEST(AttentionKernels, ManyDestinationsOfTheGraphAreAsFew) {
   HONE_REQUIRE_DEVICE();
   constexpr int32_t kNumber = 1, kNodes = 40, kTimes = 350, kFanout = 5, kHeads = 2;
@@ -627,7 +627,7 @@ TEST(AttentionKernels, ManyDestinationsOfTheGraphAreAsFew) {
   double largest = 0;
   for (const double value : got[0].folded) largest = std::max(largest, std::abs(value));
   for (size_t i = 0; i < got[1].folded.size(); ++i) {
-    // Sums of 14,000 destinations' shares in fp32, which partly cancel.
+    // The gradient is a sum of 14,000 destinations' shares in fp32, which partly cancel.
     ASSERT_NEAR(got[1].folded[i], kTimes * got[0].folded[i], kTimes * largest * 14000 * 0x1p-24) << i;
   }
 }

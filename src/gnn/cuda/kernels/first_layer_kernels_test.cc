@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the fused kernels of a first layer with the long way: coefficients and gradients of a normalisation from
-// moments with sums over the rows in double, and the pass that makes the rows' gradient with the kernels that make its
-// parts.
+// Compares the fused kernels of a first layer with separate computations. Coefficients and gradients of a normalisation
+// that come from moments are compared with sums over the rows in double. The kernel that makes the rows' gradient and
+// more is compared with the kernels that make its parts.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-// A bf16: the upper half of a float, rounded to nearest, ties to even.
+// A bf16 value: the upper half of a float, rounded to nearest, ties to even.
 struct Value {
   Value() = default;
   explicit Value(float x) {
@@ -113,7 +113,7 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
                            linear_bias = Random(kOut, 5), grad_y = Random(size_t{kPadded} * kOut, 6);
   const Between between{.activation = Activation::kLeakyRelu};
 
-  // The long way, in double.
+  // Computes the expected values from the rows, in double.
   std::vector<double> p(size_t{kRows} * kOut), mean(kOut), inverse(kOut), variance(kOut), grad(p.size());
   std::vector<double> dw(size_t{kOut} * kIn), dgain(kOut), dshift(kOut), dbias(kOut);
   std::vector<float> marks_of(p.size());
@@ -144,7 +144,7 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
     }
   }
 
-  // The moments; products run over all padded rows, because the gradient is zero past the batch's rows.
+  // Makes the moments. Products run over all padded rows, because the gradient is zero past the batch's rows.
   const RowsOnDevice rows = Rows(0, kPadded, kOut);
   DeviceArray<Value> x_device = OnDevice(AsValues(x));
   DeviceArray<float> sums = OnDevice(Zeros<float>(kIn)),
@@ -164,7 +164,8 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
   };
   const DeviceArray<float> gram = OnDevice(product_of(x, kIn));
 
-  // Forward. Gram and sums are rounded to fp32, 2^-24 of about kRows * 4; the smallest variance is about a tenth.
+  // Checks forward. Gram and sums are rounded to fp32, 2^-24 of about kRows * 4; the smallest variance is about a
+  // tenth.
   const DeviceArray<Value> w_device = OnDevice(AsValues(w));
   DeviceArray<float> gain_device = OnDevice(gain), shift_device = OnDevice(shift), bias_device = OnDevice(linear_bias);
   DeviceArray<float> running_mean = OnDevice(Zeros<float>(kOut)), running_variance = OnDevice(Zeros<float>(kOut)),
@@ -192,7 +193,7 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
   }
   EXPECT_EQ(FromDevice(batches)[0], 1);
 
-  // Backward, from the rows themselves and from marks.
+  // Checks backward, from the rows themselves and from marks.
   std::vector<uint16_t> marks(size_t{kPadded} * kOut / 8);
   for (size_t i = 0; i < p.size(); ++i) {
     const size_t j = i % kOut;
@@ -262,13 +263,14 @@ TEST_F(FirstLayerKernels, RowsWhoseInputIsKnownByValueOrByMarkHaveTheSameGradien
   const std::vector<float> expected = FromDevice(by_value);
   EXPECT_EQ(FromDevice(by_mark), expected);
   const std::vector<float> mine = FromDevice(by_mark_sums), theirs = FromDevice(by_value_sums);
-  // 128 terms of at most 1.5, some of which a compiler may fuse into the sum.
+  // The tolerance allows for 128 terms of at most 1.5, some of which a compiler may fuse into the sum.
   for (size_t i = 0; i < mine.size(); ++i) ASSERT_NEAR(mine[i], theirs[i], 128 * 192 * 0x1p-23) << i;
   EXPECT_GT(std::count(expected.begin(), expected.end(), 0.0f), kRows * kWidth / 4);  // dropped elements
   EXPECT_LT(std::count(expected.begin(), expected.begin() + kRows * kWidth, 0.0f), kRows * kWidth / 2);
 }
 
-// Uses 40 destinations that draw up to 5 of 200 sources, the first source more often than a warp looks up at once.
+// Uses 40 destinations that draw up to 5 of 200 sources; they draw the first source more often than a warp looks up at
+// once.
 TEST_F(FirstLayerKernels, TheGradientOfSourcesIsAggregateBackwardsAndItsSumsAreItsOwn) {
   constexpr int32_t kSeeds = 9, kDestinations = 40, kSources = 200, kPadded = 256, kWidth = 264, kFanout = 5;
   MakeBatch({kSeeds, kDestinations, kSources});
@@ -358,7 +360,7 @@ TEST_F(FirstLayerKernels, TheGradientOfSourcesIsAggregateBackwardsAndItsSumsAreI
       ASSERT_NEAR(gradient[i], long_way[i], 0x1p-7 * std::abs(long_way[i]) + 1e-6) << i;
     }
     const std::vector<float> theirs = FromDevice(expected_sums), mine = FromDevice(sums);
-    // 128 terms of at most 30.
+    // The tolerance allows for 128 terms of at most 30.
     const double tolerance = 128 * 128 * 30 * 0x1p-24;
     if (c.before) {
       EXPECT_EQ(FromDevice(before), FromDevice(expected_before));
@@ -371,7 +373,8 @@ TEST_F(FirstLayerKernels, TheGradientOfSourcesIsAggregateBackwardsAndItsSumsAreI
   }
 }
 
-// Uses 150 rows of 256, 64 of them seeds: a partly filled tile of 64 rows, leaky ReLU, a third dropped, a residual.
+// Uses 150 rows of 256, the first 70 of them seeds, so that a tile of 64 rows is partly filled and partly seeds; leaky
+// ReLU, a quarter dropped, and a residual.
 TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
   constexpr int32_t kSeeds = 70, kRows = 150, kPadded = 256, kIn = 128, kResidual = 64, kOut = 256, kStride = 264;
   const NormedProductShape shape{.inputs = kIn, .outputs = kOut, .residual_inputs = kResidual,
@@ -430,7 +433,8 @@ TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
       const double z = (p - double{mean[j]}) * double{scale[j]} + double{shift[j]};
       const bool is_kept = (kept[i * kOut / 8 + j / 8] >> j % 8 & 1) != 0;
       const double dropped = is_kept ? (z > 0 ? z : kLeakySlope * z) * 4 / 3 : 0.0;
-      // Sums of at most 128 products of numbers up to 1.5 in fp32, times at most 2; then one rounding to 8 bits.
+      // The tolerance allows for sums of at most 128 products of numbers up to 1.5 in fp32, times at most 2, and for
+      // one rounding to 8 bits.
       const double sums = 128 * 1.5 * 4 * 0x1p-23;
       ASSERT_NEAR(y[i * kOut + j], dropped + residual, std::abs(dropped + residual) * 0x1p-8 + sums) << i << " " << j;
       const unsigned mark = marks[i * kOut / 8 + j / 8];
@@ -441,8 +445,8 @@ TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
   }
 }
 
-// Uses rows that end within a tile, leaky ReLU, a third dropped; and so many rows that each of the few blocks has
-// several tiles, of which only the sums and every 97th row are checked.
+// Uses rows that end within a tile, leaky ReLU, and a quarter dropped. Then it uses so many rows that each of the few
+// blocks has several tiles; of these, only the sums and every 97th row are checked.
 TEST_F(FirstLayerKernels, TheProductBeforeMarksIsItsPartsInDouble) {
   constexpr int32_t kInner = 128, kOut = 256;
   const MarkedProductShape shape{.inner = kInner, .outputs = kOut, .activation = Activation::kLeakyRelu};
@@ -494,7 +498,8 @@ TEST_F(FirstLayerKernels, TheProductBeforeMarksIsItsPartsInDouble) {
         const unsigned mark = marks[i * kOut / 8 + j / 8];
         const double slope = (mark >> j % 8 & 1) != 0 ? 1 : kLeakySlope;
         const double expected = (mark >> (8 + j % 8) & 1) != 0 ? p * slope * 4 / 3 : 0.0;
-        // A sum of 128 products of numbers up to 1.5 in fp32, times at most 4 / 3; then one rounding to 8 bits.
+        // The tolerance allows for a sum of 128 products of numbers up to 1.5 in fp32, times at most 4 / 3, and for one
+        // rounding to 8 bits.
         ASSERT_NEAR(made, expected, std::abs(expected) * 0x1p-8 + 128 * 1.5 * 4 * 0x1p-23) << i << " " << j;
       }
     }

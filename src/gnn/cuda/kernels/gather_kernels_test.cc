@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the backward gather with plain sums in double: sources that no slot drew, that few drew, and hubs.
+// Compares the backward gather with plain sums in double, for sources that no slot drew, sources that few drew, and
+// hubs.
 #include "gnn/cuda/kernels/gather_kernels.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,8 @@ void ExpectSums(int32_t width, int32_t padded_sources) {
   for (int32_t row = 0; row < kRows; ++row) {
     counts[static_cast<size_t>(row)] = 1 + row % kFanout;
     for (int32_t j = 0; j < kFanout; ++j) {
-      // Source 3 is in every row, 40 in most rows' second slots, 7 in some; others at random, 100 and up never.
+      // Source 3 is in every row, source 40 in most rows' second slots, source 7 in some rows. The other slots have
+      // random sources below 100, so no slot draws the sources from 100 on.
       const int32_t other = static_cast<int32_t>(draw() % 100);
       columns[static_cast<size_t>(row * kFanout + j)] = j == 0 ? 3 : j == 1 && row % 4 != 0 ? 40 : j == 2 && row % 8 == 7 ? 7 : other;
     }
@@ -94,7 +96,7 @@ void ExpectSums(int32_t width, int32_t padded_sources) {
         largest += std::abs(term);
       }
       const bool kept = source < kSources && (passed[static_cast<size_t>(source) * bytes + static_cast<size_t>(c / 8)] >> (c % 8) & 1) != 0;
-      // Half an ulp of rounding for each of at most 92 sums and products of values no larger than `largest` + 1.
+      // The tolerance is half an ulp for each of at most 92 sums and products of values no larger than `largest` + 1.
       const double tolerance = 92 * 6e-8 * (largest + 1) * kScale;
       ASSERT_NEAR(result[static_cast<size_t>(source * width + c)], kept ? sum * kScale : 0.0, tolerance) << source << " " << c;
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the outermost hop with a literal version of Floyd's rule and sums by hand, over features that are small
-// whole numbers, so that every sum is exact in every element type and order.
+// Compares the outermost hop with a literal version of Floyd's rule and plain sums. Features are small whole numbers,
+// so that every sum is exact in every element type and order.
 #include "gnn/cuda/kernels/outermost_kernels.h"
 
 #include <cuda_runtime_api.h>
@@ -32,7 +32,7 @@ struct Case {
   float share;
 };
 
-// Encodes a whole number from -8 to 8.
+// Returns the bits of a whole number from -8 to 8 in the element type.
 uint32_t BitsOf(Element element, int value) {
   const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
   if (element == Element::kFloat32) return bits;
@@ -48,7 +48,7 @@ DeviceArray<T> OnDevice(const std::vector<T>& values) {
   return array;
 }
 
-// Degrees from 0 to 90; some nodes have exactly the fanouts of the cases, or one more.
+// A graph with degrees from 0 to 90; some nodes have exactly as many neighbors as the cases' fanouts, or one more.
 struct Graph {
   std::vector<int64_t> offsets = {0};
   std::vector<int32_t> columns;
@@ -155,13 +155,14 @@ void Check(const Case& c) {
   }
 }
 
-// Uses one thread block, whose warps have more than 32 rows each and so look up rows more than once.
+// Uses one thread block, whose warps have more than 32 rows each, so that they look up rows more than once.
 TEST(OutermostHop, SumsWhatFloydsRuleDraws) {
   HONE_REQUIRE_DEVICE();
   Check({Element::kFloat16, 128, 20, 1500, SumOrder::kShared, false, true, 0.001f});
 }
 
-// Uses rows wider than a warp, rows that leave lanes idle, rows side by side; as many blocks as there is work for.
+// Uses rows wider than a warp, rows that leave lanes idle, and rows side by side, with as many blocks as there is work
+// for.
 TEST(OutermostHop, AnyWidthElementAndOrder) {
   HONE_REQUIRE_DEVICE();
   Check({Element::kBFloat16, 300, 12, 70, SumOrder::kShared, true, false, 1});

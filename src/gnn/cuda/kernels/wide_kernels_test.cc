@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares draws of more neighbors than a warp has lanes with the CPU sampler's; the maximum with the CPU's in double,
-// by hand where values are equal. The engine with such fanouts: engine_models_test.cc.
+// Compares draws of more neighbors than a warp has lanes with the CPU sampler's, and the maximum with the CPU's in
+// double and, for equal values, with results worked out by hand. engine_models_test.cc tests the engine with such
+// fanouts.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +38,7 @@ DeviceArray<T> OnDevice(const std::vector<T>& values) {
   return array;
 }
 
-// A graph with rows of these lengths; row v lists v + 1, v + 2, … around the graph.
+// A graph whose rows have the given lengths; row v lists v + 1, v + 2, … around the graph.
 struct RingGraph {
   std::vector<int64_t> row_offsets{0};
   std::vector<NodeId> columns;
@@ -67,7 +68,8 @@ struct BatchOfRows {
   }
 };
 
-// A row one longer than the fanout hits nearly every bound again: the longest chains.
+// If a row is one longer than the fanout, nearly every draw is replaced, which gives the longest chains
+// (wide_draw.cuh).
 TEST_F(WideKernels, DrawTheNeighborsThatTheCpuDraws) {
   for (const int32_t fanout : {33, 64, 100, 1000, 1024, kAllNeighbors}) {
     SCOPED_TRACE(fanout);
@@ -112,7 +114,7 @@ TEST_F(WideKernels, DrawTheNeighborsThatTheCpuDraws) {
   }
 }
 
-// A hop whose rows have `slots` (local ids of sources), its structure by source, and its maximum.
+// The maximum over a hop whose rows have `slots` (local ids of sources), and its gradient.
 struct Maximum {
   std::vector<float> out, grad_z;
   std::vector<int32_t> winners;
@@ -169,8 +171,9 @@ Maximum MaximumOnDevice(const std::vector<std::vector<int32_t>>& slots, int32_t 
   return result;
 }
 
-// Row 0 has sources 2, 1, 2; row 1 has none. Column 0: source 2 has the largest value, in slots 0 and 2. Column 1: 1
-// and 2 are equal. Column 2: all values are below zero, where a maximum that starts at 0 would fail.
+// Row 0 has the sources 2, 1, 2; row 1 has none. In column 0, source 2 has the largest value, in slots 0 and 2. In
+// column 1, sources 1 and 2 are equal. In column 2 all values are below zero, so a maximum that started at 0 would
+// fail.
 TEST_F(WideKernels, TheFirstOfEqualsWinsAndNobodyGivesZero) {
   const std::vector<float> z = {10, 11, 12, 0, 0, 0, 0, 0,  //
                                 1,  5,  -3, 0, 0, 0, 0, 0,  //
@@ -188,7 +191,7 @@ TEST_F(WideKernels, TheFirstOfEqualsWinsAndNobodyGivesZero) {
   EXPECT_EQ(std::vector<float>(found.grad_z.begin() + 16, found.grad_z.begin() + 19), (std::vector<float>{1, 2, 0}));
 }
 
-// A maximum of floats is exact; a gradient adds at most as many floats as a source has slots.
+// A maximum of floats is exact, and a gradient adds at most as many floats as a source has slots.
 TEST_F(WideKernels, TheMaximumAndItsGradientAreTheDoubleReferences) {
   std::mt19937 draw(3);
   constexpr int32_t kRows = 20, kSources = 90, kWidth = 264;
