@@ -8,7 +8,7 @@
         evaluation = judge.eval_now("relu", open("my_relu.cu").read())
         print(evaluation.verdict, evaluation.geomean_speedup)
 
-Importing this package imports nothing else: what a name needs is imported when the name is first used.
+Importing this package imports nothing else. The module that a name needs is imported when the name is first used.
 """
 
 _HOMES = {

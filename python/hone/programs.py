@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The programs `hone` and `hone-gnn`: where they are, and the commands of an installed package, which become them."""
+"""Finds the programs `hone` and `hone-gnn`. The commands of an installed package run these programs in their own place."""
 import os
 import shutil
 import sys
 
 
 def packaged(name):
-    """Where this package holds the program, if it does."""
+    """Returns the path at which this package has the program; None if it does not have it."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name)
 
 
 def find(name):
-    """The path of the program: the one in this package, else the first in PATH, else None."""
+    """Returns the path of the program: the one in this package, else the first in PATH, else None."""
     return packaged(name) if os.access(packaged(name), os.X_OK) else shutil.which(name)
 
 

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches made on a GPU in memory of PyTorch's allocator, beside the stream that the caller works on. Needs torch.
+"""Makes batches on a GPU, in memory of PyTorch's allocator, on streams beside the caller's. Needs torch.
 
-Two streams work beside the caller's, and a thread that enqueues on one of them: sampling a batch takes tens of launches, which the caller's thread does not
-pay for. One samples, up to `_AHEAD` batches ahead, and waits for nothing that the caller enqueued. The other fills the
-memory of a batch while the caller works on the one before it; that memory may be an earlier batch's, so it waits for what the caller had enqueued when
-the batch was asked for. The host needs a batch's sizes, which sampling alone tells, to allocate its memory: it finds them there unless it is as many
-batches ahead of the GPU as are sampled ahead, and waits then until the GPU has come as far.
+Two streams work beside the caller's. A thread of ours enqueues on the first, because sampling a batch takes tens of launches, whose cost the caller's
+thread should not pay. The first stream samples up to `_AHEAD` batches ahead, and waits for nothing that the caller enqueued. The second writes a
+batch into its memory while the caller works on the batch before it. That memory may have belonged to an earlier batch, so the second stream waits for
+what the caller had enqueued when the batch was asked for.
+
+The host needs a batch's sizes, which only sampling gives, to allocate its memory. It waits for them only if it is `_AHEAD` batches ahead of the GPU.
 """
 from __future__ import annotations
 
@@ -23,12 +24,12 @@ import torch
 from hone.gnn.cuda_native import CudaLoader
 from hone.gnn.native import Batch, InEdges, Table
 
-_AHEAD = 8  # batches that are sampled and not written, at most
-_SHARE_FOR_TABLES = 0.7  # of the device's free memory; the rest is the model's and the batches'
+_AHEAD = 8  # most batches that are sampled and not yet written
+_SHARE_FOR_TABLES = 0.7  # share of the device's free memory that tables may take; the rest is for the model and the batches
 
 
 def device_of(given: Any) -> torch.device | None:
-    """The GPU that is meant, or None for the CPU."""
+    """Returns the GPU that `given` names, or None for the CPU."""
     if given is None:
         return None
     try:
@@ -43,7 +44,7 @@ def device_of(given: Any) -> torch.device | None:
 
 
 class Helper:
-    """Makes calls one after another on a thread of its own, which ends when the helper is gone."""
+    """Makes calls one after another on a thread of its own. The thread ends when the helper is deleted."""
 
     def __init__(self) -> None:
         self._calls: queue.SimpleQueue = queue.SimpleQueue()
@@ -52,7 +53,7 @@ class Helper:
         self._started = False
 
     def ask(self, call: Callable[[], Any]) -> int:
-        """The number of this call, to be waited for."""
+        """Queues a call. Returns its number, for `wait`."""
         if not self._started:
             self._started = True
             threading.Thread(target=_help, args=(self._calls, self._state), daemon=True, name="hone-sampling").start()
@@ -62,7 +63,7 @@ class Helper:
         return self._asked
 
     def wait(self, number: int | None = None) -> None:
-        """Until that call is made, or all are. Raises what a call raised, once."""
+        """Waits until the call with this number was made; None: all calls. Raises an exception that a call raised, once."""
         state, number = self._state, self._asked if number is None else number
         if state.made < number:
             with state.changed:
@@ -89,7 +90,7 @@ def _help(calls: queue.SimpleQueue, state: _HelperState) -> None:
             call()
         except BaseException as found:
             error = found
-        del call  # what it holds may go
+        del call  # releases what the call refers to
         with state.changed:
             state.error = state.error or error
             state.made += 1
@@ -97,7 +98,7 @@ def _help(calls: queue.SimpleQueue, state: _HelperState) -> None:
 
 
 class Gpu:
-    """A GPU, and two streams of ours on it. PyTorch's primary context is used, and its allocator."""
+    """A GPU with two streams of ours. Uses PyTorch's primary context and its allocator."""
 
     def __init__(self, device: torch.device):
         if not torch.cuda.is_available():
@@ -109,7 +110,7 @@ class Gpu:
 
     @property
     def stream(self) -> int:
-        """The handle of the stream on which batches are written."""
+        """Returns the handle of the stream on which batches are written."""
         return self._side.cuda_stream
 
     @property
@@ -120,9 +121,9 @@ class Gpu:
         return Helper()
 
     def fork(self) -> None:
-        """What is written next waits for all that the caller has enqueued so far.
+        """Makes later writes wait for all that the caller has enqueued so far.
 
-        So memory of batches that he has let go of may be used again: whatever read them there is over by then.
+        Memory of batches that the caller has released may then be used again: whatever read it has finished by then.
         """
         current = torch.cuda.current_stream(self.device)
         self._side.wait_stream(current)
@@ -131,12 +132,12 @@ class Gpu:
         self._used_on = current
 
     def allocate(self, count: int) -> torch.Tensor:
-        """uint8 [count], for what is written first."""
+        """Allocates uint8 [count]. The stream of writes uses it first."""
         with torch.cuda.stream(self._side):
             return torch.empty(count, dtype=torch.uint8, device=self.device)
 
     def mark(self) -> Any:
-        """What `join` lets the caller's stream wait for: all that is being written."""
+        """Returns an event for `join`, which makes the caller's stream wait for all writes enqueued so far."""
         event = torch.cuda.Event()
         event.record(self._side)
         return event
@@ -152,13 +153,13 @@ class Gpu:
         torch.cuda.empty_cache()
 
     def pin(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The tensor in memory of the host that kernels read in place."""
+        """Returns the tensor in host memory that kernels can read directly."""
         return tensor if tensor.is_pinned() else tensor.pin_memory()
 
 
 def place(gpu: Gpu, tensors: Sequence[torch.Tensor], where: str) -> list[torch.Tensor]:
-    """The tensors where kernels read them. where: "device", "host" (pinned), or "auto": the small ones first on the device, as
-    far as its memory goes."""
+    """Returns the tensors in memory that kernels can read. where: "device", "host" (pinned), or "auto": on the device as far as its memory goes,
+    small tensors first."""
     if where not in ("auto", "device", "host"):
         raise ValueError(f"features: expected 'auto', 'device' or 'host', found {where!r}")
     placed: list[Any] = list(tensors)
@@ -172,7 +173,7 @@ def place(gpu: Gpu, tensors: Sequence[torch.Tensor], where: str) -> list[torch.T
 
 
 def _array(address: int, dtype: torch.dtype, count: int) -> torch.Tensor:
-    """Memory that is somebody else's as a tensor."""
+    """Returns a tensor over memory that something else owns."""
     if count == 0:
         return torch.empty(0, dtype=dtype)
     return torch.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype=dtype)
@@ -189,8 +190,8 @@ class GraphOnGpu:
 
 
 class GpuLoader:
-    """What native.Loader does, on a GPU. A batch's `block` is a tensor, uint8, which belongs to the stream that was current when
-    the batch was taken."""
+    """Does on a GPU what native.Loader does. A batch's `block` is a uint8 tensor, which belongs to the stream that was current when the batch was
+    taken."""
 
     def __init__(self, gpu: Gpu, graph: GraphOnGpu, fanouts: Sequence[int], batch: int, *, node_tables: Sequence[Table] = (),
                  edge_tables: Sequence[Table] = (), keep: object = None):
@@ -199,13 +200,13 @@ class GpuLoader:
         self._tables = {"node_tables": node_tables, "edge_tables": edge_tables}
         self._keep = [graph, keep]
         self._loader = self._make(batch, _AHEAD)
-        self._alone: CudaLoader | None = None  # makes what is asked for by `load`
+        self._alone: CudaLoader | None = None  # makes the batches of `load`
         self._alone_batch = 0
         self._helper = gpu.helper()
-        self._lock = threading.Lock()  # of the loader, which one thread at a time may call
-        self._asked: collections.deque[int] = collections.deque()  # the helper's calls that sample batches which are not taken
-        self._left = 0  # batches of the epoch that are not asked for
-        self._ready: tuple[Batch, Any] | None = None  # written, or being written
+        self._lock = threading.Lock()  # guards the loader, which only one thread at a time may call
+        self._asked: collections.deque[int] = collections.deque()  # numbers of the helper's calls that sample batches not yet taken
+        self._left = 0  # batches of the epoch whose sampling was not requested yet
+        self._ready: tuple[Batch, Any] | None = None  # the next batch, written or being written, with its event
         self._begun = False
 
     def _make(self, batch: int, ahead: int = 1) -> CudaLoader:
@@ -222,10 +223,10 @@ class GpuLoader:
             return make()
 
     def start(self, seeds: int, count: int, **how: Any) -> None:
-        """As native.Loader.start."""
+        """Begins an epoch; see native.Loader.start."""
         self._ready, self._left, self._begun = None, 0, False
         self._asked.clear()
-        with contextlib.suppress(Exception):  # whatever an epoch that is given up ended with
+        with contextlib.suppress(Exception):  # an error of the epoch that is abandoned
             self._helper.wait()
         self._loader.start(seeds, count, **how)
         full, rest = divmod(count, self._batch)
@@ -237,7 +238,7 @@ class GpuLoader:
         if not self._begun:
             return None
         self._gpu.fork()
-        if self._ready is None:  # the first of the epoch, or none
+        if self._ready is None:  # the epoch's first batch, or there is none
             self._sample()
             self._ready = self._next_written()
         ready, self._ready = self._ready, None
@@ -252,8 +253,8 @@ class GpuLoader:
         return batch
 
     def _sample(self) -> None:
-        """Has one batch more sampled than was taken since, until as many are there as there is room for: an epoch's first batch does not wait
-        for many that come later."""
+        """Requests the sampling of up to two more batches, as far as there is room. Called once per batch taken, so that an epoch's first batch does
+        not wait for many later ones."""
         for _ in range(2):
             if self._left == 0 or len(self._asked) == self._loader.ahead:
                 return
@@ -267,7 +268,7 @@ class GpuLoader:
         return self._write(self._loader)
 
     def load(self, seeds: int, count: int, *, seed: int, epoch: int, step: int) -> Batch:
-        """One batch of `count` distinct int64 node ids at the address `seeds`. Waits for its sizes."""
+        """Makes one batch of `count` distinct int64 node ids at the address `seeds`. Waits for its sizes."""
         if self._alone is None or count > self._alone_batch:
             self._alone_batch = max(count, self._batch)
             self._alone = self._make(self._alone_batch)
@@ -280,7 +281,7 @@ class GpuLoader:
     def _write(self, loader: CudaLoader) -> tuple[Batch, Any]:
         with self._lock:
             batch = loader.take()
-        # By steps of an eighth, so that the allocator finds the memory of an earlier batch for it.
+        # Sizes are rounded up to steps of an eighth, so that the allocator can reuse an earlier batch's memory.
         step = max(512, 1 << max(batch.block_bytes.bit_length() - 4, 0))
         batch.block = self._gpu.allocate(-(-batch.block_bytes // step) * step)
         with self._lock:
@@ -289,7 +290,7 @@ class GpuLoader:
 
 
 class _Sampling:
-    """A call of the helper. It holds no GpuLoader, which could otherwise not go."""
+    """A call for the helper. It holds no reference to the GpuLoader, which could otherwise not be deleted."""
 
     def __init__(self, loader: CudaLoader, lock: threading.Lock, stream: int):
         self._loader, self._lock, self._stream = loader, lock, stream

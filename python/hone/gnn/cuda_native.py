@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The library libhone_cuda_loader, which samples and gathers on a GPU: its functions (src/gnn/cuda/loader/c_api.h) as Python
-objects. Addresses are of memory that the device reads; streams are handles of CUDA. This module needs neither numpy nor torch.
+"""Wraps the library libhone_cuda_loader, which samples and gathers on a GPU: its functions (src/gnn/cuda/loader/c_api.h) as Python objects. Addresses
+are of memory that the device can read; streams are CUDA handles. This module needs neither numpy nor torch.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Sequence
 from hone.gnn import native
 from hone.gnn.native import LibraryError, Table
 
-ABI = 2000 + native.ABI  # of this interface and of the one that it shares structures with
+ABI = 2000 + native.ABI  # version of this interface and of native's, with which it shares structures
 
 
 class _Options(Structure):
@@ -48,7 +48,7 @@ _library = None
 
 
 def library():
-    """The loaded library. HONE_CUDA_LOADER_LIBRARY names another file than the one in this package."""
+    """Returns the loaded library. The environment variable HONE_CUDA_LOADER_LIBRARY names another file than the one in this package."""
     global _library
     if _library is not None:
         return _library
@@ -74,12 +74,12 @@ def library():
 
 
 class CudaLoader:
-    """Enqueues what makes batches: `sample` draws one, `take` tells its sizes, `write` fills the memory that the caller allocated
-    for it. `ahead` batches may be sampled and not written; fewer than were asked for if their memory would be beyond 1 GiB. All are sampled on
-    one stream, and written on one, which may be another.
+    """Enqueues the work that makes batches: `sample` draws a batch, `take` returns its sizes, `write` fills the memory that the caller allocated for
+    it. Up to `ahead` batches may be sampled and not yet written; fewer if their memory would exceed 1 GiB. All batches are sampled on one stream and
+    written on one stream, which may be another.
 
-    row_offsets, columns, edge_ids: addresses of a graph's arrays as native.InEdges.arrays() has them. They, and what tables
-    point to, must outlive the loader: `keep` holds references for that.
+    row_offsets, columns, edge_ids: addresses of a graph's arrays, as native.InEdges.arrays() returns them. These arrays, and what tables point to,
+    must outlive the loader: `keep` holds references for that.
     """
 
     def __init__(self, device: int, row_offsets: int, columns: int, edge_ids: int, nodes: int, edges: int, fanouts: Sequence[int],
@@ -102,7 +102,7 @@ class CudaLoader:
         self._seeds = keep
 
     def sample(self, stream: int) -> bool:
-        """Enqueues the sampling of the epoch's next batch. False: there is none."""
+        """Enqueues the sampling of the epoch's next batch. Returns False if there is none."""
         code = _library.hone_cuda_loader_sample(self.handle, stream, self._error)
         if code == native.END:
             return False
@@ -110,22 +110,23 @@ class CudaLoader:
         return True
 
     def sample_these(self, seeds: int, count: int, *, seed: int, epoch: int, step: int, stream: int):
-        """Drops what was sampled, and enqueues the sampling of `count` distinct int64 node ids at the address `seeds`, at most as many as a batch has."""
+        """Drops what was sampled, and enqueues the sampling of `count` distinct int64 node ids at the address `seeds`; at most the seeds of one
+        batch."""
         native.check(_library.hone_cuda_loader_sample_these(self.handle, seeds, count, seed, epoch, step, stream, self._error), self._error)
 
     def take(self) -> native.Batch:
-        """What was sampled first of all that was not taken, without its block. Waits until its sizes are known."""
+        """Returns the oldest sampled batch that was not taken, without its block. Waits until its sizes are known."""
         view = native.View()
         native.check(_library.hone_cuda_loader_take(self.handle, byref(view), self._error), self._error)
         return native.Batch(view, *self._tables)
 
     def write(self, block: int, stream: int):
-        """Enqueues what fills the taken batch's memory at the address `block`, batch.block_bytes at a multiple of 256."""
+        """Enqueues the writing of the batch taken last to the address `block`: batch.block_bytes bytes, aligned to 256."""
         native.check(_library.hone_cuda_loader_write(self.handle, block, stream, self._error), self._error)
 
 
 def _free(loaded, handle, keep, owner):
-    # A forked child has no CUDA.
+    # A forked child has no CUDA context, so it frees nothing.
     if os.getpid() == owner:
         loaded.hone_cuda_loader_free(handle)
     del keep

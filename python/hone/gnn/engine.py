@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The program `hone-gnn` as a child process: its options, what it prints, and its messages in terms of Python's arguments."""
+"""Runs the program `hone-gnn` as a child process: passes its options, reads what it prints, and rewrites its messages in Python's terms."""
 from __future__ import annotations
 
 import json
@@ -13,17 +13,17 @@ from typing import Any, Callable, Mapping
 
 from hone import programs
 
-# An option in a message of the program, with the word that stands for its value.
+# An option in a message of the program, with the placeholder of its value.
 _OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: ([A-Z]{2,})\b)?")
-_STOP_SECONDS = 30.0  # that a process has to save what it is at, before it is killed
+_STOP_SECONDS = 30.0  # time in which a stopped process may save its state before it is killed
 
 
 class EngineError(RuntimeError):
-    """The engine could not do what was right to ask for: no memory, no GPU, a full disk. The message is the program's."""
+    """The engine could not do what the caller rightly asked for: no memory, no GPU, a full disk. The message is the program's."""
 
 
 def flags(options: Mapping[str, Any]) -> list[str]:
-    """fanout=[15, 10] becomes --fanout 15,10; True becomes the flag alone; None and False are left out."""
+    """Turns options into arguments: fanout=[15, 10] becomes --fanout 15,10; True becomes the flag alone; None and False are left out."""
     words = []
     for name, value in options.items():
         if value is None or value is False:
@@ -35,8 +35,8 @@ def flags(options: Mapping[str, Any]) -> list[str]:
 
 
 def as_python(message: str, arguments: Mapping[str, str]) -> str:
-    """A message of the program in terms of Python's arguments: options by their names here, and files that we wrote (the keys of
-    `arguments`) by the arguments that are in them. Commands between backticks stay as they are."""
+    """Rewrites a message of the program in Python's terms: options by their Python names, and files that we wrote (the keys of `arguments`) by the
+    names of the arguments that they hold. Commands between backticks stay as they are."""
     for path, name in arguments.items():
         message = message.replace(f"'{path}'", name).replace(path, name)
     parts = message.split("`")
@@ -48,15 +48,15 @@ def run(program: str, words: list[str], on_line: Callable[[str], None], *, stopp
          arguments: Mapping[str, str] = {}) -> None:
     """Runs `hone-gnn`, and calls `on_line` with each line that it prints. arguments: see as_python.
 
-    Ctrl-C, or an exception of `on_line`, asks the process to stop, waits until it has saved, and is raised then.
+    After Ctrl-C, or an exception of `on_line`, asks the process to stop, waits until it has saved its state, and then raises the exception.
     """
     try:
         process = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   start_new_session=True)  # Ctrl-C at a terminal is ours to hand on
+                                   start_new_session=True)  # we handle Ctrl-C at a terminal ourselves, and pass it on
     except OSError as error:
         raise EngineError(f"{program} could not be started: {error.strerror}") from error
     said: list[str] = []
-    reader = threading.Thread(target=lambda: said.extend(process.stderr), daemon=True)  # a full pipe must not stop it
+    reader = threading.Thread(target=lambda: said.extend(process.stderr), daemon=True)  # reads standard error, whose full pipe would block the process
     reader.start()
     try:
         for line in process.stdout:

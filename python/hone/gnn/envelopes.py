@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of a fixed size: tensors into which batches of any smaller size are copied, padded hop by hop. Needs torch.
+"""Pads batches to a fixed size: tensors into which batches of any smaller size are copied, padded hop by hop. Needs torch.
 
-A CUDA graph works on the same addresses and shapes in every step. An envelope says how many nodes and edges each hop may have. The
-nodes of hop h begin at a fixed row, whatever the batch, so that `trim_to_layer` takes the envelope's numbers for every batch.
-Padded edges of a hop are self-loops of padded rows among the nodes that the hop's edges lead to. So those rows are there in every layer that has
-the edges, none of the edges touches a row of a batch, and edges are sorted by target as a loader's are.
+A CUDA graph works on the same addresses and shapes in every step. An envelope states how many nodes and edges each hop may have. The nodes of hop h
+begin at a fixed row, whatever the batch, so that `trim_to_layer` takes the envelope's numbers for every batch.
+
+Padded edges of a hop are self-loops of padded rows among the nodes to which the hop's edges lead. These rows are therefore present in every layer
+that has the edges, no padded edge touches a row of the batch, and edges are sorted by target as in a loader's batch.
 """
 from __future__ import annotations
 
@@ -17,12 +18,14 @@ import torch
 
 try:
     from hone.gnn import fill_kernels
-except ImportError:  # no Triton: PyTorch for a CPU comes without it
+except ImportError:  # no Triton: PyTorch's CPU builds come without it
     fill_kernels = None
 
-PADDED_ROWS = 32  # least number behind the nodes of each hop; padded edges are spread over them, since one row would be added to by all in turn
+# least number of padded rows behind the nodes of each hop. Padded edges are spread over them, because additions to a single row would be made one
+# after another
+PADDED_ROWS = 32
 _MULTIPLE = 128
-_LARGE = 1 << 22  # bytes
+_LARGE = 1 << 22  # bytes from which a tensor is copied by itself
 
 
 def _up(count: float) -> int:
@@ -30,9 +33,9 @@ def _up(count: float) -> int:
 
 
 class Envelope:
-    """The most nodes and edges that each hop of a batch may have.
+    """The largest numbers of nodes and edges that each hop of a batch may have.
 
-    nodes: [hops + 1], the seeds first. In all hops but the last, PADDED_ROWS of them are never a node of a batch.
+    nodes: [hops + 1], the seeds first. In every hop except the last, PADDED_ROWS of them are never nodes of a batch.
     edges: [hops].
     """
 
@@ -41,7 +44,7 @@ class Envelope:
 
     @classmethod
     def of(cls, batch_size: int, sizes: Iterable[tuple[Sequence[int], Sequence[int]]], factor: float) -> "Envelope":
-        """`factor` times the largest of the batches with these numbers of nodes and edges, in each hop."""
+        """Returns an envelope of `factor` times the largest of these batches, hop by hop. sizes: numbers of nodes and of edges of each batch."""
         nodes, edges = zip(*sizes)
         most_nodes = [max(hop) for hop in zip(*nodes)]
         most_edges = [max(hop) for hop in zip(*edges)]
@@ -49,7 +52,7 @@ class Envelope:
                    [_up(factor * count) + _MULTIPLE for count in most_edges])
 
     def holds(self, batch: Any) -> bool:
-        """Whether the batch has no more nodes and edges in any hop."""
+        """Returns whether the batch fits: no hop has more nodes or edges than the envelope."""
         found = batch.num_sampled_nodes
         return (batch.batch_size <= self.nodes[0] - PADDED_ROWS and all(a + PADDED_ROWS <= b for a, b in zip(found[:-1], self.nodes))
                 and found[-1] <= self.nodes[-1] and all(a <= b for a, b in zip(batch.num_sampled_edges, self.edges)))
@@ -59,12 +62,12 @@ class Envelope:
 
 
 class PaddedBatch:
-    """A batch of the envelope's size, which `fill` fills with others.
+    """A batch of the envelope's size, into which `fill` copies smaller batches.
 
     data: torch_geometric.data.Data like a loader's batches, on `device`: `num_sampled_nodes` and `num_sampled_edges` are the
-        envelope's, `batch_size` is the loader's. It is the same object, with the same tensors, whatever it is filled with.
-    seed_mask: bool [batch_size], whether a seed is there.
-    node_mask: bool [nodes], whether a row is a node of the batch, where `masked`, and in `data` then; without, `mark_nodes` alone writes it.
+        envelope's, `batch_size` is the loader's. It is always the same object with the same tensors.
+    seed_mask: bool [batch_size], true for a seed of the batch.
+    node_mask: bool [nodes], true for a row that is a node of the batch. With `masked` it is part of `data`; otherwise only `mark_nodes` writes it.
     """
 
     def __init__(self, envelope: Envelope, like: Any, node_keys: Sequence[str], edge_keys: Sequence[str], masked: bool = False):
@@ -91,10 +94,10 @@ class PaddedBatch:
         if masked:
             self.data.node_mask = self.node_mask
         self._rows = torch.arange(nodes, device=self.device)
-        self._place = torch.zeros(nodes, dtype=torch.int64, device=self.device)  # row by local id
+        self._place = torch.zeros(nodes, dtype=torch.int64, device=self.device)  # row of each local id
 
     def fill(self, batch: Any) -> None:
-        """Copies the batch, which the envelope must hold, on the current stream. Padded rows keep what they had."""
+        """Copies the batch, which the envelope must hold, on the current stream. Padded rows keep their previous values."""
         seeds = batch.batch_size
         copies = [(self.data.input_id[:seeds], batch.input_id)]
         for keys, starts, counts in ((self._node_keys, self._node_at, batch.num_sampled_nodes), (self._edge_keys, self._edge_at, batch.num_sampled_edges)):
@@ -106,7 +109,7 @@ class PaddedBatch:
         for one in copies:
             by_dtype.setdefault(one[0].dtype, []).append(one)
         for some in by_dtype.values():
-            # Small ones in one launch; a large one is copied faster by itself.
+            # Small tensors are copied in one launch; a large tensor is copied faster by itself.
             small = [one for one in some if one[0].nbytes < _LARGE]
             if small:
                 torch._foreach_copy_([to for to, _ in small], [values for _, values in small])
@@ -144,8 +147,8 @@ class PaddedBatch:
             self.node_mask[at : at + count].fill_(True)
 
     def spoil(self, batch: Any, sign: int) -> None:
-        """Fills the padded rows of what is filled with this batch: numbers far from the batch's own, and of this sign, where they
-        are floating, and other rows of the batch where they are ids, classes or flags."""
+        """Overwrites the padded rows of the filled tensors, to show whether they change a result. `batch` is the batch that was filled in. Floating
+        values become numbers of the given sign that are far from the batch's own; ids, classes and flags become those of other rows of the batch."""
         for keys, starts, counts, most in ((self._node_keys, self._node_at, batch.num_sampled_nodes, self.envelope.nodes),
                                            (self._edge_keys, self._edge_at, batch.num_sampled_edges, self.envelope.edges)):
             for key in keys:

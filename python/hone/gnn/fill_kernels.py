@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel that writes a batch's edges to where a padded batch has them, in Triton: one launch in place of several for each hop."""
+"""A Triton kernel that copies a batch's edges to their places in a padded batch: one launch in place of several for each hop."""
 from __future__ import annotations
 
 from typing import Sequence
@@ -10,14 +10,14 @@ import triton
 import triton.language as tl
 
 _BLOCK = 1024
-_EDGES = 4  # numbers of a hop's edges; see place_edges
-_NODES = 2  # numbers of a hop's nodes
+_EDGES = 4  # numbers that the kernel gets for the edges of each hop; see place_edges
+_NODES = 2  # numbers that the kernel gets for the nodes of each hop
 
 
 @triton.jit(do_not_specialize=["total"])
 def _place_edges(edge_index, distance, out, out_distance, numbers, total, HOPS: tl.constexpr, EDGES: tl.constexpr, NODES: tl.constexpr, BLOCK: tl.constexpr):
     slot = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    # The hop that each slot belongs to: where its hop begins here and in the batch, how many edges the batch has, the padded rows.
+    # For each slot, these describe its hop: where the hop begins here and in the batch, how many edges the batch has, and the padded rows.
     at = tl.zeros([BLOCK], tl.int32)
     begin = tl.zeros([BLOCK], tl.int32)
     count = tl.zeros([BLOCK], tl.int32)
@@ -39,7 +39,7 @@ def _place_edges(edge_index, distance, out, out_distance, numbers, total, HOPS: 
     within = slot - at
     real = (within < count) & (slot < total)
     padding = tl.maximum(end - at - count, 1)
-    # 64 bits: a hop may have as many edges as 32 bits count.
+    # The product needs 64 bits, because a hop may have as many edges as 32 bits can count.
     padded = first + ((within - count).to(tl.int64) * spare // padding).to(tl.int32)
     for side in tl.static_range(2):
         node = tl.load(edge_index + side * distance + begin + within, mask=real, other=0).to(tl.int32)
@@ -51,7 +51,7 @@ def _place_edges(edge_index, distance, out, out_distance, numbers, total, HOPS: 
         tl.store(out + side * out_distance + slot, row.to(tl.int64), mask=slot < total)
 
 
-# On the CPU it runs where Triton was told to interpret its kernels, which is for tests.
+# True: Triton interprets its kernels, so this one also runs on the CPU. Tests use that.
 INTERPRETED = not isinstance(_place_edges, triton.JITFunction)
 
 
@@ -59,8 +59,8 @@ def place_edges(edge_index: torch.Tensor, out: torch.Tensor, edges_at: Sequence[
     """Writes the edges of a batch to `out`, on the current stream; does not wait.
 
     edge_index: int64 [2, edges] of a batch, hop by hop, rows contiguous. out: int64 [2, envelope's edges], rows contiguous.
-    edges_at, nodes_at: places of the hops in the envelope, [hops + 1] and [hops + 2]. nodes, edges: numbers of the batch, [hops + 1] and [hops].
-    Slots that the batch has no edge for become self-loops of the hop's spare rows, ascending and spread evenly.
+    edges_at, nodes_at: where the hops begin in the envelope, [hops + 1] and [hops + 2]. nodes, edges: the batch's numbers, [hops + 1] and [hops].
+    Slots without an edge of the batch become self-loops of the hop's padded rows, ascending and spread evenly.
     """
     numbers, begin = [], 0
     for hop, count in enumerate(edges):
@@ -72,7 +72,7 @@ def place_edges(edge_index: torch.Tensor, out: torch.Tensor, edges_at: Sequence[
         begin += count
     given = torch.tensor(numbers, dtype=torch.int32)
     if edge_index.is_cuda:
-        # The allocator of pinned memory does not give it to anyone else before the copy is made.
+        # The allocator of pinned memory does not hand this memory out again before the copy is made.
         given = given.pin_memory().to(edge_index.device, non_blocking=True)
     total = edges_at[-1]
     if total:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs in container files, and what `hone-gnn` does with them: training and inference in the engine's own processes.
+"""Graphs in container files, and training and inference on them, which run in processes of `hone-gnn`.
 
-Arrays are anything with Python's buffer protocol (numpy arrays, array.array, memoryview) or a torch tensor. Neither numpy nor
-torch is needed, but for tensors, which numpy makes buffers of.
+Arrays are objects with Python's buffer protocol (numpy arrays, array.array, memoryview) or torch tensors. Neither numpy nor torch is needed, except
+that tensors are turned into buffers by numpy.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict
 
 
 def _buffer(name: str, given: Any) -> memoryview:
-    """The array as a C-contiguous buffer."""
+    """Returns the array as a C-contiguous buffer. `name` is the argument's name in messages."""
     if hasattr(given, "detach"):  # a torch tensor
         given = given.detach().cpu()
         if str(given.dtype) == "torch.bfloat16":
@@ -63,7 +63,7 @@ def _write_npy(path: str, view: memoryview, *, shape: tuple[int, ...] | None = N
 
 
 def _ids_or_mask(name: str, given: Any, num_nodes: int) -> memoryview:
-    """int64 node ids, of a vector of them or of truth values, one a node."""
+    """Returns int64 node ids, from a vector of ids or from a mask with a truth value for each node."""
     if isinstance(given, (list, tuple)):
         if any(isinstance(one, bool) or not isinstance(one, int) for one in given):
             raise TypeError(f"{name}: expected node ids, found a {type(given).__name__} with something else in it; a mask is an array of truth values")
@@ -81,7 +81,7 @@ def _ids_or_mask(name: str, given: Any, num_nodes: int) -> memoryview:
 
 @contextlib.contextmanager
 def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """The options, with `nodes` and `split` in files where they are arrays; and whose files those are, by path."""
+    """Yields the options, with arrays given as `nodes` and `split` written to files, and the argument's name for each file's path."""
     given, arguments = dict(options), {}
     with tempfile.TemporaryDirectory(prefix="hone-") as folder:
         for name in ("nodes", "split"):
@@ -100,7 +100,7 @@ def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict
 
 
 def _without_reverse(edges: memoryview) -> str:
-    """An edge of [2, edges] whose reverse is not there."""
+    """Returns words that name an edge of [2, edges] whose reverse is missing."""
     sources, targets = edges.tolist()
     there = set(zip(sources, targets))
     column = next((i for i, (a, b) in enumerate(zip(sources, targets)) if (b, a) not in there), None)
@@ -110,11 +110,11 @@ def _without_reverse(edges: memoryview) -> str:
 class Graph:
     """A graph in a container file, or a synthetic one by its name ("synthetic:arxiv?nodes=2000&seed=1").
 
-    path: what the commands of `hone-gnn` take.
-    node_ids, class_names: lists, where `from_tables` made the graph and the tables have them; else None.
+    path: the file or name that the commands of `hone-gnn` take.
+    node_ids, class_names: lists if `from_tables` made the graph and the tables have them; else None.
     num_nodes, num_edges, num_features (0: none), num_classes (0: no labels), train_nodes, valid_nodes, test_nodes: counts.
 
-    Raises ValueError for what is wrong with an argument or a file, and EngineError for what is wrong with the machine.
+    Raises ValueError if an argument or a file is wrong, and EngineError if the machine failed.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None):
@@ -130,21 +130,21 @@ class Graph:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None) -> "Graph":
-        """The graph of a container, or of a synthetic one's name."""
+        """Opens a container, or a synthetic graph by its name."""
         return cls(path, program=program)
 
     @classmethod
     def from_arrays(cls, path: str | os.PathLike[str], edge_index: Any, *, x: Any = None, y: Any = None, train_mask: Any = None,
                     val_mask: Any = None, test_mask: Any = None, num_nodes: int | None = None, undirected: bool = False,
                     program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
-        """Writes a container to `path`, which replaces an older container there and nothing else.
+        """Writes a container to `path`. It replaces an older container there, but no other kind of file.
 
-        edge_index: [2, edges] whole numbers, sources and destinations: messages go from the one to the other.
-        x: [nodes, features] floats. y: [nodes] or [nodes, 1] whole numbers from 0 on, -1 for none: one class a node.
-        train_mask, val_mask, test_mask: [nodes] truth values; without any, a split is drawn by seed.
-        num_nodes: where neither x nor y nor a mask says it.
-        undirected: whether every edge must have its reverse; ValueError names one that has none.
-        options: those of `hone-gnn convert`, as in symmetrize=True, dtype="float16", split=[0.6, 0.2, 0.2] (docs/graphs.md).
+        edge_index: [2, edges] whole numbers, sources and destinations: messages go from source to destination.
+        x: [nodes, features] floats. y: [nodes] or [nodes, 1] whole numbers from 0 on, the class of each node; -1 for none.
+        train_mask, val_mask, test_mask: [nodes] truth values; if none is given, a split is drawn by seed.
+        num_nodes: needed if neither x nor y nor a mask is given.
+        undirected: True requires that every edge has its reverse; ValueError names one that has none.
+        options: those of `hone-gnn convert`, for example symmetrize=True, dtype="float16", split=[0.6, 0.2, 0.2] (docs/graphs.md).
 
         TypeError and ValueError name the argument.
         """
@@ -153,7 +153,7 @@ class Graph:
         _check("edge_index", edges, "iu", "whole numbers")
         if edges.ndim != 2 or edges.shape[0] != 2:
             raise ValueError(f"edge_index: expected shape [2, edges], found {list(edges.shape)}")
-        # By columns, so that two edges are not taken for a matrix the other way round.
+        # Edges are written column by column, so that two edges are not taken for a matrix of the transposed shape.
         arrays["edges"] = edges, {"shape": (edges.shape[1], 2), "fortran": True}
         nodes = num_nodes
         for name, key, given, kinds, expected in (
@@ -192,7 +192,7 @@ class Graph:
                 arguments[file] = {"edges": "edge_index", "features": "x", "labels": "y"}.get(name, name)
                 _write_npy(file, view, **how)
             words = ["--json", "--quiet", *engine.flags({"nodes": num_nodes, **options})]
-            if undirected:  # known when it is converted, and then an older container is still there
+            if undirected:  # known only after a conversion: a trial is converted first, so that an older container stays if an edge has no reverse
                 tried = engine.ask(tool, ["convert", folder, os.path.join(folder, "tried.graph"), *words], arguments)
                 os.unlink(os.path.join(folder, "tried.graph"))
                 if not tried["flags"]["symmetric"]:
@@ -203,9 +203,9 @@ class Graph:
 
     @classmethod
     def from_pyg(cls, data: Any, path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
-        """The container of a torch_geometric.data.Data: its edge_index, x, y and masks. See from_arrays.
+        """Writes the container of a torch_geometric.data.Data: its edge_index, x, y and masks. See from_arrays.
 
-        What else `data` holds a container cannot hold: a warning names it. NotImplementedError: a heterogeneous graph.
+        A warning names attributes of `data` that a container cannot hold. NotImplementedError: a heterogeneous graph.
         """
         if hasattr(data, "edge_types"):
             raise NotImplementedError(f"data: a container holds one kind of node and edge, found {type(data).__name__}")
@@ -221,9 +221,10 @@ class Graph:
     @classmethod
     def from_ogb(cls, folder: str | os.PathLike[str], path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None,
                  **options: Any) -> "Graph":
-        """The container of a node-property dataset of OGB, as its package leaves it in a folder with `raw` and `split`. OGB's package is not needed.
+        """Writes the container of an OGB node-property dataset, from the folder with `raw` and `split` that OGB's package downloads. The package
+        itself is not needed.
 
-        folder: such as "dataset/ogbn_arxiv". options: those of `hone-gnn convert`, as for from_arrays.
+        folder: for example "dataset/ogbn_arxiv". options: those of `hone-gnn convert`, as for from_arrays.
         """
         source, tool = os.fspath(folder), engine.find(program)
         if not os.path.isdir(os.path.join(source, "raw")):
@@ -235,15 +236,15 @@ class Graph:
     def from_tables(cls, path: str | os.PathLike[str], edges: Any, *, source: str = "source", target: str = "target", nodes: Any = None, id: str = "id",
                     features: Sequence[str] = (), label: str | None = None, split: str | None = None, ids_path: str | os.PathLike[str] | None = None,
                     program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
-        """The container of edges, and of nodes, in tables whose ids are strings or whole numbers of any kind.
+        """Writes the container of a table of edges and perhaps one of nodes, whose ids are strings or whole numbers of any kind.
 
-        edges, nodes: a file (.parquet, which needs pyarrow; else comma- or, as .tsv, tab-separated with a heading, gzip or not), columns by name,
-            or what pyarrow.table() takes.
-        source, target: columns of `edges`. id: column of `nodes`, whose rows are the nodes in their order; without `nodes` they are numbered as they
-            first occur in `source`, then in `target`.
-        features: columns of numbers. label: column of whole numbers from 0 on, or of names, which are numbered in alphabetical order; empty: none.
+        edges, nodes: a file (.parquet, which needs pyarrow; else comma-separated, or as .tsv tab-separated, with a heading, gzip or not), a mapping from
+            names to columns, or what pyarrow.table() takes.
+        source, target: columns of `edges`. id: column of `nodes`, whose rows are the nodes in order; without `nodes` they are numbered by their first
+            occurrence in `source`, then in `target`.
+        features: columns of numbers. label: column of whole numbers from 0 on, or of names, which are numbered in alphabetical order; empty: no label.
         split: column of "train", "valid", "test" or nothing.
-        ids_path: JSON file for `node_ids` and `class_names`, which the container does not hold; the graph has them.
+        ids_path: JSON file for `node_ids` and `class_names`, which the container does not hold; the Graph has them as attributes.
         options: as for from_arrays.
 
         ValueError and TypeError name table, column and row.
@@ -271,15 +272,15 @@ class Graph:
         return made
 
     def train(self, *, on_epoch: Callable[[dict[str, Any]], None] | None = None, **options: Any) -> dict[str, Any]:
-        """Trains a model and returns how that ended: `end`, `metric`, `best_valid`, `best_epoch`, `checkpoint`, and `history`.
+        """Trains a model. Returns `end`, `metric`, `best_valid`, `best_epoch`, `checkpoint` and `history` of the run.
 
-        `best_epoch` counts from 0, where the printed table counts from 1.
+        `best_epoch` is counted from 0; the printed table counts from 1.
 
-        options: those of `hone-gnn train` (docs/training.md), as in model="sage", fanout=[15, 10, 5], epochs=10, lr=0.01,
-            checkpoint="run", device="cuda", resume="run". split: an array [nodes] too.
-        on_epoch: called with each epoch's report, of which `history` is the list: epoch, loss, train_accuracy, valid_accuracy,
-            learning_rate, seconds and more. An exception that it raises, and Ctrl-C, end the run after its step; with
-            `checkpoint` it is saved then, and resume= goes on.
+        options: those of `hone-gnn train` (docs/training.md), for example model="sage", fanout=[15, 10, 5], epochs=10, lr=0.01,
+            checkpoint="run", device="cuda", resume="run". split may also be an array [nodes].
+        on_epoch: called with each epoch's report: epoch, loss, train_accuracy, valid_accuracy, learning_rate, seconds and more. `history` is
+            the list of these reports. An exception that on_epoch raises, and Ctrl-C, end the run after its step; with `checkpoint` the
+            run is saved then, and resume= continues it.
         """
         lines: list[dict[str, Any]] = []
 
@@ -295,10 +296,10 @@ class Graph:
         return {**end, "history": [line for line in lines if line["event"] == "epoch"]}
 
     def infer(self, checkpoint: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
-        """Predicts classes and returns what `hone-gnn infer --json` tells: accuracy, macro_f1, auc, seconds and more.
+        """Predicts classes. Returns what `hone-gnn infer --json` prints: accuracy, macro_f1, auc, seconds and more.
 
-        options: those of `hone-gnn infer`, as in full=True, nodes="test", output="classes.npy", logits=True.
-            nodes: a vector of node ids, or of truth values, one a node, too. split: an array [nodes] too.
+        options: those of `hone-gnn infer`, for example full=True, nodes="test", output="classes.npy", logits=True.
+            nodes may also be a vector of node ids, or a mask with a truth value for each node. split may also be an array [nodes].
         """
         with _in_files(options, self.num_nodes) as (given, arguments):
             return engine.ask(self._program, ["infer", self.path, os.fspath(checkpoint), "--json", "--quiet", *engine.flags(given)], arguments)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A training step of PyTorch captured in a CUDA graph, over batches of hone.gnn.pyg.NeighborLoader. See docs/pyg.md."""
+"""Captures a training step of PyTorch in a CUDA graph, over batches of hone.gnn.pyg.NeighborLoader. See docs/pyg.md."""
 from __future__ import annotations
 
 from typing import Any, Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from hone.gnn.torch.norm import BatchNorm
 __all__ = ["CannotCapture", "GraphStep"]
 
 _CAPTURABLE = (torch.optim.Adam, torch.optim.AdamW, torch.optim.NAdam, torch.optim.RAdam, torch.optim.Adamax, torch.optim.RMSprop)
-_WARM_UP = 3  # steps before a capture: libraries make their workspaces in them
+_WARM_UP = 3  # steps before a capture, in which libraries allocate their workspaces
 
 
 def _check_optimizer(optimizer: Any, device: torch.device) -> None:
@@ -34,7 +34,7 @@ def _check_optimizer(optimizer: Any, device: torch.device) -> None:
 
 
 class _State:
-    """All that a step of training changes, to be restored after the steps that a capture takes."""
+    """Everything that a training step changes, saved so that it can be restored after the steps that a capture takes."""
 
     def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer):
         self._optimizer = optimizer
@@ -50,11 +50,11 @@ class _State:
         known = {id(tensor) for tensor, _ in self._kept}
         for tensor in self._of_optimizer():
             if id(tensor) not in known:
-                tensor.zero_()  # an optimizer's state begins at 0
+                tensor.zero_()  # the state of an optimizer that has made no step
 
 
 class _Bucket:
-    """An envelope, its tensors, and the step captured over them."""
+    """An envelope, its tensors, and the step captured with them."""
 
     def __init__(self, envelope: Envelope):
         self.envelope = envelope
@@ -64,32 +64,31 @@ class _Bucket:
 
 
 class GraphStep:
-    """Trains a model of PyTorch's, with its optimizer, on batches of a loader on a GPU: forward, loss, backward and optimizer are
-    one CUDA graph, launched once a batch.
+    """Trains a PyTorch model with its optimizer on batches of a loader on a GPU. Forward, loss, backward and optimizer are one CUDA graph, which is
+    launched once per batch.
 
-    A graph has fixed shapes. So batches are padded, hop by hop, to the sizes of the smallest of a few envelopes that holds them;
-    each envelope's graph is captured when it is first needed. With a batch that none holds the same step is taken without a
-    graph, on the batch as it is.
+    A CUDA graph has fixed shapes. Batches are therefore padded, hop by hop, to the sizes of the smallest of a few envelopes that holds them. Each
+    envelope's graph is captured when it is first needed. A batch that no envelope holds is trained on by the same step, unpadded and without a graph.
 
     model: torch.nn.Module on the loader's device, in the mode (`train()`) in which it is trained.
     optimizer: Adam, AdamW, NAdam, RAdam, Adamax or RMSprop with `capturable=True`, or SGD without dampening.
     loader: hone.gnn.pyg.NeighborLoader with device="cuda"; without transform, `disjoint` and subgraph_type="induced". With a loader on
-        the CPU the same padded steps are taken without a graph, which is of use to try a model out.
-    losses: function of a batch that gives one loss for each of `batch.batch_size` seeds, float [batch_size]; the step minimizes the mean
-        over the seeds that are there. It calls the model. The batch has what the loader's batches have; `num_sampled_nodes` and
-        `num_sampled_edges` are the envelope's, as `trim_to_layer` takes them. `n_id` and all else of a padded row is an
-        earlier batch's.
+        the CPU the same padded steps are made without a graph, which is useful to try a model out.
+    losses: function of a batch that returns one loss for each of `batch.batch_size` seeds, float [batch_size]; the step minimizes the mean
+        over the seeds that are not padding. The function calls the model. The batch has the attributes of the loader's batches;
+        `num_sampled_nodes` and `num_sampled_edges` are the envelope's, as `trim_to_layer` takes them. `n_id` and all other
+        values of a padded row are those of an earlier batch.
     before_step: called between backward and optimizer, inside the graph; clips gradients, for example.
     factors: sizes of the envelopes as multiples of the largest of `trials` batches, hop by hop.
-    tolerance: how far loss and gradients of a padded batch may lie from those of the batch as it is, relative to their size.
+    tolerance: allowed difference of loss and gradients between a padded batch and the batch as it is, relative to their size.
 
-    Iterating takes one step for each batch of an epoch and yields its mean loss, a tensor without dimensions on the device. The
-    host does not wait for it. `steps` and `uncaptured` count the steps, and those taken without a graph.
+    Iterating makes one step for each batch of an epoch, and yields the batch's mean loss, a tensor without dimensions on the device, for which the
+    host does not wait. `steps` counts the steps, and `uncaptured` those made without a graph.
 
-    When it is made, the step is tried: CannotCapture names the operation and module that cannot be captured, or the module
-    through which padded rows change the result, and a remedy. ValueError, TypeError: an argument is wrong, or `lr` or another
-    number of the optimizer was changed after the capture (give the learning rate as a tensor on the device: schedulers then
-    change it in place). Parameters, buffers and the optimizer's state are changed by steps alone. Not thread-safe.
+    The constructor tries the step. CannotCapture names the operation and module that cannot be captured, or the module through which padded rows
+    change the result, and a remedy. ValueError, TypeError: an argument is wrong, or `lr` or another number of the optimizer was changed after the
+    capture (give the learning rate as a tensor on the device: schedulers then change it in place). Only steps change parameters, buffers and the
+    optimizer's state. Not thread-safe.
     """
 
     def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, loader: Any, losses: Callable[[Any], torch.Tensor], *,
@@ -122,7 +121,7 @@ class GraphStep:
 
     @property
     def envelopes(self) -> list[Envelope]:
-        """The sizes to which batches are padded, the smallest first."""
+        """Returns the sizes to which batches are padded, the smallest first."""
         return [bucket.envelope for bucket in self._buckets]
 
     def __iter__(self) -> Iterator[torch.Tensor]:
@@ -133,7 +132,7 @@ class GraphStep:
         return len(self.loader)
 
     def step(self, batch: Any) -> torch.Tensor:
-        """Takes a step on one of the loader's batches and returns its mean loss. Does not wait for the device."""
+        """Makes a step on one of the loader's batches. Returns its mean loss, without waiting for the device."""
         self._check_unchanged()
         self.steps += 1
         for bucket in self._buckets:
@@ -164,7 +163,7 @@ class GraphStep:
             raise ValueError("loader: it has no seeds")
 
     def _samples(self, trials: int) -> list[Any]:
-        """Batches of seeds from all over; the last is a short one, as an epoch's last batch may be."""
+        """Returns batches of seeds from the whole list; the last one is short, as an epoch's last batch may be."""
         seeds, size = self.loader._input.numel(), min(self.loader.batch_size, self.loader._input.numel())
         order = torch.randperm(seeds, generator=torch.Generator().manual_seed(0))
         found = [self.loader(order.roll(-i * size)[:size]) for i in range(trials)]
@@ -186,7 +185,7 @@ class GraphStep:
         padded, state = bucket.padded, _State(self.model, self.optimizer)
         graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream(self.device)
         try:
-            # In here nobody else draws random numbers, and what a warm-up step draws is no part of the run.
+            # The random state is restored afterwards: no other code draws in here, and what a warm-up step draws must not change the run.
             with torch.random.fork_rng([self.device]):
                 side.wait_stream(torch.cuda.current_stream(self.device))
                 with torch.cuda.stream(side):

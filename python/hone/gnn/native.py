@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The library libhone_loader, which samples and gathers: its functions (src/gnn/loader/c_api.h) as Python objects.
+"""Wraps the library libhone_loader, which samples and gathers: its functions (src/gnn/loader/c_api.h) as Python objects.
 
-Arrays go in as addresses and come out as views of one block of memory a batch, which goes back to the loader when the last
-view is gone. Calls release the interpreter's lock. This module needs neither numpy nor torch.
+Arrays are passed as addresses. Results are views of one block of memory per batch, which is returned to the loader when the last view is deleted.
+Calls release the interpreter's lock. This module needs neither numpy nor torch.
 """
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from typing import Callable, Sequence
 ABI = 3
 _ERROR_BYTES = 1024
 _OK, END, _PENDING, _INVALID, _NO_MEMORY = 0, 1, 2, 3, 4
-_WAIT_SECONDS = 0.2  # after which a waiting call looks whether Ctrl-C was pressed
+_WAIT_SECONDS = 0.2  # interval at which a waiting call checks for Ctrl-C
 
 
 class LibraryError(ImportError):
-    """The library is not there, or belongs to another version of this package."""
+    """The library is missing, or belongs to another version of this package."""
 
 
 class RowTable(Structure):
@@ -87,7 +87,7 @@ _library = None
 
 
 def library():
-    """The loaded library. HONE_LOADER_LIBRARY names another file than the one in this package."""
+    """Returns the loaded library. The environment variable HONE_LOADER_LIBRARY names another file than the one in this package."""
     global _library
     if _library is not None:
         return _library
@@ -111,12 +111,12 @@ def library():
 
 
 def error_buffer():
-    """What calls that can fail write a sentence to."""
+    """Returns a buffer into which a call that fails writes a sentence."""
     return ctypes.create_string_buffer(_ERROR_BYTES)
 
 
 def check(code, error):
-    """Raises what a call's result stands for."""
+    """Raises the exception that a call's result code stands for; returns if the call succeeded."""
     if code == _OK:
         return
     message = error.value.decode(errors="replace")
@@ -129,7 +129,7 @@ def check(code, error):
 
 @dataclass(frozen=True)
 class Table:
-    """A tensor by rows: `address` of the first, `count` of them, `row_bytes` each that are copied, `stride_bytes` apart."""
+    """A tensor as rows: `address` of the first, `count` rows, `row_bytes` copied of each, `stride_bytes` from one row to the next."""
 
     address: int
     count: int
@@ -142,13 +142,13 @@ def row_tables(tables: Sequence[Table]):
 
 
 class Batch:
-    """One batch. `block` is its memory as a buffer; the `…_at` attributes are places in it, in bytes. Ids are int64.
+    """One batch. `block` is its memory as a buffer; the `…_at` attributes are offsets in it, in bytes. Ids are int64.
 
-    A batch on a GPU (cuda_native) has None there, and `block_bytes` tells how much memory to give it.
+    A batch on a GPU (cuda_native) has `block` None at first; `block_bytes` says how much memory to allocate for it.
 
-    `hop_edges` is None where batches are induced, and `trees_at` where they are not disjoint.
+    `hop_edges` is None if batches are induced, and `trees_at` is None unless they are disjoint.
 
-    Views that keep `block` alive (numpy.frombuffer, torch.frombuffer) keep the memory; without one it is used again.
+    Views that refer to `block` (numpy.frombuffer, torch.frombuffer) keep the memory; without such a view it is used again.
     """
 
     __slots__ = ("block", "block_bytes", "step", "seeds", "nodes", "edges", "hop_nodes", "hop_edges", "nodes_at", "input_at", "sources_at",
@@ -171,9 +171,9 @@ class Batch:
 
 
 def _interruptible(call: Callable[[], int], given_up: Callable[[], None]) -> int:
-    """What the call gives. Ctrl-C does not wait for it: the call ends on a thread of its own, and `given_up` frees what it made."""
+    """Returns the call's result. Ctrl-C does not wait for the call: it then ends on a thread of its own, and `given_up` frees what it made."""
     if threading.current_thread() is not threading.main_thread():
-        return call()  # signals go to the main thread
+        return call()  # the interpreter delivers signals to the main thread only, so any other thread can simply wait
     done, found, abandoned = threading.Event(), [], threading.Event()
 
     def work() -> None:
@@ -193,8 +193,8 @@ def _interruptible(call: Callable[[], int], given_up: Callable[[], None]) -> int
 
 
 class InEdges:
-    """The edges of a graph by destination. `sources` and `destinations` are addresses of int64 [edges], read during the call, or after Ctrl-C until
-    it would have ended: `keep` keeps them alive."""
+    """The edges of a graph, sorted by destination. `sources` and `destinations` are addresses of int64 [edges]. They are read during the call; after
+    Ctrl-C, until the call has ended on its own thread. `keep` keeps them alive for that."""
 
     def __init__(self, sources: int, destinations: int, edges: int, nodes: int, threads: int = 0, keep: object = None):
         self._free = None
@@ -205,7 +205,7 @@ class InEdges:
                 loaded.hone_graph_free(handle)
 
         def make() -> int:
-            held = keep  # until the call ends
+            held = keep  # released when the call has ended
             code = loaded.hone_graph_make(sources, destinations, edges, nodes, threads, byref(handle), error)
             del held
             return code
@@ -215,8 +215,8 @@ class InEdges:
         self._free = weakref.finalize(self, _library.hone_graph_free, handle)
 
     def arrays(self) -> tuple[int, int, int]:
-        """Addresses, while this object lives, of row_offsets (int64 [nodes + 1]), columns (int32 [edges], the sources of the edges
-        that end in a node, ascending) and edge_ids (int64 [edges], places in the list of edges)."""
+        """Returns addresses, valid while this object lives, of row_offsets (int64 [nodes + 1]), columns (int32 [edges]: sources of each node's
+        in-edges, ascending) and edge_ids (int64 [edges]: positions in the list of edges)."""
         places = [c_void_p() for _ in range(3)]
         _library.hone_graph_arrays(self.handle, *(byref(place) for place in places))
         return tuple(place.value or 0 for place in places)
@@ -225,8 +225,8 @@ class InEdges:
 class Loader:
     """Makes batches on threads of its own, ahead of the one thread that takes them.
 
-    What tables point to must outlive the loader: `keep` holds references for that. A forked child must not use it.
-    `weights` is the address of float64 [edges], read during the call.
+    What tables point to must outlive the loader: `keep` holds references for that. A forked child must not use the loader. `weights` is the address
+    of float64 [edges], read during the call.
     """
 
     def __init__(self, graph: InEdges, fanouts: Sequence[int], batch: int, *, threads: int = 0, queue: int = 0, edge_ids: bool = True,
@@ -252,7 +252,7 @@ class Loader:
         check(code, self._error)
 
     def next(self) -> Batch | None:
-        """The next batch of the epoch, or None at its end. Ctrl-C ends the wait."""
+        """Returns the next batch of the epoch, or None at its end. Ctrl-C ends the wait."""
         view = View()
         while True:
             code = _library.hone_loader_next(self.handle, _WAIT_SECONDS, byref(view), self._error)
@@ -264,18 +264,18 @@ class Loader:
                 check(code, self._error)
 
     def cancel(self):
-        """Drops the epoch under way."""
+        """Drops the present epoch."""
         _library.hone_loader_cancel(self.handle)
 
     def load(self, seeds: int, count: int, *, seed: int, epoch: int, step: int) -> Batch:
-        """One batch of `count` distinct int64 node ids at the address `seeds`, made by the calling thread."""
+        """Makes one batch of `count` distinct int64 node ids at the address `seeds`, on the calling thread."""
         view = View()
         check(_library.hone_loader_load(self.handle, seeds, count, seed, epoch, step, byref(view), self._error), self._error)
         return Batch(view, *self._tables)
 
 
 def _free_loader(loaded, handle, keep, owner):
-    # A forked child has none of the threads that freeing would wait for.
+    # A forked child has none of the threads for which freeing would wait, so it frees nothing.
     if os.getpid() == owner:
         loaded.hone_loader_free(handle)
     del keep

@@ -29,8 +29,8 @@ _made: dict[tuple[int, str], tuple[weakref.ref, int, int, weakref.ref]] = {}
 
 
 def _shared(edge_index: torch.Tensor, num_nodes: int, where: str, make: Callable[[], Any]) -> Any:
-    """What `make` makes of the edges for `where`, or what it made of them for a loader that is still there: those of training,
-    validation and test have one graph."""
+    """Returns what `make` makes from the edges for the device `where`. If a loader that still exists has it already, that is returned: loaders for
+    training, validation and test share one graph."""
     key = id(edge_index), where
     if key in _made:
         tensor, version, nodes, graph = _made[key]
@@ -46,7 +46,7 @@ def _shared(edge_index: torch.Tensor, num_nodes: int, where: str, make: Callable
 
 
 def _graph_of(edge_index: torch.Tensor, num_nodes: int, gpu: cuda_batches.Gpu | None = None) -> Any:
-    """InEdges, or a GraphOnGpu. The loader keeps it."""
+    """Returns the graph's InEdges, or with `gpu` its GraphOnGpu. The loader keeps a reference."""
     if not isinstance(edge_index, torch.Tensor) or edge_index.dim() != 2 or edge_index.size(0) != 2:
         found = tuple(edge_index.shape) if isinstance(edge_index, torch.Tensor) else type(edge_index).__name__
         raise ValueError(f"data.edge_index: expected a tensor of shape [2, edges], found {found}")
@@ -93,7 +93,7 @@ def _whole(name: str, given: Any) -> int:
 
 
 def _subgraph_of(subgraph_type: Any, disjoint: bool) -> bool:
-    """Whether batches are induced."""
+    """Returns whether batches are induced; checks `subgraph_type`."""
     kind = str(getattr(subgraph_type, "value", subgraph_type))
     if kind not in ("directional", "induced"):
         if kind != "bidirectional":
@@ -105,7 +105,7 @@ def _subgraph_of(subgraph_type: Any, disjoint: bool) -> bool:
 
 
 def _weights_of(data: Data, weight_attr: str | None) -> torch.Tensor | None:
-    """float64 [edges]. Which weight is negative or not finite, the loader says."""
+    """Returns the weights as float64 [edges]. The loader reports a weight that is negative or not finite."""
     if weight_attr is None:
         return None
     if weight_attr not in data:
@@ -126,7 +126,7 @@ def _seed_of(generator: torch.Generator | None) -> int:
 
 
 class _Block:
-    """A batch's memory as tensors: views of one tensor of each dtype."""
+    """A batch's memory as tensors, which are views of one tensor per dtype."""
 
     def __init__(self, batch: Batch):
         self.batch = batch
@@ -135,7 +135,7 @@ class _Block:
         self._whole: dict[torch.dtype, torch.Tensor] = {}
 
     def values(self, dtype: torch.dtype, place: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> torch.Tensor:
-        """Values from the byte `place` on, a multiple of 256."""
+        """Returns a tensor of the values that begin at byte `place`, a multiple of 256."""
         if 0 in shape:
             return torch.empty(shape, dtype=dtype, device=self.device)
         whole = self._whole.get(dtype)
@@ -152,12 +152,12 @@ class _Block:
         return self.values(torch.int64, place, (count,), (1,))
 
     def trees(self) -> torch.Tensor:
-        """[nodes] of int64: position of the seed that each node was found from."""
+        """Returns int64 [nodes]: the position of the seed from which each node was found."""
         batch = self.batch
         return torch.empty(0, dtype=torch.int64) if batch.trees_at is None else self.ids(batch.trees_at, batch.nodes)
 
     def edge_index(self) -> torch.Tensor:
-        """[2, edges] of local ids, whose rows lie further apart than they are long."""
+        """Returns [2, edges] of local ids. The distance of the two rows is larger than their length."""
         batch = self.batch
         return self.values(torch.int64, batch.sources_at, (2, batch.edges), ((batch.destinations_at - batch.sources_at) // 8, 1))
 
@@ -186,42 +186,41 @@ def _gatherable(value: Any, gpu: cuda_batches.Gpu | None) -> bool:
 
 
 class NeighborLoader(DataLoader):
-    """Takes the place of torch_geometric.loader.NeighborLoader for a homogeneous graph.
+    """A replacement for torch_geometric.loader.NeighborLoader on a homogeneous graph.
 
-    Yields `Data` objects with the fields that PyTorch Geometric's loader gives them: every node-level tensor of `data` at the
-    batch's nodes (the seeds first), every edge-level tensor at its edges, `edge_index` in local ids, `n_id`, `e_id`,
-    `input_id`, `batch_size`, `num_sampled_nodes`, `num_sampled_edges`; all else as it is. Threads of the loader's own sample
-    and gather ahead, without worker processes.
+    Yields `Data` objects with the fields that PyTorch Geometric's loader gives: every node-level tensor of `data` for the batch's nodes (the seeds
+    first), every edge-level tensor for its edges, `edge_index` in local ids, `n_id`, `e_id`, `input_id`, `batch_size`, `num_sampled_nodes` and
+    `num_sampled_edges`; other attributes unchanged. Threads of the loader's own sample and gather ahead, without worker processes.
 
-    data: torch_geometric.data.Data on the CPU, with int64 `edge_index`; with `device` on a GPU its tensors may be there. Attributes that are added,
-        replaced or removed later are seen when an epoch begins; the edges and weights are those of the beginning.
-    num_neighbors: neighbors a node for each hop, drawn uniformly without replacement; -1 takes all.
+    data: torch_geometric.data.Data on the CPU, with int64 `edge_index`; with `device` on a GPU its tensors may be there. Attributes that are
+        added, replaced or removed later take effect when an epoch begins; edges and weights stay those that the loader was made with.
+    num_neighbors: neighbors per node for each hop, drawn uniformly without replacement; -1 takes all.
     input_nodes: int64 or boolean tensor of seeds, distinct unless `disjoint`; None takes every node.
-    replace: draws each neighbor anew, so that an edge may come several times.
-    weight_attr: name of an edge-level attribute [edges] or [edges, 1], finite and at least 0: neighbors are drawn in proportion
-        to it, without replacement one after another from what is left. A node whose edges all fit takes them all.
-    disjoint: each seed has a tree of its own, and the batch's `batch` says for each node which seed's it is.
+    replace: draws with replacement, so that an edge may occur several times.
+    weight_attr: name of an edge-level attribute [edges] or [edges, 1], finite and at least 0. Neighbors are drawn in proportion to it;
+        without replacement, each draw is made from the edges that are left. A node whose edges all fit takes them all.
+    disjoint: each seed has a tree of its own, and the batch's `batch` says to which seed each node belongs.
     subgraph_type: "directional", the edges drawn, or "induced", every edge of `data` between the nodes found; then
         `num_sampled_nodes` and `num_sampled_edges` are left out.
     batch_size, shuffle, drop_last, transform: as for PyTorch Geometric.
-    num_workers: threads; 0 takes all that the process may use. What is about worker processes
+    num_workers: threads; 0 takes all that the process may use. Options about worker processes
         (`persistent_workers`, `prefetch_factor`, `worker_init_fn`, `multiprocessing_context`, `timeout`, `filter_per_worker`)
-        is taken and changes nothing.
+        are accepted and have no effect.
     pin_memory: gives pinned tensors.
-    device: None or "cpu"; or "cuda", "cuda:1": batches are sampled and gathered on that GPU, a step ahead and beside the stream
-        that is current when a batch is asked for, and are there in memory of PyTorch's allocator. The same seed gives the same
-        batches as on the CPU. With `replace`, `disjoint`, `weight_attr` and "induced" it raises NotImplementedError.
-    features: where a `device` reads node- and edge-level tensors from: "device", "host" (pinned memory), or "auto", on the
+    device: None or "cpu"; or "cuda", "cuda:1": batches are sampled and gathered on that GPU, a step ahead, on streams beside the one
+        that is current when a batch is asked for, and lie in memory of PyTorch's allocator. The same seed gives the same
+        batches as on the CPU. With `replace`, `disjoint`, `weight_attr` or "induced" it raises NotImplementedError.
+    features: where node- and edge-level tensors lie for a `device`: "device", "host" (pinned memory), or "auto": on the
         device as far as its free memory goes, the small ones first.
-    sampler: positions of `input_nodes` in the order of an epoch, in place of all of them in the order of `shuffle`, such as a
-        torch.utils.data.DistributedSampler for the share of a rank; asked when an epoch begins. PyTorch Lightning gives one of itself.
-    generator: gives the seed of all draws, once, when the loader is made. With the same seed, the same batches come in the
+    sampler: gives positions of `input_nodes` in the order of an epoch, in place of all of them in the order of `shuffle`: for example a
+        torch.utils.data.DistributedSampler for a rank's share. It is iterated when an epoch begins. PyTorch Lightning sets one by itself.
+    generator: gives the seed of all draws, once, when the loader is made. The same seed gives the same batches in the
         same epoch, whatever the number of threads.
 
-    Temporal and bidirectional sampling, heterogeneous graphs and link prediction raise NotImplementedError. A forked child must
-    make a loader of its own. A loader that is pickled is made anew from its arguments, and goes on where this one stands.
+    Temporal and bidirectional sampling, heterogeneous graphs and link prediction raise NotImplementedError. A forked child must make a loader of its
+    own. A loader that is unpickled is made again from its arguments, and continues where the pickled one stood.
 
-    It is a torch.utils.data.DataLoader for what asks for one, and has nothing of it but the attributes.
+    The class derives from torch.utils.data.DataLoader for code that requires one, and uses only its attributes.
     """
 
     def __init__(
@@ -260,7 +259,7 @@ class NeighborLoader(DataLoader):
         batch_sampler: Any = None,
         dataset: Any = None,
     ):
-        # `dataset` is what a DataLoader is made again with, as PyTorch Lightning does: it follows from input_nodes.
+        # PyTorch Lightning makes a DataLoader again with `dataset` as an argument; here it follows from input_nodes and is ignored.
         given = {key: value for key, value in locals().items() if key not in ("self", "dataset", "generator", "__class__")}
         if not isinstance(data, Data):
             raise NotImplementedError(f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}")
@@ -270,10 +269,10 @@ class NeighborLoader(DataLoader):
         if sizes[0] < 1:
             raise ValueError(f"batch_size: expected at least 1, found {sizes[0]}")
         inputs = self._input_of(input_nodes, data.num_nodes, bool(disjoint))
-        # Its own sampler is not asked; one that shuffles cannot be made of no seeds.
+        # The base class's own sampler is never used. One that shuffles cannot be made for no seeds.
         super().__init__(range(inputs.numel()), batch_size=sizes[0], shuffle=bool(shuffle) and inputs.numel() > 0, sampler=sampler, drop_last=bool(drop_last), generator=generator)
         self._arguments = given
-        # What it is made again with.
+        # The arguments with which the loader can be made again.
         self.input_nodes, self.replace, self.subgraph_type, self.weight_attr, self.device, self.features = input_nodes, replace, subgraph_type, weight_attr, device, features
         self._chosen = sampler
         self.disjoint = bool(disjoint)
@@ -285,7 +284,7 @@ class NeighborLoader(DataLoader):
         self.shuffle, self.pin_memory = bool(shuffle), bool(pin_memory)
         self.num_neighbors = _fanouts_of(num_neighbors)
         self.seed = _seed_of(generator)
-        self.epoch = 0  # the next to begin
+        self.epoch = 0  # number of the next epoch
         self._owner = os.getpid()
         self._iterator: _Epoch | None = None
         self._loads = 0
@@ -304,7 +303,7 @@ class NeighborLoader(DataLoader):
         self._make_loader()
 
     def _given(self) -> list[tuple[str, Any, bool]]:
-        """Node- and edge-level attributes: key, value, and whether it is one of the nodes."""
+        """Returns node- and edge-level attributes: key, value, and whether the attribute is node-level."""
         found = []
         for key, value in self.data:
             of_nodes = key != "edge_index" and self.data.is_node_attr(key)
@@ -313,7 +312,7 @@ class NeighborLoader(DataLoader):
         return found
 
     def _make_loader(self) -> None:
-        self._seen = copy.copy(self.data)  # whose attributes the batches have
+        self._seen = copy.copy(self.data)  # the attributes that batches have
         given = self._given()
         self._made_of = [(key, value if isinstance(value, torch.Tensor) else None) for key, value, _ in given]
         tensors = [one for one in given if _gatherable(one[1], self._gpu)]
@@ -334,7 +333,7 @@ class NeighborLoader(DataLoader):
                               weights=None if self._weights is None else self._weights.data_ptr(), **self._rules, **rows)
 
     def _see_changes(self) -> None:
-        """Attributes that were added to `data`, replaced or removed since."""
+        """Takes over attributes of `data` that were added, replaced or removed since the last call."""
         self._seen = copy.copy(self.data)
         given = self._given()
         if len(given) != len(self._made_of) or any(key != known or (isinstance(value, torch.Tensor) and value is not tensor)
@@ -373,7 +372,7 @@ class NeighborLoader(DataLoader):
         return f"hone.gnn.pyg.NeighborLoader({self.data}, num_neighbors={self.num_neighbors}, batch_size={self.batch_size})"
 
     def __iter__(self) -> Iterator[Data]:
-        """Begins the next epoch. An iterator of an earlier one ends."""
+        """Begins the next epoch. An iterator of an earlier epoch ends."""
         self._check_process()
         self._see_changes()
         self._iterator = _Epoch(self, self.epoch, self._first_step)
@@ -382,7 +381,7 @@ class NeighborLoader(DataLoader):
         return self._iterator
 
     def __call__(self, index: Any) -> Data:
-        """One batch of the seeds at these positions of `input_nodes`; a draw of its own each time."""
+        """Makes one batch of the seeds at these positions of `input_nodes`. Each call draws anew."""
         self._check_process()
         if self._iterator is None or self._iterator.over:
             self._see_changes()
@@ -393,16 +392,16 @@ class NeighborLoader(DataLoader):
         return self._data(_Block(batch), positions)
 
     def state_dict(self) -> dict[str, int]:
-        """Where the loader stands, in the middle of an epoch too: what load_state_dict takes."""
+        """Returns the loader's position for load_state_dict, in the middle of an epoch too."""
         epoch, step = self.epoch, self._first_step
         if self._iterator is not None and not self._iterator.over:
             epoch, step = self._iterator.epoch, self._iterator.step
         return {"seed": self.seed, "epoch": epoch, "step": step, "batch_size": self.batch_size, "seeds": self._input.numel()}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """The next epoch to begin is the one that `state` stands in, from its step on.
+        """Makes the next epoch continue from `state`: the same epoch, from the same step on.
 
-        ValueError: the state is not one, or was kept by a loader of another batch_size or number of seeds.
+        ValueError: this is no state, or the state of a loader with another batch_size or number of seeds.
         """
         for key in ("seed", "epoch", "step"):
             if not isinstance(state, dict) or not isinstance(state.get(key), int):
@@ -446,7 +445,7 @@ class NeighborLoader(DataLoader):
 
 
 def _set_all(data: Data, values: dict[str, Any]) -> None:
-    """What setting one attribute after another does, in a tenth of the time for a plain Data."""
+    """Sets several attributes; for a plain Data in a tenth of the time that setting one after another takes."""
     mapping = getattr(data._store, "_mapping", None)
     if type(data) is Data and type(mapping) is dict:
         data._store.__dict__.pop("_cached_attr", None)
@@ -503,10 +502,10 @@ class _Epoch:
 
 
 class HoneSampler(BaseSampler):
-    """Samples for torch_geometric.loader.NodeLoader, which then gathers tensors itself. NeighborLoader does both, and faster.
+    """A sampler for torch_geometric.loader.NodeLoader, which gathers tensors itself. NeighborLoader does both, and is faster.
 
-    data, num_neighbors, replace, subgraph_type, disjoint, weight_attr: as for NeighborLoader. Every call draws anew, keyed by `seed` and a counter; a NodeLoader needs
-    num_workers=0, for a forked child would repeat its parent's draws.
+    data, num_neighbors, replace, subgraph_type, disjoint, weight_attr: as for NeighborLoader. Every call draws anew, keyed by `seed` and a counter. A
+    NodeLoader needs num_workers=0, because a forked child would repeat its parent's draws.
     """
 
     def __init__(self, data: Data, num_neighbors: Any, seed: int = 0, *, replace: bool = False, subgraph_type: Any = "directional",

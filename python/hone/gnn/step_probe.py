@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tries a training step before it is captured: whether padded rows change its result, and whether the host has to wait in it. Needs
-torch; a GPU is not needed.
+"""Tries a training step before it is captured: do padded rows change its result, and must the host wait in it? Needs torch, but no GPU.
 """
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ class CannotCapture(RuntimeError):
     """The step cannot be captured, or would not give the same result when it is. The message says what to change."""
 
 
-# Operations whose result's size is known to the device alone, or whose result goes to the host.
+# Operations with a result whose size only the device knows, or whose result goes to the host.
 _WAITING = {
     "aten::_local_scalar_dense": "it gives a number to the host (.item(), float(), bool(), if)",
     "aten::nonzero": "the size of its result is known to the device alone",
@@ -50,7 +49,7 @@ class _Watch(TorchDispatchMode):
         if self.found is None:
             name = operation._schema.name
             if name in ("aten::index", "aten::index_put_", "aten::_index_put_impl_"):
-                # A masked assignment of one number is a masked_fill, which comes by another name.
+                # A masked assignment of a single number is dispatched as a masked_fill, which can be captured.
                 why = "it selects by a mask, and how many it selects is known to the device alone" if _takes_a_mask(args) else None
             elif name == "aten::repeat_interleave" and kwargs.get("output_size") is not None:
                 why = None
@@ -67,7 +66,7 @@ class _Watch(TorchDispatchMode):
 
 @contextlib.contextmanager
 def _named(model: torch.nn.Module, after: Callable[[str, Any], None] | None = None) -> Iterator[list[str]]:
-    """The modules of the model that are running, the innermost last."""
+    """Yields a list of the names of the model's modules that are running, the innermost last."""
     running: list[str] = []
     handles = []
     for path, module in model.named_modules():
@@ -92,8 +91,8 @@ def _named(model: torch.nn.Module, after: Callable[[str, Any], None] | None = No
 
 @contextlib.contextmanager
 def _unchanged(model: torch.nn.Module, device: torch.device) -> Iterator[None]:
-    """Buffers, such as running statistics, and random numbers are afterwards what they were before. Dropout does nothing: what it
-    drops depends on how many rows there are."""
+    """Restores buffers (such as running statistics) and the random state afterwards. Meanwhile dropout does nothing, because what it drops depends on
+    the number of rows."""
     buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
 
     def kept(input: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
@@ -118,7 +117,7 @@ def _gradients(losses: Callable[[Any], torch.Tensor], batch: Any, mask: torch.Te
 
 
 def mean_of(losses: Callable[[Any], torch.Tensor], batch: Any, mask: torch.Tensor) -> torch.Tensor:
-    """The mean loss of the seeds that the mask [batch_size] marks."""
+    """Returns the mean loss over the seeds that the mask [batch_size] marks."""
     each = losses(batch)
     if not isinstance(each, torch.Tensor) or each.dim() == 0 or each.size(0) != mask.numel():
         found = f"shape {tuple(each.shape)}" if isinstance(each, torch.Tensor) else type(each).__name__
@@ -128,7 +127,7 @@ def mean_of(losses: Callable[[Any], torch.Tensor], batch: Any, mask: torch.Tenso
 
 
 def _distance(ours: list[torch.Tensor], theirs: list[torch.Tensor]) -> float:
-    """The largest relative distance; gradients next to nothing beside the others count by the others."""
+    """Returns the largest relative distance. A gradient that is almost zero beside the others is compared relative to the others."""
     sizes = [one.double().norm() for one in theirs]
     floor = 1e-4 * max(float(size) for size in sizes)
     found = 0.0
@@ -139,10 +138,10 @@ def _distance(ours: list[torch.Tensor], theirs: list[torch.Tensor]) -> float:
 
 
 def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: Any, padded: PaddedBatch, tolerance: float) -> None:
-    """Raises CannotCapture, or leaves everything as it was.
+    """Raises CannotCapture if the step cannot be captured; otherwise changes nothing.
 
-    batch: one that the envelope of `padded` holds. Its loss and gradients as it is are compared with those of the padded batch,
-    whose padded rows are filled with two kinds of garbage, one above and one below what the batch has.
+    batch: one that the envelope of `padded` holds. Loss and gradients of the batch as it is are compared with those of the padded batch. Its padded
+    rows are filled with two kinds of garbage, one above and one below the batch's values.
     """
     parameters = [one for one in model.parameters() if one.requires_grad]
     if not parameters:
@@ -154,12 +153,12 @@ def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: 
     outputs: list[list[tuple[str, torch.Tensor, torch.Tensor]]] = []
 
     def keep(name: str, out: Any) -> None:
-        """Keeps a random projection of the output's rows that are a node, and their size."""
+        """Keeps a random projection of those rows of the output that belong to nodes, and their size."""
         if isinstance(out, torch.Tensor) and out.dim() > 0 and out.size(0) in prefixes:
             rows = out.detach()[padded.node_mask[: out.size(0)]].double().flatten()
             outputs[-1].append((name, rows @ torch.arange(rows.numel(), device=device).mul(12.9898).sin().double(), rows.norm()))
 
-    # Numbers of rows that a node-level tensor may have, trimmed or not.
+    # Numbers of rows that a node-level tensor may have, trimmed to some hops or not.
     prefixes = {sum(padded.envelope.nodes[: i + 1]) for i in range(len(padded.envelope.nodes))} | {padded.batch_size}
     with _unchanged(model, device):
         with _named(model) as running, _Watch(running, device) as watch:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Edges and nodes of tables, whose ids are strings or numbers of any kind, as arrays of numbered nodes.
+"""Reads tables of edges and nodes whose ids are strings or numbers of any kind, and returns arrays of numbered nodes.
 
-A table is a file (comma- or tab-separated with a heading, gzip or not; Parquet, which needs pyarrow), columns by name, or what pyarrow.table() takes.
-Values go through Python's objects, a few million rows a second.
+A table is a file (comma- or tab-separated with a heading, gzip or not; Parquet, which needs pyarrow), a mapping from names to columns, or what
+pyarrow.table() takes. Values are handled as Python objects, a few million rows per second.
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class NumberedTables:
 
 
 class _Columns:
-    """Columns of a table by name: lists of Python's values, with None for what is not there."""
+    """Columns of a table by name: lists of Python values, with None for a missing value."""
 
     def __init__(self, argument: str, given: Any, wanted: Sequence[str]):
         self.argument = argument
@@ -100,7 +100,7 @@ class _Columns:
                         found[name].append(row[place] if row[place] != "" else None)
             except (csv.Error, UnicodeDecodeError, OSError, EOFError) as error:
                 raise ValueError(f"{self.argument}: {path!r} cannot be read as text with columns: {error}") from error
-        # What was not asked for is named alone.
+        # Columns that were not asked for are listed by name only.
         return {name: found[name] if name in wanted else () for name in heading}
 
     def plain(self, name: str) -> list[Any]:
@@ -108,7 +108,7 @@ class _Columns:
         return column.to_pylist() if hasattr(column, "to_pylist") else column.tolist() if hasattr(column, "tolist") else list(column)
 
     def ids(self, name: str) -> list[Any]:
-        """Strings or whole numbers. In text files ids are strings."""
+        """Returns a column of ids: strings or whole numbers. Ids in text files are strings."""
         found = [value.decode(errors="surrogateescape") if isinstance(value, bytes) else value for value in self.plain(name)]
         for row, value in enumerate(found):
             if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -135,7 +135,8 @@ def _numbers(table: _Columns, names: Sequence[str]) -> memoryview:
 
 
 def _labels(table: _Columns, name: str) -> tuple[memoryview, list[str] | None]:
-    """Whole numbers as they are, and other labels by the alphabetical order of their names; none is -1."""
+    """Returns a column of labels as class numbers, -1 for none: whole numbers as they are, names numbered in alphabetical order. Also returns the
+    names, or None for whole numbers."""
     found = [None if isinstance(value, float) and math.isnan(value) else value for value in table.plain(name)]
 
     def number(value: Any) -> int | None:
@@ -170,7 +171,8 @@ def _split(table: _Columns, name: str) -> memoryview:
 
 def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id", features: Sequence[str] = (), label: str | None = None,
          split: str | None = None) -> NumberedTables:
-    """Numbers the nodes: in the order of the table `nodes`, or else as they first occur, in all of `source` and then in `target`.
+    """Reads the tables and numbers the nodes: in the order of the table `nodes`, or else by first occurrence, in all of `source` and then in
+    `target`.
 
     ValueError and TypeError name table, column and row.
     """
@@ -215,7 +217,7 @@ def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id"
 
 
 def _other_kind(value: Any, ids: list[Any]) -> str:
-    """What to add where ids are strings in one table and numbers in the other."""
+    """Returns a hint for the message if ids are strings in one table and numbers in the other; else nothing."""
     if not ids or isinstance(value, str) == isinstance(ids[0], str):
         return ""
     return f" (ids are {type(value).__name__} there and {type(ids[0]).__name__} here; in text files they are strings)"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Training and predicting with the engine of `hone-gnn` as objects: Trainer, Predictor, ModelSpec. See docs/gnn-python.md."""
+"""Trains and predicts with the engine of `hone-gnn` through objects: Trainer, Predictor, ModelSpec. See docs/gnn-python.md."""
 from __future__ import annotations
 
 import contextlib
@@ -19,15 +19,15 @@ from hone.gnn.graph import Graph
 
 __all__ = ["ModelSpec", "Predictor", "Trainer"]
 
-_MOST_NODES = 64  # of a request to `hone-gnn serve`
-# Options that say where and how fast, and that a run does not keep.
+_MOST_NODES = 64  # most nodes of a request to `hone-gnn serve`
+# Options about where and how fast a run computes, which a checkpoint does not keep.
 _PLACING = ("device", "gpus", "threads", "workers", "queue", "features", "cache_rows", "cache_policy", "host_memory", "load", "precision")
 
 
 class ModelSpec:
     """A model as the text of docs/models-spec.md, which a Trainer takes as its `model`.
 
-    text: TOML. What is wrong with it, the Trainer's first fit says.
+    text: TOML. Errors in it are reported by the Trainer's first fit.
     """
 
     def __init__(self, text: str):
@@ -42,7 +42,7 @@ class ModelSpec:
 
     @classmethod
     def published(cls, name: str, *, program: str | os.PathLike[str] | None = None) -> "ModelSpec":
-        """One of the engine's own models ("sage", "gat", "gin", "sage-ri") as a specification, to be changed."""
+        """Returns one of the engine's own models ("sage", "gat", "gin", "sage-ri") as a specification that can be changed."""
         lines: list[str] = []
         engine.run(engine.find(program), ["models", name, "--toml"], lines.append)
         return cls("".join(lines))
@@ -52,13 +52,13 @@ class Trainer:
     """Trains a model on a graph with the engine's own loop, on the CPU or on GPUs, some epochs at a time.
 
     graph: hone.gnn.Graph.
-    checkpoint: folder that the run is kept in; with one of an earlier run in it the Trainer goes on from there, and takes no other options.
+    checkpoint: folder in which the run is kept. If it holds an earlier run, the Trainer continues that run and takes no other options.
     model: "sage", "gat", "gin", "sage-ri", the path of a .toml file, or a ModelSpec.
-    options: those of `hone-gnn train` (docs/training.md), as in fanout=[15, 10, 5], hidden=256, lr=0.003, device="cuda".
+    options: those of `hone-gnn train` (docs/training.md), for example fanout=[15, 10, 5], hidden=256, lr=0.003, device="cuda".
 
-    done: epochs trained so far. history: their reports, of this object's fits. Not thread-safe.
+    done: epochs trained so far. history: reports of the epochs that this object trained. Not thread-safe.
 
-    ValueError: an option is wrong. EngineError: the machine could not do it. Ctrl-C ends a fit after its step; its state is saved then.
+    ValueError: an option is wrong. EngineError: the machine failed. Ctrl-C ends a fit after its step, and the state is then saved.
     """
 
     def __init__(self, graph: Graph, checkpoint: str | os.PathLike[str], *, model: str | os.PathLike[str] | ModelSpec | None = None, **options: Any):
@@ -76,11 +76,11 @@ class Trainer:
             if given:
                 raise ValueError(f"checkpoint: {self.checkpoint!r} holds a run, which goes on as it began; leave out {', '.join(sorted(given))}, or name "
                                  "another folder")
-            self.done = None  # the first fit tells
+            self.done = None  # the first fit finds out
 
     def fit(self, epochs: int = 1, on_epoch: Callable[[dict[str, Any]], None] | None = None) -> dict[str, Any]:
-        """Trains `epochs` more epochs, and returns what Graph.train does. on_epoch: see Graph.train; an exception ends the fit, and the next goes on
-        from there."""
+        """Trains `epochs` more epochs. Returns what Graph.train returns. on_epoch: see Graph.train; an exception ends the fit, and the next fit
+        continues from there."""
         epochs = operator.index(epochs)
         if epochs < 1:
             raise ValueError(f"epochs: expected at least 1, found {epochs}")
@@ -107,28 +107,29 @@ class Trainer:
         return {name: value for name, value in self._options.items() if name in _PLACING}
 
     def _epochs_kept(self) -> int:
-        # Resuming for one epoch that was trained already trains none, and tells how many there are.
+        # Resuming with a number of epochs that was already reached trains nothing, and returns the number of epochs trained.
         return int(self.graph.train(resume=self.checkpoint, epochs=1, **self._placing())["epochs"])
 
     def evaluate(self, nodes: Any = "test", *, full: bool = True, **options: Any) -> dict[str, Any]:
-        """What Graph.infer tells of the best epoch: accuracy, macro_f1, auc and more; with every neighbor, or from samples."""
+        """Returns what Graph.infer returns for the best epoch: accuracy, macro_f1, auc and more; with every neighbor, or from samples."""
         return self.graph.infer(self.checkpoint, nodes=nodes, full=full, **options)
 
     def predictor(self, **options: Any) -> "Predictor":
-        """A Predictor of the best epoch so far."""
+        """Returns a Predictor of the best epoch so far."""
         return Predictor(self.graph, self.checkpoint, **options)
 
 
 class Predictor:
-    """Answers which class nodes have, with graph and model made ready once, in a process of its own (`hone-gnn serve`).
+    """Answers which classes nodes have. A process of its own (`hone-gnn serve`) keeps graph and model ready.
 
-    graph: the one of the training, or one with the same features and classes and other_graph=True. checkpoint: a run's folder or a file.
-    options: those of `hone-gnn serve`, as in device="cuda", fanout=[20, 20], threads=4.
+    graph: the graph of the training; or, with other_graph=True, one with the same features and classes. checkpoint: a run's folder or a file.
+    options: those of `hone-gnn serve`, for example device="cuda", fanout=[20, 20], threads=4.
 
-    predictor(17) gives a class, predictor([17, 4]) a list of them; `probabilities` those of every class; `rows` goes over the whole graph. Calls of
-    several threads take turns. A forked child makes its own. Ctrl-C in a call ends the process, and the next call starts another.
+    predictor(17) returns a class, and predictor([17, 4]) a list of classes; `probabilities` returns those of every class; `rows` predicts many nodes
+    of the graph. Calls of several threads take turns. A forked child must make its own Predictor. Ctrl-C in a call ends the process, and the next
+    call starts another.
 
-    ValueError: no such node, or the checkpoint does not fit. EngineError: the process ended; the message is its last words.
+    ValueError: there is no such node, or the checkpoint does not fit. EngineError: the process ended; the message has its last words.
     """
 
     def __init__(self, graph: Graph, checkpoint: str | os.PathLike[str], **options: Any):
@@ -142,21 +143,21 @@ class Predictor:
         self._process: subprocess.Popen[str] | None = None
         self._said: list[str] = []
         self._owner = os.getpid()
-        self._ask([0])  # what is wrong is said now
+        self._ask([0])  # reports errors now and not at the first request
 
     def __call__(self, nodes: int | Iterable[int]) -> Any:
-        """The class of a node, or the list of those of nodes, in their order."""
+        """Returns the class of a node, or a list with the class of each node, in order."""
         if hasattr(nodes, "__index__") and not getattr(nodes, "shape", ()):
             return self._ask([operator.index(nodes)])["classes"][0]
         return self._ask(_ids(nodes))["classes"]
 
     def probabilities(self, nodes: Iterable[int]) -> list[list[float]]:
-        """Of each node those of every class."""
+        """Returns, for each node, a list with the probability of every class."""
         return self._ask(_ids(nodes))["probabilities"]
 
     def rows(self, nodes: Any = "all", *, logits: bool = False, full: bool = True, **options: Any) -> memoryview:
-        """Classes, int32 [nodes], or logits, float32 [nodes, classes], of "all", "train", "valid", "test", ids or a mask, as Graph.infer gives them: with
-        every neighbor, or from samples."""
+        """Returns classes, int32 [nodes], or logits, float32 [nodes, classes]. nodes: "all", "train", "valid", "test", ids or a mask. Predicts as
+        Graph.infer does, with every neighbor or from samples."""
         with tempfile.TemporaryDirectory(prefix="hone-rows-") as folder:
             output = os.path.join(folder, "rows.npy")
             self.graph.infer(self.checkpoint, nodes=nodes, full=full, logits=logits, output=output, **options)
@@ -173,7 +174,7 @@ class Predictor:
         process, self._process = self._process, None
         if process is None:
             return
-        with contextlib.suppress(BrokenPipeError):  # what was not read when it ended
+        with contextlib.suppress(BrokenPipeError):  # input that the process had not read when it ended
             process.stdin.close()
         try:
             process.wait(5)
@@ -203,7 +204,7 @@ class Predictor:
                 try:
                     answer = self._line(" ".join(map(str, nodes[begin : begin + _MOST_NODES])))
                 except BaseException:
-                    # An answer may be under way, and would be taken for the next request's.
+                    # An answer may be on its way, and would be taken for the answer to the next request.
                     if self._process is not None:
                         self._process.kill()
                         self.close()
@@ -239,7 +240,7 @@ class Predictor:
             raise EngineError(f"{program} could not be started: {error.strerror}") from error
         self._process, said = process, []
         self._said = said
-        # A full pipe must not stop it.
+        # Standard error is read all the time, because a full pipe would block the process.
         self._reader = threading.Thread(target=lambda: said.extend(process.stderr), daemon=True)
         self._reader.start()
         return process

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The errors of the judge's client.
+"""Defines the errors of the judge's client.
 
-A candidate that is wrong, slow or does not compile is no error: it has an Evaluation, whose verdict says so.
+A candidate that is wrong, slow or does not compile is not an error: it has an Evaluation, whose verdict says so.
 """
 
 

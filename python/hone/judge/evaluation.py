@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An evaluation as a typed, immutable object. Its JSON form is described in docs/evaluation-json.md."""
+"""Represents an evaluation as a typed, immutable object. docs/evaluation-json.md describes its JSON form."""
 from __future__ import annotations
 
 import math
@@ -12,7 +12,7 @@ DOUBTS = ("beyond_peak", "slow_samples", "varies_between_runs", "unverified_time
 
 
 def _number(value: Any) -> float:
-    """A number of the JSON form, in which NaN and the infinities are strings."""
+    """Converts a number of the JSON form, in which NaN and the infinities are strings, to a float."""
     return float(value) if value is not None else math.nan
 
 
@@ -34,18 +34,17 @@ class Interval:
 class Case:
     """One shape that was checked or timed.
 
-    Times are microseconds of one launch of the whole plan. They are None where the shape was not timed, and wherever the
-    verdict is not "ok".
+    Times are microseconds of one launch of the whole plan. They are None if the shape was not timed, or if the verdict is not "ok".
     """
 
     dims: Mapping[str, int]
     role: str  # "time", "check" or "hidden"
     time_us: Interval | None = None  # cold caches
     baseline_us: float | None = None
-    speedup: Interval | None = None  # the baseline's time over the candidate's: above 1 the candidate is faster
+    speedup: Interval | None = None  # the baseline's time / the candidate's: above 1, the candidate is faster
     warm_time_us: Interval | None = None
     warm_speedup: Interval | None = None
-    floor_us: float | None = None  # what moving the task's bytes once takes
+    floor_us: float | None = None  # time in which a streaming kernel moves the task's bytes once
     floor_fraction: float | None = None
     decision: str = ""  # "faster", "slower", "same" or "undecided", at a stated error rate; empty: not timed
 
@@ -100,7 +99,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the simulated GPU, the profiler or the timer found. `location` is "candidate.cu:41", or empty."""
+    """A finding of the simulated GPU, the profiler or the timer. `location` is "candidate.cu:41", or empty."""
 
     kind: str
     message: str
@@ -113,30 +112,30 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the judge says of one candidate. `raw` is the whole JSON object, with every field of docs/evaluation-json.md."""
+    """The judge's result for one candidate. `raw` is the whole JSON object, with every field of docs/evaluation-json.md."""
 
     verdict: str
     detail: str
     task: str
     device: str
-    modelled: bool  # times come from a simulated GPU's model and were never measured
+    modelled: bool  # True: times come from the model of a simulated GPU and were never measured
     geomean_speedup: float | None
     cases: tuple[Case, ...]
     findings: tuple[Finding, ...]
     labels: tuple[str, ...]
     mismatch: Mismatch | None
     guarantee: str
-    gates: int  # version of the gates that a candidate had to pass; 0: nothing was judged
+    gates: int  # version of the gates that a candidate had to pass (docs/measurement.md); 0: nothing was judged
     raw: Mapping[str, Any] = field(repr=False)
 
     @property
     def ok(self) -> bool:
-        """Whether the candidate is right."""
+        """True if the candidate is right."""
         return self.verdict == "ok"
 
     @property
     def judged(self) -> bool:
-        """Whether the verdict says something about the candidate, and not about the device or the task."""
+        """True if the verdict is about the candidate, and not about the device or the task."""
         return self.verdict not in ("unsupported", "invalid_task", "device_lost")
 
     @property
@@ -151,7 +150,7 @@ class Evaluation:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Evaluation":
-        """Reads one object as `hone eval --json` prints it. Unknown fields stay in `raw`; without a verdict, ValueError."""
+        """Reads an object as `hone eval --json` prints it. Unknown fields remain in `raw`. ValueError: there is no verdict."""
         if "verdict" not in value:
             raise ValueError("an evaluation lacks the field 'verdict'")
         geomean = value.get("geomean_speedup")

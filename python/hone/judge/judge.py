@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The judge's client: thousands of candidates in flight over a few `hone mcp` processes of its own."""
+"""The judge's client, which keeps thousands of candidates in flight over a few `hone mcp` processes of its own."""
 from __future__ import annotations
 
 import asyncio
@@ -17,31 +17,31 @@ from hone.judge.errors import CallError, JudgeError, ServerError
 from hone.judge.evaluation import Evaluation
 from hone.judge.server import Server, find_program
 
-# The server takes sixteen calls at once; a few stay free for answers that were sent and are not yet counted as such.
+# The server takes sixteen calls at once. A few are kept free for calls whose answers were sent but not yet counted.
 _MOST_AT_ONCE = 12
-# A candidate that was under way twice when a server ended is not tried a third time: it may be what ends servers.
+# A candidate that was in flight twice when a server ended is not tried a third time: it may be what ends servers.
 _MOST_TRIES = 2
-# So many processes in a row that end before they answer anything: the program does not run here.
+# If this many processes in a row end before they answer anything, the program does not run on this machine.
 _MOST_BARREN = 3
 _BUSY = -32000
-_WRONG_CALL = (-32600, -32601, -32602)  # JSON-RPC: no tool of this name, arguments that are none
+_WRONG_CALL = (-32600, -32601, -32602)  # codes of JSON-RPC for an invalid request, an unknown tool, invalid arguments
 _DEVICE = re.compile(r"auto|cuda(:\d{1,3})?|sim(:.+)?|spool:.+|rediss?://.+")
-# Only these are asked again when their server ended: the others begin or write something.
+# Tools that are called again if their server ended; the others begin or write something.
 _ASKED_AGAIN = frozenset({"tasks", "task", "eval", "compare", "profile", "tune", "run_status", "run_best"})
 
 
 @dataclass(frozen=True)
 class Job:
-    """One candidate to be judged. Fields beside `task` and `source` are those of the tool `eval` (docs/mcp.md)."""
+    """One candidate to be judged. The fields besides `task` and `source` are those of the tool `eval` (docs/mcp.md)."""
 
     task: str  # a name that Judge.tasks() lists, or a folder with a task.toml below the judge's root
     source: str  # the whole text of the candidate's .cu file
     baseline: str | None = None  # text of a .cu file to be timed against; None: the task's seed
     bind: Mapping[str, int] = field(default_factory=dict)  # values of tunables
     cases: Sequence[int] | None = None  # the timed cases to time, counted from 0; None: all
-    time: bool = True  # False: only checked, which is quicker
+    time: bool = True  # False: the candidate is only checked, which takes less time
     warm: bool = True  # False: timed with cold caches only
-    trials: int | None = None  # sets of random inputs each timed case is checked with
+    trials: int | None = None  # sets of random inputs with which each timed case is checked; None: the judge's default
 
     def arguments(self) -> dict[str, Any]:
         call: dict[str, Any] = {"task": self.task, "source": self.source, "time": self.time, "warm": self.warm}
@@ -63,7 +63,7 @@ class _Call:
         self.tool = tool
         self.arguments = arguments
         self.tries = 0
-        # Never marked as running, so that it can be cancelled at any time; a late answer to a cancelled one is dropped.
+        # The future is never marked as running, so that it can be cancelled at any time. A late answer to a cancelled one is dropped.
         self.future: concurrent.futures.Future[dict[str, Any]] = concurrent.futures.Future()
 
     def answer(self, structured: dict[str, Any]) -> None:
@@ -82,17 +82,17 @@ class _Call:
 class Judge:
     """Judges candidates on one device. Threads and coroutines may share one; a forked child must make its own.
 
-    device: "auto" (a GPU, else the simulated one), "cuda:N", "sim", "sim:NAME", or "spool:DIR" where a `hone worker` judges.
+    device: "auto" (a GPU, else the simulated one), "cuda:N", "sim", "sim:NAME", or "spool:DIR", whose jobs a `hone worker` judges.
     program: the program `hone`; by default the one in this package, else the first in PATH.
-    root: the folder whose tasks/ are known beside Hone's own, and below which `task` may name a folder.
-    processes: how many `hone mcp` processes share the work; each keeps up to 12 candidates under way. One is right for a
+    root: folder whose tasks/ is searched besides Hone's own tasks, and below which `task` may name a folder.
+    processes: how many `hone mcp` processes share the work; each has up to 12 candidates in flight. One is right for a
         device of this machine, which judges one candidate at a time on a GPU and several on the simulated one.
     environment: the processes' environment variables; by default the caller's.
 
     The judge draws every seed itself: no argument chooses the hidden shapes or inputs of an evaluation.
 
-    Raises ServerError when the program is not there or a device cannot be opened, CallError when an argument is wrong. An
-    evaluation whose process ends before it answers is tried once more in another process.
+    Raises ServerError if the program is missing or a device cannot be opened, CallError if an argument is wrong. If a process ends before it answers,
+    the evaluation is tried once more in another process.
     """
 
     def __init__(
@@ -118,14 +118,14 @@ class Judge:
         self._servers: dict[Server, set[_Call]] = {}
         self._owner = os.getpid()
         self._closed = False
-        self._barren = 0  # processes in a row that ended without an answer
+        self._barren = 0  # number of processes in a row that ended without an answer
 
-    # What a candidate is worth.
+    # ---- evaluations ----
 
     async def eval(self, task: str, source: str, **choices: Any) -> Evaluation:
-        """Judges one candidate; `choices` are the other fields of Job. Many may be awaited at once.
+        """Judges one candidate; `choices` are the other fields of Job. Many calls may be awaited at once.
 
-        A cancelled call that no process has begun is never begun; one under way is finished unseen.
+        A call that is cancelled before a process has begun it is never begun. One that has begun runs to its end, and its result is dropped.
         """
         return await self.eval_job(Job(task, source, **choices))
 
@@ -138,10 +138,10 @@ class Judge:
         return self.eval_all([Job(task, source, **choices)], timeout=timeout)[0]
 
     def eval_all(self, jobs: Iterable[Job], *, timeout: float | None = None, return_errors: bool = False) -> list[Any]:
-        """Judges candidates beside one another and waits for all: evaluations in the order of `jobs`.
+        """Judges candidates concurrently and waits for all. Returns evaluations in the order of `jobs`.
 
-        Raises the first job's error in that order; what is not begun then is never begun. Ctrl-C ends the wait likewise. With
-        `return_errors` the JudgeError stands in the list in place of the evaluation, and all others are judged.
+        Raises the error of the first job, in that order, that failed; jobs not begun by then are never begun. Ctrl-C ends the wait in the same way.
+        With `return_errors` the JudgeError is put in the list in place of the evaluation, and all other jobs are judged.
         """
         futures = []
         for job in jobs:
@@ -175,9 +175,9 @@ class Judge:
         raise error
 
     def compare(self, task: str, a: str, b: str, *, timeout: float | None = None) -> Evaluation:
-        """Times the candidate with the text `b` against the one with the text `a`, in pairs; speedups above 1: b is faster.
+        """Times the candidate with the text `b` against the one with the text `a`, in pairs. A speedup above 1 means that b is faster.
 
-        `raw["judged"]` is "a alone" where a is not right; the evaluation is then a's.
+        If a is not right, `raw["judged"]` is "a alone", and the evaluation is a's.
         """
         return Evaluation.from_json(self.call("compare", timeout=timeout, task=task, a=a, b=b))
 
@@ -185,13 +185,13 @@ class Judge:
         """Judges one candidate and counts where its time goes: `raw["profile"]`. `choices`: bind, cases, sass."""
         return Evaluation.from_json(self.call("profile", timeout=timeout, task=task, source=source, **choices))
 
-    # The other tools.
+    # ---- other tools ----
 
     def call(self, tool: str, *, timeout: float | None = None, **arguments: Any) -> dict[str, Any]:
         """Calls any tool of `hone mcp` (docs/mcp.md) and returns its structured answer: tune, new_task, apply, run_start, ….
 
-        Waits `timeout` seconds at most (TimeoutError). Texts that the server cut to keep its answer short are named in
-        `left_out`. Raises CallError with the tool's own words.
+        Waits `timeout` seconds at most (TimeoutError). `left_out` names texts that the server shortened to keep its answer short. Raises CallError
+        with the tool's own words.
         """
         future = self._submit(tool, arguments)
         try:
@@ -202,23 +202,23 @@ class Judge:
             future.cancel()
 
     async def call_async(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The same for coroutines."""
+        """Does the same as `call`, for coroutines."""
         return await asyncio.wrap_future(self._submit(tool, arguments))
 
-    # What there is.
+    # ---- tasks ----
 
     def tasks(self) -> list[dict[str, Any]]:
-        """The tasks that `task` may name, each with its `name` and `summary`."""
+        """Returns the tasks that `task` may name, each with its `name` and `summary`."""
         return self._submit("tasks", {}).result()["tasks"]
 
     def task(self, name: str) -> dict[str, Any]:
-        """All there is to know of a task: tensors, shapes, tolerance, seed, oracle, and how a candidate is written."""
+        """Returns everything about a task: tensors, shapes, tolerance, seed, oracle, and how a candidate is written."""
         return self._submit("task", {"name": name}).result()
 
-    # Its end.
+    # ---- the end ----
 
     def close(self, seconds: float = 10) -> None:
-        """Ends the processes. Candidates that wait or are under way get a ServerError. May be called twice."""
+        """Ends the processes. Candidates that wait or are in flight get a ServerError. May be called twice."""
         with self._lock:
             self._closed = True
             servers = dict(self._servers)
@@ -243,7 +243,7 @@ class Judge:
     async def __aexit__(self, *_: Any) -> None:
         await asyncio.get_running_loop().run_in_executor(None, self.close)
 
-    # How calls are shared out.
+    # ---- dividing calls among servers ----
 
     def _submit(self, tool: str, arguments: Mapping[str, Any]) -> concurrent.futures.Future[dict[str, Any]]:
         if os.getpid() != self._owner:
@@ -284,14 +284,14 @@ class Judge:
                 {"name": call.tool, "arguments": call.arguments},
                 lambda message, server=server, call=call: self._answered(server, call, message),
             )
-            if not sent:  # it has gone, and its end is not yet known here
+            if not sent:  # the process has ended, which this thread had not noticed yet
                 with self._lock:
                     self._servers.pop(server, None)
                     call.tries -= 1
                     self._queue.appendleft(call)
 
     def _free_server(self) -> Server | None:
-        """The server with the fewest calls, a new one where that is better, or None where all are full. Under the lock."""
+        """Returns the server with the fewest calls, or a new one if that is better; None if all are full. The caller holds the lock."""
         least = min(self._servers, key=lambda one: len(self._servers[one]), default=None)
         if least is not None and (not self._servers[least] or len(self._servers) >= self._processes):
             return least if len(self._servers[least]) < _MOST_AT_ONCE else None
@@ -317,7 +317,7 @@ class Judge:
             by_machine = result.get("_meta", {}).get("hone/cause") == "machine"
             call.fail((ServerError if by_machine else CallError)(text or "hone answered without saying why"))
         elif structured.get("left_out") and "address" in structured:
-            # The short form was cut: the whole evaluation is a resource.
+            # The answer has a shortened evaluation; the whole one is a resource of the server.
             sent = server.request(
                 "resources/read",
                 {"uri": structured["address"]},
@@ -334,7 +334,7 @@ class Judge:
         try:
             whole = json.loads(message["result"]["contents"][0]["text"])
         except (KeyError, IndexError, TypeError, ValueError):
-            whole = {}  # the short form still says the verdict, and what was left out of it
+            whole = {}  # the shortened evaluation still has the verdict, and says what it leaves out
         call.answer({**short, **whole})
         self._over(server, call)
 
@@ -344,7 +344,7 @@ class Judge:
         self._share_out()
 
     def _lost(self, server: Server, call: _Call) -> None:
-        """The server went away with this call under way."""
+        """Handles the end of a server with this call in flight."""
         with self._lock:
             self._servers.get(server, set()).discard(call)
             if self._closed or call.future.cancelled():

@@ -13,14 +13,14 @@ from hone.judge.evaluation import Evaluation
 class Reward:
     """Maps an evaluation to a number from 0 to 1.
 
-    A kernel that is not right gets 0. One that is right gets `correct`, and for speed a share of the rest: for every timed
-    shape the logarithm of the speedup that is sure, which is the end of the 95 % interval that lies nearer to 1, or 0 where
-    the interval holds 1; their mean over all timed shapes, as a fraction of the logarithm of `most_speedup`, between 0 and 1.
+    A kernel that is not right gets 0. One that is right gets `correct`, and for its speed a share of the rest. That share is the mean over all timed
+    shapes of the logarithm of the sure speedup, as a fraction of the logarithm of `most_speedup`, limited to 0 and 1. The sure speedup is the end of
+    the 95 % interval that is nearer to 1; its logarithm is 0 if the interval contains 1.
 
-    correct: what a right kernel gets that is no faster.
-    most_speedup: the speedup over the baseline from which on there is no more to be had.
-    pay_modelled: whether times that a simulated GPU's model gave are paid for. Nobody has measured them.
-    pay_weaker: whether speed is paid for where code of the candidate ran on the host, for which the judge guarantees less.
+    correct: reward of a right kernel that is not faster.
+    most_speedup: speedup over the baseline above which the reward does not grow.
+    pay_modelled: False: times from the model of a simulated GPU, which nobody has measured, give no reward.
+    pay_weaker: False: speed gives no reward if code of the candidate ran on the host, for which the judge guarantees less.
     """
 
     correct: float = 0.3
@@ -35,7 +35,7 @@ class Reward:
             raise ValueError(f"most_speedup={self.most_speedup}: must be more than 1")
 
     def __call__(self, evaluation: Evaluation) -> float | None:
-        """The reward, or None where nothing was judged (the device was lost, the task is at fault): leave such a sample out."""
+        """Returns the reward, or None if nothing was judged (the device was lost, the task is at fault): leave such a sample out."""
         if evaluation.verdict in ("device_lost", "invalid_task"):
             return None
         if not evaluation.ok:
@@ -57,7 +57,7 @@ class Reward:
 
 
 def _sure_log(speedup) -> float:
-    """The logarithm of the end of the interval nearer to 1; 0 where it holds 1, is not a number or is not there."""
+    """Returns the logarithm of the end of the interval that is nearer to 1; 0 if the interval contains 1, is missing or not a number."""
     if speedup is None or not (speedup.low > 0 and math.isfinite(speedup.high)):
         return 0.0
     if speedup.low > 1:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One `hone mcp` process and its conversation: requests in, answers by request, over the process's pipes.
+"""One `hone mcp` process and the conversation with it over its pipes: requests are sent, and answers come back in any order.
 
-The messages are those of the Model Context Protocol's revision 2026-07-28, in which every request stands alone.
+The messages are those of the Model Context Protocol's revision 2026-07-28, in which every request is complete in itself.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEPT_STDERR_LINES = 20
 
 
 def find_program(program: str | os.PathLike[str] | None) -> str:
-    """The path of the program `hone`: the one asked for, the one in this package, or the first in PATH."""
+    """Returns the path of the program `hone`: the one asked for, the one in this package, or the first in PATH."""
     if program is not None:
         found = shutil.which(os.fspath(program))
         if found is None:
@@ -42,7 +42,7 @@ class Server:
     """A process that answers requests in any order. All methods may be called by any thread."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None, on_end: Callable[["Server"], None]):
-        """Starts the process. `on_end(self)` is called once, by a thread of this object's, when the process has gone."""
+        """Starts the process. `on_end(self)` is called once, by a thread of this object, when the process has ended."""
         try:
             self._process = subprocess.Popen(
                 list(command),
@@ -50,14 +50,14 @@ class Server:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=None if environment is None else dict(environment),
-                start_new_session=True,  # Ctrl-C at a terminal is the caller's to handle
+                start_new_session=True,  # the caller handles Ctrl-C at a terminal
             )
         except OSError as error:
             raise ServerError(f"{command[0]} could not be started: {error.strerror}") from error
         self.answered = 0  # how many requests this process has answered
         self._on_end = on_end
         self._lock = threading.Lock()
-        self._writing = threading.Lock()  # apart from _lock: answers are read while a long request is being written
+        self._writing = threading.Lock()  # separate from _lock, so that answers can be read while a long request is being written
         self._waiting: dict[int, Callable[[dict[str, Any]], None]] = {}
         self._next_id = 1
         self._ended = False
@@ -68,8 +68,8 @@ class Server:
         self._listener.start()
 
     def request(self, method: str, params: Mapping[str, Any], answer: Callable[[dict[str, Any]], None]) -> bool:
-        """Sends a request. `answer(message)` is called once, by a thread of this object's, with the response, or with an empty
-        object when the process has gone. False: the process has gone already, and `answer` is not called."""
+        """Sends a request. `answer(message)` is called once, by a thread of this object, with the response, or with an empty object if the process
+        ended. Returns False if the process has ended already; `answer` is then not called."""
         with self._lock:
             if self._ended:
                 return False
@@ -83,18 +83,18 @@ class Server:
                 self._process.stdin.flush()
         except (OSError, ValueError):  # the pipe is broken, or closed
             with self._lock:
-                return self._waiting.pop(identity, None) is None  # whoever took it has answered it
+                return self._waiting.pop(identity, None) is None  # None: the reading thread took the request, and has answered it
         return True
 
     def last_words(self) -> str:
-        """How the process ended and the end of what it wrote to standard error."""
+        """Returns how the process ended, and the end of what it wrote to standard error."""
         status = self._process.poll()
         how = "is running" if status is None else f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         said = "\n".join(self._said).strip()
         return how + (f" and said:\n{said}" if said else "")
 
     def close(self, seconds: float) -> None:
-        """Ends the process: by closing its input, then, after `seconds`, by force. What it was asked is not answered."""
+        """Ends the process: closes its input, and kills it if it is still running after `seconds`. Requests in flight are not answered."""
         with self._lock:
             self._ended = True
         try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of other compilers as candidates: what makes a .honek file of what a compiler leaves. See docs/any-compiler.md.
+"""Turns kernels that other compilers have compiled into candidates: .honek files. See docs/any-compiler.md.
 
 Importing this package imports no compiler.
 """

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a candidate of machine code: launches, images and workspaces as one .honek file.
 
-A .honek file is a zip archive of candidate.toml (the launch plan, docs/candidate-format.md) and the images that it names.
-This module knows nothing of any compiler.
+A .honek file is a zip archive of candidate.toml (the launch plan, docs/candidate-format.md) and the images that it names. This module is independent
+of compilers.
 """
 import dataclasses
 import json
@@ -12,19 +12,19 @@ import zipfile
 
 
 class ExportError(ValueError):
-    """A kernel that cannot be a candidate. The message says why, and what would be right."""
+    """A kernel cannot be a candidate. The message says why, and what would be right."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """Machine code of one module: `bytes` of a cubin."""
+    """Machine code of one module: `bytes` holds a cubin."""
 
     data: bytes
 
 
 @dataclasses.dataclass(frozen=True)
 class Workspace:
-    """Memory that a launch needs beside the task's tensors: `size` is an expression in bytes, `align` a power of two."""
+    """Memory that a launch needs besides the task's tensors: `size` is an expression in bytes, `align` a power of two."""
 
     name: str
     size: str
@@ -33,10 +33,10 @@ class Workspace:
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-    """One way to launch one image. Of the launches of a candidate, in order, the first whose `when` holds runs.
+    """One way to launch one image. A candidate runs the first of its launches whose `when` holds.
 
-    `grid`, `block` and `cluster` are expressions as the launch plan has them, `args` its argument texts, and `config` the
-    choice of the candidate's configuration that the launch belongs to (0 where there is one).
+    `grid`, `block` and `cluster` are expressions of the launch plan, `args` its argument texts, and `config` the number of the candidate's
+    configuration to which the launch belongs (0 if there is only one).
     """
 
     kernel: str
@@ -53,7 +53,7 @@ class Launch:
 
 
 def shape_conditions(shape):
-    """The conditions under which a launch for one shape runs, from {dimension: size}; none without a shape."""
+    """Returns the conditions under which a launch for one shape, {dimension: size}, runs; none without a shape."""
     return [f"{name} == {int(value)}" for name, value in (shape or {}).items()]
 
 
@@ -69,7 +69,7 @@ def _when(launch, configs):
 
 
 def plan_text(launches):
-    """The launch plan of these launches, as TOML, and the images by the names that it gives them."""
+    """Returns the launch plan of these launches as TOML, and the images by the names that the plan gives them."""
     if not launches:
         raise ExportError("there is no launch: a candidate has at least one")
     configs = 1 + max(launch.config for launch in launches)
@@ -77,7 +77,7 @@ def plan_text(launches):
     many = len(images) > 1
     lines = ['mode = "cubin"']
     if many:
-        # IMAGE is each launch's own choice and never the user's.
+        # Each launch chooses its own IMAGE; the constraint keeps users from choosing one.
         lines += ['image = "kernel.IMAGE.cubin"', 'constraints = ["IMAGE == 0"]', "", "[tune]"]
         if configs > 1:
             lines.append(f"CONFIG = {list(range(configs))}")
@@ -106,7 +106,7 @@ def plan_text(launches):
 
 
 def write_candidate(path, launches):
-    """Writes the .honek file `path`: the same bytes for the same launches. Returns its path."""
+    """Writes the .honek file `path`, with the same bytes for the same launches. Returns the path."""
     plan, images = plan_text(launches)
     path = os.fspath(path)
     if not path.endswith(".honek"):

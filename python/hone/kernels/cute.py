@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of CuTe DSL (nvidia-cutlass-dsl) as candidates.
+"""Turns kernels of CuTe DSL (nvidia-cutlass-dsl) into candidates.
 
     compiled = cute.compile(relu, x, out, n, options="--gpu-arch sm_90a --keep-cubin --keep-ptx")   # on any machine
     export("relu.honek", compiled, ["struct:{x, rows * d:i32}", "struct:{out, rows * d:i32}", "rows * d:i32"], grid=["ceil_div(rows * d, 256)"])
 
-Tensors are compiled without data by cute.runtime.make_fake_compact_tensor, and the environment variable CUTE_DSL_ARCH names the GPU,
-so that none is needed. The machine code, the kernel's name and its block are taken from what cute.compile returned; the host function
-around the kernel is left behind, and what it passed is given here. `hone eval relu relu.honek --device cuda:0` judges the file.
+Tensors are compiled without data by cute.runtime.make_fake_compact_tensor, and the environment variable CUTE_DSL_ARCH names the GPU, so that no GPU
+is needed. The machine code, the kernel's name and its block are taken from what cute.compile returned. The host function around the kernel is not
+used; what it passed to the kernel is stated here. `hone eval relu relu.honek --device cuda:0` judges the file.
 """
 import re
 
@@ -27,7 +27,7 @@ def _kernel_of(compiled, kernel):
 
 
 def parameters_of(compiled, kernel=None):
-    """The sizes in bytes of the kernel's parameters, in order: 8 for a tensor of fixed layout, more for one with dynamic sizes or strides."""
+    """Returns the sizes in bytes of the kernel's parameters, in order: 8 for a tensor of fixed layout, more for one with dynamic sizes or strides."""
     name = _kernel_of(compiled, kernel)
     text = getattr(compiled, "__ptx__", None)
     entry = re.search(rf"\.entry\s+{re.escape(name)}\s*\((.*?)\)\s*([^{{]*)\{{", text or "", re.S)
@@ -47,15 +47,15 @@ def export(path, compiled, arguments, grid, *, kernel=None, block=None, shared=0
     """Writes a compiled function's kernel as a candidate.
 
     path: the .honek file.
-    compiled: what cute.compile returned, with options="--keep-cubin --keep-ptx".
-    arguments: the kernel's parameters in order, as a launch plan has them: a tensor of the task by name where its layout is fixed,
-        "struct:{x, n:i32}" where sizes or strides are dynamic (the pointer, then each dynamic size and stride), "n:i32" for a number.
-    grid, block, cluster: expressions over the task's dimensions. The block is the kernel's own unless it is given.
-    kernel: a part of the kernel's name, where the function launches several.
+    compiled: the result of cute.compile, with options="--keep-cubin --keep-ptx".
+    arguments: the kernel's parameters in order, as a launch plan writes them: for a tensor of fixed layout the name of a tensor of the task,
+        for one with dynamic sizes or strides "struct:{x, n:i32}" (the pointer, then each dynamic size and stride), for a number "n:i32".
+    grid, block, cluster: expressions over the task's dimensions. Without `block`, the kernel's own is used.
+    kernel: a part of the kernel's name, if the function launches several.
     shared: bytes of dynamic shared memory that the launch asks for.
-    shape: the one shape that the candidate is for: {"rows": 64}; the task's seed serves the others.
+    shape: the only shape that the candidate is for: {"rows": 64}; the task's seed serves the others.
 
-    Raises ExportError where the arguments do not fit the kernel.
+    Raises ExportError if the arguments do not fit the kernel.
     """
     name, sizes, own_block = parameters_of(compiled, kernel)
     code = getattr(compiled, "__cubin__", None)

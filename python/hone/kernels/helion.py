@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Helion kernels as candidates.
+"""Turns Helion kernels into candidates.
 
     import torch, helion, helion.language as hl
     from hone.kernels.helion import export
@@ -15,8 +15,8 @@
     export("relu.honek", relu, (torch.empty(4096),), helion.Config(block_sizes=[1024]), {"x_size_0": "rows * d", "x_stride_0": 1, "out_stride_0": 1},
            grid=["ceil_div(rows * d, 1024)"], arch=90)
 
-Helion generates Triton code for a configuration, which is compiled as a kernel of Triton's (hone.kernels.triton); neither needs a GPU. The
-host code around the launch is run once on tensors without a device, to see what it passes. `hone eval relu relu.honek --device cuda:0`
+Helion generates Triton code for a configuration, which is compiled as a kernel of Triton's (hone.kernels.triton); neither step needs a GPU. The host
+code around the launch is run once on tensors without a device, to see what it passes to the kernel. `hone eval relu relu.honek --device cuda:0`
 judges the file.
 """
 import atexit
@@ -39,7 +39,7 @@ def _import_helion():
 
 
 def generated(kernel, example, config):
-    """The Triton code that Helion generates for `example` in `config`, as text."""
+    """Returns the text of the Triton code that Helion generates for `example` in `config`."""
     _import_helion()
     try:
         return kernel.bind(tuple(example)).to_triton_code(config)
@@ -48,7 +48,7 @@ def generated(kernel, example, config):
 
 
 def _module_of(text):
-    """The generated code as a module. Triton reads a kernel's source from its file, which lies there until the process ends."""
+    """Returns the generated code as a module. Triton reads a kernel's source from its file, which is kept until the process ends."""
     folder = tempfile.mkdtemp(prefix="hone-helion-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = os.path.join(folder, "generated.py")
@@ -61,7 +61,7 @@ def _module_of(text):
 
 
 def calls_of(kernel, example, config):
-    """What the host function launches for `example`: (Triton's function, grid, {parameter: value}, options) of each launch."""
+    """Returns what the host function launches for `example`: (Triton's function, grid, {parameter: value}, options) of each launch."""
     _, torch = _import_helion()
     module = _module_of(generated(kernel, example, config))
     seen = []
@@ -98,11 +98,11 @@ def launches_of(kernel, example, config, arguments, grid=None, *, arch, shape=No
                 raise ExportError(f"the kernel's {name} is {value.dtype}, which a launch plan does not pass")
             given[name] = f"{arguments.get(name, name)}:*{types[value.dtype]}"
         elif isinstance(arguments.get(name), int):
-            given[name] = arguments[name]  # compiled in, as a stride of 1 is
+            given[name] = arguments[name]  # a constant that is compiled in, as a stride of 1 is
         elif name in arguments:
             given[name] = f"{arguments[name]}:{'fp32' if isinstance(value, float) else 'i32'}"
         elif shape is not None:
-            given[name] = f"{value}:{'fp32' if isinstance(value, float) else 'i32'}"  # what the example has
+            given[name] = f"{value}:{'fp32' if isinstance(value, float) else 'i32'}"  # the value that the example has
         else:
             raise ExportError(f"the kernel is passed {name} = {value}: say what it is in the task, such as {{\"{name}\": \"rows * d\"}}, or name the one shape of "
                               "the example with shape=")
@@ -116,15 +116,15 @@ def export(path, kernel, example, config, arguments=None, grid=None, *, arch, sh
     """Writes a Helion kernel in one configuration as a candidate.
 
     path: the .honek file.
-    kernel: what @helion.kernel made.
+    kernel: the result of @helion.kernel.
     example: arguments of a call, on the CPU; with static_shapes the sizes are compiled in, and `shape` must name them.
-    config: a helion.Config, such as the autotuner found.
-    arguments: what the generated kernel's parameters are in the task, by the generated names: tensors and expressions over the task's
+    config: a helion.Config, for example one that the autotuner found.
+    arguments: by the generated names of the kernel's parameters, what they are in the task: tensors, and expressions over the task's
         dimensions; a whole number is compiled in. A tensor that is left out has the task's own name. `generated(kernel, example, config)` shows the names.
     grid: expressions over the task's dimensions; without it the example's own grid, which needs `shape`.
-    arch: the compute capability without its dot, such as 90.
-    shape: the one shape that the candidate is for: {"rows": 64}; the task's seed serves the others.
+    arch: the compute capability without its dot, for example 90.
+    shape: the only shape that the candidate is for: {"rows": 64}; the task's seed serves the others.
 
-    Raises ExportError for what a launch plan cannot say. Helion's and Triton's own errors pass through.
+    Raises ExportError for what a launch plan cannot express. Errors of Helion and Triton are passed on.
     """
     return write_candidate(path, launches_of(kernel, example, config, dict(arguments or {}), grid, arch=arch, shape=shape))

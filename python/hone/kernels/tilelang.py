@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""TileLang kernels as candidates.
+"""Turns TileLang kernels into candidates.
 
     import tilelang.language as T
     from hone.kernels.tilelang import export
@@ -16,8 +16,8 @@
 
     export("relu.honek", relu(), {"n": "rows * d"}, arch="90a")
 
-TileLang generates CUDA C++, which nvcc compiles; neither needs a GPU. Grid, block, shared memory and the order of arguments are
-TileLang's own. `hone eval relu relu.honek --device cuda:0` judges the file.
+TileLang generates CUDA C++, which nvcc compiles; neither step needs a GPU. Grid, block, shared memory and the order of arguments are TileLang's own.
+`hone eval relu relu.honek --device cuda:0` judges the file.
 """
 import os
 import re
@@ -26,7 +26,7 @@ import tempfile
 
 from hone.kernels.candidate import ExportError, Image, Launch, shape_conditions, write_candidate
 
-# C++ types of a generated kernel's numbers, as a launch plan calls them.
+# The launch plan's names for C++ types of numbers in generated kernels.
 _NUMBERS = {"int": "i32", "int32_t": "i32", "int64_t": "i64", "long": "i64", "float": "f32", "double": "f64"}
 
 
@@ -41,7 +41,7 @@ def _import_tilelang():
 
 
 def _parameters(source, kernel):
-    """(type, name) of each parameter of the kernel, in order, as the generated source declares them."""
+    """Returns (type, name) of each parameter of the kernel, in the order in which the generated source declares them."""
     declared = re.search(rf"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?{re.escape(kernel)}\s*\(([^)]*)\)", source)
     if not declared:
         raise ExportError(f"the source that TileLang generated declares no kernel {kernel}: this version of TileLang is not known")
@@ -53,7 +53,7 @@ def _parameters(source, kernel):
 
 
 def _expression(value, values):
-    """An extent of TVM's as a launch plan writes it, with what its names stand for."""
+    """Returns an extent of TVM's as a launch plan writes it, with `values` in place of its names."""
     text = str(value).replace("//", "/")
     text = re.sub(r"T\.(min|max)\(", r"\1(", text)
     text = re.sub(r"T\.int(?:32|64)\((\d+)\)", r"\1", text)
@@ -68,7 +68,7 @@ def _value(name, values):
 
 
 def _compile(source, arch, env):
-    """The cubin of generated source."""
+    """Compiles generated source with nvcc and returns the cubin."""
     nvcc = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin", "nvcc")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "kernel.cu")
@@ -87,7 +87,7 @@ def _compile(source, arch, env):
 
 
 def launches_of(program, arguments=None, *, arch, grid=None, shape=None):
-    """Compiles `program` and returns its launch (hone.kernels.Launch), one in a list. The parameters are those of `export`."""
+    """Compiles `program` and returns a list with its only launch (hone.kernels.Launch). The parameters are those of `export`."""
     tilelang, env, Target = _import_tilelang()
     values = dict(arguments or {})
     with Target({"kind": "cuda", "arch": f"sm_{arch}"}) as target:
@@ -123,13 +123,13 @@ def export(path, program, arguments=None, *, arch, grid=None, shape=None):
     """Compiles a TileLang program and writes it as a candidate.
 
     path: the .honek file.
-    program: what @T.prim_func made, with one T.Kernel. Its dynamic sizes (T.dynamic) become arguments of the launch.
-    arguments: what parameters and dynamic sizes are in the task, by TileLang's names: a tensor of the task, an expression over its
+    program: the result of @T.prim_func, with one T.Kernel. Its dynamic sizes (T.dynamic) become arguments of the launch.
+    arguments: by TileLang's names, what parameters and dynamic sizes are in the task: a tensor of the task, or an expression over its
         dimensions. A name that is left out is the task's own.
-    arch: the compute capability with its letter where kernels use what only it has: "90a".
-    grid: expressions over the task's dimensions, where TileLang's own grid cannot be said.
-    shape: the one shape that the candidate is for, where sizes are fixed in the program: {"rows": 64}; the task's seed serves the others.
+    arch: the compute capability, with its letter if kernels use what only that variant has: "90a".
+    grid: expressions over the task's dimensions, if TileLang's own grid cannot be expressed.
+    shape: the only shape that the candidate is for, if sizes are fixed in the program: {"rows": 64}; the task's seed serves the others.
 
-    Raises ExportError for what a launch plan cannot say, and for what nvcc refuses. TileLang's own errors pass through.
+    Raises ExportError for what a launch plan cannot express, and for what nvcc refuses. TileLang's own errors are passed on.
     """
     return write_candidate(path, launches_of(program, arguments, arch=arch, grid=grid, shape=shape))

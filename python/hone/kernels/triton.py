@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Triton kernels as candidates.
+"""Turns Triton kernels into candidates.
 
     import triton, triton.language as tl
     from hone.kernels.triton import export
@@ -19,15 +19,15 @@ import re
 
 from hone.kernels.candidate import ExportError, Image, Launch, Workspace, shape_conditions, write_candidate
 
-# What Triton 3.x appends to a kernel's parameters: memory of its own, and of its profiler.
+# Number of parameters that Triton 3.x appends to a kernel's own: scratch memory, and memory of its profiler.
 _SCRATCH_PARAMETERS = 2
 _INTEGERS = {"i1": "bool", "i32": "i32", "u32": "u32", "i64": "i64", "u64": "u64"}
 _FLOATS = {"fp32": "f32", "fp64": "f64"}
-_DIVISOR = 16  # Triton knows of an argument that this divides it, or nothing
+_DIVISOR = 16  # Triton knows of an argument either that this divides it, or nothing
 
 
 class _Argument:
-    """One parameter of the kernel that is passed at launch: Triton's type of it, and the plan's text and value."""
+    """One parameter of the kernel that is passed at launch: its type in Triton's notation, and its text and value in the plan."""
 
     def __init__(self, parameter, text):
         value, colon, kind = text.rpartition(":")
@@ -51,10 +51,10 @@ class _Argument:
 
     @property
     def divisible(self):
-        """When Triton may take _DIVISOR for a divisor of the argument; empty where it never asks."""
+        """Returns the condition under which Triton may assume that _DIVISOR divides the argument; empty if Triton never asks."""
         if self.pointer:
             tensor, plus, offset = self.value.partition("+")
-            # An offset counts elements; it keeps the alignment where it is a multiple of 16 of them.
+            # An offset counts elements. The pointer keeps its alignment if the offset is a multiple of 16 elements.
             return f"align({tensor.strip()}) % {_DIVISOR} == 0" + (f" && ({offset.strip()}) % {_DIVISOR} == 0" if plus else "")
         return f"({self.value}) % {_DIVISOR} == 0" if self.type in _INTEGERS and self.type != "i1" else ""
 
@@ -73,7 +73,7 @@ def _import_triton():
 
 
 def _configurations(function, options):
-    """The function without its tuner, and (constants, options) of each configuration that is to be tried."""
+    """Returns the function without its tuner, and (constants, options) of each configuration to be tried."""
     _, _, _, Autotuner, Heuristics = _import_triton()
     configurations = [({}, dict(options))]
     while isinstance(function, (Autotuner, Heuristics)):
@@ -92,7 +92,7 @@ def _configurations(function, options):
 
 
 def _with_constants(text, constants):
-    """An expression with the names of constants replaced by their values, as whole words."""
+    """Returns an expression in which the names of constants, as whole words, are replaced by their values."""
     numbers = {name: str(int(value)) for name, value in constants.items() if isinstance(value, int)}
     return re.sub(r"[A-Za-z_][A-Za-z_0-9]*", lambda word: numbers.get(word.group(), word.group()), str(text))
 
@@ -111,7 +111,7 @@ def _grid(grid, constants, num_ctas):
 
 
 def _launch(kernel, passed, grid, constants, conditions, config, number):
-    """What launches one compiled kernel. `passed`: the arguments that are its parameters, in order."""
+    """Returns the launch of one compiled kernel. `passed`: the arguments that are its parameters, in order."""
     metadata = kernel.metadata
     if getattr(metadata, "tensordesc_meta", None):
         raise ExportError("the kernel takes a tensor descriptor from the host: pass the pointer and make the descriptor inside it")
@@ -176,7 +176,7 @@ def launches_of(function, arguments, grid, *, arch, shape=None, specialise=True,
             raise ExportError("no argument of the kernel is a text: tensors are given as \"x:*fp32\", with the name that the task has")
         skipped = {p.name for p in function.params if p.do_not_specialize or p.do_not_specialize_on_alignment}
         divisible = [a for a in passed if specialise and a.divisible and a.parameter not in skipped]
-        # The variant that knows most comes first: the first whose condition holds runs.
+        # The most specialised variant comes first, because the first launch whose condition holds runs.
         for known in ([divisible, []] if divisible else [[]]):
             positions = {name: i for i, name in enumerate(function.arg_names)}
             source = ASTSource(
@@ -195,28 +195,27 @@ def export(path, function, arguments, grid, *, arch, shape=None, specialise=True
     """Compiles a Triton kernel and writes it as a candidate.
 
     path: the .honek file.
-    function: what @triton.jit made, or @triton.autotune of it: each of its configurations then becomes a choice of the
+    function: the result of @triton.jit, or of @triton.autotune: each configuration then becomes a choice of the
         tunable CONFIG, of which the first is the default and `hone tune` finds the fastest.
-    arguments: by the kernel's parameter. A text "VALUE:TYPE" is passed at launch: VALUE as a launch plan has it (a tensor of
+    arguments: by the kernel's parameter. A text "VALUE:TYPE" is passed at launch: VALUE as a launch plan writes it (a tensor of
         the task, perhaps with an offset in elements; an expression over its dimensions; a scalar of it), TYPE in Triton's
         notation. Anything else is a constant that is compiled in.
     grid: 1 to 3 expressions over the task's dimensions and the kernel's constants, or a function of the constants that
         returns them. A grid of plain numbers needs `shape`.
-    arch: the compute capability without its dot, such as 90.
-    shape: the one shape that the candidate is for, such as {"rows": 64}; the task's seed serves the others.
-    specialise: also compile a variant for arguments that 16 divides, as Triton's launcher does, which runs where they are.
+    arch: the compute capability without its dot, for example 90.
+    shape: the only shape that the candidate is for, for example {"rows": 64}; the task's seed serves the others.
+    specialise: also compiles a variant for arguments that 16 divides, as Triton's launcher does; it runs when they are.
     options: of Triton's compiler: num_warps, num_stages, num_ctas, maxnreg, …
-
-    Raises ExportError for what a launch plan cannot say. Triton's own errors pass through.
+    Raises ExportError for what a launch plan cannot express. Triton's own errors are passed on.
     """
     return write_candidate(path, launches_of(function, arguments, grid, arch=arch, shape=shape, specialise=specialise, **options))
 
 
 def export_compiled(path, kernel, arguments, grid, *, shape=None):
-    """Writes a kernel that Triton has compiled: what `function[grid](…)` or `function.warmup(…, grid=…)` returned.
+    """Writes a kernel that Triton has already compiled: the result of `function[grid](…)` or `function.warmup(…, grid=…)`.
 
-    It is launched where the facts hold that it was compiled with: arguments that 16 divides, arguments that are 1. The
-    other parameters are those of `export`; constants may be left out of `arguments`.
+    The kernel is launched only if the facts hold with which it was compiled: arguments that 16 divides, arguments that are 1. The other parameters
+    are those of `export`; constants may be left out of `arguments`.
     """
     _import_triton()
     _check_grid_is_bound(grid, shape)
@@ -228,7 +227,7 @@ def export_compiled(path, kernel, arguments, grid, *, shape=None):
     for name, kind in source.signature.items():
         value = arguments.get(name)
         if kind == "constexpr":
-            # Triton makes a constant of an argument that is 1.
+            # Triton compiles an argument that is 1 as a constant.
             if isinstance(value, str):
                 conditions.append(f"({_Argument(name, value).value}) == {int(constants[name])}")
             continue

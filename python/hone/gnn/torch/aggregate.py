@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sums, means and softmaxes over the edges of each target, with gradients: by Hone's kernels where a GPU and Triton are, by PyTorch's
-operations otherwise. Needs torch.
+"""Computes sums, means and softmaxes over the edges of each target, with gradients. Uses Hone's kernels if there are a GPU and Triton, else PyTorch's
+operations. Needs torch.
 """
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from hone.gnn.torch.edges import Edges
 
 try:
     from hone.gnn.torch import kernels
-except ImportError:  # no Triton: PyTorch for a CPU comes without it
+except ImportError:  # no Triton: PyTorch's CPU builds come without it
     kernels = None
 
 _DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def fused(values: torch.Tensor) -> bool:
-    """Whether kernels work on these values."""
+    """Returns whether Hone's kernels can work on these values."""
     if kernels is None or values.dtype not in _DTYPES:
         return False
     return values.is_cuda or kernels.INTERPRETED
 
 
 def rows_apart(x: torch.Tensor) -> torch.Tensor:
-    """x, or a copy, with the values of a row side by side."""
+    """Returns x, or a copy of it, with contiguous rows."""
     return x if x.stride(1) == 1 else x.contiguous()
 
 
@@ -70,15 +70,16 @@ class _Softmax(torch.autograd.Function):
 
 
 def _wide(dtype: torch.dtype) -> torch.dtype:
-    """The dtype of sums."""
+    """Returns the dtype in which sums of this dtype are computed."""
     return torch.promote_types(dtype, torch.float32)
 
 
 def sum_edges(x: torch.Tensor, edges: Edges, weights: torch.Tensor | None = None, mean: bool = False) -> torch.Tensor:
-    """For each target the sum, or the mean, of its sources' rows, [targets, width] in the dtype of x. A target without edges gets 0.
+    """Returns for each target the sum, or the mean, of its sources' rows, [targets, width] in the dtype of x. A target without edges gets 0.
 
     x: floating [edges.sources, width].
-    weights: None, or floating [edges] or [edges, heads] in the order of `edges`, by which rows are multiplied; head h has its share of the width.
+    weights: None, or floating [edges] or [edges, heads] in the order of `edges`, by which rows are multiplied; each head has an equal share of the
+        columns.
     """
     if weights is not None:
         weights = weights.to(_wide(x.dtype))
@@ -95,9 +96,9 @@ def sum_edges(x: torch.Tensor, edges: Edges, weights: torch.Tensor | None = None
 
 
 def softmax_edges(scores: torch.Tensor, edges: Edges, own: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Softmax over the edges of each target, [edges, heads], of scores [edges, heads], both in float32 or wider; -inf leaves an edge out.
+    """Returns a softmax over the edges of each target, [edges, heads], of scores [edges, heads], both in float32 or wider; -inf leaves an edge out.
 
-    own: a further score of each target, [targets, heads], whose share is the second result.
+    own: one more score for each target, [targets, heads], which takes part in the softmax; its share is the second result.
     """
     if fused(scores):
         return _Softmax.apply(scores, own, edges.offsets)

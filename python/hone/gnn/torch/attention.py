@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""GATConv with PyTorch Geometric's parameters. Needs torch."""
+"""Implements GATConv with PyTorch Geometric's parameters. Needs torch."""
 from __future__ import annotations
 
 from typing import Any, Sequence
@@ -15,12 +15,13 @@ from hone.gnn.torch.edges import Edges, inputs
 
 
 class GATConv(torch.nn.Module):
-    """Sum of the neighbors' lin(x), each head's weighed by a softmax over the node's neighbors of leaky_relu(att_src · there + att_dst · here).
+    """Sums the neighbors' lin(x). In each head a neighbor's weight is a softmax over the node's neighbors of leaky_relu(att_src · lin(neighbor) +
+    att_dst · lin(node)).
 
-    in_channels: width of x; or a pair of the sources' and the targets', which then have weights of their own (lin_src, lin_dst).
-    concat: heads side by side, or their mean.
-    dropout: of the weights.
-    add_self_loops: each node that is source and target is a neighbor of its own, once.
+    in_channels: width of x; or a pair for sources and targets, which then have weights of their own (lin_src, lin_dst).
+    concat: True: the heads side by side; False: their mean.
+    dropout: probability with which a neighbor's weight is dropped.
+    add_self_loops: each node that is both source and target is a neighbor of itself, once.
     residual: adds res(node).
     Edge features (`edge_dim`) raise NotImplementedError.
     """
@@ -54,7 +55,7 @@ class GATConv(torch.nn.Module):
             torch.nn.init.zeros_(self.bias)
 
     def forward(self, x: Any, edge_index: torch.Tensor | Edges, size: Sequence[int] | None = None) -> torch.Tensor:
-        """[targets, heads * out_channels], or [targets, out_channels] without concat. x: floating [nodes, in_channels], or a pair for sources
+        """Returns [targets, heads * out_channels], or [targets, out_channels] without concat. x: floating [nodes, in_channels], or a pair for sources
         and targets."""
         there, here, edges = inputs(x, edge_index, size)
         if here is None:
@@ -87,8 +88,8 @@ class GATConv(torch.nn.Module):
         return F.dropout(shares, self.dropout, self.training)
 
     def _with_loops(self, there: torch.Tensor, edges: Edges, scores: torch.Tensor, of_sources: torch.Tensor, of_targets: torch.Tensor) -> torch.Tensor:
-        """As if the list had one self-loop for each node that is source and target. Those that it has are left out by their score, for the
-        host would have to wait for the length of a list without them."""
+        """Aggregates as if the list had exactly one self-loop for each node that is source and target. Self-loops of the list are left out by their
+        score, because the host would have to wait for the length of a list without them."""
         both = min(edges.sources, edges.targets)
         beyond = 0, 0, 0, edges.targets - both
         scores = scores.masked_fill((edges.rows == edges.columns).unsqueeze(1), float("-inf"))

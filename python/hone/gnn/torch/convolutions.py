@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""SAGEConv, GCNConv and GINConv with PyTorch Geometric's parameters. Needs torch."""
+"""Implements SAGEConv, GCNConv and GINConv with PyTorch Geometric's parameters. Needs torch."""
 from __future__ import annotations
 
 from typing import Any, Sequence
@@ -36,15 +36,15 @@ def glorot(weight: torch.Tensor) -> None:
 
 
 class SAGEConv(torch.nn.Module):
-    """lin_l(mean or sum of the neighbors) + lin_r(node).
+    """Computes lin_l(mean or sum of the neighbors) + lin_r(node).
 
-    in_channels: width of x, or a pair of the sources' and the targets'.
+    in_channels: width of x, or a pair for sources and targets.
     aggr: "mean", or "sum" ("add").
-    normalize: rows of the result have length 1.
-    root_weight: whether there is lin_r.
+    normalize: rows of the result are scaled to length 1.
+    root_weight: False: there is no lin_r.
     project: sources first go through relu(lin(x)).
-    relu: the result goes through relu, which takes no pass of its own here; not with `normalize`.
-    ValueError: an argument is none of these.
+    relu: the result goes through relu, which needs no separate pass here; not with `normalize`.
+    ValueError: an argument has another value.
     """
 
     def __init__(self, in_channels: int | tuple[int, int], out_channels: int, aggr: str = "mean", normalize: bool = False, root_weight: bool = True,
@@ -69,8 +69,8 @@ class SAGEConv(torch.nn.Module):
             one.reset_parameters()
 
     def forward(self, x: Any, edge_index: torch.Tensor | Edges, size: Sequence[int] | None = None) -> torch.Tensor:
-        """[targets, out_channels]. x: floating [nodes, in_channels], or a pair for sources and targets, whose targets may be None.
-        size: (sources, targets), if x does not say."""
+        """Returns [targets, out_channels]. x: floating [nodes, in_channels], or a pair for sources and targets, whose second may be None. size:
+        numbers of sources and targets, if x does not give them."""
         there, here, edges = inputs(x, edge_index, size)
         if self.project:
             there = self.lin(there).relu()
@@ -91,9 +91,9 @@ class SAGEConv(torch.nn.Module):
 
 
 class GINConv(torch.nn.Module):
-    """nn((1 + eps) * node + sum of the neighbors).
+    """Computes nn((1 + eps) * node + sum of the neighbors).
 
-    nn: module of rows [nodes, width].
+    nn: module that maps rows [nodes, width].
     """
 
     def __init__(self, nn: torch.nn.Module, eps: float = 0.0, train_eps: bool = False):
@@ -112,7 +112,7 @@ class GINConv(torch.nn.Module):
         self.eps.data.fill_(self.initial_eps)
 
     def forward(self, x: Any, edge_index: torch.Tensor | Edges, size: Sequence[int] | None = None) -> torch.Tensor:
-        """What `nn` makes of [targets, width]. x, size: as for SAGEConv."""
+        """Returns the result of `nn` for rows [targets, width]. x, size: as for SAGEConv."""
         there, here, edges = inputs(x, edge_index, size)
         out = sum_edges(there, edges)
         if here is not None:
@@ -121,12 +121,13 @@ class GINConv(torch.nn.Module):
 
 
 class GCNConv(torch.nn.Module):
-    """Sum of the neighbors' lin(x), weighed by the edge's weight over the root of both ends' degrees; degrees are sums of weights over in-edges.
+    """Sums the neighbors' lin(x), each multiplied by its edge's weight over the square root of the product of both ends' degrees. A degree is the sum
+    of the weights of a node's in-edges.
 
-    improved: a node's own weight is 2 in place of 1, whether there are edge weights or not.
-    add_self_loops: each node is a neighbor of its own, once; a self-loop that is there gives its weight. None: if `normalize`.
-    normalize: weighs as above. Otherwise by the edge's weight alone.
-    With `Edges` whose targets are fewer than the sources, the others' degree is that of nodes without in-edges.
+    improved: the weight of a node's own row is 2 in place of 1, with edge weights or without.
+    add_self_loops: each node is a neighbor of itself, once; a self-loop of the list gives its weight. None: the value of `normalize`.
+    normalize: False: neighbors are multiplied by the edge's weight alone.
+    With `Edges` that have fewer targets than sources, the other sources have the degree of nodes without in-edges.
     """
 
     def __init__(self, in_channels: int, out_channels: int, improved: bool = False, add_self_loops: bool | None = None, normalize: bool = True,
@@ -148,15 +149,15 @@ class GCNConv(torch.nn.Module):
             torch.nn.init.zeros_(self.bias)
 
     def _norms(self, edges: Edges, weights: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Weights of the edges, and of the targets' own rows. No self-loop is taken out of the list, whose length the host would have to
-        wait for: it gets the weight 0."""
+        """Returns the normalised weights of the edges and of the targets' own rows. Self-loops stay in the list with weight 0, because the host would
+        have to wait for the length of a list without them."""
         rows, targets = edges.rows.long(), edges.targets
         own = None
         if weights is None:
             weights = torch.ones(rows.numel(), device=rows.device)
         if self.add_self_loops:
             loops = edges.rows == edges.columns
-            # Row `targets` takes what is no self-loop.
+            # The additional row `targets` receives the weights of edges that are no self-loops.
             own = weights.new_full((targets + 1,), 2.0 if self.improved else 1.0)
             own = own.scatter(0, torch.where(loops, rows, targets), weights)[:targets]
             weights = torch.where(loops, 0.0, weights)
@@ -170,7 +171,7 @@ class GCNConv(torch.nn.Module):
         return weights, None if own is None else own * roots[:targets].square()
 
     def forward(self, x: torch.Tensor, edge_index: torch.Tensor | Edges, edge_weight: torch.Tensor | None = None) -> torch.Tensor:
-        """[targets, out_channels]. x: floating [nodes, in_channels]. edge_weight: floating [edges], in the order of `edge_index`."""
+        """Returns [targets, out_channels]. x: floating [nodes, in_channels]. edge_weight: floating [edges], in the order of `edge_index`."""
         if not isinstance(x, torch.Tensor):
             raise ValueError(f"x: expected one tensor, found {type(x).__name__}: a node's degree counts as a source and as a target; take SAGEConv for graphs "
                              "with two kinds of nodes")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Edges in the order in which kernels reduce over them: by target. Needs torch."""
+"""Sorts edges by target, the order in which kernels reduce over them. Needs torch."""
 from __future__ import annotations
 
 from typing import Any, Sequence
@@ -9,11 +9,11 @@ import torch
 
 
 class _BySource:
-    """A list of edges by source, made when it is first needed, for the layers that use the first edges of the list."""
+    """A list of edges sorted by source, made when it is first needed, for all layers that use the first edges of the list."""
 
     def __init__(self, columns: torch.Tensor, rows: torch.Tensor):
         self._columns, self._rows = columns, rows
-        self._edges = self._sources = 0  # the most that a layer needs
+        self._edges = self._sources = 0  # the largest numbers that a layer needs
         self._made: tuple[int, int] | None = None
         self._lists: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
 
@@ -32,13 +32,13 @@ class _BySource:
 class Edges:
     """Edges sorted by target, over which a layer aggregates.
 
-    columns: integer [edges], the row of `x` that each edge comes from.
-    rows: integer [edges], the row of the result that each edge goes to; ascending.
-    offsets: int32 [targets + 1], the first edge of each target; all edges of target i are offsets[i] to offsets[i + 1].
-    sources, targets: numbers of rows of `x` and of the result. Target i and source i are the same node, as far as there are both.
-    order: int64 [edges], which edge of the list that it was sorted from each is; None if that list was in this order.
+    columns: integer [edges], the row of `x` from which each edge comes.
+    rows: integer [edges], the row of the result to which each edge goes; ascending.
+    offsets: int32 [targets + 1], the first edge of each target; the edges of target i are offsets[i] to offsets[i + 1], the end excluded.
+    sources, targets: numbers of rows of `x` and of the result. Target i and source i are the same node, if both exist.
+    order: int64 [edges], the position of each edge in the list that was sorted; None if the list was already in this order.
 
-    The device's indices are not checked, for the host would wait for that: an index out of range is the caller's mistake.
+    Indices on the device are not checked, because the host would have to wait for that: an index out of range is a bug of the caller.
     """
 
     def __init__(self, columns: torch.Tensor, rows: torch.Tensor, offsets: torch.Tensor, sources: int, targets: int, order: torch.Tensor | None = None,
@@ -55,16 +55,16 @@ class Edges:
         return cls(edge_index[0].index_select(0, order), rows, _offsets(rows, targets), sources, targets, order)
 
     def of_edges(self, values: torch.Tensor) -> torch.Tensor:
-        """Values [edges, ...] of the list that was sorted, in this order."""
+        """Returns values [edges, ...] of the list that was sorted, in the order of these edges."""
         return values if self.order is None else values.index_select(0, self.order)
 
     def need_by_source(self) -> None:
-        """Says that `by_source` will be asked for: edges of several layers are then sorted together, once."""
+        """Announces that `by_source` will be called, so that the edges of several layers are sorted together, once."""
         self._by_source.need(self.columns.numel(), self.sources)
 
     def by_source(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """The edges in ascending order of source, and of target for each: their targets (int32), the first edge of each source (int32, one more than
-        sources), and which edge of this list each is (int64). There may be further edges, to targets from `targets` on, and further sources."""
+        """Returns the edges sorted by source, and by target for each source: their targets (int32), the first edge of each source (int32 [sources +
+        1]), and each edge's position in this list (int64). Edges to targets from `targets` on, and further sources, may follow."""
         self.need_by_source()
         return self._by_source.lists()
 
@@ -73,13 +73,13 @@ class Edges:
 
 
 def layer_edges(batch: Any, layers: int | None = None) -> list[Edges]:
-    """The edges of each layer of a model, for a batch of hone.gnn.pyg.NeighborLoader, whose edges are in order already.
+    """Returns the edges of each layer of a model, for a batch of hone.gnn.pyg.NeighborLoader, whose edges are already sorted.
 
-    Layer i of as many as the batch has hops works on what later layers still need: it gives the nodes of all hops but the last i + 1. So its
-    result has fewer rows than its input, the last one's as many as there are seeds and, in a GraphStep, padded rows behind them: cut them off by
-    `[: batch.batch_size]`. A layer takes as many rows of `x` as it needs.
+    With as many layers as hops, layer i computes what later layers still need: the nodes of all hops except the last i + 1. Its result therefore has
+    fewer rows than its input. The last layer's result has a row for each seed, followed in a GraphStep by padded rows, which `[: batch.batch_size]`
+    cuts off. A layer takes as many rows of `x` as it needs.
 
-    layers: number of layers, where they are fewer than hops; the outermost hops are left out.
+    layers: number of layers, if they are fewer than hops; the outermost hops are then left out.
 
     ValueError: the batch does not say how many nodes and edges each hop has (subgraph_type="induced"), or has fewer hops than `layers`.
     """
@@ -115,9 +115,9 @@ def _check(edge_index: Any) -> None:
 
 
 def inputs(x: Any, edge_index: Any, size: Sequence[int] | None = None) -> tuple[torch.Tensor, torch.Tensor | None, Edges]:
-    """The rows of the sources, those of the targets (None: there are none), and the edges, for what a layer is called with.
+    """Returns the rows of the sources, the rows of the targets (None: there are none) and the edges, from the arguments of a layer.
 
-    x: float [sources, width], or a pair of it and of the targets' rows or None.
+    x: float [sources, width], or a pair of this and of the targets' rows or None.
     """
     pair = x if isinstance(x, (tuple, list)) else (x, x)
     if len(pair) != 2 or not isinstance(pair[0], torch.Tensor) or not (pair[1] is None or isinstance(pair[1], torch.Tensor)):
@@ -142,5 +142,5 @@ def inputs(x: Any, edge_index: Any, size: Sequence[int] | None = None) -> tuple[
 
 
 def head(x: torch.Tensor, rows: int) -> torch.Tensor:
-    """The first rows of x. x itself where that is all: the gradient of a slice is copied into a tensor of zeros."""
+    """Returns the first rows of x, and x itself if these are all: backward copies the gradient of a slice into a tensor of zeros."""
     return x if x.size(0) == rows else x[:rows]

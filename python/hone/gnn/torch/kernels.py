@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that reduce over the edges of each target, in Triton. Sums are float32; no kernel writes a row an edge.
+"""Triton kernels that reduce over the edges of each target. Sums are float32. No kernel writes a row for each edge.
 
-A program has ROWS targets and goes through their edges side by side, the i-th edges of all of them at once: so it has ROWS rows of `x` in
-flight, UNROLL times, and needs no more registers for a target of many edges. Lists of a sampled batch have few edges a target and about as many
-each. Nothing is added atomically, so that every run gives the same bits.
+A program has ROWS targets and visits their edges in parallel: the i-th edges of all targets at once. It thus has UNROLL times ROWS rows of `x` in
+flight, and needs no more registers for a target with many edges. In a sampled batch, targets have few edges, and about the same number each. No
+kernel adds atomically, so every run gives the same bits.
 """
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import torch
 import triton
 import triton.language as tl
 
-_TILE = 1024  # values that a program holds of each edge
-_UNROLL = 4  # edges of a target that a program reads at once; most sources of a sampled batch have one edge, and are read one by one
+_TILE = 1024  # values of each edge's rows that a program holds
+_UNROLL = 4  # edges of a target that a program reads at once. Most sources of a sampled batch have one edge, so edges by source are read one by one
 _WARPS = 4
 
 
@@ -52,7 +52,7 @@ def _sum_edges(x, own, columns, offsets, weights, out, targets, WIDTH: tl.conste
 def _sum_sources(grad, of_sources, list_offsets, order, offsets, weights, out, rows, sources, targets, WIDTH: tl.constexpr, STRIDE: tl.constexpr,
                  OWN: tl.constexpr, HEADS: tl.constexpr, MEAN: tl.constexpr, WEIGHTED: tl.constexpr, ROWS: tl.constexpr, LANES: tl.constexpr,
                  UNROLL: tl.constexpr):
-    """The gradient of x: each source adds up the gradients of the targets that it has edges to, and its own as a target."""
+    """Computes the gradient of x: each source adds up the gradients of the targets of its edges, and its own gradient as a target."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     lane = tl.program_id(1) * LANES + tl.arange(0, LANES)
     here = row < sources
@@ -64,7 +64,7 @@ def _sum_sources(grad, of_sources, list_offsets, order, offsets, weights, out, r
         for more in tl.static_range(UNROLL):
             i = first + more
             target = tl.load(of_sources + begin + i, mask=i < count, other=targets).to(tl.int64)
-            has = (i < count) & (target < targets)  # the lists may be those of a layer with more targets
+            has = (i < count) & (target < targets)  # the lists may belong to a layer with more targets
             tile = has[:, None] & (lane < WIDTH)[None, :]
             value = tl.load(grad + target[:, None] * STRIDE + lane[None, :], mask=tile, other=0.0).to(tl.float32)
             if MEAN:
@@ -84,7 +84,7 @@ def _sum_sources(grad, of_sources, list_offsets, order, offsets, weights, out, r
 @triton.jit(do_not_specialize=["rows", "steps"])
 def _mask_and_sum(grad, result, masked, sums, rows, steps, WIDTH: tl.constexpr, STRIDE: tl.constexpr, RELU: tl.constexpr, ROWS: tl.constexpr,
                   LANES: tl.constexpr):
-    """The gradient before a relu whose result is known, and its sum over the rows of each program."""
+    """Computes the gradient before a relu, given the relu's result, and its sum over the rows of each program."""
     lane = tl.program_id(1) * LANES + tl.arange(0, LANES)
     total = tl.zeros([ROWS, LANES], tl.float32)
     for step in range(0, steps):
@@ -102,7 +102,7 @@ def _mask_and_sum(grad, result, masked, sums, rows, steps, WIDTH: tl.constexpr, 
 @triton.jit(do_not_specialize=["targets"])
 def _dot_edges(grad, x, columns, offsets, out, targets, STRIDE: tl.constexpr, GRAD_STRIDE: tl.constexpr, HEADS: tl.constexpr, PER_HEAD: tl.constexpr,
                ROWS: tl.constexpr, LANES: tl.constexpr):
-    """The gradient of the weights: for each edge and head, the product of the target's gradient and the source's row."""
+    """Computes the gradient of the weights: for each edge and head, the dot product of the target's gradient and the source's row."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     head = tl.program_id(1)
     here = row < targets
@@ -139,7 +139,7 @@ def _softmax_edges(scores, own, offsets, out, alone, targets, HEADS: tl.constexp
     for i in range(0, most):
         tile = (i < count)[:, None] & (head < HEADS)[None, :]
         largest = tl.maximum(largest, tl.load(scores + (begin + i)[:, None] * HEADS + head[None, :], mask=tile, other=float("-inf")))
-    largest = tl.where(largest == float("-inf"), 0.0, largest)  # every edge is left out
+    largest = tl.where(largest == float("-inf"), 0.0, largest)  # -inf: every edge is left out
     total = tl.zeros([ROWS, LANES], tl.float32)
     if OWN:
         total += tl.exp(tl.load(own + mine, mask=both, other=float("-inf")) - largest)
@@ -181,12 +181,12 @@ def _softmax_gradient(shares, alone, grad, grad_alone, offsets, out, out_alone, 
         tl.store(out_alone + mine, tl.load(alone + mine, mask=both, other=0.0) * (tl.load(grad_alone + mine, mask=both, other=0.0) - total), mask=both)
 
 
-# On the CPU they run where Triton was told to interpret its kernels, which is for tests.
+# True: Triton interprets its kernels, so these also run on the CPU. Tests use that.
 INTERPRETED = not isinstance(_sum_edges, triton.JITFunction)
 
 
 def _tile(width: int, most: int = 256) -> tuple[int, int]:
-    """Rows and lanes of a program."""
+    """Returns the rows and the lanes (columns) of a program."""
     lanes = min(triton.next_power_of_2(max(width, 16)), most)
     return max(_TILE // lanes, 1), lanes
 
@@ -197,8 +197,8 @@ def _heads(weights: torch.Tensor | None) -> int:
 
 def sum_edges(x: torch.Tensor, columns: torch.Tensor, offsets: torch.Tensor, weights: torch.Tensor | None, mean: bool,
               own: torch.Tensor | None = None, dtype: torch.dtype | None = None) -> torch.Tensor:
-    """[targets, width], by default in the dtype of x [sources, width], whose rows are contiguous. weights: float32 [edges] or [edges, heads], or
-    None. own: a row of each target that is put behind its sum, [at least targets, own width], rows contiguous, or None."""
+    """Returns the sums [targets, width], by default in the dtype of x [sources, width], whose rows are contiguous. weights: float32 [edges] or
+    [edges, heads], or None. own: None, or a row for each target that is appended to its sum, [at least targets, own width], rows contiguous."""
     targets, width = offsets.numel() - 1, x.size(1)
     more = 0 if own is None else own.size(1)
     out = torch.empty(targets, width + more, dtype=dtype or x.dtype, device=x.device)
@@ -212,9 +212,9 @@ def sum_edges(x: torch.Tensor, columns: torch.Tensor, offsets: torch.Tensor, wei
 
 def sum_sources(grad: torch.Tensor, lists: tuple[torch.Tensor, torch.Tensor, torch.Tensor], offsets: torch.Tensor, weights: torch.Tensor | None, mean: bool,
                 rows: int, width: int, dtype: torch.dtype, own: bool = False) -> torch.Tensor:
-    """The gradient [rows, width] of x, of the gradient [targets, width] of its sums; the same bits in every run.
+    """Returns the gradient [rows, width] of x, given the gradient [targets, width] of its sums; the same bits in every run.
 
-    lists: what Edges.by_source() gives. own: the gradient is [targets, 2 * width], and its second half that of the targets' own rows.
+    lists: what Edges.by_source() returns. own: the gradient is [targets, 2 * width], and its second half belongs to the targets' own rows.
     """
     of_sources, list_offsets, order = lists
     out = torch.empty(rows, width, dtype=dtype, device=grad.device)
@@ -227,8 +227,8 @@ def sum_sources(grad: torch.Tensor, lists: tuple[torch.Tensor, torch.Tensor, tor
 
 
 def mask_and_sum(grad: torch.Tensor, result: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
-    """`grad` [rows, width], whose rows are contiguous, where `result` [rows, width] of a relu is above 0 (None: everywhere), and its sum over rows,
-    float32 [width]."""
+    """Returns the gradient before a relu: `grad` [rows, width], whose rows are contiguous, where the relu's `result` [rows, width] is above 0 (None:
+    everywhere), else 0. Also returns its sum over rows, float32 [width]."""
     count, width = grad.shape
     masked = grad if result is None else torch.empty_like(grad, memory_format=torch.contiguous_format)
     rows, lanes = _tile(width)
@@ -241,7 +241,7 @@ def mask_and_sum(grad: torch.Tensor, result: torch.Tensor | None) -> tuple[torch
 
 
 def dot_edges(grad: torch.Tensor, x: torch.Tensor, columns: torch.Tensor, offsets: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """The gradient of the weights, in their shape, float32."""
+    """Returns the gradient of the weights, float32, in the shape of `like`."""
     out = torch.empty_like(like, dtype=torch.float32)
     targets, heads = grad.size(0), _heads(like)
     per_head = x.size(1) // heads
@@ -257,8 +257,8 @@ def _by_heads(heads: int) -> tuple[int, int]:
 
 
 def softmax_edges(scores: torch.Tensor, own: torch.Tensor | None, offsets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Shares of the edges of each target, float32 [edges, heads], and of `own` [targets, heads], a further score of each target. A score of
-    -inf has no share."""
+    """Returns the softmax's shares: of the edges of each target, float32 [edges, heads], and of `own` [targets, heads], one more score for each
+    target. A score of -inf has no share."""
     targets, heads = offsets.numel() - 1, scores.size(1)
     out, alone = torch.empty_like(scores), None if own is None else torch.empty_like(own)
     rows, lanes = _by_heads(heads)
@@ -270,7 +270,7 @@ def softmax_edges(scores: torch.Tensor, own: torch.Tensor | None, offsets: torch
 
 def softmax_gradient(shares: torch.Tensor, alone: torch.Tensor | None, grad: torch.Tensor, grad_alone: torch.Tensor | None,
                      offsets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The gradients of `scores` and `own`."""
+    """Returns the gradients of `scores` and `own`."""
     targets, heads = offsets.numel() - 1, shares.size(1)
     out, out_alone = torch.empty_like(shares), None if alone is None else torch.empty_like(alone)
     rows, lanes = _by_heads(heads)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batch normalization over the rows of a batch that are nodes. Needs torch."""
+"""Implements batch normalization over those rows of a batch that are nodes. Needs torch."""
 from __future__ import annotations
 
 from typing import Any
@@ -9,14 +9,14 @@ import torch
 
 
 class BatchNorm(torch.nn.BatchNorm1d):
-    """torch.nn.BatchNorm1d, arguments and parameters included, that leaves out the padded rows of a GraphStep's batches.
+    """torch.nn.BatchNorm1d, with its arguments and parameters, that leaves out the padded rows of a GraphStep's batches.
 
-    They belong to no node, and their number changes with the envelope; torch.nn.BatchNorm1d would count them.
+    Padded rows belong to no node, and their number changes with the envelope; torch.nn.BatchNorm1d would include them in its statistics.
     """
 
     def forward(self, x: torch.Tensor, batch: Any = None) -> torch.Tensor:
-        """[rows, features]. x: floating [rows, features], whose rows are the first nodes of `batch`. batch: what the loader or a GraphStep gives; without
-        a `node_mask`, or without a batch, every row counts."""
+        """Returns [rows, features]. x: floating [rows, features], whose rows are the first nodes of `batch`. batch: a batch of the loader or of a
+        GraphStep. Without a batch, or if it has no `node_mask`, every row is included."""
         mask = getattr(batch, "node_mask", None)
         if mask is None or not (self.training or self.running_mean is None):
             return super().forward(x)

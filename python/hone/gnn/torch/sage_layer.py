@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A whole SAGEConv with its gradient, by Hone's kernels and one matrix product each way. Needs torch and Triton.
+"""Computes a whole SAGEConv with its gradient, by Hone's kernels and one matrix product in each direction. Needs torch and Triton.
 
-The sum over a target's edges and the target's own row are written side by side, so that one product with both weights gives the result, and
-one gives the weights' gradient. Bias and relu belong to the product; the relu's gradient and the bias's are one pass.
+The sum over a target's edges and the target's own row are written side by side. One product with both weights then gives the result, and one product
+gives the weights' gradient. Bias and relu are part of the product; the gradients of relu and bias are one pass.
 """
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class _Layer(torch.autograd.Function):
 
 def sage_layer(x: torch.Tensor, here: torch.Tensor | None, edges: Edges, weight: torch.Tensor, own_weight: torch.Tensor | None,
                bias: torch.Tensor | None, mean: bool, relu: bool, shared: bool) -> torch.Tensor:
-    """[targets, out], in autocast's dtype where that is on.
+    """Returns [targets, out], in autocast's dtype if autocast is on.
 
-    x: [at least sources, width] on which kernels work; shared: its first rows are the targets' own.
-    here: [targets, own width], the targets' own rows where they are not shared.
-    weight: [out, width]. own_weight: [out, own width], or None, and then neither `here` nor `shared` is there.
+    x: [at least sources, width], a tensor on which kernels can work. shared: x's first rows are the targets' own.
+    here: [targets, own width], the targets' own rows if they are not shared.
+    weight: [out, width]. own_weight: [out, own width]; None: the targets' own rows are not used, and neither `here` nor `shared` is given.
     """
     if own_weight is not None:
         weight = torch.cat([weight, own_weight], 1)
