@@ -44,7 +44,8 @@ class Cleaner {
     HONE_ASSIGN_OR_RETURN(const RedisReply time, connection_->Command({"TIME"}));
     if (time.list.size() == 2)
       now_ = std::strtod(time.list[0].text.c_str(), nullptr) + std::strtod(time.list[1].text.c_str(), nullptr) / 1e6;
-    // Keys are listed before entries: a job whose keys were seen has its entry by then, or has been answered.
+    // Keys are listed before entries, so that a job whose keys are seen has an entry when these are listed, unless it
+    // has been answered since.
     HONE_RETURN_IF_ERROR(ListKeys());
     for (const char* stream : {"jobs", "sieved"}) HONE_RETURN_IF_ERROR(ListEntries(prefix_ + stream));
     HONE_RETURN_IF_ERROR(Answers());
@@ -104,7 +105,7 @@ class Cleaner {
     }
   }
 
-  // What belongs to jobs that are neither waiting nor in progress.
+  // Handles answers and bundles of jobs that are neither waiting nor in progress.
   Status Answers() {
     std::set<std::string> answered;
     const std::string answer = prefix_ + "answer:";
@@ -120,7 +121,7 @@ class Cleaner {
         if (entries_.contains(id)) continue;
         const bool is_answer = begin == answer, is_lost = begin == prefix_ + "job:" && !answered.contains(id);
         HONE_ASSIGN_OR_RETURN(const RedisReply left, connection_->Command({"TTL", key}));
-        if (left.integer == -2) continue;  // it ended meanwhile
+        if (left.integer == -2) continue;  // the key has expired since it was listed
         int64_t bytes = 0;
         if (is_answer) {
           HONE_ASSIGN_OR_RETURN(const RedisReply length, connection_->Command({"STRLEN", key}));
@@ -147,7 +148,7 @@ class Cleaner {
         HONE_ASSIGN_OR_RETURN(const RedisReply done,
                               connection_->Command({"EVAL", std::string(kWithdraw), "0", entry.stream, "workers",
                                                     entry.entry, prefix_ + "job:" + id, prefix_ + "state:" + id}));
-        if (done.integer == 0) continue;  // a worker was faster
+        if (done.integer == 0) continue;  // a worker has claimed the job since it was listed
       }
       ++report_.meant.waiting;
     }
@@ -184,8 +185,8 @@ class Cleaner {
   const std::string prefix_;
   const CleanWish& wish_;
   double now_ = 0;                        // Unix seconds by the server's clock
-  std::vector<std::string> keys_;         // of the queue
-  std::map<std::string, Entry> entries_;  // by job
+  std::vector<std::string> keys_;         // all keys of the queue
+  std::map<std::string, Entry> entries_;  // by job ID
   CleanReport report_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a bad network. Connections to a port of this machine go through it, slowly, and are cut after a random
-// number of bytes, in the middle of a command or of a reply.
+// For tests: a FlakyProxy acts as a bad network. It forwards connections to a port of this machine, slowly, and cuts
+// each after a random number of bytes, possibly within a command or a reply.
 #pragma once
 
 #include <arpa/inet.h>
@@ -35,8 +35,8 @@ class FlakyProxy {
     if (getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0) port_ = ntohs(address.sin_port);
     thread_ = std::jthread([this](std::stop_token stop) { Run(stop); });
   }
-  int port() const { return port_; }  // 0: it could not listen
-  int cuts() const { return cuts_; }
+  int port() const { return port_; }  // to connect to; 0: the proxy could not listen
+  int cuts() const { return cuts_; }  // number of connections that were cut
 
  private:
   struct Connection {
@@ -80,7 +80,7 @@ class FlakyProxy {
     }
   }
 
-  // Passes what is there on; false: the connection is over.
+  // Forwards the bytes that have arrived. Returns false if the connection is over.
   bool Pass(Connection& connection, int from, int to) {
     char bytes[4096];
     const ssize_t got = read(from, bytes, sizeof(bytes));
@@ -105,7 +105,7 @@ class FlakyProxy {
   int port_ = 0;
   std::atomic<int> cuts_{0};
   UniqueFd listener_;
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // declared last, because it uses the other members
 };
 
 }  // namespace hone

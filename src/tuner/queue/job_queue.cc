@@ -15,11 +15,12 @@ namespace {
 
 constexpr const char* kGroup = "workers";
 constexpr double kLongestBlock = 5;   // seconds for which one command may wait at the server
-constexpr int kMostWatched = 100;  // claimed jobs that one look for jumps of the server's clock considers
+constexpr int kMostWatched = 100;     // most claimed jobs that one look for a jump of the server's clock considers
 constexpr double kOtherStreamSeconds = 0.1;  // seconds for which a judge waits at one stream before it checks the other
 
-// Common beginning of the next two scripts: whether a job is answered, or waits in either stream. Entry ids of two
-// streams may coincide, so the job's id is compared. ARGV: job, answer, state, jobs, sieved, id.
+// The next two scripts begin with this text. known() returns whether a job is answered, or has an entry in one of the
+// two streams. Entries of two streams may have the same ID, so the job's ID is compared. ARGV: job, answer, state,
+// jobs, sieved, id.
 constexpr std::string_view kKnown = R"(
 local function known()
   if redis.call('EXISTS', ARGV[2]) == 1 then return true end
@@ -35,7 +36,7 @@ end
 
 constexpr std::string_view kKnows = "if known() then return 1 end return 0";
 
-// The further arguments in ARGV are bundle and seconds.
+// Submits a job. ARGV: as for known(), then bundle, seconds.
 constexpr std::string_view kSubmit = R"(
 if known() then return 0 end
 redis.call('SET', ARGV[1], ARGV[7], 'EX', ARGV[8])
@@ -45,8 +46,8 @@ redis.call('HSET', ARGV[3], 'state', 'waiting', 'deaths', '0', 'entry', entry)
 redis.call('EXPIRE', ARGV[3], ARGV[8])
 return 1)";
 
-// Takes the answer and deletes the bundle. The answer stays, for another who submitted the same id. ARGV: answer, job,
-// state.
+// Returns the answer, and deletes the bundle if there is an answer. The answer stays for others who submitted the same
+// ID. ARGV: answer, job, state.
 constexpr std::string_view kCollect = R"(
 local answer = redis.call('GET', ARGV[1])
 if answer then redis.call('UNLINK', ARGV[2], ARGV[3]) end
@@ -59,7 +60,7 @@ if #p == 0 or p[1][2] ~= ARGV[3] then return 0 end
 redis.call('XCLAIM', ARGV[1], ARGV[4], ARGV[3], 0, ARGV[2], 'JUSTID')
 return 1)";
 
-// ARGV: jobs, state, answer, said, counts, entry, group, text, seconds.
+// Answers a job, unless it is answered already. ARGV: jobs, state, answer, said, counts, entry, group, text, seconds.
 constexpr std::string_view kFinish = R"(
 redis.call('XACK', ARGV[1], ARGV[7], ARGV[6])
 redis.call('XDEL', ARGV[1], ARGV[6])
@@ -72,7 +73,7 @@ if redis.call('SET', ARGV[3], ARGV[8], 'NX', 'EX', ARGV[9]) then
 end
 return 0)";
 
-// ARGV: jobs, state, counts, entry, group, worker, id.
+// Moves a job that the worker holds to the end of its stream. ARGV: jobs, state, counts, entry, group, worker, id.
 constexpr std::string_view kPutBack = R"(
 local p = redis.call('XPENDING', ARGV[1], ARGV[5], ARGV[4], ARGV[4], 1)
 if #p == 0 or p[1][2] ~= ARGV[6] then return 0 end
@@ -83,7 +84,8 @@ redis.call('HSET', ARGV[2], 'state', 'waiting', 'entry', entry)
 redis.call('HINCRBY', ARGV[3], 'put_back', 1)
 return 1)";
 
-// ARGV: jobs, sieved, state, counts, entry, group, worker, id, simulated.
+// Moves a job that the sieve holds to the sieved jobs. ARGV: jobs, sieved, state, counts, entry, group, worker, id,
+// simulated.
 constexpr std::string_view kPassOn = R"(
 local p = redis.call('XPENDING', ARGV[1], ARGV[6], ARGV[5], ARGV[5], 1)
 if #p == 0 or p[1][2] ~= ARGV[7] then return 0 end
@@ -94,15 +96,16 @@ redis.call('HSET', ARGV[3], 'state', 'waiting', 'deaths', '0', 'entry', entry, '
 redis.call('HINCRBY', ARGV[4], 'sieved', 1)
 return 1)";
 
-// Claims a job from a worker whose lease began in the server's future. ARGV: jobs, entry, worker, group, owner.
+// Claims a job from `owner`, whose lease seems to begin in the future of the server's clock. ARGV: jobs, entry, worker,
+// group, owner.
 constexpr std::string_view kSeize = R"(
 local p = redis.call('XPENDING', ARGV[1], ARGV[4], ARGV[2], ARGV[2], 1)
 if #p == 0 or p[1][2] ~= ARGV[5] or p[1][3] ~= 0 then return {} end
 return redis.call('XCLAIM', ARGV[1], ARGV[4], ARGV[3], 0, ARGV[2]))";
 
-// Common beginning of the three scripts below, which hand jobs to a worker. Each is one round trip, and one write where
-// the server syncs every write. A reply is {stream, entry, id, bundle, simulated}, or empty. ARGV: group, worker, most
-// deaths, seconds, prefix.
+// The three scripts below, which hand a job to a worker, begin with this text. Each is one round trip, and one write to
+// disk if the server syncs every write. The reply is {stream, entry, id, bundle, simulated}, or empty. ARGV: group,
+// worker, most deaths, seconds, prefix.
 constexpr std::string_view kHandOut = R"(
 local group, worker, most, seconds, prefix = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local function key(what, id) return prefix .. what .. ':' .. id end
@@ -146,7 +149,8 @@ local function take_over(stream, entry)
 end
 )";
 
-// Further ARGV: lease in milliseconds, streams in the order in which they are looked at.
+// Hands out a job whose lease has run out, or else one that nobody has claimed. Further ARGV: lease in milliseconds,
+// and the streams in the order in which they are tried.
 constexpr std::string_view kTakeNow = R"(
 for i = 7, #ARGV do
   local found = redis.call('XAUTOCLAIM', ARGV[i], group, worker, ARGV[6], '0', 'COUNT', '1')
@@ -164,18 +168,20 @@ for i = 7, #ARGV do
 end
 return {})";
 
-// These two take an entry that this worker has just been given. Further ARGV: stream, entry, id.
+// These two hand out the job of an entry that the server has just assigned to this worker. Further ARGV: stream, entry,
+// id.
 constexpr std::string_view kTakeThis = "return hand(ARGV[6], {ARGV[7]}, ARGV[8]) or {}";
 constexpr std::string_view kTakeOverThis = "return take_over(ARGV[6], {ARGV[7], {'id', ARGV[8]}}) or {}";
 
-// ARGV: device, name, facts.
+// Registers the queue's device, or returns the name of another one that is registered. ARGV: device, name, facts.
 constexpr std::string_view kRegister = R"(
 local known = redis.call('HGET', ARGV[1], 'name')
 if known and known ~= ARGV[2] then return known end
 redis.call('HSET', ARGV[1], 'name', ARGV[2], 'facts', ARGV[3])
 return '')";
 
-// ARGV: workers, worker, report. Uses the server's time, so that clocks of machines need not agree.
+// Stores a worker's report with the server's time, so that machines' clocks need not agree. ARGV: workers, worker,
+// report.
 constexpr std::string_view kSay = R"(
 redis.call('HSET', ARGV[1], ARGV[2], redis.call('TIME')[1] .. ' ' .. ARGV[3])
 return 1)";
@@ -243,8 +249,9 @@ Result<RedisReply> JobQueue::Run(std::string_view script, const std::vector<std:
 }
 
 Status JobQueue::Submit(const std::string& id, const std::string& bundle) {
-  return Run(fmt::format("{}{}", kKnown, kSubmit), {Key("job", id), Key("answer", id), Key("state", id), Stream(false),
-                                                    Stream(true), id, bundle, std::to_string(kAnswerSeconds)})
+  return Run(fmt::format("{}{}", kKnown, kSubmit),
+             {Key("job", id), Key("answer", id), Key("state", id), Stream(/*sieved=*/false), Stream(/*sieved=*/true),
+              id, bundle, std::to_string(kAnswerSeconds)})
       .status();
 }
 
@@ -253,8 +260,8 @@ Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id
   // Pushes the element back: others may wait for the same answer, and a lost reply must not remove it.
   const Result<RedisReply> said =
       connection_->Command({"BRPOPLPUSH", Key("said", id), Key("said", id), fmt::format("{:.2f}", block)}, block + 10);
-  // A server whose memory is full refuses this command, which writes, but still gives answers away: a submitter that
-  // has its answer makes room.
+  // A server whose memory is full refuses this command, because it writes. Go on, because the server still gives
+  // answers, and each submitter that gets its answer makes room.
   if (!said.ok() && !IsMemoryFull(said.status().message())) return said.status();
   if (said.ok() && said->kind != RedisReply::Kind::kText) return std::optional<std::string>();
   HONE_ASSIGN_OR_RETURN(const RedisReply answer, Run(kCollect, {Key("answer", id), Key("job", id), Key("state", id)}));
@@ -264,9 +271,9 @@ Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id
 }
 
 Result<bool> JobQueue::Knows(const std::string& id) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply known,
-                        Run(fmt::format("{}{}", kKnown, kKnows),
-                            {Key("job", id), Key("answer", id), Key("state", id), Stream(false), Stream(true), id}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply known, Run(fmt::format("{}{}", kKnown, kKnows),
+                                                    {Key("job", id), Key("answer", id), Key("state", id),
+                                                     Stream(/*sieved=*/false), Stream(/*sieved=*/true), id}));
   return known.integer == 1;
 }
 
@@ -280,7 +287,7 @@ Result<std::optional<ClaimedJob>> JobQueue::HandOut(std::string_view script, con
   return std::optional<ClaimedJob>(ClaimedJob{.id = reply.list[2].text,
                                               .entry = reply.list[1].text,
                                               .bundle = reply.list[3].text,
-                                              .sieved = reply.list[0].text == Stream(true),
+                                              .sieved = reply.list[0].text == Stream(/*sieved=*/true),
                                               .simulated = reply.list[4].text});
 }
 
@@ -335,13 +342,14 @@ Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, 
     HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> there, HandOut(kTakeNow, worker, now));
     const double left = until - SteadySeconds();
     if (there || left <= 0) return there;
-    // One command waits at one stream: a judge looks at the other one now and then. Of many that wait, a job wakes one.
+    // A command can wait at one stream only, so a judge checks the other one at intervals. A new job wakes one of the
+    // clients that wait.
     const double block = std::max(as_sieve ? left : std::min(left, kOtherStreamSeconds), 0.01);
-    HONE_ASSIGN_OR_RETURN(
-        const RedisReply streams,
-        connection_->Command({"XREADGROUP", "GROUP", kGroup, worker, "COUNT", "1", "BLOCK",
-                              std::to_string(static_cast<int64_t>(block * 1000)), "STREAMS", Stream(false), ">"},
-                             block + 10));
+    HONE_ASSIGN_OR_RETURN(const RedisReply streams,
+                          connection_->Command({"XREADGROUP", "GROUP", kGroup, worker, "COUNT", "1", "BLOCK",
+                                                std::to_string(static_cast<int64_t>(block * 1000)), "STREAMS",
+                                                Stream(/*sieved=*/false), ">"},
+                                               block + 10));
     // The reply is a list of streams, each with its name and entries; an entry is its id and a list of names and
     // values.
     if (streams.list.empty() || streams.list[0].list.size() != 2 || streams.list[0].list[1].list.empty()) continue;
@@ -349,7 +357,7 @@ Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, 
     if (entry.list.size() != 2) continue;
     HONE_ASSIGN_OR_RETURN(
         std::optional<ClaimedJob> came,
-        HandOut(kTakeThis, worker, {Stream(false), entry.list[0].text, Field(entry.list[1], "id")}));
+        HandOut(kTakeThis, worker, {Stream(/*sieved=*/false), entry.list[0].text, Field(entry.list[1], "id")}));
     if (came) return came;
   }
 }
@@ -387,8 +395,8 @@ Result<std::string> JobQueue::Facts() {
 }
 
 Status JobQueue::PassOn(const std::string& worker, const ClaimedJob& job, const std::string& simulated) {
-  return Run(kPassOn, {Stream(false), Stream(true), Key("state", job.id), Key("counts"), job.entry, kGroup, worker,
-                       job.id, simulated})
+  return Run(kPassOn, {Stream(/*sieved=*/false), Stream(/*sieved=*/true), Key("state", job.id), Key("counts"),
+                       job.entry, kGroup, worker, job.id, simulated})
       .status();
 }
 
@@ -402,14 +410,14 @@ Result<std::pair<int64_t, int64_t>> JobQueue::WaitingAndClaimed(bool sieved) {
 }
 
 Result<int64_t> JobQueue::WaitingSieved() {
-  HONE_ASSIGN_OR_RETURN(const auto counted, WaitingAndClaimed(true));
+  HONE_ASSIGN_OR_RETURN(const auto counted, WaitingAndClaimed(/*sieved=*/true));
   return counted.first;
 }
 
 Result<QueueCounts> JobQueue::Counts() {
   QueueCounts counts;
-  HONE_ASSIGN_OR_RETURN(const auto submitted, WaitingAndClaimed(false));
-  HONE_ASSIGN_OR_RETURN(const auto sieved, WaitingAndClaimed(true));
+  HONE_ASSIGN_OR_RETURN(const auto submitted, WaitingAndClaimed(/*sieved=*/false));
+  HONE_ASSIGN_OR_RETURN(const auto sieved, WaitingAndClaimed(/*sieved=*/true));
   HONE_ASSIGN_OR_RETURN(const RedisReply dead, connection_->Command({"XLEN", Key("dead")}));
   HONE_ASSIGN_OR_RETURN(const RedisReply since, connection_->Command({"HGETALL", Key("counts")}));
   counts.waiting = submitted.first + sieved.first;

@@ -73,7 +73,7 @@ class Queue : public testing::Test {
   std::unique_ptr<JobQueue> Open(const std::string& queue = "q", double lease = kShortLease) {
     return JobQueue::Open(ParseRedisAddress(server_.address(queue)).value(), lease).value();
   }
-  // Claims the next job for a worker, waiting up to the length of a lease.
+  // Claims the next job for a worker. Waits for up to the length of a lease.
   ClaimedJob ClaimOne(JobQueue& queue, const std::string& worker) {
     for (int i = 0; i < 100; ++i) {
       const std::optional<ClaimedJob> job = queue.Claim(worker, 0.1).value();
@@ -163,7 +163,7 @@ TEST_F(Queue, OnlyDeathsWhileAJobIsJudgedCountAgainstIt) {
   const auto queue = Open();
   (void)queue->Claim("w", 0.01);  // makes the groups
   ASSERT_TRUE(queue->Submit("poison", "x").ok());
-  // A worker was given the entry, and died before it took the job.
+  // A worker was assigned the entry, and died before its second script took the job.
   const auto by_hand = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
   ASSERT_TRUE(by_hand
                   ->Command({"XREADGROUP", "GROUP", "workers", "preempted", "COUNT", "1", "STREAMS", "hone:{q}:jobs", ">"})
@@ -171,7 +171,7 @@ TEST_F(Queue, OnlyDeathsWhileAJobIsJudgedCountAgainstIt) {
   for (int i = 0; i < kMostDeaths; ++i) {
     const std::string worker = "w" + std::to_string(i);
     const ClaimedJob job = ClaimOne(*queue, worker);
-    ASSERT_EQ(job.id, "poison");  // and died
+    ASSERT_EQ(job.id, "poison");  // the worker dies: it neither answers nor renews its lease
   }
   std::this_thread::sleep_for(std::chrono::duration<double>(kShortLease * 1.5));
   EXPECT_FALSE(queue->Claim("last", 0.05).value().has_value());
@@ -227,7 +227,7 @@ TEST(QueueServer, FullOfJobsTakesNoMoreGivesAnswersAwayAndGoesOnWhenThereIsRoom)
   const Status refused = queue->Submit("d", "x");
   EXPECT_EQ(refused.code(), StatusCode::kUnavailable) << refused.message();
   EXPECT_THAT(refused.message(), HasSubstr("memory is full"));
-  // What is under way is finished, and answers reach those who wait for them.
+  // Jobs in progress can be finished, and answers reach the submitters that wait for them.
   EXPECT_TRUE(queue->Renew("w", jobs[0]).value());
   ASSERT_TRUE(queue->Finish(jobs[0], "answer").ok());
   EXPECT_EQ(queue->WaitForAnswer(jobs[0].id, 0.1).value(), "answer");
@@ -252,7 +252,7 @@ TEST(QueueServer, FullOfJobsTakesNoMoreGivesAnswersAwayAndGoesOnWhenThereIsRoom)
   submitter.join();
 }
 
-// The server's clock jumps: what a claimed job's time is then is what XCLAIM sets here.
+// Jumps of the server's clock are imitated by XCLAIM, which sets a claimed job's time.
 TEST_F(Queue, AJumpOfTheServersClockLosesNothing) {
   const auto queue = Open("q", 1.5);  // long enough for a renewal on a busy machine
   const auto by_hand = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
@@ -261,7 +261,7 @@ TEST_F(Queue, AJumpOfTheServersClockLosesNothing) {
     const int64_t at = static_cast<int64_t>((std::stod(now.list[0].text) + seconds_from_now) * 1000);
     ASSERT_TRUE(by_hand->Command({"XCLAIM", "hone:{q}:jobs", "workers", worker, "0", job.entry, "TIME", std::to_string(at), "JUSTID"}).ok());
   };
-  // Forwards by an hour: the lease is over at once. Both judge, and the first answer stays.
+  // The clock jumps forwards by an hour: the lease is over at once. Both workers judge, and the first answer stays.
   ASSERT_TRUE(queue->Submit("a", "x").ok());
   const ClaimedJob first = ClaimOne(*queue, "w1");
   set(first, "w1", -3600);
@@ -272,7 +272,8 @@ TEST_F(Queue, AJumpOfTheServersClockLosesNothing) {
   EXPECT_EQ(queue->WaitForAnswer("a", 1).value(), "second");
   EXPECT_EQ(queue->Counts().value().answered, 1);
 
-  // Backwards by an hour: the lease of a dead worker would last an hour more. A renewal mends a living one's.
+  // The clock jumps backwards by an hour: a dead worker's lease would last an hour longer. A living worker's renewal
+  // corrects the time of its lease.
   for (const char* id : {"b", "c"}) ASSERT_TRUE(queue->Submit(id, "x").ok());
   const ClaimedJob of_dead = ClaimOne(*queue, "dead"), of_living = ClaimOne(*queue, "living");
   for (const auto& [job, worker] : {std::pair{of_dead, "dead"}, std::pair{of_living, "living"}}) {
@@ -333,7 +334,7 @@ TEST_F(Queue, AnswersAreReusedWhereThatIsAskedForAndByTheSameUserAlone) {
   EXPECT_EQ(bob->Evaluate(task_, request).value().candidate, "8") << "never another submitter's";
 }
 
-// Judges without delay; marks in a candidate decide what happens to it.
+// A ScriptedJudge is an evaluator that answers at once. Marks in a candidate's text decide what happens to it.
 class ScriptedJudge : public Evaluator {
  public:
   const DeviceFacts& facts() const override { return facts_; }
@@ -469,7 +470,7 @@ TEST_F(Queue, AWorkerEndsWhenNothingComesAndWhenItsMachineFails) {
   const std::string bundle = [&] {
     EvaluationRequest request;
     request.source = "quick";
-    request.seed = 7;  // a submitter that is not our client may set it
+    request.seed = 7;  // a foreign client may set a seed, which the worker must ignore
     return EncodeBundle(task_, request);
   }();
   const auto queue = Open();
@@ -511,7 +512,7 @@ TEST_F(Queue, JudgesTakeSievedJobsFirstAndSievesTakeNone) {
   EXPECT_EQ(judged.id, first);
   EXPECT_TRUE(judged.sieved);
   EXPECT_EQ(judged.simulated, "what was simulated");
-  // A job that was put back waits in the sieved stream again, and if its judge dies another takes it.
+  // PutBack returns a sieved job to the sieved jobs. If its next judge dies, another judge claims it.
   ASSERT_TRUE(queue->PutBack("judge", judged).ok());
   judged = ClaimOne(*queue, "judge");
   EXPECT_EQ(judged.id, first);
@@ -522,10 +523,10 @@ TEST_F(Queue, JudgesTakeSievedJobsFirstAndSievesTakeNone) {
   EXPECT_FALSE(queue->Renew("judge", judged).value());
   ASSERT_TRUE(queue->Finish(again, "answer").ok());
   EXPECT_EQ(queue->WaitForAnswer(first, 1).value(), "answer");
-  EXPECT_FALSE(ClaimOne(*queue, "judge").sieved);  // nothing is sieved any more, and a judge does not wait for a sieve
+  EXPECT_FALSE(ClaimOne(*queue, "judge").sieved);  // no sieved job is left, and a judge does not wait for a sieve
 }
 
-// Acts as a simulated GPU and as a GPU: marks in the source decide the verdict.
+// A StageJudge acts as the evaluator of a simulated GPU or of a GPU. Marks in the source decide the verdict.
 class StageJudge final : public Evaluator {
  public:
   explicit StageJudge(bool modelled) {
@@ -599,7 +600,7 @@ TEST_F(Queue, ASieveAnswersWhatItRefusesAndAJudgeSimulatesNothingTwice) {
   judging.join();
   EXPECT_EQ(answers["past the end"]->verdict, Verdict::kRuleViolation);
   EXPECT_THAT(answers["past the end"]->detail, HasSubstr("before a GPU judges"));
-  EXPECT_FALSE(gpu.simulated_here.contains("past the end"));  // it took no GPU's time
+  EXPECT_FALSE(gpu.simulated_here.contains("past the end"));  // the refused job took no GPU time
   for (const char* source : {"right", "spins", "odd", "rounds"}) EXPECT_EQ(answers[source]->verdict, Verdict::kOk) << source;
   EXPECT_EQ(answers["wrong on a GPU"]->verdict, Verdict::kWrongOutput);
   EXPECT_THAT(answers["right"]->labels, testing::Not(testing::Contains("not_simulated")));
@@ -661,7 +662,7 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
              bob = JobQueue::Open(as("bob"), kShortLease).value();
   const auto worker = JobQueue::Open(as("gpu-worker"), kShortLease).value();
 
-  // Operations that each may perform.
+  // Operations that each user may perform.
   ASSERT_TRUE(worker->Register("NVIDIA H200", "{}").ok());
   EXPECT_EQ(alice->Facts().value(), "{}");
   ASSERT_TRUE(alice->Submit("alice:1", "of alice").ok());
@@ -682,7 +683,7 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
   EXPECT_EQ(alice->Workers().value().size(), 1u);
   EXPECT_EQ(alice->Counts().value().answered, 1);
 
-  // Operations that each may not perform.
+  // Operations that each user may not perform.
   const auto refused = [](const Status& status) {
     EXPECT_THAT(status.message(),
                 testing::AnyOf(HasSubstr("NOPERM"), HasSubstr("The user executing the script can't")));
@@ -705,8 +706,8 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
   }
 }
 
-// Users of `ACL SETUSER` alone are gone when a server is started again. Who was let in before waits until they are
-// back.
+// Users that were made by `ACL SETUSER` alone are gone when a server restarts. A client that was accepted before waits
+// until they are back.
 TEST_F(Queue, WhoWasLetInBeforeWaitsForAServerWithoutItsUsers) {
   const auto root = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
   TemporaryDirectory folder = MakeTemporaryDirectory().value();

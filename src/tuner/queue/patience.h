@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Limits how long to go on without a server: growing pauses, up to a total.
+// A Patience limits how long a client goes on without its server. It gives growing pauses between attempts, up to a
+// total time.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +14,14 @@
 
 namespace hone {
 
-inline constexpr double kPatienceSeconds = 600;
+inline constexpr double kPatienceSeconds = 600;  // default of the total time
 
-// Used by one thread; starts afresh with every success.
+// Used by one thread. Each success starts the total time afresh.
 class Patience {
  public:
   explicit Patience(double seconds = kPatienceSeconds) : seconds_(seconds) {}
   void Succeeded() { pause_ = 0; }
-  // Sleeps before the next attempt. Returns false when the time is over, or a stop was requested.
+  // Sleeps before the next attempt. Returns false if the total time is over, or a stop was requested.
   bool Wait(std::stop_token stop = {}) {
     const double now = SteadySeconds();
     if (pause_ == 0) {
@@ -34,8 +35,8 @@ class Patience {
 
  private:
   const double seconds_;
-  double pause_ = 0;
-  double first_ = 0;
+  double pause_ = 0;  // length of the last pause in seconds; 0: no failure since the last success
+  double first_ = 0;  // SteadySeconds of the first failure since the last success
 };
 
 }  // namespace hone

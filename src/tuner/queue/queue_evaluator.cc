@@ -23,7 +23,7 @@
 namespace hone {
 namespace {
 
-constexpr double kTellSeconds = 60;  // interval at which a waiting call says again what it waits for
+constexpr double kTellSeconds = 60;  // interval at which a waiting call repeats the reason for which it waits
 constexpr double kLookSeconds = 5;  // interval at which a waiting call checks that the job still exists
 
 class QueueEvaluator final : public Evaluator {
@@ -52,7 +52,8 @@ class QueueEvaluator final : public Evaluator {
         patience.Succeeded();
         continue;
       }
-      // The address was right when this evaluator was made; a server that was started again may not have its users yet.
+      // User and password were accepted when this evaluator was made, but a restarted server may not have its users
+      // yet.
       if (answer.status().code() != StatusCode::kUnavailable && !IsLoginRefused(answer.status().message()))
         return answer.status();
       if (progress) progress("queue", answer.status().message());
@@ -62,9 +63,10 @@ class QueueEvaluator final : public Evaluator {
   }
 
  private:
-  // The id contains user, submitter and request, so that nobody gets the answer to another user's job. It also contains a
-  // number, so that measuring again is another job. The number counts all of this evaluator's requests, which makes the
-  // id unique; with `reuse` it counts the equal ones, so that another process with that name finds its answers.
+  // Returns the ID of a new job. It depends on user, submitter and request, so that nobody gets the answer to another
+  // user's job, and on a number, so that asking again is another job. The number counts all requests of this evaluator,
+  // which makes the ID unique. With `reuse` it counts equal requests, so that a later process with the same name finds
+  // the answers.
   std::string IdOf(const std::string& bundle) {
     std::string submitter = submitter_;
     uint64_t number;
@@ -95,7 +97,8 @@ class QueueEvaluator final : public Evaluator {
     return answer;
   }
 
-  // Says what the queue is busy with. Where that cannot be found out, nothing is said: the next step fails as well.
+  // Calls tell_ with what the queue is busy with. Does nothing if that cannot be found out, because the next step fails
+  // too.
   void TellWhatIsAhead(JobQueue& queue) {
     const Result<QueueCounts> counts = queue.Counts();
     const Result<std::vector<SaidByWorker>> workers = queue.Workers();
@@ -113,7 +116,8 @@ class QueueEvaluator final : public Evaluator {
                                 counts->claimed, alive, alive == 1 ? "" : "s"));
   }
 
-  // `kind` tells reasons apart whose words hold numbers.
+  // Calls tell_ with `why`, if its `kind` is new or a minute has passed. `kind` identifies the reason, because the
+  // words of `why` may contain numbers that change.
   void Tell(const std::string& kind, const std::string& why) {
     if (!tell_) return;
     {
@@ -145,7 +149,7 @@ class QueueEvaluator final : public Evaluator {
   const RedisAddress address_;
   const DeviceFacts facts_;
   const std::function<void(const std::string&)> tell_;
-  std::string told_;  // the kind of reason that was told last
+  std::string told_;  // `kind` of the last Tell
   double told_at_ = 0;
   std::string submitter_;
   std::mutex mutex_;

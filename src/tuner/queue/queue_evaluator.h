@@ -13,17 +13,17 @@
 
 namespace hone {
 
-// `address` as for ParseRedisAddress. Evaluate waits for the answer; any number of threads may call it, each with its
-// own connection. A job that the server lost is submitted again; if the server cannot be reached for ten minutes, the
-// status is kUnavailable. The seed of a request is ignored: the worker draws it.
+// Makes the evaluator. `address` is as for ParseRedisAddress. Evaluate waits for the answer; any number of threads may
+// call it, and each uses a connection of its own. A job that the server lost is submitted again. If the server cannot
+// be reached for ten minutes, Evaluate returns kUnavailable. The seed of a request is ignored: the worker draws one.
 //
-// Each Evaluate is a job of its own, so that asking again measures again. With `reuse=NAME` in the address, the nth
-// time that this evaluator is asked something has the answer that the nth time had in an earlier evaluator of the same
-// user and name, while the server keeps it (kAnswerSeconds): a program that was killed continues without judging twice.
+// Each Evaluate is a job of its own, so that asking again measures again. With `reuse=NAME` in the address, a program
+// that was killed can continue without judging twice: the nth Evaluate of a request gets the answer of the nth Evaluate
+// of the same request by an earlier evaluator of this user and NAME, while the server keeps it (kAnswerSeconds).
 //
-// `tell` hears, from any of the calling threads, why an answer is not there after some seconds: what waits before it,
-// that no worker is there, that the server is away. It is called at most once a minute unless the reason changes. May
-// be empty.
+// `tell` is called, from any thread that waits in Evaluate, with the reason why there is no answer after some seconds:
+// how many jobs are ahead, that there is no worker, that the server cannot be reached. It is called at most once a
+// minute unless the reason changes. May be empty.
 Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& address,
                                                       std::function<void(const std::string&)> tell = {});
 

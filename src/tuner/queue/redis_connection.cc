@@ -48,7 +48,8 @@ RedisReply Copy(const redisReply& reply, int depth) {
   return copy;
 }
 
-// A starting server, one that temporarily refuses clients, or one without room is not the caller's error.
+// Returns whether a server's error passes by itself: the server is starting, refuses clients for a while, or has no
+// room.
 bool PassesByItself(std::string_view error) {
   for (const std::string_view kind : {"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MISCONF", "BUSY ",
                                       "UNBLOCKED", "NOREPLICAS"}) {
@@ -140,8 +141,8 @@ class HiredisConnection final : public RedisConnection {
     return copy;
   }
 
-  // hiredis formats and parses the protocol; the channel transfers the bytes. nullptr: the connection broke; tls_error_
-  // says how.
+  // Sends a command over tls_ and returns the reply; hiredis formats and parses the protocol. Returns nullptr if the
+  // connection broke; tls_error_ then has the error.
   redisReply* AskOverTls(std::vector<const char*>& texts, const std::vector<size_t>& lengths) {
     char* command = nullptr;
     const auto length = redisFormatCommandArgv(&command, static_cast<int>(texts.size()), texts.data(), lengths.data());

@@ -33,13 +33,15 @@ inline int FreePort() {
   return ntohs(address.sin_port);
 }
 
-// A server on this machine's loopback that writes every change to disk before it answers; ends with this object.
+// A server on this machine's loopback interface that writes every change to disk before it replies. It is killed when
+// this object is destroyed.
 class RedisServer {
  public:
   explicit RedisServer(std::vector<std::string> options = {}) : options_(std::move(options)) {
     folder_ = MakeTemporaryDirectory().value();
     port_ = FreePort();
-    // One program has several names; packages without the service omit redis-server.
+    // One program has several names, and runs as a server if it is called redis-server. Packages without the service
+    // omit that name.
     program_ = folder_ / "redis-server";
     for (const char* found : {"/usr/bin/redis-server", "/usr/bin/redis-check-rdb", "/usr/bin/valkey-check-rdb"}) {
       if (FileExists(found)) {
@@ -57,7 +59,7 @@ class RedisServer {
     return "redis://" + user + "127.0.0.1:" + std::to_string(port_) + "/" + queue;
   }
 
-  // kUnavailable: the server did not start; its log is in the message.
+  // Starts the server. Returns kUnavailable, with the server's log, if it did not start.
   Status TryStart() {
     std::vector<std::string> words{
         program_,       "--port",    std::to_string(port_), "--bind", "127.0.0.1", "--dir", folder_.path(),

@@ -26,10 +26,10 @@ namespace hone {
 namespace {
 
 constexpr double kClaimSeconds = 1;
-constexpr double kAheadSeconds = 0.2;  // pause of a sieve when enough jobs are sieved
+constexpr double kAheadSeconds = 0.2;  // pause of a sieve while enough sieved jobs wait for judges
 
-// Renews a job's lease while the judgement makes progress. Uses a separate connection, because the worker's may be
-// waiting.
+// A Lease renews a job's lease in a thread while the judgement makes progress. It uses a connection of its own, because
+// a command on the worker's connection may be waiting.
 class Lease {
  public:
   Lease(const RedisAddress& address, const ServeQueueOptions& options, const ClaimedJob& job)
@@ -92,8 +92,8 @@ class Worker {
     return idle || !first_error_.ok() || options_.judging.stop.stop_requested();
   }
 
-  // Reports regularly on this process, for `hone workers`. Nothing depends on it: if the server is away, it tries again
-  // later.
+  // Reports on this process at intervals, for `hone workers`, until a stop is requested. A report that cannot be sent
+  // is dropped.
   void Report(std::stop_token stop) {
     std::unique_ptr<JobQueue> queue;
     do {
@@ -140,7 +140,7 @@ class Worker {
         }
         continue;
       }
-      // This worker was let in before; a server that was started again may not have its users yet.
+      // User and password were accepted before, but a restarted server may not have its users yet.
       if (done.code() != StatusCode::kUnavailable && !IsLoginRefused(done.message())) return done;
       Trouble(done.message());
       queue.reset();
@@ -176,12 +176,13 @@ class Worker {
       }
       return Conclude(
           own, queue, *job,
-          sieved.ok() ? Result<Evaluation>(std::move(*sieved->evaluation)) : Result<Evaluation>(sieved.status()), false,
-          failures);
+          sieved.ok() ? Result<Evaluation>(std::move(*sieved->evaluation)) : Result<Evaluation>(sieved.status()),
+          /*unreadable=*/false, failures);
     }
     Result<Evaluation> evaluation =
         bundle.ok() ? JudgeUnderLease(own, *job, *bundle) : Result<Evaluation>(bundle.status());
-    // If this program cannot read a bundle, no worker of its version can; every other failure is this machine's.
+    // A bundle that this program cannot read is answered with the error, because no worker of this version can read it.
+    // Every other failure is this machine's.
     return Conclude(own, queue, *job, evaluation, !bundle.ok(), failures);
   }
 
@@ -196,7 +197,7 @@ class Worker {
 
   Result<Evaluation> JudgeUnderLease(const ServeQueueOptions& own, const ClaimedJob& job, SpoolBundle& bundle) {
     Lease lease(address_, own, job);
-    // Skips what a sieve has simulated.
+    // If a sieve has simulated the candidate, do not simulate it again.
     const Result<Evaluation> simulated =
         job.simulated.empty() ? Result<Evaluation>(Status::NotFound("")) : EvaluationFromJson(job.simulated);
     if (simulated.ok()) bundle.request.simulate = false;
@@ -219,7 +220,8 @@ class Worker {
     answered_.push_back(SteadySeconds());
   }
 
-  // Retries while the server is away: a judgement takes a second, a server's restart may take a few.
+  // Delivers an answer, and retries while the server cannot be reached, so that a restart of the server does not cost a
+  // judgement.
   Status Deliver(const ServeQueueOptions& own, std::unique_ptr<JobQueue>& queue, const ClaimedJob& job,
                  const std::string& answer) {
     Patience patience(own.lease_seconds);
@@ -243,7 +245,8 @@ class Worker {
     }
   }
 
-  // Tells why the server cannot be used; empty: it can again.
+  // Calls on_trouble with the reason why the server cannot be used, once for the same words. Empty: it can be used
+  // again.
   void Trouble(const std::string& why) {
     const std::lock_guard lock(mutex_);
     if (why.empty()) {
@@ -279,12 +282,12 @@ class Worker {
   const ServeQueueOptions& options_;
   std::mutex mutex_;
   int busy_ = 0;
-  double last_job_ = 0, began_ = 0;
+  double last_job_ = 0, began_ = 0;  // SteadySeconds of the last job, and of the begin
   std::deque<double> answered_;  // times of the answers in the last minute
   Served served_;
   int64_t passed_on_ = 0;
   std::string last_failure_;
-  std::set<std::string> troubles_;  // that were told since the server could be used last
+  std::set<std::string> troubles_;  // reasons that were reported since the server could last be used
   Status first_error_;
 };
 

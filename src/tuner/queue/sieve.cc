@@ -13,7 +13,7 @@ Result<Sieved> SieveBundle(Evaluator& simulated, const SpoolBundle& bundle, cons
   if (!simulated.facts().modelled)
     return Status::InvalidArgument("a sieve runs candidates on the simulated GPU: --device sim");
   const Result<Candidate> candidate = ParseCandidate(bundle.request.source, bundle.request.name, bundle.task);
-  // The evaluator refuses an unreadable plan with its own message.
+  // A candidate whose plan cannot be parsed goes on, so that the evaluator refuses it with its own message.
   const bool elsewhere = candidate.ok() && (candidate->plan.host_mode || !candidate->plan.machine_code.empty());
   if (!bundle.request.simulate || !bundle.request.check_cases || elsewhere || HasTorchModule(bundle.task))
     return Sieved{};
@@ -31,7 +31,7 @@ Result<Sieved> SieveBundle(Evaluator& simulated, const SpoolBundle& bundle, cons
     sieved.evaluation->detail =
         "on the simulated GPU, where small cases run before a GPU judges: " + sieved.evaluation->detail;
   }
-  // The simulator compiles for another machine, so a compile error says nothing about the GPU.
+  // The simulated GPU has another compiler, so its compile error does not mean that the GPU's compiler fails.
   if (sieved.evaluation->verdict == Verdict::kCompileError) {
     sieved.evaluation->verdict = Verdict::kUnsupported;
     sieved.evaluation->detail = "it does not compile there: " + sieved.evaluation->detail;

@@ -85,14 +85,14 @@ class OpensslChannel final : public TlsChannel {
   }
 
  private:
-  // Repeats `step` until it succeeds, transferring bytes as OpenSSL requests.
+  // Repeats `step`, a call of OpenSSL, until it succeeds, and transfers the bytes that it asks for.
   template <class Step>
   Status Run(const Step& step, const char* what) {
     while (true) {
       ERR_clear_error();
       const int done = step();
       const int error = done > 0 ? SSL_ERROR_NONE : SSL_get_error(ssl_.get(), done);
-      // OpenSSL's output must be sent in every case, including an alert that tells the server why we leave.
+      // OpenSSL's output is sent even after an error: it may be an alert that tells the server why the connection ends.
       const Status sent = Flush();
       if (error == SSL_ERROR_NONE) return sent;
       if (error == SSL_ERROR_WANT_WRITE) continue;

@@ -16,21 +16,21 @@ namespace hone {
 
 struct WorkerReport {
   std::string device;  // "NVIDIA H200"
-  int threads = 0;     // most jobs judged at once
-  int busy = 0;        // jobs in progress
-  bool sieve = false;  // simulates small cases before a judge with a GPU (sieve.h)
+  int threads = 0;     // largest number of jobs in progress at a time
+  int busy = 0;        // number of jobs in progress
+  bool sieve = false;  // true: this worker is a sieve (sieve.h)
   int64_t passed_on = 0;  // jobs that this sieve passed on to judges
-  int64_t judged = 0, put_back = 0, unreadable = 0;
+  int64_t judged = 0, put_back = 0, unreadable = 0;  // as in Served
   double per_minute = 0;     // answers, or jobs passed on, in the last minute
   double seconds = 0;        // since the process began to serve
-  std::string last_failure;  // of this machine; empty: none
+  std::string last_failure;  // last failure of this machine; empty: none
 };
 
-// A report is one JSON object; unknown fields of newer workers are ignored.
+// Encode and decode a report as a JSON object. Unknown fields of newer workers are ignored.
 std::string EncodeWorkerReport(const WorkerReport& report);
 Result<WorkerReport> DecodeWorkerReport(std::string_view json);
 
-// Interval of a worker's reports, and the silence after which it counts as gone.
+// Seconds between a worker's reports, and seconds without a report after which it counts as gone.
 inline constexpr double kSaySeconds = 5, kSilentSeconds = 20;
 
 // The state of a queue at one moment.
@@ -39,7 +39,7 @@ struct QueueState {
   QueueCounts counts;
   std::vector<SaidByWorker> workers;
 };
-// Formats a table for a terminal, one line each; an unreadable report is shown as such.
+// Returns a table for a terminal with one line for each worker; an unreadable report is shown as such.
 std::string QueueStateText(const QueueState& state);
 // Returns {"queue", "waiting", "waiting_sieved", "claimed", "passed_on", "answered", "put_back", "died", "dead",
 // "workers": [{"worker", "seconds_ago", "alive", …}]}
