@@ -7,7 +7,8 @@
 namespace hone {
 namespace {
 
-// Rounds that may miss: a slow kernel is found though a neighbour's burst widened an interval or two.
+// Number of rounds that a slow kernel may have without a hit, because another process's burst may widen an interval or
+// two.
 constexpr int kMisses = 2;
 
 }  // namespace

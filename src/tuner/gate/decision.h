@@ -1,24 +1,25 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides whether a change made a kernel slower, at a false-alarm rate that holds for a whole gate.
+// The rule of the gate decides whether a change made a kernel slower, at a false-alarm rate that holds for a whole
+// gate.
 //
-// A gate compares many cases (kernels times shapes), and an honest 95 % interval excludes the truth in one of twenty: a
-// gate that failed on any such interval would fail on most changes. Here, a case fails only when `hits` of at most
-// `rounds` evaluations, each with inputs, order and buffers of its own, put the *whole* interval of the speedup beyond
-// the limit.
+// A gate compares many cases (kernels times shapes), and an honest 95 % interval excludes the true value in one of
+// twenty cases: a gate that failed on any such interval would fail on most changes. So each case is evaluated up to
+// `rounds` times, each time with other inputs, order and buffers. A round is a hit if the *whole* interval of the
+// speedup lies beyond the limit. A case fails if `hits` rounds are hits.
 //
-// Where the truth lies at the limit or is better, one evaluation does so with a probability of 2.5 % at most (one side
-// of a 95 % interval) as long as quads are exchangeable; 2.0 to 2.8 % were measured on four simulated noises, and 10.7
-// % on the fifth, where one kernel's time fluctuates slowly (decision_test.cc; docs/measurement.md, "The intervals").
-// The rule reckons with 11 %, always. `hits` is the smallest number for which a binomial tail, times the number of
-// comparisons (Bonferroni: cases may depend on one another in any way), is at most the rate.
+// If the true speedup is at the limit or better, a round is a hit with a probability of at most 2.5 % (one side of a 95
+// % interval), as long as quads are exchangeable. 2.0 to 2.8 % were measured for four kinds of simulated noise, and
+// 10.7 % for the fifth, where one kernel's time fluctuates slowly (decision_test.cc; docs/measurement.md, "The
+// intervals"). The rule always assumes 11 %. `hits` is the smallest number for which the binomial tail, times the
+// number of comparisons (Bonferroni, because cases may depend on one another in any way), is at most the rate.
 //
-// The rounds are rounds and not one longer timing, because what differs from sitting to sitting (where buffers lie,
-// clocks) is in no interval of a single one. Ending early, when no number of further hits would suffice or none is
-// missing, and ending after a first round whose median lies within the limit, only ever take alarms away.
+// Several rounds are needed, and not one longer timing, because the interval of one timing does not include what
+// differs between timings (where buffers lie, clocks). A case ends early when its result is certain, or after a first
+// round whose median lies within the limit; the latter can only remove alarms.
 //
-// Pure arithmetic. Error rate and power are measured in decision_test.cc on simulated noise.
+// This file is pure arithmetic. decision_test.cc measures error rate and power on simulated noise.
 #pragma once
 
 #include <string_view>
@@ -27,36 +28,37 @@
 
 namespace hone {
 
-// The probability with which a round of a case that is not beyond the limit is taken to be a hit.
+// The assumed probability that a round is a hit although the case is not beyond the limit.
 inline constexpr double kFalseHit = 0.11;
-inline constexpr double kSmallestRate = 1e-6;
+inline constexpr double kSmallestRate = 1e-6;  // least `rate` of MakeGateRule
 
 struct GateRule {
   double slower = 0.02;  // the limit: times may grow by this share
   double rate = 0.01;    // rate of false alarms, for all comparisons together
-  int hits = 0, rounds = 0;
+  int hits = 0;          // number of hits that a case needs to fail
+  int rounds = 0;        // most rounds of a case
 };
 
 // Returns the rule for `comparisons` cases (at least 1); `slower` is from 0 to 10, `rate` from kSmallestRate to 0.5.
 GateRule MakeGateRule(double slower, double rate, int comparisons);
 
-// P(at least `hits` of `rounds`), each with probability `p`.
+// Returns the probability of at least `hits` hits in `rounds` independent rounds, each a hit with probability `p`.
 double BinomialUpperTail(int rounds, int hits, double p);
 
 enum class GateDecision {
   kMore,    // another round is needed
-  kWithin,  // not surely beyond the limit
-  kSlower,  // surely beyond the limit, at the rate
+  kWithin,  // the case passes: not shown to be beyond the limit
+  kSlower,  // the case fails: beyond the limit, at the rule's rate of false alarms
 };
 std::string_view GateDecisionName(GateDecision decision);  // "more", "within", "slower"
 
-// One case through its rounds.
+// A CaseDecision takes one case through its rounds.
 class CaseDecision {
  public:
   explicit CaseDecision(const GateRule& rule) : rule_(rule) {}
-  // The speedup (base's time over head's) of one round.
+  // Adds a round with this speedup (base's time over head's), and returns the decision so far.
   GateDecision Add(const Interval& speedup);
-  // A modelled speedup, which has no noise: decides at once.
+  // Decides by a modelled speedup, which has no noise, in one round.
   GateDecision AddModelled(double speedup);
   GateDecision decision() const { return decision_; }
   int rounds() const { return rounds_; }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gate's rule on timings whose noise is simulated: the models of synthetic_noise.h, with samples that scatter as
-// those of an H200 do (benchmarks/results/2026-11-21-h200-timer-calibration.json: intervals of equal kernels are 0.35 %
-// wide at the median, which samples with a deviation of 0.5 % give) and twice as much. Recorded series of quads are not
-// kept there, so none are resampled here.
+// These tests run the gate's rule on timings with simulated noise (synthetic_noise.h). Samples scatter as those of an
+// H200 do, and twice as much. On an H200, intervals of equal kernels are 0.35 % wide at the median
+// (benchmarks/results/2026-11-21-h200-timer-calibration.json), which samples with a deviation of 0.5 % give. That file
+// has no series of single quads that could be resampled.
 #include "tuner/gate/decision.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace hone {
 namespace {
 
-// One case's timing in one evaluation, as the judge makes it: quads until the sequential test ends.
+// Returns the speedup of one timing of a case, as the judge measures it: with quads until the sequential test ends.
 Interval TimeOnce(SyntheticNoise& noise, double log_speedup) {
   SequentialTest test({.max_quads = 50});
   std::vector<double> ratios;
@@ -35,7 +35,8 @@ bool AlarmsOnCase(const GateRule& rule, SyntheticNoise& noise, double log_speedu
   return decision.decision() == GateDecision::kSlower;
 }
 
-// How many of `gates` with `cases` cases each, of which the first `slow` have this speedup and the others 1, fail.
+// Returns how many of `gates` gates fail. Each has `cases` cases, of which the first `slow` have this speedup and the
+// others a speedup of 1.
 int FailedGates(NoiseKind kind, double deviation, int gates, int cases, int slow, double log_speedup, uint64_t seed) {
   const GateRule rule = MakeGateRule(0.02, 0.01, cases);
   int failed = 0;
@@ -87,9 +88,8 @@ TEST(CaseDecision, ModelledTimesDecideAtOnce) {
   EXPECT_EQ(CaseDecision(rule).AddModelled(0.981), GateDecision::kWithin);
 }
 
-// A gate of equal kernels almost never fails. If all kernels lie exactly at the limit, where an alarm is only just
-// false, at most the stated share of gates fails, with room for the spread of a count (of 1,000 gates: mean 10,
-// deviation 3.1).
+// A gate of equal kernels almost never fails. If all kernels lie exactly at the limit, where an alarm is barely false,
+// at most the stated share of gates fails, within the scatter of a count (of 1,000 gates: mean 10, deviation 3.1).
 TEST(GateRule, KeepsItsRateOfFalseAlarms) {
   EXPECT_LE(FailedGates(NoiseKind::kIndependent, 0.005, 1000, 60, 0, 0, 1), 0);
   for (const NoiseKind kind : kNoiseKinds) {
@@ -100,7 +100,7 @@ TEST(GateRule, KeepsItsRateOfFalseAlarms) {
   }
 }
 
-// What the rule reckons with: how often one timing at the limit lies wholly beyond it.
+// The share of timings at the limit whose whole interval lies beyond it is at most the one that the rule assumes.
 TEST(GateRule, ReckonsWithTheWorstNoiseThereIs) {
   for (const NoiseKind kind : kNoiseKinds) {
     int beyond = 0;
@@ -109,7 +109,7 @@ TEST(GateRule, ReckonsWithTheWorstNoiseThereIs) {
       SyntheticNoise noise(kind, 0.005, static_cast<uint64_t>(7 * i + 1));
       beyond += TimeOnce(noise, -std::log(1.02)).high < 1 / 1.02;
     }
-    // Two deviations of a share of 2,000 at 11 % are 1.4 points.
+    // Two standard deviations of a share of 11 % in 2,000 timings are 1.4 percentage points.
     EXPECT_LE(static_cast<double>(beyond) / kTimings, kFalseHit + 0.014) << NoiseName(kind);
   }
 }
@@ -117,7 +117,7 @@ TEST(GateRule, ReckonsWithTheWorstNoiseThereIs) {
 TEST(GateRule, FindsAKernelThatIsThreePercentSlower) {
   for (const NoiseKind kind : kNoiseKinds) {
     for (const double deviation : {0.005, 0.01}) {
-      // One kernel's four shapes of sixty are slower.
+      // Four of sixty cases are slower, such as all shapes of one kernel.
       EXPECT_GE(FailedGates(kind, deviation, 100, 60, 4, -std::log(1.03), 3), 90)
           << NoiseName(kind) << ", " << deviation;
     }

@@ -17,14 +17,14 @@ namespace {
 
 std::string LastPart(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// One kernel under judgement.
+// A Subject is one kernel under judgement.
 struct Subject {
-  GateKernel told;
+  GateKernel told;  // the kernel's entry in the report
   Task task;
-  std::string base_text, head_text;  // an empty base: nothing to time against
-  std::vector<Dims> timed;           // the task's timed cases, in its order
-  std::vector<CaseDecision> decisions;
-  // A kernel that is gone, or that has only another path, needs no verdict.
+  std::string base_text, head_text;     // the kernel's texts; empty base_text: nothing to time against
+  std::vector<Dims> timed;              // the cases that the first round timed, in its order
+  std::vector<CaseDecision> decisions;  // by case of told.cases
+  // Returns whether the kernel needs a verdict: not if it was removed, or if only its path has changed.
   bool judged() const { return told.status == GateStatus::kPassed && told.changed; }
 };
 
@@ -33,7 +33,7 @@ bool AtFault(Verdict verdict) {
          verdict != Verdict::kDeviceLost;
 }
 
-// Once more where the device went away, for which no kernel is to blame.
+// Evaluates a kernel, and once more if the device was lost, for which no kernel is to blame.
 Result<Evaluation> Judge(Evaluator& evaluator, const Task& task, const EvaluationRequest& request) {
   Result<Evaluation> evaluation = evaluator.Evaluate(task, request);
   if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) evaluation = evaluator.Evaluate(task, request);
@@ -44,7 +44,7 @@ Result<Evaluation> Judge(Evaluator& evaluator, const Task& task, const Evaluatio
   return evaluation;
 }
 
-// What the verdict means for the gate; true: it can be timed further.
+// Sets the kernel's status by the verdict. Returns true if the kernel is right, so that timing can go on.
 bool Conclude(const Evaluation& evaluation, GateKernel& told) {
   if (evaluation.verdict == Verdict::kOk) return true;
   told.status = AtFault(evaluation.verdict) ? GateStatus::kWrong : GateStatus::kNotJudged;
@@ -52,7 +52,7 @@ bool Conclude(const Evaluation& evaluation, GateKernel& told) {
   return false;
 }
 
-// The first round of one kernel. Fills its decisions from it where it was timed.
+// Judges one kernel in its first round. Fills the kernel's timed cases.
 Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& subject, GateReport& report) {
   GateKernel& told = subject.told;
   EvaluationRequest request;
@@ -90,7 +90,7 @@ Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& sub
   return Status::Ok();
 }
 
-// The first rounds of all, several at a time: what takes long is compiling, for the simulated GPU too.
+// Judges all kernels in their first rounds, several at a time, because compiling takes most of the time.
 Status FirstRounds(Evaluator& evaluator, const GateOptions& options, const std::function<void(const std::string&)>& tell,
                    std::vector<Subject>& subjects, GateReport& report) {
   std::vector<GateReport> parts(subjects.size());
@@ -134,7 +134,7 @@ Status FirstRounds(Evaluator& evaluator, const GateOptions& options, const std::
   return Status::Ok();
 }
 
-// Further rounds, of the cases that are not decided.
+// Decides a kernel's cases, with further rounds of those that one round does not decide.
 Status DecideSubject(Evaluator& evaluator, const GateRule& rule, const std::function<void(const std::string&)>& tell,
                      Subject& subject) {
   GateKernel& told = subject.told;
@@ -148,7 +148,7 @@ Status DecideSubject(Evaluator& evaluator, const GateRule& rule, const std::func
   }
   while (told.status == GateStatus::kPassed) {
     EvaluationRequest request;
-    size_t at = 0;  // among the task's timed cases
+    size_t at = 0;  // index of `c` among the task's timed cases
     for (const Case& c : subject.task.cases) {
       if (c.role != CaseRole::kTime) continue;
       for (size_t i = 0; i < told.cases.size(); ++i) {
@@ -173,7 +173,7 @@ Status DecideSubject(Evaluator& evaluator, const GateRule& rule, const std::func
       const auto timed = std::find_if(again.cases.begin(), again.cases.end(), [&](const CaseResult& c) {
         return c.role == CaseRole::kTime && c.dims == told.cases[i].dims && c.speedup;
       });
-      // A round without a time is one that missed.
+      // A round without a time counts as no hit.
       subject.decisions[i].Add(timed == again.cases.end() ? Interval{1, 1, 1} : *timed->speedup);
     }
   }
@@ -250,7 +250,8 @@ Result<GateReport> RunGate(Evaluator& evaluator, const TreePair& trees, const Ga
       subject.task = std::move(*task);
       subject.told.task = subject.task.name;
     } else {
-      // A base whose task cannot be read has nothing to say; a head that brings such a task is wrong.
+      // If the base's task cannot be read, the kernel cannot be judged. If head adds a task that cannot be read, head
+      // is wrong.
       subject.told.status = of_base ? GateStatus::kNotJudged : GateStatus::kWrong;
       subject.told.detail = fmt::format("the task cannot be read: {}", task.status().message());
     }

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-constexpr double kRenamed = 0.5;  // of the lines in common
+constexpr double kRenamed = 0.5;  // least share of lines in common of a renamed kernel
 
 std::string FolderOfPath(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -20,7 +20,7 @@ std::string FolderOfPath(const std::string& path) {
 std::string FileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 struct Found {
-  std::string folder;  // of its task, in its own tree
+  std::string folder;  // folder of the kernel's task, in the kernel's own tree
   std::string text;
 };
 using Kernels = std::map<std::string, Found>;  // by path
@@ -106,7 +106,7 @@ Result<std::vector<KernelPair>> FindChangedKernels(const TreePair& trees, const 
                     .base_folder = base_of(kernel.folder),
                     .before = {},
                     .after = std::move(kernel.text)};
-    // In a task's folder that was moved, a kernel keeps its name beside it.
+    // If head moved the task's folder, a kernel in it has the same file name in the base's folder.
     const bool inside = FolderOfPath(path) == kernel.folder && pair.base_folder != kNoTask;
     const std::string old_path =
         inside ? (pair.base_folder.empty() ? FileName(path) : pair.base_folder + "/" + FileName(path)) : path;
@@ -120,7 +120,7 @@ Result<std::vector<KernelPair>> FindChangedKernels(const TreePair& trees, const 
     before.erase(was);
     if (pair.before != pair.after || !pair.was.empty()) pairs.push_back(std::move(pair));
   }
-  // What is left has lost its name, or is new, or is gone. The most similar ones are taken first.
+  // The kernels that are left were renamed, added or removed. Pair renamed ones, the most similar first.
   std::vector<std::tuple<double, size_t, std::string>> similar;
   for (size_t i = 0; i < added.size(); ++i) {
     for (const auto& [path, kernel] : before) {

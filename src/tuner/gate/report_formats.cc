@@ -15,8 +15,8 @@
 namespace hone {
 namespace {
 
-constexpr size_t kDetailBytes = 4000;  // of a compiler's words in a comment
-constexpr size_t kDetailsTold = 10;    // kernels: GitHub takes comments of 65,536 characters
+constexpr size_t kDetailBytes = 4000;  // limit on the bytes of a compiler's messages in a comment
+constexpr size_t kDetailsTold = 10;    // kernels with details in a comment: GitHub's limit is 65,536 characters
 
 std::string Counted(size_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
@@ -32,7 +32,7 @@ std::string SpeedupCell(const GateCase& c, bool modelled) {
   return fmt::format("{:.3f}x [{:.3f}, {:.3f}]", c.speedup.median, c.speedup.low, c.speedup.high);
 }
 
-// The case with the worst speedup, for a line about the whole kernel; null where none was timed.
+// Returns the case with the worst speedup, for a line about the whole kernel; null if none was timed.
 const GateCase* WorstCase(const GateKernel& kernel) {
   const auto worst =
       std::min_element(kernel.cases.begin(), kernel.cases.end(), [](const GateCase& a, const GateCase& b) {
@@ -60,12 +60,12 @@ std::string Outcome(const GateKernel& kernel, const GateOptions& options) {
   return "";
 }
 
-// The kernel's path, with the one that it had before.
+// Returns the kernel's path and, if it was renamed, the former one.
 std::string PathText(const GateKernel& kernel) {
   return kernel.was.empty() ? kernel.path : fmt::format("{} (was {})", kernel.path, kernel.was);
 }
 
-// A model is never sure of anything.
+// Returns the words for a slower kernel: modelled times are never called sure.
 std::string SlowerText(const GateReport& report) {
   return report.modelled ? "slower by modelled times" : "surely slower";
 }
@@ -92,7 +92,7 @@ std::string RuleText(const GateReport& report) {
       Counted(static_cast<size_t>(report.comparisons), "comparison", "comparisons"), 100 * report.options.rate);
 }
 
-// A line of a table: nothing in it ends the cell, or is markup.
+// Returns text for a cell of a Markdown table, with all characters escaped that could end the cell or be markup.
 std::string Cell(std::string_view text) {
   std::string out;
   for (const char c : VisibleLine(text)) {
@@ -103,7 +103,7 @@ std::string Cell(std::string_view text) {
   return out;
 }
 
-// Text as it is, in a fence that nothing in it closes.
+// Returns the text unchanged in a code fence that is longer than any fence in it.
 std::string Fenced(std::string text) {
   text = RepairUtf8(VisibleText(text));
   if (text.size() > kDetailBytes) {

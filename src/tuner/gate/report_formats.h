@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A gate's report for each of its readers: a terminal, a program, a CI server, a pull request.
+// This file writes a gate's report for each kind of reader: a terminal, a program, a CI server, a pull request.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,18 +11,19 @@
 
 namespace hone {
 
-// One sentence: what was compared, what came out, and how sure that is.
+// Returns one sentence: what was compared, the result, and how sure it is.
 std::string GateSummary(const GateReport& report);
+// Returns text for a terminal.
 std::string GateText(const GateReport& report);
-// The fields of `hone gate --json` (docs/gate.md).
+// Returns the fields of `hone gate --json` (docs/gate.md).
 nlohmann::json GateJson(const GateReport& report);
-// JUnit XML: a test case for each kernel.
+// Returns JUnit XML with a test case for each kernel.
 std::string GateJUnit(const GateReport& report);
-// For a pull request's comment.
+// Returns Markdown for a comment on a pull request.
 std::string GateMarkdown(const GateReport& report);
 
-// A gate that came to no verdict: its options were wrong, or the environment failed. A CI server shows what lies in the
-// report, so the reason stands there too.
+// A GateError describes a gate without a verdict: its options were wrong, or the environment failed. It is written in
+// the same formats, because a CI server shows only what is in the report.
 struct GateError {
   std::string base, head;  // as the caller named them
   std::string message;

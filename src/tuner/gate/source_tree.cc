@@ -59,7 +59,7 @@ class GitTree : public SourceTree {
                                                   const std::string& commit) {
     auto tree = std::unique_ptr<GitTree>(new GitTree(git, name, commit));
     HONE_ASSIGN_OR_RETURN(const std::string listed, AskGit(git, {"ls-tree", "-r", "-z", "--full-tree", commit}));
-    // "100644 blob OBJECT\tPATH\0"; links and submodules are no files of ours.
+    // An entry is "100644 blob OBJECT\tPATH\0". Links and submodules, whose modes do not begin with 100, are left out.
     for (size_t start = 0; start < listed.size();) {
       const size_t end = std::min(listed.find('\0', start), listed.size());
       const std::string line = listed.substr(start, end - start);
@@ -89,7 +89,7 @@ class GitTree : public SourceTree {
   GitOptions git_;
   std::string name_, commit_;
   std::vector<std::string> files_;
-  std::map<std::string, std::string> objects_;  // by path
+  std::map<std::string, std::string> objects_;  // git's object names, by path
 };
 
 class FolderTree : public SourceTree {
@@ -124,7 +124,7 @@ class FolderTree : public SourceTree {
 };
 
 Result<std::string> CommitOf(const GitOptions& git, const std::string& revision) {
-  // A name that begins with '-' would be taken as an option, wherever it stands.
+  // A name that begins with '-' is refused, because git would take it as an option.
   if (revision.empty() || revision.front() == '-')
     return Status::InvalidArgument(fmt::format("'{}' is no revision", revision));
   HONE_ASSIGN_OR_RETURN(const std::string commit,
@@ -132,7 +132,7 @@ Result<std::string> CommitOf(const GitOptions& git, const std::string& revision)
   return Trimmed(commit);
 }
 
-// A revision's commit, or nothing where it is a folder.
+// Returns a revision's commit; empty if `given` is a folder.
 Result<std::string> CommitOrFolder(const GitOptions& git, const std::string& side, const std::string& given) {
   Result<std::string> commit = CommitOf(git, given);
   if (commit.ok()) return commit;
@@ -144,8 +144,8 @@ Result<std::string> CommitOrFolder(const GitOptions& git, const std::string& sid
       "; a shallow clone may lack it: fetch it, or clone with the whole history (fetch-depth: 0)"));
 }
 
-// What the working tree that stands on `commit` has changed; nothing where it stands elsewhere or there is none, as in a bare
-// repository.
+// Returns the paths that the working tree has changed, if `commit` is checked out there. Empty if another commit is
+// checked out, or if there is no working tree, as in a bare repository.
 std::vector<std::string> Uncommitted(const GitOptions& git, const std::string& commit) {
   const Result<std::string> standing = CommitOf(git, "HEAD");
   if (!standing.ok() || *standing != commit) return {};

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of one side of a gate: a git revision, read without checking it out, or a folder.
+// A SourceTree has the files of one side of a gate: of a git revision, which is read without a checkout, or of a
+// folder.
 #pragma once
 
 #include <memory>
@@ -17,31 +18,32 @@ namespace hone {
 class SourceTree {
  public:
   virtual ~SourceTree() = default;
-  // What reports call it: "main (1a2b3c4d5e6f)", or the folder.
+  // Returns the tree's name in reports: "main (1a2b3c4d5e6f)", or the folder's path.
   virtual std::string Name() const = 0;
-  // Paths of the files whose names end in .cu or .toml, from the tree's top, with '/' between folders; sorted.
+  // Returns the paths of the files that kernels and tasks consist of (.cu, .toml, reference.py), from the tree's top,
+  // with '/' between folders; sorted.
   virtual const std::vector<std::string>& Files() const = 0;
-  // kNotFound where there is none of this path.
+  // Returns a file's text; kNotFound if Files() lacks this path.
   virtual Result<std::string> Read(const std::string& path) const = 0;
 };
 
-// Which git, and what it may see.
+// GitOptions say which repository is read and how git is run.
 struct GitOptions {
-  std::string repository = ".";          // any folder of it
-  std::vector<std::string> search_path;  // folders in which git is looked for
-  std::vector<std::string> environment;  // "NAME=value"
+  std::string repository = ".";          // any folder of the repository
+  std::vector<std::string> search_path;  // folders in which the program git is looked for
+  std::vector<std::string> environment;  // of git's process, "NAME=value"
 };
 
 struct TreePair {
   std::unique_ptr<SourceTree> base, head;
-  // Tracked files of kernels and tasks that are changed in the working tree, where head is the revision that it stands on: the
-  // changes are not in head.
+  // If head is the revision that is checked out: paths of tracked files of kernels and tasks that the working tree has
+  // changed. These changes are not in head.
   std::vector<std::string> uncommitted;
 };
 
-// Opens both sides. Each is a git revision, or a folder where it is none. Where both are revisions the base is where
-// head branched off from it (their merge base) unless `exact`: what came to the base since then is no change of head's.
-// kInvalidArgument says which side is neither, and what a shallow clone lacks.
+// Opens both sides. Each is the name of a git revision, or else of a folder. If both are revisions and `exact` is
+// false, the base is replaced by the merge base, at which head branched off, so that later changes of the base do not
+// count as head's. Returns kInvalidArgument if a side is neither, or if a shallow clone lacks a commit.
 Result<TreePair> OpenTrees(const GitOptions& git, const std::string& base, const std::string& head, bool exact);
 
 // Loads the task in a folder of the tree ("tasks/relu"), parsed from memory.

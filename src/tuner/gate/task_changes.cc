@@ -15,8 +15,8 @@
 namespace hone {
 namespace {
 
-constexpr size_t kValueBytes = 60;  // of a value in a sentence
-// What a task's folder may hold beside kernels (docs/task-format.md).
+constexpr size_t kValueBytes = 60;  // limit on the bytes of a value in a sentence
+// The files of a task's folder besides kernels (docs/task-format.md).
 constexpr const char* kTaskFiles[] = {"task.toml", "oracle.cu", "reference.py", "baseline.toml"};
 
 std::string Joined(const std::string& folder, std::string_view file) {
@@ -30,7 +30,7 @@ Result<std::optional<std::string>> TextOf(const SourceTree& tree, const std::str
   return text.status();
 }
 
-// The value as one line.
+// Returns the value as one line of text.
 std::string ValueText(const TomlNode& node) {
   switch (node.kind) {
     case TomlNode::Kind::kString:
@@ -71,7 +71,8 @@ bool IsArrayOfTables(const TomlNode& node) {
 void CompareNodes(const std::string& path, const TomlNode* before, const TomlNode* after,
                   std::vector<std::string>& told);
 
-// Entries by their names, as fields; false: some have none, or two have one.
+// Fills `named` with the entries of an array of tables by their field `name`. Returns false if an entry has no name, or
+// two have the same.
 bool ByName(const TomlNode& array, std::map<std::string, const TomlNode*>& named) {
   for (const TomlNode& entry : array.items) {
     const TomlNode* name = entry.Find("name");
@@ -108,7 +109,7 @@ void CompareArrays(const std::string& path, const TomlNode& before, const TomlNo
   if (gone.empty() && added.empty()) told.push_back(fmt::format("the order of [[{}]] changes", path));
 }
 
-// Adds a sentence for each field in which the two differ; null: the side lacks it.
+// Adds a sentence to `told` for each field in which `before` and `after` differ; null: that side lacks the node.
 void CompareNodes(const std::string& path, const TomlNode* before, const TomlNode* after,
                   std::vector<std::string>& told) {
   if (before == nullptr) {
@@ -145,7 +146,7 @@ std::string NameOf(const SourceTree& tree, const std::string& folder) {
   return name != nullptr && name->kind == TomlNode::Kind::kString ? name->string : "";
 }
 
-// Returns what differs between the files of one task; empty: nothing does.
+// Returns which files of one task differ, and how; empty: none.
 Result<std::string> DescribeFiles(const SourceTree& base, const std::string& base_folder, const SourceTree& head,
                                   const std::string& head_folder) {
   std::string what;
@@ -200,8 +201,8 @@ TaskPairs PairTasks(const SourceTree& base, const SourceTree& head) {
       pairs.base_of[folder] = folder;
       continue;
     }
-    // A task that head moved is still judged by the base's: a new folder must not loosen a tolerance. Of two with one
-    // name nobody can say which it was.
+    // Kernels of a task that head moved are judged by the base's task, so that a move cannot loosen a tolerance. If two
+    // of the base's tasks have this name, it is not known which one was moved.
     const auto moved = left.find(NameOf(head, folder));
     const bool known = moved != left.end() && moved->second.size() == 1;
     pairs.base_of[folder] = known ? moved->second[0] : std::string(kNoTask);
