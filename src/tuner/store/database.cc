@@ -48,8 +48,9 @@ std::string Statement::Text(int column) const {
 
 namespace {
 
-// A file with a write-ahead log is read through files next to it, which cannot be made in a folder without write
-// permission. Without a log there is only the file, and SQLite is opened as if it did not change.
+// Returns the name by which SQLite opens a file for reading. A file with a write-ahead log is read through files next
+// to it, which cannot be made in a folder without write permission. If there is no log, SQLite is told that the file
+// does not change.
 std::string ReadOnlyName(const std::string& path) {
   std::string name = "file:";
   for (const char c : path) {

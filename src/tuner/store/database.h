@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns an SQLite connection and its statements: errors become Status with the file, what was tried and SQLite's own
-// text; for a full disk and a locked file a sentence tells the user what to do.
+// A Database owns an SQLite connection and its statements. Errors become Statuses with the file, the operation and
+// SQLite's own text; for a full disk and a locked file, a sentence tells the user what to do.
 //
-// Not thread-safe: the store above it holds a lock.
+// The classes are not thread-safe: the run store that uses them holds a lock.
 #pragma once
 
 #include <sqlite3.h>
@@ -21,7 +21,8 @@ namespace hone {
 
 class Database;
 
-// A prepared statement. Bind, then Step until it returns false. Resets when destroyed.
+// A Statement is a prepared statement. Bind its parameters, then call Step until it returns false. It borrows the
+// Database.
 class Statement {
  public:
   Statement(Statement&& other) noexcept
@@ -33,9 +34,9 @@ class Statement {
   Statement& Bind(int index, int64_t value);
   Statement& Bind(int index, double value);
 
-  // Returns true if there is a row, false if done.
+  // Advances to the next row. Returns true if there is one, false at the end.
   Result<bool> Step();
-  Status Run();  // for statements without rows
+  Status Run();  // runs a statement that returns no rows
 
   std::string Text(int column) const;  // column from 0
   int64_t Integer(int column) const { return sqlite3_column_int64(statement_, column); }
@@ -50,15 +51,17 @@ class Statement {
 
 class Database {
  public:
-  // `read_only`: the file must exist, and its folder need not be writable. `what` names the kind of file in errors.
+  // Opens a file. `lock_seconds`: how long to wait for another process's lock. `read_only`: the file must exist, and
+  // its folder need not be writable. `what` names the kind of file in errors, and is borrowed.
   static Result<std::unique_ptr<Database>> Open(const std::string& path, double lock_seconds, bool read_only = false,
                                                 const char* what = "run store");
   ~Database() { sqlite3_close_v2(handle_); }
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  Status Execute(const char* sql);  // one or more statements without parameters
+  Status Execute(const char* sql);  // runs one or more statements without parameters
   Result<Statement> Prepare(std::string_view sql);
+  // Returns the Status for SQLite's result `code`; `doing` is the operation that failed.
   Status Error(int code, std::string_view doing) const;
   const std::string& path() const { return path_; }
 
@@ -69,11 +72,12 @@ class Database {
   const char* what_;
 };
 
-// Begins an immediate transaction; rolls back unless committed.
+// A Transaction is rolled back when it is destroyed, unless it was committed. It borrows the Database.
 class Transaction {
  public:
   explicit Transaction(Database& database) : database_(database) {}
   ~Transaction();
+  // Begins a transaction that holds the write lock from the start (BEGIN IMMEDIATE).
   Status Begin();
   // Begins a read-only transaction: all reads until its end see the same state.
   Status BeginReading();

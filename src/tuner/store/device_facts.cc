@@ -21,7 +21,7 @@ DeviceFacts DeviceFactsFromJson(const nlohmann::json& json, const DeviceFacts& d
     if (found == json.end()) return;
     try {
       found->get_to(value);
-    } catch (const nlohmann::json::exception&) {  // a foreign type: the default stays
+    } catch (const nlohmann::json::exception&) {  // the field has another type: the default stays
     }
   });
   return facts;

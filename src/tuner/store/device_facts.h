@@ -11,7 +11,7 @@
 namespace hone {
 
 nlohmann::json DeviceFactsToJson(const DeviceFacts& facts);
-// Fields that are absent or of another type keep their value in `defaults`.
+// Returns the facts in `json`. Fields that are absent or of another type keep their value in `defaults`.
 DeviceFacts DeviceFactsFromJson(const nlohmann::json& json, const DeviceFacts& defaults);
 
 }  // namespace hone

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// Makes facts in which each field differs from its default and from every other number.
+// Returns facts in which each field differs from its default, and each number from all others.
 DeviceFacts Unlike() {
   DeviceFacts facts;
   int next = 3;

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 constexpr int kExportVersion = 1;
 
-// Collects every 64-digit hexadecimal string in a payload that names a source.
+// Adds every string of 64 hexadecimal digits in a payload to `hashes`: each may be the hash of a source.
 void CollectHashes(const Json& json, std::set<std::string>& hashes) {
   if (json.is_string()) {
     const std::string& text = json.get_ref<const std::string&>();
@@ -30,7 +30,8 @@ void CollectHashes(const Json& json, std::set<std::string>& hashes) {
   }
 }
 
-// JSON texts are UTF-8, but sources (a model's reply) need not be: those are written as hexadecimal bytes.
+// Returns the line for one source. A source that is not UTF-8 (a model's reply, say) is written as hexadecimal bytes,
+// because JSON is UTF-8.
 Json SourceLine(const std::string& hash, const std::string& text) {
   if (CheckUtf8(text, hash).ok()) return {{"source", hash}, {"text", text}};
   std::string hex;
@@ -80,7 +81,7 @@ Result<std::string> ExportRun(RunStore& store, const std::string& run) {
   }
   for (const std::string& hash : hashes) {
     Result<std::string> text = store.Source(SourceHash(hash));
-    // A 64-digit string need not be a source (for example an evaluation's own hash field).
+    // A string of 64 digits need not be the hash of a stored source; others are left out.
     if (text.ok())
       out += Line(SourceLine(hash, *text));
     else if (text.status().code() != StatusCode::kNotFound)
@@ -99,7 +100,8 @@ Result<std::string> ImportRun(RunStore& store, std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.empty()) continue;
     try {
-      // Omits the parser's own text, which would quote the line up to the fault, possibly a whole kernel.
+      // The message leaves out the JSON parser's text, which would quote the line up to the error, possibly a whole
+      // kernel.
       const Json json = ReadJsonText(line);
       if (json.is_discarded()) {
         if (id.empty()) return Status::InvalidArgument(fmt::format("line {}: not an exported run; `hone show RUN --export FILE.jsonl` writes one", number));

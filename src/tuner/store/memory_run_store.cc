@@ -107,7 +107,7 @@ class MemoryRunStore : public RunStore {
     std::mutex mutex;
     std::set<std::string> runs;
   };
-  // Shares the set, so that a claim may outlive the store.
+  // A claim shares the set of claimed runs, so that it may outlive the store.
   class MemoryClaim : public RunClaim {
    public:
     MemoryClaim(std::shared_ptr<ClaimSet> set, std::string run) : set_(std::move(set)), run_(std::move(run)) {}

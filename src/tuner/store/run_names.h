@@ -13,8 +13,9 @@
 
 namespace hone {
 
-// `runs` must be newest first; `location` is named in errors. kNotFound lists the newest runs, kInvalidArgument the
-// candidates of an ambiguous name.
+// Returns the run that `name` means. `runs` must be sorted, newest first; `location` is named in errors. Returns
+// kNotFound, with the newest runs, if there is no such run, and kInvalidArgument, with the candidates, if the name is
+// ambiguous.
 Result<RunInfo> MatchRun(const std::vector<RunInfo>& runs, std::string_view name, const std::string& location);
 
 }  // namespace hone

@@ -214,12 +214,12 @@ TEST(SqliteStore, RefusesAFileThatIsNotItsOwn) {
   EXPECT_EQ(OpenSqliteRunStore(foreign).status().code(), StatusCode::kInvalidArgument);
 }
 
-// Opens a store like a colleague's, or one on a read-only disk.
+// A store of another user, or on a read-only disk, can be read.
 TEST(SqliteStore, OneThatMayNotBeWrittenIsReadAndStays) {
   Opened opened = OpenSqlite();
   ASSERT_TRUE(opened.store->CreateRun(Info("r1")).ok());
   ASSERT_TRUE(opened.store->Append("r1", Draft(EventKind::kNote)).ok());
-  for (const bool beside_its_writer : {true, false}) {  // with its log, and without one
+  for (const bool beside_its_writer : {true, false}) {  // while a writer has it open, with a log, and without
     if (!beside_its_writer) opened.store.reset();
     const Result<std::unique_ptr<RunStore>> read = OpenSqliteRunStore(opened.path, {.read_only = true});
     ASSERT_TRUE(read.ok()) << read.status().message();
@@ -279,7 +279,7 @@ TEST(SqliteStore, AFullDiskLosesNothingStoredAndHalfStoresNothing) {
   EXPECT_EQ(opened.store->Append("r1", Draft(EventKind::kNote)).value(), stored);
 }
 
-// SQLite makes files next to a store even for reading; reading must work without them.
+// SQLite makes files next to a store even for reading. Reading must work where it cannot make them.
 TEST(SqliteStore, IsReadWhereNothingCanBeWrittenForWantOfSpace) {
   Opened opened = OpenSqlite();
   ASSERT_TRUE(opened.store->CreateRun(Info("r1")).ok());
@@ -304,7 +304,7 @@ TEST(SqliteStore, IsReadWhereNothingCanBeWrittenForWantOfSpace) {
 }
 
 TEST(SqliteStore, AFileSizeLimitOfTheSystemIsAStatusToo) {
-  // Imitates a full disk: RLIMIT_FSIZE in a child, SIGXFSZ ignored.
+  // In a child process, RLIMIT_FSIZE with SIGXFSZ ignored stands in for a full disk.
   Opened opened = OpenSqlite();
   ASSERT_TRUE(opened.store->CreateRun(Info("r1")).ok());
   opened.store.reset();
@@ -351,7 +351,7 @@ TEST(SqliteStore, ProcessesMayMakeItAtOnce) {
       if (children.back() != 0) continue;
       close(go[1]);
       char byte;
-      (void)!read(go[0], &byte, 1);  // waits until the other end is closed, for all children at once
+      (void)!read(go[0], &byte, 1);  // returns when the parent closes its end, in all children at once
       const Result<std::unique_ptr<RunStore>> store = OpenSqliteRunStore(directory / "runs.sqlite");
       if (!store.ok()) std::cerr << store.status().message() << "\n";
       _exit(store.ok() ? 0 : 1);

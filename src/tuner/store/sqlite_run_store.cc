@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements the run store in one SQLite file: write-ahead log, every append one transaction, flushed before it takes
-// effect (synchronous = FULL), so that neither `kill -9` nor a power failure undoes what a run has built upon.
+// Implements the run store in one SQLite file with a write-ahead log. Every append is one transaction, which is flushed
+// to disk before Append returns (synchronous = FULL), so that neither `kill -9` nor a power failure undoes an event on
+// which a run has already acted.
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kSchemaVersion = 1;
-constexpr int kApplicationId = 0x484f4e45;  // "HONE", by which `file` and this program recognize the format
+constexpr int kApplicationId = 0x484f4e45;  // "HONE": SQLite's application_id, by which this program recognizes a store
 
 constexpr char kSchema[] = R"sql(
 CREATE TABLE sources (
@@ -63,7 +64,7 @@ class FileClaim : public RunClaim {
  public:
   FileClaim(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
   ~FileClaim() override {
-    // Removes the file first, while the lock is held: no process can lock a removed file.
+    // Remove the file while its lock is held, so that no other process can have locked a file that is then removed.
     ::unlink(path_.c_str());
     ::close(fd_);
   }
@@ -133,8 +134,8 @@ class SqliteRunStore : public RunStore {
         if (got == LockOutcome::kImpossible) return Status::Io(fmt::format("lock {}: {}", path, strerror(error)));
         return Status::Unavailable(fmt::format("run {} is being continued by another process", run));
       }
-      // The previous holder may have removed the file between our open and our lock; then the lock is on a removed
-      // file.
+      // The previous holder may have removed the file between open() and the lock. The lock is then on a removed file,
+      // and does not count.
       if (IsFileAt(fd, path)) {
         return std::unique_ptr<RunClaim>(std::make_unique<FileClaim>(fd, path));
       }
@@ -223,8 +224,8 @@ class SqliteRunStore : public RunStore {
 
   // Makes the tables of a new file, or checks those of an existing one.
   Status Prepare(const SqliteStoreOptions& options) {
-    // Reads in one transaction: tables that another process has just made, before it set the application id, would look
-    // foreign.
+    // Read everything in one transaction. Otherwise, tables that another process has just made, before it sets the
+    // application id, would look like those of another program.
     Transaction look(*database_);
     HONE_RETURN_IF_ERROR(look.BeginReading());
     HONE_ASSIGN_OR_RETURN(int64_t application, Pragma("application_id"));
@@ -250,7 +251,7 @@ class SqliteRunStore : public RunStore {
     }
     Transaction transaction(*database_);
     HONE_RETURN_IF_ERROR(transaction.Begin());
-    // Another process may have made them since the first check.
+    // Another process may have made the tables since the first check.
     HONE_ASSIGN_OR_RETURN(version, Pragma("user_version"));
     if (version < 1) {
       HONE_RETURN_IF_ERROR(database_->Execute(kSchema));
@@ -268,7 +269,7 @@ class SqliteRunStore : public RunStore {
     return insert.Run();
   }
 
-  // Switching a new file to the log needs exclusive access, for which SQLite does not wait by itself.
+  // Switches a new file to a write-ahead log. That needs exclusive access, for which SQLite does not wait by itself.
   Status WriteAhead(double lock_seconds) {
     const Stopwatch watch;
     for (;;) {
@@ -294,7 +295,7 @@ class SqliteRunStore : public RunStore {
 Result<std::unique_ptr<RunStore>> OpenSqliteRunStore(const std::string& path, const SqliteStoreOptions& asked) {
   std::error_code error;
   SqliteStoreOptions options = asked;
-  const std::string folder = fs::path(path).parent_path().string();  // the folder in which the log would be made
+  const std::string folder = fs::path(path).parent_path().string();  // SQLite would make the log there
   options.read_only |= fs::exists(path, error) &&
                        (::access(path.c_str(), W_OK) != 0 || ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0);
   if (const fs::path parent = fs::path(path).parent_path(); !parent.empty() && !options.read_only) {
