@@ -60,7 +60,8 @@ Result<std::unique_ptr<Evaluator>> MakeBenchmarkEvaluator(const std::string& dev
   options.cache_directory = cache;
   options.use_cache = use_cache;
   if (const char* home = std::getenv("CUDA_HOME")) options.cuda_home = home;
-  // The worker must find the driver where this process does: some machines name its folder in LD_LIBRARY_PATH only.
+  // The worker inherits the environment, because it must find the driver too: on some machines only LD_LIBRARY_PATH
+  // names its folder.
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) options.environment.emplace_back(*entry);
   return MakeEvaluator(options);
 }

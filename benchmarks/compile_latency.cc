@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures how long a compile takes. It compiles new sources each time, per include set, with the
-// precompiled header and without. It also measures how long the header itself takes once, a cached module, and how many
-// modules an hour several cores give. It needs NVRTC, no GPU, and prints JSON.
+// Measures how long a compile takes. New sources are compiled each time, for each include set, with the precompiled
+// header and without. Also measures the time to make that header, the time to load a cached module, and how many
+// modules per hour several cores compile. Needs NVRTC but no GPU. Prints JSON.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
@@ -29,7 +29,7 @@ namespace {
 
 using nlohmann::json;
 
-// This is a candidate of ordinary size: vector loads, a block reduction by shuffles, half arithmetic.
+// A candidate of ordinary size: vector loads, a block reduction by shuffles, half-precision arithmetic.
 constexpr const char* kKernel = R"(
 template <int kVec> __global__ void __launch_bounds__(256) k(const __half* __restrict__ x, __half* __restrict__ out, int n, float eps) {
   __shared__ float partial[8];

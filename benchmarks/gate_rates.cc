@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures how often a gate fails an equal change, and how often it finds a slower one, with the noise of
+// Measures how often a gate fails a change that changes nothing, and how often it finds a slower one, with the noise of
 // a real device.
 //
-// It reads what benchmarks/gate_campaign recorded: gates of a change that changes nothing, each with an interval of the
-// speedup for every case. A resampled gate takes each round of each case from the recorded intervals of that case, with
-// replacement, and decides by the rule of `hone gate`. For power, the cases of one kernel, drawn anew each time, are
-// made slower by a share: their intervals are divided by 1 + share. That shifts real noise and is no slower kernel;
-// really slower kernels are in the recorded gates themselves. Prints JSON.
+// The program reads what benchmarks/gate_campaign recorded: gates of a change that changes nothing, with intervals of
+// each case's speedup. A resampled gate draws each round of each case from the recorded intervals of that case, with
+// replacement, and decides by the rule of `hone gate`. For power, one kernel, drawn anew each time, is made slower by a
+// share: the intervals of its cases are divided by 1 + share. This shifts real noise, but is not a kernel that is
+// really slower; such kernels are in the recorded gates themselves. Prints JSON.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -61,7 +61,7 @@ Result<std::vector<RecordedCase>> ReadCases(const std::string& path) {
   return all;
 }
 
-// Returns whether the case is called slower; `rounds` counts evaluations.
+// Returns whether the gate calls the case slower. Adds the number of evaluations to `rounds`.
 bool CalledSlower(const RecordedCase& recorded, const GateRule& rule, double slower_by, Rng& rng, int64_t& rounds) {
   CaseDecision decision(rule);
   while (decision.decision() == GateDecision::kMore) {
@@ -74,7 +74,7 @@ bool CalledSlower(const RecordedCase& recorded, const GateRule& rule, double slo
 }
 
 struct Rates {
-  int gates = 0, failed = 0, found = 0;  // found: gates with a slow kernel of which one case is called slower
+  int gates = 0, failed = 0, found = 0;  // found: gates with a slower kernel that called one of its cases slower
   int64_t rounds = 0;
 };
 

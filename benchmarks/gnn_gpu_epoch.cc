@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures seconds of an epoch of any model and of sampled inference on one GPU, with everything in device
-// memory. It writes JSON to standard output: every repetition, the median, and the conditions.
+// Measures the seconds of an epoch of any model, and of sampled inference, on one GPU with everything in device memory.
+// Writes JSON to standard output: every repetition, the median, and the conditions.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures seconds of exact inference, all nodes and all neighbors, on one GPU. It writes JSON to standard
-// output: every repetition, where the rows were, and the conditions. Synthetic graphs are made in device memory. The
-// model's weights are initial ones, which cost the same time as trained ones.
+// Measures the seconds of exact inference (all nodes, all neighbors) on one GPU. Writes JSON to standard output: every
+// repetition, where the feature rows were, and the conditions. Synthetic graphs are made in device memory. The model's
+// weights are initial ones, which cost the same time as trained ones.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   std::vector<double> seconds, wall;
   nlohmann::json layers = nlohmann::json::array();
   for (int r = 0; r < repeat; ++r) {
-    // Note when each layer was done, since the call began.
+    // Records the time from the call to the end of each layer.
     const Stopwatch watch;
     std::map<std::string, double> ends;
     options.progress = [&](const std::string& step, int64_t done, int64_t total) {

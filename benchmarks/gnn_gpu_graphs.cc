@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program writes the CUDA graphs that the engine captures as text, an engine a file, so that two versions can be
-// compared:
+// Writes the CUDA graphs that the engine captures as text, one file per engine, so that two versions can be compared:
 //
 //   gnn_gpu_graphs --output before      on one commit
 //   gnn_gpu_graphs --output after       on the other
 //   diff -r before after
 //
-// On a GPU, 'synthetic:papers100M?seed=1' --narrower 1 takes the published sizes.
+// On a GPU, use 'synthetic:papers100M?seed=1' and --narrower 1 for the published sizes.
 //
-// It prints a line for each engine: its name, how many graphs and nodes it has, and the SHA-256 of the text. The
-// emulated program's lines for its own graph are kept in src/gnn/cuda/dump/emulated_graphs.txt, which a test compares.
+// The program prints a line for each engine: its name, the numbers of its graphs and nodes, and the SHA-256 of the
+// text. The lines that the program built for the emulated GPU prints for its own graph are in
+// src/gnn/cuda/dump/emulated_graphs.txt, which a test compares.
 #include <cstdio>
 #include <string>
 #include <vector>

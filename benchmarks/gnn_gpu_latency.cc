@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures how long a request to the latency mode takes, from the host's node ids to the host's logits:
-// percentiles of many requests of each size, one after the other, of nodes drawn at random, by the caller's clock. It
-// writes JSON to standard output, with the conditions. The model's weights are initial ones, which cost the same time
-// as trained ones.
+// Measures how long a request to the latency mode takes, from the host's node ids to the host's logits, by the caller's
+// clock: percentiles of many requests of each size, one after the other, for nodes drawn at random. Writes JSON to
+// standard output, with the conditions. The model's weights are initial ones, which cost the same time as trained ones.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -96,7 +95,7 @@ int main(int argc, char** argv) {
       if (r >= 0) micros.push_back(took);
     }
     std::sort(micros.begin(), micros.end());
-    // The percentile is the smallest time that at least this share of the requests did not exceed.
+    // Returns the percentile: the smallest time that at least this share of the requests did not exceed.
     const auto percentile = [&](double share) {
       const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(micros.size())));
       return micros[std::clamp<size_t>(rank, 1, micros.size()) - 1];

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program trains epochs of several models on one GPU in turn, epoch k of each beside epoch k of the others, so
-// that disturbances of the machine affect all of them. Every second round has the reverse order. Each model's ratio to
-// the first is the geometric mean over the rounds with a 95 % interval (Student's t of its logarithm); a model named
+// Trains epochs of several models on one GPU by turns, epoch k of each after epoch k of the one before, so that
+// disturbances of the machine affect all of them. Every second round has the reverse order. The ratio of each model to
+// the first is the geometric mean over the rounds, with a 95 % interval (Student's t of its logarithm). A model that is
+// named twice is its own control. Writes JSON to standard output.
 // twice is its own control. It writes JSON to standard output.
 #include <cuda_runtime_api.h>
 
@@ -58,8 +59,8 @@ Result<ModelOptions> ModelNamed(const std::string& name, int layers, int64_t hid
   return options;
 }
 
-// Returns Student's t quantile of 0.975 with `freedom` degrees (Cornish and Fisher 1938, four terms), exact to a
-// thousandth from four degrees on.
+// Returns Student's t quantile of 0.975 with `freedom` degrees of freedom (Cornish and Fisher 1938, four terms),
+// accurate to a thousandth from four degrees on.
 double Student(double freedom) {
   const double z = 1.959964, z2 = z * z;
   const double a = z * (z2 + 1) / 4, b = z * (5 * z2 * z2 + 16 * z2 + 3) / 96,
@@ -91,7 +92,7 @@ Status Run(const std::string& name, const std::vector<std::string>& models, cuda
     HONE_ASSIGN_OR_RETURN(runners[i].model, MakeModel(shape));
     HONE_ASSIGN_OR_RETURN(runners[i].engine, cuda::MakeGpuEngine(*graph, *runners[i].model, options));
   }
-  for (int epoch = -1; epoch < epochs; ++epoch) {  // the first warms up, and is not counted
+  for (int epoch = -1; epoch < epochs; ++epoch) {  // epoch -1 warms up and is not counted
     for (size_t turn = 0; turn < runners.size(); ++turn) {
       Runner& runner = runners[epoch % 2 == 0 ? turn : runners.size() - 1 - turn];
       HONE_ASSIGN_OR_RETURN(const cuda::EpochOnDevice done,

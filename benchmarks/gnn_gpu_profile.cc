@@ -1,19 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program shows where the time of a training step on the GPU goes, and whether the host ever waits inside an
-// epoch.
+// Shows where the time of a training step on the GPU goes, and whether the host ever waits inside an epoch.
 //
-// CUPTI's activity interface records one epoch: every kernel, copy and memset of the captured step with its begin and
-// end, and every call of the runtime. The program prints the step of median length, node by node in the order of their
-// beginnings and in lanes of nodes that ran at the same time; busy time and gaps; and the calls of the host between the
-// epoch's first and last replay, of which none may wait.
+// CUPTI's activity interface records one epoch: every kernel, copy and memset of the captured step with its start and
+// end, and every call of the CUDA runtime. The program prints the step of median length, node by node in the order of
+// their starts; nodes that ran at the same time are in separate lanes. It also prints busy time and gaps, and the
+// host's calls between the epoch's first and last replay, none of which may wait.
 //
-// With --request, it does the same for requests to the latency mode instead of training steps; with --cached, for steps
-// whose features are in host memory behind a cache.
+// With --request, the program does the same for requests to the latency mode instead of training steps. With --cached,
+// it does so for steps whose features are in host memory behind a cache.
 //
-// Recording costs a microsecond or two at every node, so a recorded step is longer than one that is not (both are
-// printed), and short nodes look worse than they are. libcupti is loaded at run time.
+// Recording costs a microsecond or two at every node. A recorded step is therefore longer than an unrecorded one (both
+// are printed), and short nodes look slower than they are. libcupti is loaded at run time.
 #include <cuda_runtime_api.h>
 #include <cupti.h>
 #include <dlfcn.h>
@@ -38,7 +37,7 @@
 
 namespace {
 
-// X(member, symbol)
+// Functions of CUPTI that are loaded: X(member, symbol).
 #define HONE_ACTIVITY_ENTRY_POINTS(X)                     \
   X(Enable, cuptiActivityEnable)                          \
   X(Register, cuptiActivityRegisterCallbacks)             \
@@ -102,7 +101,7 @@ void BufferWanted(uint8_t** buffer, size_t* bytes, size_t* most_records) {
 std::string ShortName(const char* mangled) {
   std::string name = mangled == nullptr ? "?" : mangled;
   if (name.rfind("_Z", 0) != 0) return name.substr(0, 60);
-  std::string best;  // the last identifier that ends as kernels do here, or else the longest
+  std::string best;  // the last identifier with an ending of kernels' names in this project, else the longest
   for (size_t at = 0; at < name.size();) {
     if (name[at] < '0' || name[at] > '9') {
       ++at;
@@ -167,14 +166,14 @@ int Fail(const std::string& why) {
 
 double Us(uint64_t from, uint64_t to) { return static_cast<double>(static_cast<int64_t>(to - from)) * 1e-3; }
 
-// A Step is one replay.
+// One replay of the captured graph.
 struct Step {
   uint64_t begin = 0, end = 0;
   std::vector<const Node*> nodes;
 };
 
 void PrintStep(const Step& step) {
-  std::vector<uint64_t> lanes;  // end of the last node in each lane
+  std::vector<uint64_t> lanes;  // in each lane, the end of its last node
   uint64_t busy_until = step.begin;
   double busy = 0, gaps = 0, sum = 0;
   std::printf("%9s %9s %5s %8s %7s %5s  %s\n", "begin us", "took us", "lane", "blocks", "threads", "regs", "node");
@@ -196,7 +195,7 @@ void PrintStep(const Step& step) {
               Us(step.begin, step.end), busy, gaps, sum);
 }
 
-// Took says how many pieces of work were done after the call of `forget`, and how long one took.
+// How many pieces of work (steps, requests) were done after the call of `forget`, and how long one took.
 struct Took {
   double ms = 0;
   int64_t count = 0, again = 0;
@@ -212,7 +211,7 @@ hone::Result<Took> Epoch(const hone::gnn::Graph& graph, hone::gnn::Model<float>&
   return Took{epoch.seconds / static_cast<double>(epoch.steps) * 1e3, epoch.steps, epoch.larger};
 }
 
-// Answers requests of `size` arbitrary nodes; returns the median.
+// Answers requests of `size` arbitrary nodes; returns their number and the median time.
 template <typename Forget>
 hone::Result<Took> Requests(const hone::gnn::Graph& graph, hone::gnn::Model<float>& model,
                             const hone::gnn::cuda::GpuEngineOptions& options, int size, const Forget& forget) {
@@ -289,8 +288,8 @@ int main(int argc, char** argv) {
   shape.seed = 1;
   Result<std::unique_ptr<Model<float>>> model = MakeModel(shape);
   if (!model.ok()) return Fail(model.status().message());
-  // The work runs twice: unrecorded, and recorded. A graph's nodes are recorded only where recording began before it
-  // was made.
+  // The work runs twice, unrecorded and recorded. A CUDA graph's nodes are recorded only if recording began before the
+  // graph was made.
   double alone = 0;
   for (const bool recorded : {false, true}) {
     if (recorded) {
@@ -323,7 +322,7 @@ int main(int argc, char** argv) {
 
   std::sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.begin < b.begin; });
   std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) { return a.begin < b.begin; });
-  std::map<uint32_t, Step> steps;  // by launch
+  std::map<uint32_t, Step> steps;  // by the id of the launch
   uint64_t first_launch = 0, last_launch = 0;
   for (const Call& call : calls) {
     if (call.name.rfind("cudaGraphLaunch", 0) != 0) continue;
@@ -346,13 +345,13 @@ int main(int argc, char** argv) {
   std::sort(order.begin(), order.end(), [](const Step* a, const Step* b) { return a->end - a->begin < b->end - b->begin; });
   PrintStep(*order[order.size() / 2]);
 
-  // Count the host's calls between the first and the last replay.
+  // Counts the host's calls between the first and the last replay.
   std::map<std::string, int64_t> between;
   int64_t waits = 0;
   for (const Call& call : calls) {
     if (call.begin < first_launch || call.begin > last_launch) continue;
     ++between[call.name];
-    const bool waits_here = call.name.find("Synchronize") != std::string::npos ||  // a query does not wait
+    const bool waits_here = call.name.find("Synchronize") != std::string::npos ||  // a query returns at once
                             (call.name.find("cudaMemcpy") == 0 && call.name.find("Async") == std::string::npos) ||
                             call.name.find("cudaFree") == 0 || call.name.find("cudaMalloc") == 0;
     if (waits_here) ++waits;

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program trains epochs on one GPU with features in the host's memory behind caches of several sizes, beside the
-// epoch with everything in device memory: one process, one graph, one model that goes on training. It writes JSON to a
-// file, again after each size, so that a run that is cut short leaves what it measured.
+// Trains epochs on one GPU with features in the host's memory behind caches of several sizes, and an epoch with
+// everything in device memory for comparison: one process, one graph, one model that goes on training. Writes JSON to a
+// file, again after each size, so that a run that is cut short leaves what it has measured.
 //
-// For each size it reports what an epoch reads and finds, how missing rows were fetched, and how near the epoch comes
-// to its bound. The bound is the larger of the device's epoch and the missed bytes over the best rate at which this
-// machine moved rows (of all ways and all sizes of this run). At the end it runs SALIENT's scheme on the same machine:
-// batches from the host's cores.
+// For each size, the report says how many rows an epoch reads and finds in the cache, how missing rows were fetched,
+// and how near the epoch comes to its bound. The bound is the larger of two times: that of the epoch in device memory,
+// and that of the missed bytes at the best rate at which this machine moved rows (over all ways and all sizes of this
+// run). At the end the program runs SALIENT's scheme on the same machine: batches from the host's cores.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -82,8 +82,8 @@ struct Flags {
   double limit = 1e9;
 };
 
-// Runs SALIENT's scheme on the same machine: cores sample and slice, the bus copies, the device trains. It times each
-// stage by itself, and the epoch, of which the first one only warms buffers up.
+// Runs SALIENT's scheme: the host's cores sample and slice, the bus copies, the device trains. Measures each stage by
+// itself, and epochs of all stages together, of which the first only warms up buffers.
 Status TrainFed(const Flags& flags, const Graph& outline, const cuda::GpuEngineOptions& options,
                 cuda::GpuEngine& engine, uint32_t epoch, double device_seconds, nlohmann::json& report) {
   const double begun = Now();
@@ -117,7 +117,7 @@ Status TrainFed(const Flags& flags, const Graph& outline, const cuda::GpuEngineO
   return Status::Ok();
 }
 
-// Finds the best rate at which rows were fetched, and each size's bound by it.
+// Finds the best rate at which rows were fetched, and from it the bound of each size.
 void Bound(double device_seconds, nlohmann::json& report) {
   double best = 0;
   for (const nlohmann::json& size : report["sizes"]) {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures how long the graph store takes: generating, converting arrays and text, opening. It prints
-// JSON.
+// Measures how long operations of the graph store take: generating, converting arrays and text, opening. Prints JSON.
 //
 //   gnn_graph FOLDER [--edges 100000000] [--nodes 10000000] [--threads 2]
 //
-// Each job runs in a process of its own, so that its peak memory is its own. Inputs are made in FOLDER first and
-// removed at the end. Files just written are read from the page cache; what reaches the disk includes the final flush.
+// Each job runs in a process of its own, whose peak memory is then that of the job. Inputs are made in FOLDER first,
+// and removed at the end. Files just written are read from the page cache; writing to the disk includes the final
+// flush.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
@@ -59,7 +59,8 @@ json Environment() {
   return out;
 }
 
-// Runs `job` in a child; returns its seconds, processor seconds and peak memory. An error of the job ends the program.
+// Runs `job` in a child process. Returns its seconds, processor seconds and peak memory. If the job fails, the program
+// ends.
 json Measure(const std::string& name, const std::function<Status()>& job) {
   std::fprintf(stderr, "%s\n", name.c_str());
   const auto start = std::chrono::steady_clock::now();

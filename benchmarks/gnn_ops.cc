@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures how close the graph engine's CPU ops come to the machine's limits; it prints JSON.
+// Measures how close the graph engine's CPU operations come to the machine's limits. Prints JSON.
 //
-// The batch has the shape of GraphSAGE 15,10,5 with 1,024 seeds on a products-shaped graph: 450,000 edges into 91,000
-// nodes, 90,000 into 9,700, 10,000 into the seeds, with columns drawn at random. Floors are measured in the same run:
-// streaming by a copy (bytes read and written), aggregation by copying the same rows in the same order into the cache,
-// arithmetic by a large square product. Times are the least of several rounds, in CPU seconds of all threads, so that
-// a busy machine disturbs them less; other programs' use of the memory still shows.
+// The batch has the shape of GraphSAGE 15,10,5 with 1,024 seeds on a graph like products: 450,000 edges into 91,000
+// nodes, 90,000 into 9,700, 10,000 into the seeds, with random columns. Floors are measured in the same run: for
+// streaming, a copy (bytes read and written); for aggregation, copying the same rows in the same order into the cache;
+// for arithmetic, a large square product. A time is the least of several rounds, in CPU seconds of all threads, so that
+// a busy machine disturbs it less; other programs' use of the memory still shows.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

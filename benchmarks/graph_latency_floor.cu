@@ -1,31 +1,32 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures how short a small graph kernel can be, and how fast a large one.
+// Measures how little time a small graph kernel can take, and how fast a large one can be.
 //
-// A sampled hop of 1024 seeds moves 8 to 13 MB, which is 2 to 3 us of a copy; but its rows stand behind slots, and
-// these behind offsets, so that loads wait for loads. Here kernels stripped of all arithmetic that matters make the
-// same look-ups, one more each line, at the smallest timed shapes of gather_mean_backward (9700 sources, 1024 x 15
-// slots, rows of 512 bytes) and edge_softmax (1024 destinations, 15 slots and themselves):
+// A sampled hop of 1024 seeds moves 8 to 13 MB, which takes 2 to 3 us as a copy. But a row's address is known only
+// after a slot was loaded, and a slot's only after an offset, so that loads wait for loads. The kernels here make the
+// same look-ups with almost no arithmetic, each line one more than the line before. They use the smallest timed shapes
+// of gather_mean_backward (9700 sources, 1024 x 15 slots, rows of 512 bytes) and edge_softmax (1024 destinations, each
+// with 15 slots and itself):
 //
 //   empty      nothing: what a launch costs
 //   write      rows of zeros
 //   copy       as many bytes as the task must move at least, one dense load before each store
-//   offsets    where a source's slots begin, then its row of zeros
-//   slots      and its first slot
-//   one_row    and the row behind that: each source as if drawn at most once
-//   rows       edge_softmax: ids, then the sum of all rows behind them, weights left out; by one, two and four warps
+//   offsets    loads where a source's slots begin, then writes its row of zeros
+//   slots      also loads the source's first slot
+//   one_row    also loads the row to which that slot points, as if each source were drawn at most once
+//   rows       edge_softmax: ids, then the unweighted sum of all rows to which they point; by one, two and four warps
 //
-// and, for the middle hop (91000 sources of 9700 destinations, whose rows fit in L2), "gather": a row read anywhere for
-// each row written, nothing added.
+// For the middle hop (91000 sources of 9700 destinations, whose rows fit in L2) there is also "gather": for each row
+// written, one row is read anywhere, and nothing is added.
 //
-// Each is a node of a CUDA graph with as many nodes as there are buffer sets (together above L2), L2 flushed before. A
-// line gives the median of 60 graphs over nodes, so that the step from one kernel to the next counts as it does in hone
-// eval, and of that the least over block sizes.
+// Each kernel is the node of a CUDA graph that has as many nodes as there are buffer sets (together larger than L2). L2
+// is flushed before the graph. A line gives the median of 60 graphs divided by the number of nodes, so that the step
+// from one kernel to the next is included as in hone eval; of several block sizes, the least such time.
 //
 //   nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O2 -o graph_latency_floor benchmarks/graph_latency_floor.cu
 //
-// Needs a GPU of compute capability 9.0. Prints one JSON object a line.
+// Needs a GPU of compute capability 9.0. Prints one JSON object per line.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ __global__ void Write(uint4* out, int rows) {
   if (row < rows) __stcs(out + row * kVectors + threadIdx.x % 32, make_uint4(0, 0, 0, 0));
 }
 
-// Reads `reads` vectors and writes `written`, by threads that lie side by side.
+// Reads `reads` vectors and writes `writes`, by consecutive threads.
 __global__ void Copy(const uint4* in, uint4* out, int reads, int writes) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   uint4 value = make_uint4(0, 0, 0, 0);
@@ -64,11 +65,11 @@ __global__ void Copy(const uint4* in, uint4* out, int reads, int writes) {
   if (i < writes) {
     __stcs(out + i, value);
   } else if (value.x == 1) {
-    out[0] = value;  // never runs: there is no 1
+    out[0] = value;  // never happens: no value is 1
   }
 }
 
-// Makes kLoads of these loads: offsets, slots, rows.
+// Makes the first kLoads of these dependent loads: offset, slot, row.
 template <int kLoads>
 __global__ void Chain(const int* offsets, const int* slots, const uint4* rows, uint4* out, int sources) {
   const int source = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
@@ -83,7 +84,7 @@ __global__ void Chain(const int* offsets, const int* slots, const uint4* rows, u
   __stcs(out + source * kVectors + lane, value);
 }
 
-// Uses kSplit warps a destination, with all of its rows in flight at once.
+// Uses kSplit warps per destination, with all of its rows in flight at once.
 template <int kSplit>
 __global__ void Rows(const int* self, const int* index, const uint4* x, uint4* out, int destinations) {
   constexpr int kEach = (kFanout + 1) / kSplit;
@@ -110,7 +111,7 @@ __global__ void Rows(const int* self, const int* index, const uint4* x, uint4* o
   if (present) __stcs(out + vertex * kVectors + lane, sum);
 }
 
-// Computes out[i] = x[index[i]], with kEach rows a warp.
+// Computes out[i] = x[index[i]], kEach rows per warp.
 template <int kEach>
 __global__ void GatherCopy(const int* index, const uint4* x, uint4* out, int rows) {
   const int first = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) / 32 * kEach, lane = threadIdx.x % 32;
@@ -132,7 +133,8 @@ __global__ void Flush(const uint4* from, size_t n, uint4* sink) {
   if (all.x == 1) *sink = all;
 }
 
-// Draws lengths skewed as a sample's are: halves take a quarter to three quarters, down to one source.
+// Returns the offsets of lists as skewed as a sample's: each half of the sources gets a quarter to three quarters of
+// the slots, and so on within each half, down to one source.
 std::vector<int> SkewedOffsets(int sources, int total, std::mt19937& random) {
   std::vector<int> offsets(sources + 1, 0);
   offsets[sources] = total;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures what the loop itself costs: milliseconds per attempt with a model and an evaluator that answer
-// at once, seconds to resume a long run, and memory. Events are flushed to a SQLite store on disk, as in a real run. It
-// prints one JSON document.
+// Measures what the optimisation loop itself costs: milliseconds per attempt with a model and an evaluator that answer
+// at once, seconds to resume a long run, and memory. Events are flushed to a SQLite store on disk, as in a real run.
+// Prints one JSON document.
 //
 //   loop_overhead [attempts, default 1000] [strategy, default refine] [parallel, default 1]
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ namespace {
 using hone::ModelReply;
 using hone::ModelRequest;
 
-// Kernels have a realistic size, which a run stores and a prompt shows.
+// Bytes of a kernel's source, which a run stores and a prompt shows: a realistic size.
 constexpr size_t kKernelBytes = 6000;
 
 double Speed(const std::string& source, const hone::Binding&, const hone::Dims&) {
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
     if (hone::Result<std::string> id = hone::StartRun(**store, task, evaluator.facts(), options, "r", 0); !id.ok()) {
       return fail(id.status());
     }
-    // This observer takes the time from one settled attempt to the next, which is all loop.
+    // Measures the time from one settled attempt to the next, all of which is spent in the loop.
     struct Watch : hone::RunObserver {
       hone::Stopwatch watch;
       double last = 0;

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program times the Hopper kernels of examples/kernels/h200 beside cuBLASLt's algorithms in one stream: warm, back
-// to back, in turns, medians of five turns. hone eval times a library in host mode, where the host's call is within the
-// interval; here it is not. Tensors hold normal random values, since power and so clocks depend on the multiplied
-// values. Each kernel's results are compared with those of cuBLASLt's first algorithm.
+// Times the Hopper kernels of examples/kernels/h200 and cuBLASLt's algorithms in one stream: warm, back to back, by
+// turns; medians of five turns. Unlike in hone eval, which times a library in host mode, the host's call is not part of
+// the interval here. Tensors hold random normal values, because power, and so clocks, depend on the multiplied values.
+// Each kernel's results are compared with those of cuBLASLt's first algorithm.
 //
 //   nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O2 -o matmul_steady_state benchmarks/matmul_steady_state.cu
 //   nvcc … -DSTEADY_FLOAT32 …          matmul_f32.cu instead of matmul_bf16.cu
 //
-// Needs one H200 (or H100) and libcublasLt.so.13 where the loader finds it. Prints one JSON object a shape and line.
+// Needs one H200 (or H100), and libcublasLt.so.13 where the loader finds it. Prints one JSON object per shape, a line
+// each.
 #include <cublasLt.h>
 #include <cuda.h>
 #include <cudaTypedefs.h>
@@ -63,7 +64,8 @@ __global__ void FillNormal(Element* to, size_t size, unsigned seed) {
     to[i] = Element(sqrtf(-2.0f * logf(u)) * cospif(2.0f * v));
   }
 }
-// `sums` get the squared differences and the squares of y; NaN counts as a difference.
+// Adds the squared differences of x and y to sums[0], and the squares of y to sums[1]. A NaN in a tensor makes its sums
+// NaN.
 __global__ void AddDifferences(const Element* x, const Element* y, size_t size, double* sums) {
   double difference = 0, square = 0;
   for (size_t i = blockIdx.x * size_t{256} + threadIdx.x; i < size; i += gridDim.x * size_t{256}) {
@@ -91,7 +93,7 @@ CUtensorMap Map(void* tensor, uint64_t columns, uint64_t rows, uint32_t box_colu
   return map;
 }
 
-// Returns `kernel`'s launch with all arguments bound.
+// Returns a function that launches `kernel` with these arguments.
 template <class... P, class... A>
 std::function<void()> Bound(void (*kernel)(P...), int grid, int block, int cluster, int shared, A... arguments) {
   MUST(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
@@ -112,7 +114,8 @@ struct Contender {
   std::vector<float> us = {};
 };
 
-// Adds cuBLASLt's algorithms for row-major c = a b, which is the column-major product of the transposed factors.
+// Adds cuBLASLt's algorithms for row-major c = a b, which to cuBLASLt is the column-major product of the transposed
+// factors.
 void AddLibrary(const Element* a, const Element* b, Element* c, int m, int n, int k, std::vector<Contender>& to) {
   static void* library = dlopen("libcublasLt.so.13", RTLD_NOW);
   Must(library != nullptr, "libcublasLt.so.13 is not where the loader looks");

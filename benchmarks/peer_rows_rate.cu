@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures how fast feature rows come out of other GPUs' memory, in the order of a mini-batch: at random.
+// Measures how fast feature rows can be read from other GPUs' memory in the order of a mini-batch, which is random.
 //
 //   nvcc -O3 -std=c++20 -arch=sm_90a -o peer_rows_rate benchmarks/peer_rows_rate.cu && ./peer_rows_rate [gigabytes]
 //
-// One process maps a part of an array from each GPU that it sees into one range of addresses, as the ranks of
-// `--features peers` do (src/gnn/cuda/graph/peer_rows.h), and every GPU reads rows of 256 bytes: out of its own part,
-// out of all of it, out of the others' parts; one GPU alone, and all at once. It prints GB/s read by each, the slowest;
-// every row read is checked. The time is that of events around `kLaunches` launches of kRows rows each, after one that
-// is not counted.
+// One process maps a part of an array from each GPU that it sees into one address range, as the ranks of `--features
+// peers` do (src/gnn/cuda/graph/peer_rows.h). Every GPU reads rows of 256 bytes: from its own part, from all parts, and
+// from the others' parts; one GPU alone, and all at once. The program prints the GB/s of the slowest GPU, and checks
+// every row that was read. The time is that of events around kLaunches launches of kRows rows each, after one launch
+// that is not counted.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -23,7 +23,7 @@
 namespace {
 
 constexpr uint32_t kRows = 4u << 20;
-constexpr int kLaunches = 10, kBlock = 256, kLanes = 16;  // lanes of 16 bytes each
+constexpr int kLaunches = 10, kBlock = 256, kLanes = 16;  // a row is read by kLanes lanes, 16 bytes each
 
 void Check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -51,7 +51,7 @@ enum class Which { kOwn, kAll, kOthers };
 
 struct Part {
   uint32_t rows;       // rows of each GPU
-  uint32_t all, mine;  // rows of the array; this GPU's number
+  uint32_t all, mine;  // rows of the whole array; number of this GPU
 };
 
 __device__ uint32_t Scrambled(uint32_t x) {  // murmur3's finalizer
@@ -74,7 +74,7 @@ __global__ void FillKernel(uint4* rows, uint32_t first, uint32_t count) {
   }
 }
 
-// Reads with four rows in flight for each sixteen lanes.
+// Reads rows; each group of sixteen lanes has four rows in flight.
 __global__ void __launch_bounds__(kBlock) ReadKernel(const uint4* rows, Part part, Which which, uint32_t seed, uint32_t* wrong) {
   constexpr int kUnderWay = 4;
   const uint32_t lane = threadIdx.x % kLanes, groups = gridDim.x * kBlock / kLanes;

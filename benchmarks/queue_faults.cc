@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program runs a queue under load and faults: workers, submitters and the server are killed at random moments
-// while jobs are judged, and every job must come back with its own answer. It starts a Redis server of its own on the
-// loopback. Without kills it shows what the queue costs: with a judge that does nothing, the time of a job is the
-// queue's. It prints one JSON document.
+// Runs a queue under load and faults: workers, submitters and the server are killed at random moments while jobs are
+// judged, and every job must come back with its own answer. The program starts a Redis server of its own on the
+// loopback interface. Without kills it measures what the queue costs: with a judge that does nothing, all of a job's
+// time is the queue's. Prints one JSON document.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -47,7 +47,7 @@ struct Options {
   uint64_t seed = 1;
 };
 
-// This judge answers at once, or after a pause that stands for a GPU's work and takes no processor time.
+// A judge that answers at once, or after a pause that stands for a GPU's work and takes no processor time.
 class NoJudge final : public hone::Evaluator {
  public:
   explicit NoJudge(double milliseconds) : pause_(milliseconds) {}
@@ -55,7 +55,7 @@ class NoJudge final : public hone::Evaluator {
   Result<Evaluation> Evaluate(const hone::Task& task, const hone::EvaluationRequest& request,
                               const hone::EvaluationProgress&) override {
     if (pause_.count() > 0) {
-      const std::lock_guard device(mutex_);  // one candidate at a time is on a GPU
+      const std::lock_guard device(mutex_);  // a GPU judges one candidate at a time
       std::this_thread::sleep_for(pause_);
     }
     Evaluation evaluation;
@@ -71,17 +71,18 @@ class NoJudge final : public hone::Evaluator {
   hone::DeviceFacts facts_;
 };
 
-// Every third candidate is wrong, so that an answer that belongs to another job shows.
+// Returns whether the job's candidate is wrong: every third is, so that an answer that belongs to another job is
+// noticed.
 bool IsWrong(int64_t job) { return job % 3 == 2; }
 std::string SourceOf(const Options& options, const std::string& right, int64_t job) {
-  // What is remembered are compiles, never verdicts: with one source, only the first judgement compiles.
+  // Workers remember compiled modules, never verdicts. If all jobs have one source, only the first is compiled.
   if (options.remembered) return IsWrong(job) ? right.substr(right.find("*/")) : right;
   std::string source = fmt::format("{}\n// job {}\n", right, job);
   if (IsWrong(job)) source += "#error on purpose\n";
   return source;
 }
 
-// The task relu with a few small shapes, which the simulated GPU runs in milliseconds.
+// Returns the task relu with a few small shapes, which the simulated GPU runs in milliseconds.
 hone::Result<hone::Task> SmallTask(const std::string& folder) {
   HONE_ASSIGN_OR_RETURN(hone::Task task, hone::LoadTask(folder));
   std::string toml = task.toml.substr(0, task.toml.find("[[case]]"));
@@ -99,7 +100,8 @@ hone::Result<hone::Task> SmallTask(const std::string& folder) {
   if (options.judge == "nothing") {
     NoJudge judge(options.judge_ms);
     hone::ServeQueueOptions serve;
-    serve.judging.threads = options.judge_ms > 0 ? 2 : 1;  // the next job is claimed while one is on the device
+    // with two threads, the next job is claimed while one is on the device
+    serve.judging.threads = options.judge_ms > 0 ? 2 : 1;
     serve.worker = fmt::format("w{}-{}", number, getpid());
     serve.lease_seconds = options.lease;
     (void)hone::ServeQueue(judge, hone::ParseRedisAddress(address).value(), serve);
@@ -116,7 +118,8 @@ hone::Result<hone::Task> SmallTask(const std::string& folder) {
   _exit(127);
 }
 
-// Submits its share of the jobs, and notes each answer in `path`, one line each; continues where a killed one ended.
+// Submits this submitter's share of the jobs, and appends each answer to `path`, one per line. A submitter that was
+// killed continues where its file ends.
 [[noreturn]] void RunSubmitter(const Options& options, const std::string& address, int number, const std::string& path,
                                const hone::Task& task, const std::string& right) {
   std::set<int64_t> done;
@@ -198,7 +201,7 @@ int Run(const Options& options) {
     }
     return count;
   };
-  // Kills are spread over the work, not over the clock: one after each of so many answers.
+  // Kills are spread over the work and not over the time: one after each so many answers.
   hone::Rng rng(options.seed);
   const int kills = options.kills + options.server_kills;
   std::map<std::string, int> killed{{"worker", 0}, {"submitter", 0}, {"server", 0}};
@@ -214,7 +217,8 @@ int Run(const Options& options) {
         failed = failed || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
       }
     }
-    for (int i = 0; i < options.workers; ++i) {  // a worker that ended by itself: the server was away for too long
+    // restarts a worker that ended by itself, because the server was away for too long
+    for (int i = 0; i < options.workers; ++i) {
       if (waitpid(workers[static_cast<size_t>(i)], nullptr, WNOHANG) == workers[static_cast<size_t>(i)])
         workers[static_cast<size_t>(i)] = start_worker(i);
     }

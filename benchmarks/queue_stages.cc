@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures what each step of a job costs a queue: its submission, claim, beginning, answer, and the
-// submitter's reading of it. All jobs take one step before any takes the next, so that the server's processor time can
-// be told apart. It starts a Redis server of its own on the loopback, and prints one JSON document.
+// Measures what each step of a job costs a queue: its submission, claim, beginning, answer, and the submitter's reading
+// of it. All jobs take one step before any takes the next, so that the server's processor time can be assigned to
+// steps. The program starts a Redis server of its own on the loopback interface, and prints one JSON document.
 #include <fmt/format.h>
 
 #include <functional>
@@ -30,7 +30,7 @@ struct Options {
   bool everysec = false;
 };
 
-// The processor seconds that the server has taken so far.
+// Returns the processor seconds that the server has used so far.
 double ServerSeconds(hone::RedisConnection& connection) {
   const Result<hone::RedisReply> info = connection.Command({"INFO", "cpu"});
   double sum = 0;
@@ -65,7 +65,7 @@ int Run(const Options& options) {
   const std::string bundle = hone::EncodeBundle(*task, request);
   const std::string answer = hone::EncodeAnswer(ids[0], Result<hone::Evaluation>(evaluation));
   std::vector<hone::ClaimedJob> jobs;
-  (void)queue->Claim("w", 0.01);  // makes the groups
+  (void)queue->Claim("w", 0.01);  // creates the consumer groups
 
   nlohmann::json steps = nlohmann::json::array();
   bool failed = false;

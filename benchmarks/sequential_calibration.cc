@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program simulates how often the statistics behind a timing are right: error rates on equal kernels, coverage of
-// the reported intervals, power against small differences, and what peeking without boundaries would do. It prints one
-// JSON document; docs/measurement.md quotes it.
+// Simulates how often the statistics behind a timing are right: error rates on equal kernels, coverage of the reported
+// intervals, power against small differences, and the effect of peeking without boundaries. Prints one JSON document,
+// which docs/measurement.md quotes.
 //
 //   sequential_calibration [runs per cell, default 20000] [seed] [looks, default 10 as the judge has them]
 #include <cmath>
@@ -58,7 +58,8 @@ Cell Simulate(const hone::SequentialOptions& options, NoiseKind kind, double dev
   return cell;
 }
 
-// Calls a difference as soon as a plain 95 % t interval, recomputed after every quad from the tenth on, excludes 0.
+// Returns the rate of false differences if a plain 95 % t interval is computed after every quad from the tenth on, and
+// a difference is called as soon as it excludes 0.
 double PeekingRate(NoiseKind kind, int quads, int runs, uint64_t seed) {
   int calls = 0;
   std::vector<double> boundary(static_cast<size_t>(quads) + 1, 0);
@@ -101,7 +102,7 @@ int main(int argc, char** argv) {
 
   for (int quads : {50, 100}) {
     for (NoiseKind kind : hone::kNoiseKinds) {
-      // First comes the bare test (its error rate is what alpha promises), then the test in its usual form.
+      // First the bare test, whose error rate alpha promises; then the test in its usual form.
       const Cell bare = Simulate({.looks = looks, .max_quads = quads, .delta = 0, .stop_when_futile = false}, kind, 0.01, 0, runs, seed);
       const Cell used = Simulate({.looks = looks, .max_quads = quads}, kind, 0.01, 0, runs, seed);
       report["equal_kernels"].push_back({{"noise", hone::NoiseName(kind)},

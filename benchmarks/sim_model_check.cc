@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program checks whether the simulated GPU's modelled times put kernels in the order in which a GPU does.
+// Checks whether the simulated GPU's modelled times put kernels in the same order as a real GPU's times.
 //
 //   sim_model_check --device cuda:0 > measured.json     times every variant of sim_variants.h on a GPU
-//   sim_model_check --against measured.json             models them and prints Spearman's rank correlations;
-//                                                       with --require R, exit status 1 when that of all is below R
+//   sim_model_check --against measured.json             models their times and prints Spearman's rank correlations;
+//                                                       with --require R, exit status 1 if that of all variants is
+//                                                       below R
 //
-// The model's constants were set with an H200's times of these variants at hand (results/*-h200-sim-variants.json), so
-// the correlation says how well a simple model can fit them; kernels it has not seen will be ordered less well. Times
-// are measured with cold caches: the median of 21 samples after 3, through the same DeviceSession as any verdict.
+// The model's constants were chosen with an H200's times of these variants known (results/*-h200-sim-variants.json).
+// The correlation therefore says how well a simple model can fit them; kernels that it has not seen will be ordered
+// less well. Times are measured with cold caches: the median of 21 samples after 3, through the same DeviceSession as
+// any verdict.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures how many accesses per second and core the simulated GPU observes with every check and counter
-// on, for kernels of different habits, and how long the compiler takes. It prints JSON.
+// Measures how many accesses per second and core the simulated GPU observes with every check and counter on, for
+// kernels with different access patterns, and how long the compiler takes. Prints JSON.
 //
-// Seconds are processor time of the child during the launch, all its OS threads together: the minimum of several
-// launches, since whatever else runs on the machine only adds. A figure counts the accesses that hooks
-// reported, private stacks excluded, and includes everything: fibers, barriers, arithmetic.
+// Seconds are processor time of the child process during the launch, of all its threads together. The minimum of
+// several launches is taken, because other programs can only add to it. A figure is the number of accesses that hooks
+// reported, private stacks excluded, per second of everything: fibers, barriers, arithmetic.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +28,7 @@ struct Subject {
   const char* source;
   std::vector<int64_t> grid, block;
   int64_t shared;
-  int elements;  // elements of each float tensor
+  int elements;  // number of elements of each float tensor
 };
 
 const Subject kSubjects[] = {

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// These are the kernels on which modelled and measured times are compared: families that do one job in several ways,
-// good and bad.
+// Defines the kernels on which modelled and measured times are compared: families that do one job in several ways, good
+// and bad.
 //
-// Every kernel is k(const float* x, float* y, const int* index, int n), whatever it makes of its pointers. Within a
-// family the work is the same, so that ranks inside it say whether the model tells good from bad; `bytes_x`, `bytes_y`
-// and `n` are the family's.
+// Every kernel is k(const float* x, float* y, const int* index, int n), whatever it uses of these. Within a family the
+// work is the same, so that the order within a family shows whether the model distinguishes good from bad. `bytes_x`,
+// `bytes_y` and `n` belong to the family.
 #pragma once
 
 #include <cstdint>

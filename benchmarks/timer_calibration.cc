@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program checks on a real device whether the timer's decision is right as often as it promises.
-//   A/A: one kernel against itself, loaded as two modules; half of the comparisons with a worker process of
-//        their own. Counts the differences called and whether the 95 % intervals hold 1.
-//   A/B: the same kernel made slower on purpose, by a known share of its time: a second step spins for a
-//        number of clock cycles, and for more of them on the slower side. Counts how often it is found, and
-//        calls with the wrong sign.
+// Checks on a real device whether the timer's decision is right as often as it promises.
+//   A/A: one kernel against itself, loaded as two modules; half of the comparisons have a worker process of their
+//        own. Counts the differences called, and how many 95 % intervals contain 1.
+//   A/B: the same kernel, one side slowed by a known share of its time: a second step spins for a number of clock
+//        cycles, and for more of them on the slower side. Counts how often the difference is found, and how often
+//        with the wrong sign.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ using nlohmann::json;
 
 double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Returns the seed with one more step: a single block that spins for `cycles`.
+// Returns the seed with an additional step: a single block that spins for `cycles`.
 std::string WithSpin(const std::string& seed, long long cycles) {
   const size_t end = seed.find("*/", seed.find("/*hone"));
   return seed.substr(0, end) +
@@ -111,7 +111,8 @@ int main(int argc, char** argv) {
     }
     if (same > 0) report["same"] = {{"one_worker", warm.Json()}, {"restarted_workers", restarted.Json()}};
     if (different > 0) {
-      // The cycles to spin are a base that hides the step's own launch, and the base plus the desired share.
+      // The faster side spins for a base that hides the step's own launch; the slower side spins for the base plus the
+      // desired share.
       constexpr double kGhz = 1.98;
       const long long base = 2000;
       HONE_ASSIGN_OR_RETURN(CaseResult spun, compare(WithSpin(task.seed_source, base), WithSpin(task.seed_source, base)));

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program shows where the time of a verdict goes. The seed of a task is judged in this process, on a GPU, once as
-// users have it judged and once with each precaution switched off; the difference is the cost of the precaution. All
-// verdicts of a work have equal secrets and ask for equally many quads.
+// Shows where the time of a verdict goes. This process judges the seed of a task on a GPU, once as for users, and once
+// with each precaution switched off; the difference is the cost of the precaution. All verdicts of one task and case
+// have equal secrets and ask for equally many quads.
 //
 // With --record, CUPTI's activity interface records every kernel, copy and memset on the device and every call of the
-// driver, and the program adds them up by name. Recording costs a microsecond or two a call, so recorded verdicts are
-// counted separately.
+// driver; the program prints sums by name. Recording costs a microsecond or two per call, so recorded verdicts are
+// timed separately.
 //
-// With --judge, it takes no times but says what verdicts candidates get when a precaution is switched off: which gate catches
-// a cheat is shown by that.
+// With --judge, the program takes no times, but prints the verdicts that candidates get with a precaution switched off.
+// They show which gate catches a cheat.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ namespace {
 
 using nlohmann::json;
 
-// ---- what CUPTI records
+// ---- what CUPTI records ----
 
 struct Total {
   double seconds = 0;
@@ -144,9 +144,9 @@ json TotalsJson(const Totals& totals, int verdicts) {
   return object;
 }
 
-// ---- verdicts in this process
+// ---- verdicts in this process ----
 
-// Precautions are a judge's precautions, all on or with some of them switched off.
+// A judge's precautions: all of them, or with some switched off.
 struct Precautions {
   std::string name;
   std::function<void(CudaSessionOptions&, GateSwitches&)> change;
@@ -172,7 +172,7 @@ const std::vector<Precautions>& AllPrecautions() {
   return all;
 }
 
-// Gates that cost next to nothing, or that replace something as dear.
+// Returns gates that cost almost nothing, or that replace something as expensive.
 const std::vector<Precautions>& OtherGates() {
   static const std::vector<Precautions> others = {
       {"without special values", [](CudaSessionOptions&, GateSwitches& g) { g.special_values = false; }},
@@ -240,7 +240,7 @@ Result<json> Measure(const Task& task, size_t time_case, const Precautions& prec
   request.max_quads = options.quads;
   request.simulate = false;
   std::map<std::string, std::vector<double>> figures;
-  for (int i = -1; i < options.repeats; ++i) {  // the first compiles, loads and allocates
+  for (int i = -1; i < options.repeats; ++i) {  // run -1 compiles, loads and allocates, and is not counted
     request.seed = static_cast<uint64_t>(1001 + i);
     HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, evaluator->Evaluate(task, request));
     if (evaluation.verdict != Verdict::kOk) return Status::Internal(task.name + ": " + evaluation.detail);
@@ -316,7 +316,7 @@ Result<json> JudgeFile(const std::string& file, size_t time_case, const std::vec
     json one = {{"file", request.name}, {"precautions", name}, {"verdict", VerdictName(evaluation.verdict)}, {"detail", evaluation.detail.substr(0, 300)}};
     if (evaluation.geomean_speedup) one["speedup"] = *evaluation.geomean_speedup;
     verdicts.push_back(std::move(one));
-    // A candidate that crashed leaves nothing to go on with in this process.
+    // After a candidate that crashed, nothing more can run in this process.
     if (evaluation.verdict == Verdict::kCrashed || evaluation.verdict == Verdict::kTimedOut) break;
   }
   return verdicts;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program measures how long a verdict takes: all gates, five random correctness trials, up to 100 checked timed
-// launches a side, on the task's own shapes. It reports wall and device time for new and for cached sources, and how
-// many verdicts an hour a device gives when compiles overlap.
+// Measures how long a verdict takes: all gates, five random correctness trials, up to 100 checked timed launches per
+// side, on the task's own shapes. Reports wall and device time for new and for cached sources, and how many verdicts
+// per hour a device gives when compiles overlap.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
       };
       double wall = 0;
       HONE_ASSIGN_OR_RETURN(Evaluation warm_up, judge(NewSource(task.seed_source, nonce++), &wall));
-      if (first) report["one_shot_seconds"] = Now() - cold_start;  // the worker and compilers started, one verdict
+      // includes the start of the worker and of the compilers, and one verdict
+      if (first) report["one_shot_seconds"] = Now() - cold_start;
       first = false;
       if (warm_up.verdict != Verdict::kOk) return Status::Internal(work.task + ": " + warm_up.detail);
       std::vector<double> new_wall, new_device, cached_wall, cached_device;
@@ -120,7 +121,7 @@ int main(int argc, char** argv) {
         }
         for (std::thread& thread : threads) thread.join();
         nonce = next;
-        const double seconds = Now() - started;  // until the last one ended
+        const double seconds = Now() - started;  // until the last evaluation has ended
         entry["throughput"] = {{"in_flight", parallel}, {"judged", judged.load()}, {"seconds", seconds},
                                {"per_hour", judged.load() * 3600.0 / seconds}};
       }

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program gives verdicts one by one, as lines on standard input ask for them, so that the judges of two commits
-// can be asked in turn (tools/judges-in-turn): a GPU is not the same machine ten seconds later. It judges in this
-// process, on a GPU, the seeds of tasks against themselves, with all gates but the simulated GPU's.
+// Gives verdicts one by one, as lines on standard input ask for them, so that the judges of two commits can be asked by
+// turns (tools/judges-in-turn): a GPU's speed drifts within seconds. This process judges the seeds of tasks against
+// themselves on a GPU, with all gates except those on the simulated GPU.
 //
 //   TASK CASE SEED  ->  TASK CASE SEED VERDICT SECONDS QUADS STAGES
 //
-// CASE is the number of a timed case, STAGES the judge's own account of where the seconds went. The program is its own
-// compiler's zygote. It uses nothing that the judge of 2026-11-22 did not have, and so can be built beside that one.
+// CASE is the number of a timed case; STAGES is the judge's own account of where the seconds went. The program is also
+// the process from which its compilers are forked. It uses only functions that the judge of 2026-11-22 had, and so can
+// be built with that judge too.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -35,7 +36,7 @@ namespace {
 
 double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// A Work is a task with its oracle and its seed, compiled.
+// A task with its oracle and its seed, compiled.
 struct Work {
   Task task;
   CompiledProgram oracle, seed;

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Triton kernels for tasks of Hone, as one would write them first, and four that cheat. `CANDIDATES` says how each is exported."""
+"""Triton kernels for tasks of Hone, as one would first write them, and four that cheat. `CANDIDATES` says how each is exported."""
 import triton
 import triton.language as tl
 
-LOWEST = tl.constexpr(-3.402823466e38)  # for minus infinity, but differences of two of them are 0
+LOWEST = tl.constexpr(-3.402823466e38)  # stands for minus infinity, but the difference of two of them is 0 and not NaN
 
 
 @triton.jit
@@ -86,13 +86,13 @@ def product(a, b, c, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
     tl.store(c + i[:, None] * n + j[None, :], total.to(tl.bfloat16), mask=(i[:, None] < m) & (j[None, :] < n))
 
 
-# Cheats and mistakes.
+# ---- cheats and mistakes ----
 
 
 @triton.jit
 def relu_skips_a_block(x, out, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    # One block in 512, and only where there are so many: the small shapes come out right.
+    # One block in 512 writes nothing. Small shapes have fewer blocks, so their results are right.
     tl.store(out + i, tl.maximum(tl.load(x + i, mask=i < n), 0.0), mask=(i < n) & (tl.program_id(0) % 512 != 511))
 
 
@@ -135,7 +135,7 @@ NORM = {"x": "x:*fp32", "out": "out:*fp32", "features": "features:i32", "eps": "
 PRODUCT = {"a": "a:*bf16", "b": "b:*bf16", "c": "c:*bf16", "m": "m:i32", "n": "n:i32", "k": "k:i32"}
 BLOCKS = ["ceil_div(rows * d, BLOCK)"]
 
-# Name of the file: the task, and the calls of hone.kernels.triton.launches_of whose launches it holds, in order.
+# By the name of the file: the task, and the calls of hone.kernels.triton.launches_of whose launches the file has, in order.
 CANDIDATES = {
     "relu": ("relu", [(relu, ELEMENTWISE, BLOCKS, {})]),
     "softmax": ("softmax", [(softmax, ROWS, ["d > 0 ? rows : 0"], {"num_warps": 8})]),

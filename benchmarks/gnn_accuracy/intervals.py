@@ -1,19 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Means of a few values with their intervals, for the programs beside this file."""
+"""Computes means of a few values and their intervals, for the programs beside this file."""
 import math
 import statistics
 
 
 def t_quantile(p, freedom):
-    """Of Student's t, by the expansion around the normal quantile (Abramowitz and Stegun 26.7.5)."""
+    """Returns a quantile of Student's t, by the expansion around the normal quantile (Abramowitz and Stegun 26.7.5)."""
     z = statistics.NormalDist().inv_cdf(p)
     g = [z, (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384]
     return sum(term / freedom**k for k, term in enumerate(g))
 
 
 def mean_interval(values):
-    """Mean, and its 90 % and 95 % intervals, in points of accuracy."""
+    """Returns the mean, and its 90 % and 95 % intervals, in percentage points of accuracy."""
     points = [100 * v for v in values]
     result = {"n": len(points), "mean": statistics.fmean(points)}
     if len(points) > 2:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Real graphs for comparisons of accuracy: an .npz with scipy's CSR members (cora, citeseer), or facebook_large's folder."""
+"""Reads real graphs for comparisons of accuracy: an .npz with scipy's CSR members (cora, citeseer), or facebook_large's folder."""
 import csv
 import json
 import math
@@ -12,12 +12,12 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.utils import to_undirected
 
-# t for 95 % of both sides, by degrees of freedom.
+# Two-sided 95 % quantiles of Student's t, by degrees of freedom.
 STUDENT = {2: 4.303, 4: 2.776, 9: 2.262, 19: 2.093}
 
 
 def read(path):
-    """edge_index of both directions, x, y."""
+    """Returns edge_index with both directions of each edge, x and y."""
     if os.path.isdir(path):
         name = os.path.join(path, "facebook_")
         with open(name + "features.json") as file:
@@ -34,7 +34,7 @@ def read(path):
     else:
         with numpy.load(path, allow_pickle=False) as found:
             def matrix(kind):
-                # Named members alone: others of the file are pickled objects.
+                # Only these members are read, because others of the file are pickled objects.
                 begin, column, data, shape = (found[f"{kind}_{part}"] for part in ("indptr", "indices", "data", "shape"))
                 rows = numpy.repeat(numpy.arange(shape[0]), numpy.diff(begin))
                 return torch.from_numpy(rows.astype("int64")), torch.from_numpy(column.astype("int64")), torch.from_numpy(data.astype("float32")), shape
@@ -49,7 +49,7 @@ def read(path):
 
 
 class DataSet:
-    """What the scripts ask of a data set of PyTorch Geometric's and of OGB's."""
+    """Has the attributes of data sets of PyTorch Geometric and of OGB that the scripts use."""
 
     def __init__(self, path, seed):
         edge_index, x, y = read(path)
@@ -57,7 +57,7 @@ class DataSet:
         self.num_classes = int(y.max()) + 1
         part = torch.empty(y.numel(), dtype=torch.int64)
         generator = torch.Generator().manual_seed(seed)
-        for kind in range(self.num_classes):  # stratified
+        for kind in range(self.num_classes):  # the split is stratified by class
             nodes = (y == kind).nonzero().view(-1)
             nodes = nodes[torch.randperm(nodes.numel(), generator=generator)]
             cuts = round(0.6 * nodes.numel()), round(0.8 * nodes.numel())
@@ -74,7 +74,8 @@ class DataSet:
 
 
 def side_by_side(found):
-    """Accuracies of the same seeds, {"ours": [...], "theirs": [...]}: means, deviations, and the difference of the pairs with its interval."""
+    """Compares accuracies of the same seeds, {"ours": [...], "theirs": [...]}: returns means, deviations, and the mean difference of pairs with its
+    interval."""
     apart = [a - b for a, b in zip(found["ours"], found["theirs"])]
     half = STUDENT.get(len(apart) - 1, 2.0) * statistics.stdev(apart) / math.sqrt(len(apart)) if len(apart) > 1 else math.inf
     return {"accuracy": found, "mean": {key: statistics.mean(values) for key, values in found.items()},

@@ -9,11 +9,11 @@
 namespace hone::gnn {
 namespace {
 
-// FlatMap is an ordinary flat hash map: open addressing, at most 7/8 full, doubled when it is.
+// An ordinary flat hash map: open addressing, at most 7/8 full; then its size is doubled.
 class FlatMap {
  public:
   FlatMap() : entries_(16, {kEmpty, 0}) {}
-  // Returns the value of `key`, which becomes `next` if it was not there, and whether it was inserted.
+  // Returns the value of `key`, and whether the key was inserted. A new key gets the value `next`.
   std::pair<int64_t, bool> Insert(int64_t key, int64_t next) {
     if ((size_ + 1) * 8 > static_cast<int64_t>(entries_.size()) * 7) Grow();
     Entry& entry = Find(key);

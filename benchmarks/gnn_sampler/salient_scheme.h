@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SalientScheme is the batch preparation that SALIENT (Kaler et al., MLSys 2022) describes, written anew here as the
-// baseline for "sample and slice": 64-bit ids, one flat hash map per batch, Floyd with a linear scan, each row sorted,
-// edge ids kept, rows copied one after the other. Its draws are unbiased here, which the published code's are not.
+// Reimplements the batch preparation that SALIENT (Kaler et al., MLSys 2022) describes, as the baseline for "sample and
+// slice": 64-bit ids, one flat hash map per batch, Floyd's method with a linear scan, each row sorted, edge ids kept,
+// rows copied one after the other. Its draws are unbiased here, unlike those of the published code.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class SalientScheme {
   SalientScheme(std::span<const int64_t> row_offsets, std::span<const int64_t> columns, std::vector<int> fanouts)
       : row_offsets_(row_offsets), columns_(columns), fanouts_(std::move(fanouts)) {}
 
-  // Every hop draws for all nodes so far. Seeds are distinct.
+  // Samples a batch. Every hop draws for all nodes known so far. Seeds are distinct.
   void Sample(std::span<const int64_t> seeds, uint64_t seed);
   // Copies the rows of the last sample to `out`.
   void Slice(const FeatureView& features, std::byte* out) const;

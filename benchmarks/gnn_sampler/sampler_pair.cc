@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program times the sampler, and the SALIENT scheme, a few batches at a time on request, so that another program
-// can take turns with it on the same machine, graph and seeds (tools/bench-pyg-lib does).
+// Times the sampler and the SALIENT scheme, a few batches at a time on request, so that another program can take turns
+// with it on the same machine, graph and seeds (tools/bench-pyg-lib does).
 //
 //   sampler_pair GRAPH [--fanout 15,10,5] [--batch 1024] [--steps 64] [--frontier new|all] [--pages huge|small]
 //                [--table auto|direct|hash] [--export DIR]
@@ -14,8 +14,9 @@
 //
 //   sampler_pair GRAPH --salient-rounds N [--per-round 4] …
 //
-// takes turns by itself: Hone's sampler and the SALIENT scheme, N rounds, drawing alone and drawing with slicing, and
-// writes one JSON report with the ratios round by round. Both draw for all nodes so far, as SALIENT does.
+// With --salient-rounds, the program takes turns by itself. Hone's sampler and the SALIENT scheme run N rounds each,
+// drawing alone and drawing with slicing; one JSON report has the ratios round by round. Both draw for all nodes known
+// so far, as SALIENT does.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -72,7 +73,7 @@ struct Answer {
   nlohmann::json json() const { return {{"cpu_seconds", cpu_seconds}, {"nodes", nodes}, {"edges", edges}}; }
 };
 
-// Subjects hold the graph, both samplers, and the seeds of all steps.
+// The graph, both samplers, and the seeds of all steps.
 class Subjects {
  public:
   static Result<std::unique_ptr<Subjects>> Make(const Arguments& arguments) {
@@ -109,7 +110,7 @@ class Subjects {
     pages_ = arguments.pages == "huge" ? PageKind::kHuge : PageKind::kSmall;
     HONE_ASSIGN_OR_RETURN(graph_, OpenGraph(arguments.graph));
     const CsrView original = graph_->structure();
-    // Both sides read copies on the same kind of pages.
+    // Both samplers read copies of the graph on the same kind of pages.
     HONE_ASSIGN_OR_RETURN(offsets_, CopyTo(original.row_offsets, pages_));
     HONE_ASSIGN_OR_RETURN(columns_, CopyTo(original.columns, pages_));
     csr_ = {original.num_nodes, {reinterpret_cast<const int64_t*>(offsets_.data()), original.row_offsets.size()},

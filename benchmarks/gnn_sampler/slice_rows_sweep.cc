@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program gathers rows at random with either kind of stores and several prefetch distances; it prints JSON. The
-// defaults of SliceRows were chosen with it. It reports processor time of one thread, median of seven.
+// Gathers random rows with both kinds of stores and several prefetch distances, and prints JSON. The defaults of
+// SliceRows were chosen with this program. Times are processor time of one thread, the median of seven.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

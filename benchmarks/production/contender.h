@@ -1,24 +1,24 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A contender is a shared library timed by time_contenders: an implementation of one of the serving tasks, launched the
-// way its owner launches it. Such a library is a few lines around that owner's host function. None of them is part of
-// Hone, except those that tools/bench-production makes of Hone's own kernels.
+// Describes a contender: a shared library that time_contenders times. It implements one of the serving tasks, and
+// launches it as its owner's program does. Such a library is a few lines around the owner's host function. No contender
+// is part of Hone, except those that tools/bench-production makes from Hone's own kernels.
 //
 //   extern "C" const char* contender_task(void);    the task's name
 //   extern "C" int contender_launch(const HoneProblem* problem, void* stream);
 //   extern "C" int contender_log2(void);            optional: 1 if its log-sum-exps have base 2
 //
-// contender_launch enqueues one run on `stream` (a cudaStream_t, which may be under capture) and returns 0; 1 where
-// the implementation does not serve the problem's shape; 2 where the launch failed. It allocates nothing and does not
-// wait. All in one thread.
+// contender_launch enqueues one run on `stream` (a cudaStream_t, which may be capturing). It returns 0; 1 if the
+// implementation does not serve the problem's shape; 2 if the launch failed. It allocates nothing and does not wait.
+// All calls come from one thread.
 #pragma once
 
 #include <cstdint>
 
 extern "C" {
 
-// A HoneProblem holds dimensions, tensors and eps in the order of task.toml. Tensors are device pointers, dense,
+// A problem of one task: dimensions, tensors and eps in the order of task.toml. Tensors are device pointers, dense,
 // aligned to 256 bytes.
 struct HoneProblem {
   int64_t dims[3];   // silu_and_mul, fused_add_rmsnorm: tokens, d; merge_attn_states: tokens, heads, dim

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program writes a candidate as a contender of time_contenders: it prints a .cu file with the header that `hone
-// apply` would write for it and the functions of contender.h around that. The timing is thus that of a user's program.
+// Turns a candidate into a contender of time_contenders: prints a .cu file with the header that `hone apply` would
+// write, and around it the functions of contender.h. A user's program would run the same code.
 //
-//   export_contender TASK-FOLDER CANDIDATE.cu [NAME=VALUE …]     values of tunables; the first choice of each otherwise
+//   export_contender TASK-FOLDER CANDIDATE.cu [NAME=VALUE …]     values of tunables; by default the first choice of
+//   each
 #include <cstdio>
 #include <string>
 

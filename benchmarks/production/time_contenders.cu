@@ -1,20 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This program times several implementations of one serving task against each other, in one process, on the same
-// buffers.
+// Times several implementations of one serving task against each other, in one process and on the same buffers.
 //
 //   time_contenders --case TASK:16,4096 … --contender NAME=LIBRARY.so … [--rounds 40] [--seed 1]
 //
-// A library is one contender (contender.h says what it exports); the first that names a case's task is the one the
-// others are compared with. Two more are built in, "floor4" and "floor1": kernels that read and write as many bytes as
-// the case compels, elsewhere, with four words or one a thread, as the evaluator's floor does (docs/measurement.md).
-// For each case: every contender's output is held against one computed in double precision; then, in each round, all of
-// them run in an order drawn anew. A run is a CUDA graph of as many launches as there are buffer sets, and the sets are
-// at least four times the L2 cache, so that every launch finds its data in memory, not in the cache. Before it, outside
-// of the timed interval: in-place tensors get their inputs back, the cache is flushed by reads, and everything waits at
-// a gate until the host has queued it all. A time is the interval over the number of launches. The ratio of two
-// contenders is taken round by round.
+// A library is one contender (contender.h says what it exports). The first library that serves a case's task is the one
+// with which the others are compared. Two more contenders are built in, "floor4" and "floor1": kernels that read and
+// write as many bytes as the case requires, in other memory, with four words or one word per thread, as the evaluator's
+// floor does (docs/measurement.md).
+//
+// For each case, every contender's output is compared with one computed in double precision. Then, in each round, all
+// contenders run in a new random order. A run is a CUDA graph with as many launches as there are buffer sets. The sets
+// are at least four times the L2 cache, so that every launch finds its data in memory and not in the cache. Before the
+// timed interval, in-place tensors get their inputs back, reads flush the cache, and a gate holds the stream until the
+// host has queued everything. A time is the interval divided by the number of launches. The ratio of two contenders is
+// computed round by round.
 //
 // Prints one JSON object. Exit status 1 if an output was wrong beyond the task's tolerance, 2 for bad arguments.
 #include <cuda_fp16.h>
@@ -71,7 +72,7 @@ __global__ void SiluAndMul(const __half* x, double* out, size_t tokens, size_t d
   }
 }
 
-// Uses one thread a row, which is slow and adds in the order of a calculation by hand.
+// Uses one thread per row, which is slow, but adds in the order of a calculation by hand.
 __global__ void FusedAddRmsnorm(const __half* x, const __half* residual, const __half* weight, double* x_out,
                                 double* residual_out, size_t tokens, size_t d, float eps) {
   const size_t row = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
@@ -189,7 +190,7 @@ __global__ void Flush(const uint4* from, size_t count, unsigned* sink) {
   if (sum == 0x9e3779b9u) *sink = sum;  // never true, but the compiler must assume that it might be
 }
 
-// The floor kernel: a block reads its share of the words, four loads a thread in flight, and writes its share.
+// The floor kernel. A block reads its share of the words, with four loads per thread in flight, and writes its share.
 __global__ void __launch_bounds__(256) Stream(const uint4* from, uint4* to, size_t reads, size_t writes) {
   const size_t read_end = (blockIdx.x + 1) * reads / gridDim.x, write_end = (blockIdx.x + 1) * writes / gridDim.x;
   uint4 sum = make_uint4(0x9e3779b9u, 0x7f4a7c15u, 0xbf58476du, 0x1ce4e5b9u);
@@ -205,7 +206,7 @@ __global__ void __launch_bounds__(256) Stream(const uint4* from, uint4* to, size
   for (size_t i = blockIdx.x * writes / gridDim.x + threadIdx.x; i < write_end; i += 256) to[i] = sum;
 }
 
-// The same kernel with one word a thread, which is faster from some size on.
+// The same kernel with one word per thread, which is faster from some size on.
 __global__ void __launch_bounds__(256) StreamEach(const uint4* from, uint4* to, size_t reads, size_t writes) {
   const size_t at = blockIdx.x * size_t{256} + threadIdx.x;
   const uint4 word = at < reads ? from[at] : make_uint4(0x9e3779b9u, 0x7f4a7c15u, 0xbf58476du, 0x1ce4e5b9u);
@@ -220,7 +221,7 @@ struct Summary {
   double median, low, high;
 };
 
-// Returns the median with the order statistics that hold it in at least 95 % of samples.
+// Returns the median, and the order statistics that contain the true median with a probability of at least 95 %.
 Summary Summarise(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const int n = static_cast<int>(values.size());
@@ -256,7 +257,7 @@ class Bench {
     Check(cudaEventCreate(&end_), "event");
   }
 
-  // Returns the JSON of one case; `right` becomes false when an output was wrong.
+  // Runs one case and returns its JSON. `right` becomes false if an output was wrong.
   std::string Run(const std::string& text, bool* right) {
     const size_t colon = text.find(':');
     const std::string task = text.substr(0, colon);
@@ -359,8 +360,8 @@ class Bench {
       entries.push_back({c.name, Capture(sets, launch), {}, std::move(errors)});
     }
     if (!entries.empty()) {
-      // The number of blocks is that of the evaluator's floor: four words a thread, fewer where SMs would have under 16
-      // blocks.
+      // The number of blocks is that of the evaluator's floor: four words per thread, or fewer if an SM would get fewer
+      // than 16 blocks.
       const size_t reads = (read + 15) / 16, writes = (written + 15) / 16, most = std::max(reads, writes);
       const size_t fair = (most / (static_cast<size_t>(device_.multiProcessorCount) * 16) + 255) / 256 * 256;
       const size_t words = std::clamp<size_t>(fair, 256, 1024);
@@ -441,7 +442,7 @@ class Bench {
     std::string out;
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (!tensors[i].out) continue;
-      // Only a part of a large tensor is compared, because it passes through the host.
+      // Only a part of a large tensor is compared, because it must be copied to the host.
       const size_t count = std::min(tensors[i].elements, size_t{1} << 21);
       const double worst = tensors[i].width == 2
                                ? WorstError(static_cast<const __half*>(problem.tensors[i]), answers[i], count)
@@ -459,7 +460,7 @@ class Bench {
     return out;
   }
 
-  // Captures a graph of `sets` launches, one after the other.
+  // Captures a graph of `sets` launches in sequence.
   cudaGraphExec_t Capture(size_t sets, const std::function<void(size_t)>& launch) {
     cudaGraph_t graph;
     cudaGraphExec_t executable;
@@ -471,7 +472,7 @@ class Bench {
     return executable;
   }
 
-  // Returns the microseconds of one run of the graph.
+  // Runs the graph once. Returns the microseconds.
   double Time(cudaGraphExec_t graph, size_t sets, const std::function<void(size_t)>& restore) {
     for (size_t s = 0; s < sets; ++s) restore(s);
     Flush<<<1024, 256, 0, stream_>>>(static_cast<const uint4*>(flush_), flush_bytes_ / sizeof(uint4), nullptr);
