@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long does each step of the ladder take to compile, as a candidate, in the evaluator's own compiler processes?
-// Wall time and the processor time of the compiling process, which other work on the machine changes less, each time
-// from a new source. "headers" is a kernel of one line with the include set: what every CuTe candidate pays. Needs
-// NVRTC and CUTLASS, no GPU. Prints a table, and with --json a JSON object. With --compare also what CuTe alone takes,
-// without Hone's faster forms of its algebra, and whether the machine code is the same: a version of CUTLASS counts as
-// compared (kLastComparedCutlassMinor) when it is.
+// Measures how long each step of the ladder takes to compile as a candidate, in the evaluator's own compiler processes:
+// wall time, and the processor time of the compiling process, which other work on the machine disturbs less. Each
+// compile has a new source. "headers" is a kernel of one line with the include set, whose time every CuTe candidate
+// pays. Needs NVRTC and CUTLASS but no GPU. Prints a table, or with --json a JSON object. With --compare it also
+// measures CuTe alone, without Hone's faster forms of its algebra, and says whether the machine code is the same. If it
+// is, kLastComparedCutlassMinor may name this version of CUTLASS.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -34,7 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Processor seconds of the ended children of our children: compiles of our zygotes. Counted in hundredths.
+// Returns the processor seconds, in hundredths, of ended children of our children, which are the compiles that zygotes
+// forked.
 double CompileSeconds() {
   double ticks = 0;
   std::error_code error;
@@ -58,7 +59,7 @@ double CompileSeconds() {
 struct Measured {
   std::string step;
   std::vector<double> wall, cpu;
-  std::map<std::string, std::string> code;  // of every kernel
+  std::map<std::string, std::string> code;  // machine code by kernel
   std::string verdict;
 };
 
@@ -82,12 +83,12 @@ Result<Measured> Measure(NvrtcCompiler& compiler, const Task& task, const std::s
                          int repeats) {
   Measured measured{.step = step};
   for (int i = 0; i < repeats; ++i) {
-    // A new source each time, though nothing here caches.
+    // Each compile gets a new source, although nothing here caches.
     HONE_ASSIGN_OR_RETURN(const Candidate candidate,
                           ParseCandidate(source + fmt::format("// {} {}\n", getpid(), i), step, task));
     const double before = CompileSeconds();
     HONE_ASSIGN_OR_RETURN(const CompiledProgram program, CompileCandidate(compiler, candidate, task, {}, false, 1));
-    // The zygote reaps its child just after we have the reply.
+    // The zygote waits for its child only after we have the reply, so the time may appear a little later.
     double after = CompileSeconds();
     for (int wait = 0; wait < 100 && after == before; ++wait) {
       usleep(10000);

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The places that the ladder computes, checked where there is no GPU: CuTe's layouts are constexpr host code, so the
-// candidates themselves are included here, read by the host compiler and never called, and their layouts compared with what
-// the hardware does: the copy engine's 128-byte swizzle (PTX ISA, "tensor swizzling modes"), the 32 banks of shared memory,
-// the eight rows of an ldmatrix, the fields of a wgmma descriptor and the order of its accumulators.
+// Checks the memory layouts of the ladder where there is no GPU. CuTe's layouts are constexpr host code, so the
+// candidates themselves are included here; the host compiler reads them and never calls them. Their layouts are
+// compared with what the hardware does: the copy engine's 128-byte swizzle (PTX ISA, "tensor swizzling modes"), the 32
+// banks of shared memory, the eight rows of an ldmatrix, the fields of a wgmma descriptor and the order of its
+// accumulators.
 #include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 #include <cute/tensor.hpp>
@@ -18,7 +19,7 @@
 #include <set>
 #include <vector>
 
-// What device code takes for granted, as far as reading it needs that.
+// Replacements for names that device code uses, as far as reading the candidates needs them.
 #undef __global__
 #undef __device__
 #undef __shared__
@@ -66,12 +67,12 @@ namespace step08 {
 using namespace cute;
 constexpr int kElementBytes = 2;
 
-// Where TMA puts byte `inner` of row `row` of a box whose rows are 128 bytes, swizzled: the 16-byte unit within the row,
-// exclusive or the row's number modulo 8.
+// Returns where TMA puts byte `inner_bytes` of row `row` of a swizzled box whose rows are 128 bytes: the index of the
+// 16-byte unit within the row is xored with the row's number modulo 8.
 int TmaSwizzled(int row, int inner_bytes) { return row * 128 + ((inner_bytes / 16 ^ row % 8) * 16 + inner_bytes % 16); }
 
-// A layout of 16-bit elements whose swizzle is applied to addresses (GMMA's layouts), as a function to places: a tensor
-// on an aligned buffer is asked where its elements stand.
+// A layout of 16-bit elements whose swizzle is applied to addresses (GMMA's layouts), as a function from coordinates to
+// positions. It asks a tensor on an aligned buffer for the addresses of its elements.
 template <class Layout>
 struct Placed {
   Layout layout;
@@ -84,7 +85,7 @@ struct Placed {
   friend auto size(const Placed& placed) { return cute::size(placed.layout); }
 };
 
-// Every place is used once.
+// Expects that the layout uses every position once.
 template <class Layout>
 void ExpectBijective(const Layout& layout, int elements) {
   std::vector<char> used(static_cast<size_t>(elements), 0);
@@ -97,7 +98,8 @@ void ExpectBijective(const Layout& layout, int elements) {
   }
 }
 
-// How many of these byte addresses, a word or more each, a warp cannot serve at once: the fullest bank's number.
+// Returns the number of passes in which a warp accesses these byte addresses, `bytes` each: the words of the fullest
+// bank.
 int MostOnABank(const std::vector<int>& addresses, int bytes) {
   std::vector<std::set<int>> words(32);
   for (const int address : addresses) {
@@ -153,7 +155,7 @@ TEST(CuteLadderLayouts, TheStoredTileIsWhatTheCopyEngineReads) {
 
 template <class Shared, class Element>
 void ExpectShared(int stages, int columns, int extra) {
-  // A plan asks for STAGES * (128 + BN) * 128 + extra bytes, of which the alignment of the base may take 1023.
+  // A plan asks for STAGES * (128 + BN) * 128 + extra bytes. The alignment of the base may use up 1023 of them.
   const int asked = stages * (128 + columns) * 128 + extra;
   EXPECT_LE(asked, 232448) << "what a block may have";
   alignas(1024) static unsigned char storage[sizeof(Shared)];
@@ -176,8 +178,8 @@ TEST(CuteLadderLayouts, SharedMemoryFitsWhatThePlansAskFor) {
   EXPECT_EQ(sizeof(step08::Shared<256, 4>{}.out[0][0]), 8192u) << "every tile of results starts at a multiple of 1024";
 }
 
-// A wgmma descriptor holds addresses and strides in units of 16 bytes (PTX ISA, "matrix descriptor").
-// A host has no shared-memory address to put in, which CuTe says on standard output; the other fields are what is checked.
+// A wgmma descriptor holds addresses and strides in units of 16 bytes (PTX ISA, "matrix descriptor"). The host has no
+// shared-memory address for it, about which CuTe prints a message; the test checks the other fields.
 TEST(CuteLadderLayouts, DescriptorsHaveTheStridesOfTheSwizzledTiles) {
   step06::Mma<256> mma;
   const auto thread = mma.get_slice(0);
@@ -192,7 +194,7 @@ TEST(CuteLadderLayouts, DescriptorsHaveTheStridesOfTheSwizzledTiles) {
   EXPECT_EQ(db.bitfield.layout_type_, 1);
   EXPECT_EQ(db.bitfield.stride_byte_offset_, 1024 / 16) << "from eight steps of K to the next eight";
   EXPECT_EQ(db.bitfield.leading_byte_offset_, 64 * 64 * 2 / 16) << "from 64 columns to the next 64";
-  // The second warp group starts 64 rows further down; sixteen steps of K are 32 bytes in a and sixteen rows in b.
+  // The second warp group starts 64 rows further down. Sixteen steps of K are 32 bytes in a, and sixteen rows in b.
   const auto layout_a = step06::LayoutA<1>{};
   EXPECT_EQ(int(layout_a(64, 0, 0)) * 2, 64 * 128);
   EXPECT_EQ(int(a.layout()(0, 0, 1, 0)) * 2, 32);
@@ -211,12 +213,14 @@ TEST(CuteLadderLayouts, AccumulatorsStandWhereTheEpiloguesPutThem) {
   };
   check(GMMA::CLayout_64xN<256>{}, 256);
   check(GMMA::CLayout_64xN<128>{}, 128);
-  // stmatrix of four: matrix q has the results first + 2 q, + 2 q + 1 of every lane; lane l names row l % 8 of matrix l / 8.
+  // A stmatrix of four matrices: matrix q has results first + 2 q and first + 2 q + 1 of every lane; lane l gives the
+  // address of row l % 8 of matrix l / 8.
   for (int first = 0; first < 128; first += 8) {
     for (int q = 0; q < 4; ++q) {
       for (int lane = 0; lane < 32; ++lane) {
         const int at = GMMA::CLayout_64xN<256>{}(lane, first + 2 * q);
-        const int named_row = (q * 8 + lane / 4) % 16, named_column = (q * 8 + lane / 4) / 16 * 8;  // of lane q * 8 + lane / 4
+        // of lane q * 8 + lane / 4
+        const int named_row = (q * 8 + lane / 4) % 16, named_column = (q * 8 + lane / 4) / 16 * 8;
         ASSERT_EQ(at % 64, named_row);
         ASSERT_EQ(at / 64, first / 8 * 16 + named_column + lane % 4 * 2);
       }
@@ -228,7 +232,7 @@ template <class LayoutA, class LayoutB>
 void ExpectNoConflicts(const LayoutA& a, const LayoutB& b) {
   for (int k = 0; k < 32; k += 8) {
     for (int row = 0; row < 128; row += 8) {
-      std::vector<int> rows;  // an ldmatrix: eight rows of 16 bytes at once
+      std::vector<int> rows;  // one ldmatrix reads eight rows of 16 bytes at once
       for (int i = 0; i < 8; ++i) rows.push_back(a(row + i, k) * kElementBytes);
       EXPECT_EQ(MostOnABank(rows, 16), 1) << "a " << row << " " << k;
       for (const int address : rows) EXPECT_EQ(address % 16, 0);
@@ -240,14 +244,15 @@ void ExpectNoConflicts(const LayoutA& a, const LayoutB& b) {
       for (const int address : rows) EXPECT_EQ(address % 16, 0);
     }
   }
-  // And cp.async: eight lanes' 16 bytes at once, four to a row of a, sixteen to a row of b.
+  // cp.async writes eight lanes' 16 bytes at once: four lanes to a row of a, sixteen to a row of b.
   for (int first = 0; first < 256; first += 8) {
     std::vector<int> to_a, to_b;
     for (int t = first; t < first + 8; ++t) {
       to_a.push_back(a(t / 4, t % 4 * 8) * kElementBytes);
       to_b.push_back(b(t % 16 * 8, t / 16) * kElementBytes);
     }
-    EXPECT_LE(MostOnABank(to_a, 16), 1 + int(a(1, 0) == 40)) << first;  // padded rows of 80 bytes meet once
+    // two of the padded rows of 80 bytes share a bank
+    EXPECT_LE(MostOnABank(to_a, 16), 1 + int(a(1, 0) == 40)) << first;
     EXPECT_EQ(MostOnABank(to_b, 16), 1) << first;
   }
 }
@@ -258,7 +263,7 @@ TEST(CuteLadderLayouts, NoBankConflictsPaddedOrSwizzled) {
   ExpectBijective(step04::LayoutA{}, 128 * 32);
   ExpectBijective(step05::LayoutB{}, 128 * 32);
   EXPECT_EQ(int(cosize_v<step05::LayoutA> + cosize_v<step05::LayoutB>) * kElementBytes, 16384) << "a stage in step 5's plan";
-  // Step 2: a warp writes two rows of sixteen columns of a.
+  // In step 2, a warp writes two rows of sixteen columns of a.
   std::vector<int> writes;
   for (int t = 0; t < 32; ++t) writes.push_back(step02::LayoutA{}(t / 16, t % 16) * 4);
   EXPECT_EQ(MostOnABank(writes, 4), 1);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every step of the ladder is a candidate for matmul_bf16 that compiles as a user's would: plan parsed and typed,
-// through the real NVRTC with the include set's precompiled header. What a plan's tensor map may be given to. And that
-// Hone's faster forms of CuTe's algebra (hone/cute_fast_strides.cuh) give CuTe's own types and machine code.
-// Compiling needs NVRTC, and for the steps with CuTe CUTLASS's headers; no GPU.
+// Tests that every step of the ladder is a candidate for matmul_bf16 that compiles as a user's would: the plan is
+// parsed, and NVRTC compiles it with the include set's precompiled header. Also tests to which parameters a plan's
+// tensor map may be passed, and that Hone's faster forms of CuTe's algebra (hone/cute_fast_strides.cuh) give CuTe's own
+// types and machine code. Compiling needs NVRTC, and for the steps with CuTe CUTLASS's headers, but no GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ Task Matmul() {
   return *task;
 }
 
-// The .cu files of the ladder, or of a folder of it ("plain/"), by name.
+// Returns the names of the .cu files of the ladder, or of a folder of it ("plain/"), sorted.
 std::vector<std::string> Steps(const std::string& folder) {
   std::vector<std::string> steps;
   for (const auto& entry : std::filesystem::directory_iterator(kLadder + "/" + folder)) {
@@ -70,7 +70,7 @@ TEST(CuteLadder, IsALadderOfCandidatesThatServeEveryShape) {
 
 class CuteLadderCompile : public ::testing::Test {
  protected:
-  // False, with the test skipped, where something is missing.
+  // Makes the compiler. If something is missing, skips the test and returns false.
   bool Make(const std::string& architecture, bool plain_cute = false) {
     const auto cutlass = FindCutlassHeaders(HONE_CUTLASS_INCLUDE);
     NvrtcCompilerOptions options;
@@ -86,7 +86,7 @@ class CuteLadderCompile : public ::testing::Test {
     [&] { GTEST_SKIP() << missing; }();
     return false;
   }
-  // The one module of a candidate's default tunables.
+  // Compiles a candidate's only module, that of its default tunables.
   CompiledModule Compile(const Candidate& candidate) {
     const auto program = CompileCandidate(*compiler_, candidate, task_, {}, false, 1);
     EXPECT_TRUE(program.ok()) << program.status().message();
@@ -113,13 +113,13 @@ TEST_F(CuteLadderCompile, EveryStepCompilesForHopperWithoutSpills) {
     if (step >= "03") {
       EXPECT_THAT(module.labels, Contains("tensor_bf16")) << step;
     }
-    // wgmma whose accumulators the compiler had to wait for one by one.
+    // The compiler reports "serialized" if it had to make each wgmma wait for the one before.
     EXPECT_THAT(module.log, Not(HasSubstr("serialized"))) << step;
   }
   EXPECT_EQ(compiler_->counters().pch_misses, 0);
 }
 
-// Prompts show this one to who writes rows in CuTe for the first time.
+// Tests the kernel that prompts show to a model that writes rows in CuTe for the first time.
 TEST_F(CuteLadderCompile, RowsKeepInRegistersAndAreReadInWideAccesses) {
   if (!Make("sm_90a")) return;
   const auto task = LoadTask(std::string(HONE_SOURCE_DIR) + "/tasks/rmsnorm");
@@ -134,7 +134,7 @@ TEST_F(CuteLadderCompile, RowsKeepInRegistersAndAreReadInWideAccesses) {
 TEST_F(CuteLadderCompile, TheStepsWithoutHopperCompileForAmpere) {
   if (!Make("sm_80")) return;
   for (const std::string& step : Steps("")) {
-    if (step >= "06" || step < "03") continue;  // what has no tensor cores is the same for both
+    if (step >= "06" || step < "03") continue;  // steps without tensor cores are the same on both architectures
     const CompiledModule module = Compile(Step(task_, step));
     ASSERT_EQ(module.verdict, Verdict::kOk) << step << "\n" << module.digest;
     if (step >= "03") {
@@ -143,7 +143,7 @@ TEST_F(CuteLadderCompile, TheStepsWithoutHopperCompileForAmpere) {
   }
 }
 
-// A plan that passes one map, and a kernel that takes `parameter`.
+// Returns the text of a plan that passes one map.
 std::string MapPlan() {
   return R"([[tensor_map]]
 name = "a_map"
@@ -199,8 +199,8 @@ block = ["32"]
 args = ["c"]
 )";
 
-// Writes what the algebra gives for layouts of many kinds, number by number, with the tuples' structure: a kernel whose
-// machine code is the same exactly when the types are.
+// A kernel that writes what the algebra gives for layouts of many kinds, number by number, with the structure of the
+// tuples. Its machine code is the same exactly when the types are.
 constexpr const char* kTypes = R"(
 using namespace cute;
 struct Writer {
@@ -283,7 +283,8 @@ __global__ void k(bfloat16_t* c) {
 }
 )";
 
-// The form in which CuTe is usually written: what each thread loads, holds and multiplies, by partition and retile.
+// A kernel in which CuTe is used as it usually is: what each thread loads, holds and multiplies, by partition and
+// retile.
 constexpr const char* kAlgebra = R"(
 using namespace cute;
 using Mma = decltype(make_tiled_mma(MMA_Atom<SM80_16x8x16_F32BF16BF16F32_TN>{}, Layout<Shape<_1, _1, _1>>{}, Tile<_16, _16, _16>{}));

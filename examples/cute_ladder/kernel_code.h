@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine code of each kernel of a cubin, to tell whether two compiles of one source gave the same. Whole cubins
-// differ by names of constants that no kernel reads. For files of our own compiler: offsets are checked, no more.
+// Extracts the machine code of each kernel from a cubin, to tell whether two compiles of one source gave the same code.
+// Whole cubins differ by names of constants that no kernel reads. Meant for files of our own compiler: only offsets are
+// checked.
 #pragma once
 
 #include <cstring>
@@ -12,7 +13,7 @@
 
 namespace hone {
 
-// By section name (".text." and the kernel's symbol); empty when the bytes are no 64-bit ELF file.
+// Returns the code by section name (".text." and the kernel's symbol); empty if the bytes are no 64-bit ELF file.
 inline std::map<std::string, std::string> KernelCode(std::string_view elf) {
   const auto read = [&](size_t at, size_t bytes) {
     uint64_t value = 0;

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph layer of your own: written, checked against finite differences, and trained in a stack with one of Hone's.
+// Shows a graph layer of your own: written, checked against finite differences, and trained in a stack with one of
+// Hone's.
 //
-// MixConv learns how much to listen: out_i = ((1 - g) x_i + g mean(x of i's neighbors)) W^T, with one number
-// g = sigmoid(gate); in training it drops a tenth of what it mixed. The graph has two communities whose nodes have very
-// noisy features, so listening pays, and the gate opens. Prints the loss, the accuracy and the gate; exit status 1
-// where the layer did not learn.
+// MixConv learns how much of the neighbors' rows to mix in: out_i = ((1 - g) x_i + g mean(x of i's neighbors)) W^T,
+// with one number g = sigmoid(gate). In training it drops a tenth of the mixed elements. The graph has two communities
+// whose nodes have very noisy features, so neighbors help, and g grows. Prints the loss, the accuracy and g; exit
+// status 1 if the layer did not learn.
 //
-// What the contract in hone/gnn/layer.h asks of a layer is marked (1) to (6) below.
+// The numbers (1) to (6) below mark what the contract in hone/gnn/layer.h asks of a layer.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -26,7 +27,7 @@ using namespace hone::gnn;  // NOLINT: an example, not a header
 
 namespace {
 
-// Written once for float, which trains, and for double, in which gradients can be checked.
+// The layer is written once for float, in which it is trained, and for double, in which its gradients are checked.
 template <typename T>
 class MixConv final : public Layer<T> {
  public:
@@ -35,7 +36,8 @@ class MixConv final : public Layer<T> {
     gate_ = {name + ".gate", {1}, {T(0)}, {T(0)}};
     std::uniform_real_distribution<double> draw(-1 / std::sqrt(in), 1 / std::sqrt(in));
     for (T& value : weight_.value) value = static_cast<T>(draw(random));
-    weight_.gradient.assign(weight_.value.size(), T(0));  // (1) a gradient as large as the value makes it trainable
+    // (1) a gradient of the value's size makes the parameter trainable
+    weight_.gradient.assign(weight_.value.size(), T(0));
   }
 
   std::string_view kind() const override { return "MixConv"; }
@@ -43,8 +45,8 @@ class MixConv final : public Layer<T> {
   int64_t out_width() const override { return out_; }
   std::vector<Parameter<T>*> parameters() override { return {&weight_, &gate_}; }
 
-  // (2) What backward needs from forward lies in a state that the caller keeps: the layer itself stays as it is, and
-  // several batches may be under way.
+  // (2) What backward needs from forward is in a state that the caller keeps. The layer itself does not change, so
+  // several batches may be in flight.
   struct State final : LayerState {
     std::vector<T> mean;   // [num_dst, in]
     std::vector<T> mixed;  // [num_dst, in], after dropout
@@ -61,7 +63,7 @@ class MixConv final : public Layer<T> {
     state.mixed.resize(size);
     state.kept.assign(size, T(1));
     std::vector<uint8_t> bits(static_cast<size_t>(in_ + 7) / 8);
-    // (3) Rows of x are read through the block only: what lies beyond num_src is not ours to read.
+    // (3) Rows of x are read only as the block says: rows beyond num_src must not be read.
     for (int32_t i = 0; i < block.num_dst; ++i) {
       T* mean = state.mean.data() + i * in_;
       T* mixed = state.mixed.data() + i * in_;
@@ -73,13 +75,13 @@ class MixConv final : public Layer<T> {
       }
       T* kept = state.kept.data() + i * in_;
       if (context.training) {
-        // (4) A mask comes from the context's key and the node, so that it is the same on any row, thread and device.
+        // (4) A mask depends on the context's key and the node, so that it is the same in any row, thread and device.
         const double factor = DropoutRow(context, kSite, i, in_, 0.1, bits);
         for (int64_t c = 0; c < in_; ++c) {
           kept[c] = static_cast<T>((bits[static_cast<size_t>(c / 8)] >> (c % 8) & 1) != 0 ? factor : 0.0);
         }
       }
-      // Source i is destination i.
+      // Source i and destination i are the same node.
       for (int64_t c = 0; c < in_; ++c) mixed[c] = kept[c] * ((1 - g) * x.Row(i)[c] + g * mean[c]);
       for (int64_t o = 0; o < out_; ++o) {
         T sum = 0;
@@ -94,13 +96,13 @@ class MixConv final : public Layer<T> {
     auto& state = static_cast<State&>(layer_state);
     const T g = Gate();
     T grad_g = 0;
-    // (5) grad_x is overwritten, and absent in the first layer; parameters' gradients are added to.
+    // (5) grad_x is overwritten, and is empty in the first layer; parameters' gradients are added to.
     if (!grad_x.empty()) {
       for (int32_t s = 0; s < block.num_src; ++s) std::fill_n(grad_x.Row(s), in_, T(0));
     }
     std::vector<T> grad_mixed(static_cast<size_t>(in_));
-    // (6) One thread, in order: the same bits whatever context.threads says. A layer that spreads its work gives each
-    // output row one writer and adds partial sums in a fixed order.
+    // (6) One thread computes the rows in order, which gives the same bits for any context.threads. A layer that
+    // spreads its work over threads gives each output row one writer, and adds partial sums in a fixed order.
     for (int32_t i = 0; i < block.num_dst; ++i) {
       const T* mixed = state.mixed.data() + i * in_;
       const T* mean = state.mean.data() + i * in_;
@@ -138,7 +140,8 @@ class MixConv final : public Layer<T> {
   Parameter<T> weight_, gate_;
 };
 
-// Two communities of 200 nodes; most of a node's ten in-neighbors are of its own. One true feature in much noise.
+// A graph of two communities of 200 nodes. Most of a node's ten in-neighbors are of its own community. Of the features,
+// one is true and very noisy.
 struct Toy {
   static constexpr int32_t kNodes = 400, kDegree = 10, kWidth = 8;
   std::vector<int64_t> row_offsets = {0};
@@ -173,7 +176,7 @@ Matrix<T> View(std::vector<T>& values, int64_t cols) {
   return {values.data(), static_cast<int64_t>(values.size()) / cols, cols, cols};
 }
 
-// The derivative of sum(logits) by the gate, by backward and by a central difference.
+// Returns the relative difference between backward's derivative of sum(logits) by the gate and a central difference.
 double GateError(const Toy& toy, const NeighborSample& sample) {
   std::mt19937 random(3);
   MixConv<double> layer(Toy::kWidth, 2, "mix", random);
@@ -231,7 +234,7 @@ int main() {
     const LayerContext context{.key = key, .layer = 0, .training = true, .nodes = sample.nodes, .threads = 2};
     adam.ZeroGradients(1);
     (*model)->Forward(sample, View(x, Toy::kWidth), View(logits, 2), *state, context);
-    // Cross-entropy of two classes, and its gradient in the logits' place.
+    // Computes the cross-entropy of two classes; its gradient overwrites the logits.
     double batch_loss = 0;
     int correct = 0;
     for (size_t i = 0; i < seeds.size(); ++i) {
@@ -247,7 +250,7 @@ int main() {
     }
     (*model)->Backward(sample, View(x, Toy::kWidth), View(logits, 2), *state, context);
     adam.Step(1);
-    // A moving mean over about ten steps.
+    // Loss and accuracy are moving means over about ten steps.
     loss = step == 0 ? batch_loss : 0.9 * loss + 0.1 * batch_loss;
     accuracy = step == 0 ? correct / 64.0 : 0.9 * accuracy + 0.1 * correct / 64.0;
     if (step % 40 == 0 || step == 119) std::printf("step %3u  loss %.3f  accuracy %.2f\n", step + 1, loss, accuracy);

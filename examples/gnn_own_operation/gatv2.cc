@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GATv2 on the CPU. One thread, one row after the other: the same bits whatever context.threads says.
+// Implements GATv2 on the CPU, in one thread, row by row: this gives the same bits for any context.threads.
 #include "gatv2.h"
 
 #include <algorithm>
@@ -13,14 +13,14 @@ using namespace hone::gnn;  // NOLINT: an example, not a header
 
 namespace {
 
-// Written once for float, which trains, and for double, in which gradients are checked.
+// The layer is written once for float, in which it is trained, and for double, in which its gradients are checked.
 template <typename T>
 class GatV2Layer final : public Layer<T> {
  public:
   explicit GatV2Layer(const OpPlace& place) : place_(place), shape_(ShapeOf(place)) {
     att_ = {place.parameters + ".att", {shape_.heads, shape_.width}, {}, {}};
     std::mt19937_64 random(place.seed);
-    const double bound = std::sqrt(6.0 / (shape_.width + 1.0));  // Glorot's
+    const double bound = std::sqrt(6.0 / (shape_.width + 1.0));  // initial values by Glorot
     for (int32_t c = 0; c < shape_.columns(); ++c) {
       att_.value.push_back(static_cast<T>(bound * (2.0 * static_cast<double>(random() >> 11) * 0x1p-53 - 1.0)));
     }
@@ -124,10 +124,11 @@ class GatV2Layer final : public Layer<T> {
 
  private:
   struct State final : LayerState {
-    // Of each row its slots, and behind them the node itself, head by head: softmax's weights, and dropout's factors.
+    // Softmax's weights and dropout's factors: for each row its slots and then the node itself, with one value per
+    // head.
     std::vector<T> alpha, factor;
   };
-  // A destination's slots; slot `count` is the node itself, which no other slot stands for.
+  // A destination's slots. Slot `count` is the node itself, which no other slot names.
   struct Row {
     Row(const BlockView& block, int32_t i, int32_t heads) : row(i) {
       const int32_t first = block.row_offsets[static_cast<size_t>(i)];
@@ -139,7 +140,7 @@ class GatV2Layer final : public Layer<T> {
     bool Skips(int32_t slot) const { return slot < count && columns[slot] == row; }
     int32_t row, count;
     const int32_t* columns;
-    int64_t at;  // in the state
+    int64_t at;  // position of the row's first value in alpha and factor
   };
   T Slope() const { return static_cast<T>(shape_.slope); }
   T Score(const T* source, const T* self, int32_t h) const {

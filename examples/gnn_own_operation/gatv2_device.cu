@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GATv2 on a GPU: a warp for each destination or source, whose lanes have columns of a head; sums in one order.
+// Implements GATv2 on a GPU. A warp works on each destination or source; its lanes have columns of a head. Sums have
+// one order.
 #include "gatv2.h"
 #include "hone/gnn/op_kernels.h"
 
@@ -10,12 +11,12 @@ using namespace hone::gnn;  // NOLINT: an example, not a header
 namespace {
 
 constexpr int kBlock = 128;  // threads of a block
-constexpr int kTile = 64;    // destinations that one block sums for the gradient of att
+constexpr int kTile = 64;    // destinations whose gradient of att one block sums
 constexpr unsigned kAll = 0xffffffffu;
 
-// What the kernels share. Slot `counts[i]` of destination i stands for the node itself.
+// Sizes that the kernels share. Slot `counts[i]` of destination i stands for the node itself.
 struct Shape {
-  int32_t heads, width, slots;  // slots of a destination, the node itself among them
+  int32_t heads, width, slots;  // slots: slots of a destination, including that of the node itself
   float slope;
   int32_t columns, stride, out_stride;
 };
@@ -30,16 +31,17 @@ __device__ inline float Leaky(const Shape& shape, float z) { return z > 0 ? z : 
 __device__ inline int32_t SourceOf(const DeviceHop& hop, int32_t row, int32_t slot) {
   return slot < hop.counts[row] ? hop.columns[static_cast<int64_t>(row) * hop.fanout + slot] : row;
 }
-// An edge of a node to itself: the slot behind the others stands for it.
+// Returns whether a slot is skipped, because it is an edge of the node to itself: the slot after the others stands for
+// that.
 __device__ inline bool Skips(const DeviceHop& hop, int32_t row, int32_t slot) {
   return slot < hop.counts[row] && SourceOf(hop, row, slot) == row;
 }
-// Where the weight of a slot and head lies, in alpha and what is shaped like it.
+// Returns the index of a slot's and head's weight in alpha and in arrays of the same shape.
 __device__ inline int64_t At(const Shape& shape, int32_t row, int32_t slot, int32_t h) {
   return (static_cast<int64_t>(row) * shape.slots + slot) * shape.heads + h;
 }
 
-// alpha and factor [most_dst, slots, heads]: softmax's weights, and dropout's factors.
+// Computes `out`, and alpha and factor [most_dst, slots, heads]: softmax's weights, and dropout's factors.
 template <typename T>
 __global__ void ForwardKernel(DeviceHop hop, Shape shape, DeviceDropRate rate, const T* x, const float* att,
                               float* alpha, float* factor, T* out) {
@@ -88,7 +90,8 @@ __global__ void ForwardKernel(DeviceHop hop, Shape shape, DeviceDropRate rate, c
   }
 }
 
-// Gradients of the scores, shaped like alpha; of att, a row for each destination; and of the right halves, in grad_x.
+// Computes the gradients of the scores, shaped like alpha; of att, a row per destination; and of the right halves, in
+// grad_x.
 template <typename T>
 __global__ void DestinationsKernel(DeviceHop hop, Shape shape, const T* x, const T* grad_out, const float* att,
                                    const float* alpha, const float* factor, float* grad_scores, float* grad_att,
@@ -138,8 +141,8 @@ __global__ void DestinationsKernel(DeviceHop hop, Shape shape, const T* x, const
   }
 }
 
-// The left halves of grad_x, from the slots that drew each source; the right halves of sources that are no
-// destinations.
+// Computes the left halves of grad_x, from the slots that drew each source. Also writes the right halves of sources
+// that are no destinations.
 template <typename T>
 __global__ void SourcesKernel(DeviceHop hop, Shape shape, const T* x, const T* grad_out, const float* att,
                               const float* alpha, const float* factor, const float* grad_scores, T* grad_x) {
@@ -172,7 +175,8 @@ __global__ void SourcesKernel(DeviceHop hop, Shape shape, const T* x, const T* g
   }
 }
 
-// Sums of grad_att over kTile destinations each, then over the tiles: one order, whatever the grid does.
+// Sums grad_att over kTile destinations per block, and then over the tiles, in an order that does not depend on the
+// grid's timing.
 __global__ void TilesKernel(DeviceHop hop, int32_t columns, const float* grad_att, float* tiles) {
   const int32_t first = static_cast<int32_t>(blockIdx.x) * kTile;
   const int32_t end = min(NumDst(hop), first + kTile);

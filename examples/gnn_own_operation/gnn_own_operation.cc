@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gnn_own_operation MODEL.toml [cpu|cuda]: a model with an operation of one's own (gatv2.h), checked against the rules
-// of hone/gnn/op.h, trained in steps of two shards, gone on with from its checkpoint, and asked for predictions:
-// exactly on the CPU, and with cuda from samples and in a request on the GPU. Exit status 1 where a check finds
-// something, the model does not learn, or the GPU's answers are not the CPU's.
+// gnn_own_operation MODEL.toml [cpu|cuda] shows a model with an operation of your own (gatv2.h). The operation is
+// checked against the rules of hone/gnn/op.h. The model is trained in steps of two shards, continued from its
+// checkpoint, and asked for predictions: exactly on the CPU, and with cuda also from samples and by a request on the
+// GPU. Exit status 1 if a check finds something, the model does not learn, or the GPU's answers differ from the CPU's.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -54,7 +54,7 @@ hone::Result<std::unique_ptr<Trainer>> GoOn(bool cuda, const std::shared_ptr<con
   return ResumeTrainer(graph, run.checkpoint, run, epochs);
 }
 
-// The share of nodes for which the GPU's classes are the CPU's with the same draws, in one batch and in a request.
+// Compares the GPU's classes with the CPU's for the same draws, in one batch and in a request. Returns the exit status.
 int CompareOnDevice(const std::shared_ptr<const Graph>& graph, Model<float>& model, uint64_t seed) {
 #ifdef EXAMPLE_HAS_CUDA
   PredictOptions options;
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
 #endif
   if (const hone::Status status = RegisterOp(MakeGatV2(device)); !status.ok()) return Fail(status);
 
-  // The rules first: what breaks them may train well for a while.
+  // The rules are checked first, because an operation that breaks one may train well for a while.
   const OpCheck check{.in = 2 * 3 * 5, .options = {{"heads", 3}, {"dropout", 0.3}}};
   const auto findings = CheckOp(*FindOp("gatv2"), check);
   if (!findings.ok()) return Fail(findings.status());
@@ -165,7 +165,7 @@ int main(int argc, char** argv) {
   if (cuda) wrong |= CompareOnDevice(*graph, *loaded->model, 7);
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
-  // Five classes: a model that learned nothing is right for about a fifth.
+  // There are five classes: a model that has learned nothing is right for about a fifth of the nodes.
   if (losses.size() != 5 || losses.back() >= 0.9 * losses.front() || best < 0.4) {
     std::printf("the model did not learn\n");
     wrong = 1;

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of these kernels is right, and which is the fastest? The evaluator in a program of your own.
+// Uses the evaluator in a program of your own: which of these kernels is right, and which is the fastest?
 //
 //   example_judge_kernel HONE TASK KERNEL.cu …
 //
-// HONE is the program `hone`: the evaluator starts it again for compilers and workers, so that a candidate that crashes
-// or hangs costs its own verdict and not this process. TASK is a folder with a task.toml. On the simulated GPU, so that
-// it runs anywhere; its times are modelled. Exit status 1 where no kernel is right, 2 for what could not be judged.
+// HONE is the program `hone`. The evaluator starts it again as compilers and workers, so that a candidate that crashes
+// or hangs loses its own verdict and does not end this process. TASK is a folder with a task.toml. The kernels are
+// judged on the simulated GPU, so that the example runs anywhere; its times are modelled. Exit status 1 if no kernel is
+// right, 2 if a kernel could not be judged.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -33,7 +34,7 @@ int main(int argc, char** argv) {
   hone::EvaluatorOptions options;
   options.device = "sim";
   options.executable = std::filesystem::absolute(argv[1]);
-  options.use_cache = false;  // else name a cache_directory, and compiled kernels are kept there
+  options.use_cache = false;                     // true needs a cache_directory, in which compiled kernels are kept
   options.environment = {"PATH=/usr/bin:/bin"};  // where the simulator finds g++
   hone::Result<std::unique_ptr<hone::Evaluator>> evaluator = hone::MakeEvaluator(options);
   if (!evaluator.ok()) return Fail(evaluator.status());
@@ -48,10 +49,10 @@ int main(int argc, char** argv) {
     hone::EvaluationRequest request;
     request.source.assign(std::istreambuf_iterator<char>(file), {});
     request.name = argv[i];
-    // A wrong or broken kernel is an answer, with its verdict; a Status says that the environment failed.
+    // A wrong or broken kernel has an evaluation with a verdict; a Status means that the environment failed.
     hone::Result<hone::Evaluation> evaluation = (*evaluator)->Evaluate(*task, request);
     if (!evaluation.ok()) return Fail(evaluation.status());
-    const double speedup = evaluation->geomean_speedup.value_or(0);  // only where the verdict is ok
+    const double speedup = evaluation->geomean_speedup.value_or(0);  // set only if the verdict is ok
     std::printf("%s: %s %s %.3fx of the seed\n", argv[i], std::string(hone::VerdictName(evaluation->verdict)).c_str(),
                 evaluation->detail.c_str(), speedup);
     if (speedup > best) {

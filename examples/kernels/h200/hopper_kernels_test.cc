@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels for Hopper that the simulated GPU does not run (wgmma, TMA, clusters) compile as a user's would: plan
-// parsed and typed, through the real NVRTC, matrix products without spills and without products that the compiler made
-// wait for each other. Needs NVRTC; no GPU.
+// Tests that the kernels for Hopper that the simulated GPU cannot run (wgmma, TMA, clusters) compile as a user's would:
+// the plan is parsed, and NVRTC compiles it. Matrix products must have no spills, and no products for which the
+// compiler had to wait one by one. Needs NVRTC but no GPU.
 //
-// A file here that is a template of the folder above with its tunables bound still is: same code, same kernels with the same
-// arguments, same workspaces. Who changes a template makes its file here anew (h200/README.md), or it would go on as it was.
+// A file here may be a template of the folder above with its tunables bound. The test checks that it still is: the same
+// code, the same kernels with the same arguments, the same workspaces. A template that is changed needs a new file here
+// (h200/README.md).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +38,7 @@ TEST(HopperKernels, CompileWithoutSpillsOrSerializedProducts) {
   int kernels = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/examples/kernels/h200")) {
     const std::string name = entry.path().filename().string();
-    // The others are judged on the simulated GPU, and so is fused_add_rmsnorm, but for its clusters.
+    // The other kernels are judged on the simulated GPU. fused_add_rmsnorm is too, except for its clusters.
     const bool product = name.rfind("matmul", 0) == 0 || name.rfind("fp8", 0) == 0;
     if (!product && name.rfind("fused_add_rmsnorm", 0) != 0) continue;
     ++kernels;
@@ -52,7 +53,8 @@ TEST(HopperKernels, CompileWithoutSpillsOrSerializedProducts) {
     for (const auto& [key, module] : program->modules) {
       ASSERT_EQ(module.verdict, Verdict::kOk) << name << "\n" << module.digest;
       for (const KernelResources& kernel : module.resources) {
-        // Registers are dealt out anew after the start; a word or two kept aside before is no loss.
+        // Registers are reallocated between warps after the start (setmaxnreg), so a word or two spilled before that
+        // costs nothing.
         if (product) EXPECT_LE(kernel.spill_bytes, 16) << name << " " << kernel.kernel;
       }
       EXPECT_THAT(module.log, Not(HasSubstr("serialized"))) << name;
@@ -61,10 +63,10 @@ TEST(HopperKernels, CompileWithoutSpillsOrSerializedProducts) {
   EXPECT_EQ(kernels, 5);
 }
 
-// What follows the plan.
+// Returns the text that follows the plan.
 std::string CodeOf(const std::string& source) { return source.substr(source.find("*/", source.find("/*hone"))); }
 
-// "line of a <> line of b"; empty if all lines are the same.
+// Returns "line of a <> line of b" for the first difference; empty if all lines are the same.
 std::string FirstDifference(const std::string& a, const std::string& b) {
   std::istringstream lines_a(a), lines_b(b);
   std::string line_a, line_b;
@@ -76,7 +78,7 @@ std::string FirstDifference(const std::string& a, const std::string& b) {
   }
 }
 
-// "kernel(x, weight, out)" for each kernel, whatever its template arguments; of integers only that there is one.
+// Returns "kernel(x, weight, out)" for each kernel, without its template arguments; integer arguments have no value.
 std::set<std::string> KernelsOf(const LaunchPlan& plan) {
   std::set<std::string> kernels;
   for (const PlanEntry& entry : plan.entries) {
@@ -103,7 +105,8 @@ TEST(HopperKernels, TunedFilesAreTheirTemplatesWithBindings) {
     if (entry.path().extension() != ".cu") continue;
     const auto tuned_source = ReadFile(entry.path().string());
     ASSERT_TRUE(tuned_source.ok()) << tuned_source.status().message();
-    if (tuned_source->find("examples/kernels/" + name + " with") == std::string::npos) continue;  // written for Hopper alone
+    // the file is no bound template
+    if (tuned_source->find("examples/kernels/" + name + " with") == std::string::npos) continue;
     ++tuned_files;
     const auto template_source = ReadFile(folder + name);
     ASSERT_TRUE(template_source.ok()) << template_source.status().message();
