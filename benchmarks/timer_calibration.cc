@@ -80,7 +80,8 @@ int main(int argc, char** argv) {
   const double started = Now();
   const auto run = [&]() -> Result<json> {
     HONE_ASSIGN_OR_RETURN(Task task, LoadNamedTask(name));
-    HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeBenchmarkEvaluator(device, cache, true));
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator,
+                          MakeBenchmarkEvaluator(device, cache, /*use_cache=*/true));
     json report = {{"environment", EnvironmentJson(evaluator->facts())}, {"task", name}, {"case", time_case}};
     EvaluationRequest request;
     request.name = "b.cu";
@@ -104,7 +105,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < same && Now() - started < limit_seconds; ++i) {
       const bool restart = i >= same / 2;
       if (restart && (i - same / 2) % per_worker == 0) {
-        HONE_ASSIGN_OR_RETURN(evaluator, MakeBenchmarkEvaluator(device, cache, true));
+        HONE_ASSIGN_OR_RETURN(evaluator, MakeBenchmarkEvaluator(device, cache, /*use_cache=*/true));
       }
       HONE_ASSIGN_OR_RETURN(CaseResult result, compare(task.seed_source, task.seed_source));
       (restart ? restarted : warm).Add(result, 1.0);

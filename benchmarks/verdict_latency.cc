@@ -63,7 +63,8 @@ int main(int argc, char** argv) {
 
   const auto run = [&]() -> Result<json> {
     const double cold_start = Now();
-    HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeBenchmarkEvaluator(device, cache, true));
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator,
+                          MakeBenchmarkEvaluator(device, cache, /*use_cache=*/true));
     json report = {{"environment", EnvironmentJson(evaluator->facts())}, {"repeats", repeats}, {"works", json::array()}};
     bool first = true;
     for (const std::string& text : works) {

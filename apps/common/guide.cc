@@ -49,7 +49,8 @@ class HelpLayout : public CLI::Formatter {
   explicit HelpLayout(const Guide& guide) : guide_(guide) { label("Positionals", "Arguments"); }
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    return Row(is_positional ? option->get_name(true, false) : OptionTitle(*option), OptionText(*option));
+    return Row(is_positional ? option->get_name(/*positional=*/true, /*all_options=*/false) : OptionTitle(*option),
+               OptionText(*option));
   }
   std::string make_subcommand(const CLI::App* command) const override { return Row(command->get_name(), command->get_description()); }
   std::string make_description(const CLI::App* command) const override {
@@ -64,7 +65,8 @@ class HelpLayout : public CLI::Formatter {
   }
   std::string make_help(const CLI::App* command, std::string name, CLI::AppFormatMode) const override {
     std::string out = make_description(command) + make_usage(command, std::move(name)) + make_positionals(command);
-    for (const auto& [title, options] : GroupedOptions(*command, guide_)) out += make_group(title, false, options);
+    for (const auto& [title, options] : GroupedOptions(*command, guide_))
+      out += make_group(title, /*is_positional=*/false, options);
     return out + make_subcommands(command, CLI::AppFormatMode::Normal) + "\n" + make_footer(command);
   }
   std::string make_footer(const CLI::App* command) const override {
@@ -157,7 +159,7 @@ std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOpti
 void ApplyGuide(CLI::App& app, const Guide& guide) { Apply(app, guide, std::make_shared<HelpLayout>(guide)); }
 
 std::string OptionTitle(const CLI::Option& option) {
-  std::string title = option.get_name(false, true);
+  std::string title = option.get_name(/*positional=*/false, /*all_options=*/true);
   if (option.get_type_size() != 0) title += " " + ValueName(option);
   return title;
 }

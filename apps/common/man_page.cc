@@ -47,7 +47,7 @@ std::string Synopsis(const CLI::App& command, const Guide& guide) {
   const std::string path = CommandPath(command);
   std::string text = fmt::format("\\fB{}\\fR [\\fIOPTIONS\\fR]", Roff(guide.program + (path.empty() ? "" : " " + path)));
   for (const CLI::Option* option : command.get_options([](const CLI::Option* o) { return o->get_positional(); })) {
-    std::string name = "\\fI" + Roff(option->get_name(true, false)) + "\\fR";
+    std::string name = "\\fI" + Roff(option->get_name(/*positional=*/true, /*all_options=*/false)) + "\\fR";
     if (option->get_expected_max() > 1) name += "...";
     text += " " + (option->get_required() ? name : "[" + name + "]");
   }
@@ -64,17 +64,19 @@ void AppendPage(const CLI::App& command, const Guide& guide, const std::string& 
   text += ".SH SYNOPSIS\n" + Synopsis(command, guide) + "\n";
   const auto entries = [&](const std::vector<const CLI::Option*>& options, bool positional) {
     for (const CLI::Option* option : options) {
-      text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", Roff(positional ? option->get_name(true, false) : OptionTitle(*option)),
-                          Roff(OptionText(*option)));
+      text += fmt::format(
+          ".TP\n\\fB{}\\fR\n{}\n",
+          Roff(positional ? option->get_name(/*positional=*/true, /*all_options=*/false) : OptionTitle(*option)),
+          Roff(OptionText(*option)));
     }
   };
   const std::vector<const CLI::Option*> arguments = command.get_options([](const CLI::Option* o) { return o->get_positional(); });
   if (!arguments.empty()) text += ".SH ARGUMENTS\n";
-  entries(arguments, true);
+  entries(arguments, /*positional=*/true);
   text += ".SH OPTIONS\n";
   for (const auto& [title, options] : GroupedOptions(command, guide)) {
     if (title != "Options") text += fmt::format(".SS \"{}\"\n", Roff(title));
-    entries(options, false);
+    entries(options, /*positional=*/false);
   }
   if (!command.get_subcommands({}).empty()) text += ".SH COMMANDS\n";
   for (const CLI::App* sub : command.get_subcommands({})) {

@@ -265,8 +265,9 @@ void PrintEnd(const TrainCommandFlags& flags, const TrainResult& result) {
   if (result.checkpoint.empty()) {
     hone::Print("Stopped. Nothing was kept: without --checkpoint FOLDER there is nothing to go on from.\n");
   } else {
-    hone::Print("Stopped. To go on: {}\n",
-               GoOnCommand(*flags.device.command, flags.trajectory, flags.graph, flags.run.checkpoint, false, false));
+    hone::Print("Stopped. To go on: {}\n", GoOnCommand(*flags.device.command, flags.trajectory, flags.graph,
+                                                       flags.run.checkpoint, /*repeat_epochs=*/false,
+                                                       /*repeat_checkpoint=*/false));
   }
 }
 

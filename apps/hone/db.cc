@@ -96,7 +96,8 @@ Status Export(const CommandContext& context, const DbFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const Task task, TaskFromText(row.entry.task_text));
   HONE_ASSIGN_OR_RETURN(const Candidate candidate, ParseCandidate(row.entry.candidate, row.entry.candidate_name, task));
   HONE_ASSIGN_OR_RETURN(const std::vector<MeasuredPoint> points, database->Points(row.id));
-  const TuneResult result = ConcludeSweep(task, candidate, NewestPoints(points), kShapeMargin, true);
+  const TuneResult result =
+      ConcludeSweep(task, candidate, NewestPoints(points), kShapeMargin, /*drop_unreachable=*/true);
   const std::string source = result.needs_no_change ? candidate.source : result.source;
   if (source.empty()) return Status::InvalidArgument(fmt::format("entry {}: {}", row.id, result.summary));
   std::vector<std::string> written;
@@ -123,7 +124,8 @@ Status Export(const CommandContext& context, const DbFlags& flags) {
 
 Status Merge(const CommandContext& context, const DbFlags& flags) {
   if (!FileExists(flags.other)) return Status::NotFound(fmt::format("{}: there is no such file", flags.other));
-  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<TuningDatabase> other, TuningDatabase::Open(flags.other, true));
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<TuningDatabase> other,
+                        TuningDatabase::Open(flags.other, /*read_only=*/true));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<TuningDatabase> database, OpenToChange(context, flags));
   HONE_ASSIGN_OR_RETURN(const TuningDatabase::Merged merged, database->Merge(*other));
   if (flags.json)

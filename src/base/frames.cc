@@ -204,10 +204,11 @@ Result<Frame> ReceiveFrame(int fd, double timeout_seconds, int64_t max_bytes) {
     return Status::Internal(fmt::format("received a frame of {} bytes; at most {} are accepted", total, max_bytes));
   }
   frame.header.resize(prefix.header_bytes);
-  HONE_RETURN_IF_ERROR(ReceiveBytes(fd, frame.header.data(), frame.header.size(), true, &frame.fds, deadline));
+  HONE_RETURN_IF_ERROR(
+      ReceiveBytes(fd, frame.header.data(), frame.header.size(), /*inside=*/true, &frame.fds, deadline));
   for (const uint64_t length : lengths) {
     std::string blob(length, '\0');
-    HONE_RETURN_IF_ERROR(ReceiveBytes(fd, blob.data(), blob.size(), true, &frame.fds, deadline));
+    HONE_RETURN_IF_ERROR(ReceiveBytes(fd, blob.data(), blob.size(), /*inside=*/true, &frame.fds, deadline));
     frame.blobs.push_back(std::move(blob));
   }
   if (frame.fds.size() != prefix.fds) {

@@ -85,7 +85,7 @@ Result<Functions> LoadFunctions(const std::string& library) {
   load(f.abort, "ncclCommAbort");
   load(f.destroy, "ncclCommDestroy");
   load(f.error_string, "ncclGetErrorString");
-  load(f.last_error, "ncclGetLastError", false);
+  load(f.last_error, "ncclGetLastError", /*required=*/false);
   if (!missing.empty()) {
     return Status::Unavailable(fmt::format("'{}' lacks {}: NCCL 2.10 or newer is needed", name, missing));
   }

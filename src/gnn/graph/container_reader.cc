@@ -301,10 +301,12 @@ Status WriteContainer(const Graph& graph, const std::string& path, const std::st
     contents.push_back(bytes);
   };
   const auto add_ids = [&](SectionType type, std::span<const int32_t> ids) {
-    if (!ids.empty()) add(type, SectionDtype::kInt32, static_cast<int64_t>(ids.size()), std::as_bytes(ids), false);
+    if (!ids.empty())
+      add(type, SectionDtype::kInt32, static_cast<int64_t>(ids.size()), std::as_bytes(ids), /*required=*/false);
   };
-  add(SectionType::kRowOffsets, SectionDtype::kInt64, csr.num_nodes + 1, std::as_bytes(csr.row_offsets), true);
-  add(SectionType::kColumns, SectionDtype::kInt32, csr.num_edges(), std::as_bytes(csr.columns), true);
+  add(SectionType::kRowOffsets, SectionDtype::kInt64, csr.num_nodes + 1, std::as_bytes(csr.row_offsets),
+      /*required=*/true);
+  add(SectionType::kColumns, SectionDtype::kInt32, csr.num_edges(), std::as_bytes(csr.columns), /*required=*/true);
   if (features.num_rows > 0) {
     header.AddFeatures(features.dtype, features.num_rows, features.width, features.stride_bytes);
     contents.emplace_back(features.rows, static_cast<size_t>(features.num_rows * features.stride_bytes));
@@ -314,10 +316,11 @@ Status WriteContainer(const Graph& graph, const std::string& path, const std::st
   add_ids(SectionType::kValidNodes, graph.valid_nodes());
   add_ids(SectionType::kTestNodes, graph.test_nodes());
   add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()),
-      std::as_bytes(std::span(provenance)), false);
+      std::as_bytes(std::span(provenance)), /*required=*/false);
   const std::string names = ClassNamesText(graph.class_names());
   if (!names.empty()) {
-    add(SectionType::kClassNames, SectionDtype::kBytes, static_cast<int64_t>(names.size()), std::as_bytes(std::span(names)), false);
+    add(SectionType::kClassNames, SectionDtype::kBytes, static_cast<int64_t>(names.size()),
+        std::as_bytes(std::span(names)), /*required=*/false);
   }
   int64_t total = 0, done = 0;
   for (const auto& bytes : contents) total += static_cast<int64_t>(bytes.size());

@@ -286,7 +286,7 @@ class Conversion {
     ContainerHeader header;
     header.num_nodes = nodes_;
     header.num_classes = report_.num_classes;
-    offsets_at_ = header.Add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes_ + 1, true);
+    offsets_at_ = header.Add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes_ + 1, /*required=*/true);
     if (source_.features) {
       report_.feature_width = source_.features->width();
       features_at_ = header.AddFeatures(options_.dtype, nodes_, report_.feature_width,
@@ -310,7 +310,7 @@ class Conversion {
         names.empty() ? 0 : header.Add(SectionType::kClassNames, SectionDtype::kBytes, static_cast<int64_t>(names.size()));
     int64_t most_edges = options_.self_loops == SelfLoops::kAdd ? nodes_ : 0;
     for (int64_t b = 0; b < buckets_->num_buckets(); ++b) most_edges += buckets_->Size(b);
-    columns_at_ = header.Add(SectionType::kColumns, SectionDtype::kInt32, most_edges, true);
+    columns_at_ = header.Add(SectionType::kColumns, SectionDtype::kInt32, most_edges, /*required=*/true);
 
     HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(out_, std::move(header)));
     writer_ = std::make_unique<ContainerWriter>(std::move(writer));

@@ -26,7 +26,7 @@ Result<GraphSource> OpenFile(const std::string& path, int split_index) {
     HONE_ASSIGN_OR_RETURN(NpyArray edges, NpyArray::InFile(path));
     GraphSource source;
     source.format = "edge array";
-    HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfArray(std::move(edges), false));
+    HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfArray(std::move(edges), /*prefer_two_rows=*/false));
     return source;
   }
   if (IsContainer(path)) {

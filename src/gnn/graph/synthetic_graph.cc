@@ -111,8 +111,8 @@ Status GenerateContainer(const std::string& name, const std::string& path, int t
   header.num_edges = edges;
   header.num_classes = request.spec.num_classes;
   header.graph_flags = FlagBits(kSyntheticFlags);
-  const size_t offsets_at = header.Add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes + 1, true);
-  const size_t columns_at = header.Add(SectionType::kColumns, SectionDtype::kInt32, edges, true);
+  const size_t offsets_at = header.Add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes + 1, /*required=*/true);
+  const size_t columns_at = header.Add(SectionType::kColumns, SectionDtype::kInt32, edges, /*required=*/true);
   size_t features_at = 0;
   if (width > 0) features_at = header.AddFeatures(request.dtype, nodes, width, stride);
   const size_t labels_at = header.Add(SectionType::kLabels, SectionDtype::kInt32, nodes);

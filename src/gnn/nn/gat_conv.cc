@@ -23,14 +23,14 @@ class GatConv final : public Layer<T> {
  public:
   GatConv(const GatConvOptions& options, const std::string& name, Rng rng)
       : options_(options),
-        lin_(name + ".lin", options.in_width, options.heads * options.width, false, WeightInit::kGlorot, rng),
-        att_src_(MakeParameter<T>(name + ".att_src", {1, options.heads, options.width}, true)),
-        att_dst_(MakeParameter<T>(name + ".att_dst", {1, options.heads, options.width}, true)) {
+        lin_(name + ".lin", options.in_width, options.heads * options.width, /*bias=*/false, WeightInit::kGlorot, rng),
+        att_src_(MakeParameter<T>(name + ".att_src", {1, options.heads, options.width}, /*trainable=*/true)),
+        att_dst_(MakeParameter<T>(name + ".att_dst", {1, options.heads, options.width}, /*trainable=*/true)) {
     HONE_CHECK(options.heads >= 1 && options.width >= 1, "GATConv needs at least one head of at least one column");
     const double bound = std::sqrt(6.0 / static_cast<double>(options.heads + options.width));
     FillUniform(att_src_, bound, rng);
     FillUniform(att_dst_, bound, rng);
-    if (options.bias) bias_ = MakeParameter<T>(name + ".bias", {out_width()}, true);
+    if (options.bias) bias_ = MakeParameter<T>(name + ".bias", {out_width()}, /*trainable=*/true);
   }
 
   std::string_view kind() const override { return "GATConv"; }
@@ -52,7 +52,8 @@ class GatConv final : public Layer<T> {
     const int64_t dim = options_.in_width;
     Fold(state.folded.Resize(2 * heads, dim));
     const Matrix<T> scores = state.scores.Resize(block.num_src, 2 * heads);
-    LinearForward<T>({x.data, block.num_src, dim, x.stride}, Folded(state), nullptr, false, scores, context.threads);
+    LinearForward<T>({x.data, block.num_src, dim, x.stride}, Folded(state), /*bias=*/nullptr, /*accumulate=*/false,
+                     scores, context.threads);
     const AttentionWeights<T> weights{state.edge_weights.Resize(block.num_edges() * heads),
                                       state.self_weights.Resize(int64_t{block.num_dst} * heads)};
     const Matrix<T> sums = state.sums.Resize(block.num_dst, heads * dim);
@@ -83,7 +84,7 @@ class GatConv final : public Layer<T> {
       const int h = row % options_.heads, side = row / options_.heads;
       std::copy_n(folded.Row(row), dim, all.Row(columns + 2 * h + side));
     }
-    LinearForward<T>(x, all, nullptr, false, out, context.threads);
+    LinearForward<T>(x, all, /*bias=*/nullptr, /*accumulate=*/false, out, context.threads);
   }
   void ForwardProjected(const BlockView& block, Matrix<const T> projected, Matrix<T> out, LayerState& layer_state,
                         const LayerContext& context) override {
@@ -118,7 +119,7 @@ class GatConv final : public Layer<T> {
       const Matrix<T> grad_weight = lin_.grad_weight();
       LinearBackwardWeight<T>(HeadOut(grad_out, h), HeadSums(sums, h),
                               {grad_weight.Row(h * options_.width), options_.width, dim, dim}, state.partials, threads);
-      LinearBackwardInput<T>(HeadOut(grad_out, h), HeadWeight(h), false, HeadSums(sums, h), threads);
+      LinearBackwardInput<T>(HeadOut(grad_out, h), HeadWeight(h), /*accumulate=*/false, HeadSums(sums, h), threads);
     }
     // From here on `sums` holds its own gradient.
     BySource(block, state.by_source);
@@ -129,7 +130,7 @@ class GatConv final : public Layer<T> {
                          {state.edge_weights.data(), state.self_weights.data()}, sums,
                          state.edge_grads.Resize(block.num_edges() * heads),
                          state.self_grads.Resize(int64_t{block.num_dst} * heads), grad_scores, grad_x, threads);
-    if (!grad_x.empty()) LinearBackwardInput<T>(grad_scores, Folded(state), true, grad_x, threads);
+    if (!grad_x.empty()) LinearBackwardInput<T>(grad_scores, Folded(state), /*accumulate=*/true, grad_x, threads);
     const Matrix<T> grad_folded = state.grad_folded.Resize(2 * heads, dim);
     std::fill_n(grad_folded.data, grad_folded.rows * dim, T(0));
     LinearBackwardWeight<T>(grad_scores, sources, grad_folded, state.partials, threads);

@@ -19,14 +19,14 @@ template <typename T>
 class GinConv final : public Layer<T> {
  public:
   GinConv(const GinConvOptions& options, const std::string& name, Rng rng)
-      : options_(options), eps_(MakeParameter<T>(name + ".eps", {1}, false)) {
+      : options_(options), eps_(MakeParameter<T>(name + ".eps", {1}, /*trainable=*/false)) {
     const Result<Activation> activation = ParseActivation(options.activation, Activation::kRelu);
     HONE_CHECK(activation.ok(), activation.status().message());
     activation_ = *activation;
-    lin0_ = Linear<T>(name + ".nn.0", options.in_width, options.out_width, true, WeightInit::kXavierRelu, rng);
+    lin0_ = Linear<T>(name + ".nn.0", options.in_width, options.out_width, /*bias=*/true, WeightInit::kXavierRelu, rng);
     if (options.normalise) norm_ = BatchNorm<T>(name + ".nn.1", options.out_width);
-    lin1_ = Linear<T>(name + (options.normalise ? ".nn.3" : ".nn.2"), options.out_width, options.out_width, true,
-                      WeightInit::kXavierRelu, rng);
+    lin1_ = Linear<T>(name + (options.normalise ? ".nn.3" : ".nn.2"), options.out_width, options.out_width,
+                      /*bias=*/true, WeightInit::kXavierRelu, rng);
   }
 
   std::string_view kind() const override { return "GINConv"; }
@@ -52,15 +52,15 @@ class GinConv final : public Layer<T> {
     const Matrix<T> hidden = state.hidden.Resize(block.num_dst, width);
     if (options_.normalise) {
       const Matrix<T> plain = state.plain.Resize(block.num_dst, width);
-      lin0_.Forward(sum, false, plain, threads);
+      lin0_.Forward(sum, /*accumulate=*/false, plain, threads);
       norm_.Forward(plain, context.training, state.statistics, hidden, threads);
     } else {
-      lin0_.Forward(sum, false, hidden, threads);
+      lin0_.Forward(sum, /*accumulate=*/false, hidden, threads);
     }
     ActivationForward<T>(activation_, hidden, threads);
     // Backward reads the result again, so it is kept apart from `out`, which the caller may change.
     const Matrix<T> result = state.result.Resize(block.num_dst, width);
-    lin1_.Forward(hidden, false, result, threads);
+    lin1_.Forward(hidden, /*accumulate=*/false, result, threads);
     ActivationForward<T>(activation_, result, threads);
     CopyTo<T>(result, out, threads);
   }
@@ -79,14 +79,14 @@ class GinConv final : public Layer<T> {
     const Matrix<T> grad = kept(state.result, width);  // overwrites the result, which is no longer needed
     ActivationBackward<T>(activation_, 1.0, grad, grad_out, threads);
     lin1_.BackwardParameters(hidden, grad_out, state.partials, threads);
-    lin1_.BackwardInput(grad_out, false, grad, threads);
+    lin1_.BackwardInput(grad_out, /*accumulate=*/false, grad, threads);
     ActivationBackward<T>(activation_, 1.0, hidden, grad, threads);
     if (options_.normalise) {
       norm_.Backward(kept(state.plain, width), context.training, state.statistics, grad, threads);
     }
     lin0_.BackwardParameters(sum, grad, state.partials, threads);
     if (grad_x.empty()) return;
-    lin0_.BackwardInput(grad, false, sum, threads);  // the gradient overwrites the sum
+    lin0_.BackwardInput(grad, /*accumulate=*/false, sum, threads);  // the gradient overwrites the sum
     BySource(block, state.by_source);
     AggregateBackward<T>(Aggregation::kSum, block, state.by_source, sum,
                          {grad_x.data, block.num_src, sum.cols, grad_x.stride}, threads);

@@ -31,7 +31,7 @@ Parameter<T> MakeParameter(std::string name, std::vector<int64_t> shape, bool tr
 
 template <typename T>
 Linear<T>::Linear(const std::string& name, int64_t in, int64_t out, bool bias, WeightInit init, Rng& rng)
-    : weight_(MakeParameter<T>(name + ".weight", {out, in}, true)) {
+    : weight_(MakeParameter<T>(name + ".weight", {out, in}, /*trainable=*/true)) {
   const double fan_in_bound = 1.0 / std::sqrt(static_cast<double>(in));
   const double glorot_bound = std::sqrt(6.0 / static_cast<double>(in + out));
   switch (init) {
@@ -46,7 +46,7 @@ Linear<T>::Linear(const std::string& name, int64_t in, int64_t out, bool bias, W
       break;
   }
   if (bias) {
-    bias_ = MakeParameter<T>(name + ".bias", {out}, true);
+    bias_ = MakeParameter<T>(name + ".bias", {out}, /*trainable=*/true);
     FillUniform(bias_, fan_in_bound, rng);
   }
 }
@@ -75,11 +75,11 @@ void Linear<T>::BackwardInput(Matrix<const T> grad_out, bool accumulate, Matrix<
 
 template <typename T>
 BatchNorm<T>::BatchNorm(const std::string& name, int64_t width)
-    : weight_(MakeParameter<T>(name + ".weight", {width}, true)),
-      bias_(MakeParameter<T>(name + ".bias", {width}, true)),
-      running_mean_(MakeParameter<T>(name + ".running_mean", {width}, false)),
-      running_var_(MakeParameter<T>(name + ".running_var", {width}, false)),
-      batches_(MakeParameter<T>(name + ".num_batches_tracked", {}, false)) {
+    : weight_(MakeParameter<T>(name + ".weight", {width}, /*trainable=*/true)),
+      bias_(MakeParameter<T>(name + ".bias", {width}, /*trainable=*/true)),
+      running_mean_(MakeParameter<T>(name + ".running_mean", {width}, /*trainable=*/false)),
+      running_var_(MakeParameter<T>(name + ".running_var", {width}, /*trainable=*/false)),
+      batches_(MakeParameter<T>(name + ".num_batches_tracked", {}, /*trainable=*/false)) {
   std::fill(weight_.value.begin(), weight_.value.end(), T(1));
   std::fill(running_var_.value.begin(), running_var_.value.end(), T(1));
 }

@@ -46,8 +46,8 @@ Adam<T>::Adam(std::vector<Parameter<T>*> parameters, const AdamOptions& options)
   for (Parameter<T>* parameter : parameters) {
     if (!parameter->trainable()) continue;
     trainable_.push_back(parameter);
-    first_.push_back(MakeParameter<T>("exp_avg." + parameter->name, parameter->shape, false));
-    second_.push_back(MakeParameter<T>("exp_avg_sq." + parameter->name, parameter->shape, false));
+    first_.push_back(MakeParameter<T>("exp_avg." + parameter->name, parameter->shape, /*trainable=*/false));
+    second_.push_back(MakeParameter<T>("exp_avg_sq." + parameter->name, parameter->shape, /*trainable=*/false));
   }
 }
 

@@ -108,10 +108,11 @@ ModelSpec Gin(const ModelOptions& o, Activation activation) {
     const std::string conv = "convs." + std::to_string(i);
     const std::string gathered = w.Put(w.Name("gathered", i), AggregateSpec{AggregateSpec::How::kSum}, {h});
     h = w.Put(w.Name("sum", i), AddSpec{.eps = true}, {gathered, h}, conv);
-    h = w.Put(w.Name("first", i), LinearSpec{o.hidden, true, LinearSpec::Init::kXavierRelu}, {h}, conv + ".nn.0");
+    h = w.Put(w.Name("first", i), LinearSpec{o.hidden, /*bias=*/true, LinearSpec::Init::kXavierRelu}, {h},
+              conv + ".nn.0");
     h = w.PutNorm(w.Name("norm", i), norm, h, conv + ".nn.1");
     h = w.PutActivation(w.Name("act", i), activation, h);
-    h = w.Put(w.Name("second", i), LinearSpec{o.hidden, true, LinearSpec::Init::kXavierRelu}, {h},
+    h = w.Put(w.Name("second", i), LinearSpec{o.hidden, /*bias=*/true, LinearSpec::Init::kXavierRelu}, {h},
               conv + (norm ? ".nn.3" : ".nn.2"));
     h = w.PutActivation(w.Name("conv", i), activation, h);
   }
@@ -137,9 +138,10 @@ ModelSpec SageRi(const ModelOptions& o, Activation activation) {
       sent = w.PutDrop(w.Name("sent", i), rate, i, DropoutSite::kNeighbors, h);
     }
     const std::string gathered = w.Put(w.Name("gathered", i), AggregateSpec{}, {sent});
-    const std::string left = w.Put(w.Name("neighbors", i), LinearSpec{o.hidden, false}, {gathered}, conv + ".lin_l");
+    const std::string left =
+        w.Put(w.Name("neighbors", i), LinearSpec{o.hidden, /*bias=*/false}, {gathered}, conv + ".lin_l");
     own = w.PutDrop(w.Name("own", i), rate, i, DropoutSite::kSelf, h);
-    const std::string right = w.Put(w.Name("self", i), LinearSpec{o.hidden, false}, {own}, conv + ".lin_r");
+    const std::string right = w.Put(w.Name("self", i), LinearSpec{o.hidden, /*bias=*/false}, {own}, conv + ".lin_r");
     std::string a = w.Put(w.Name("conv", i), AddSpec{}, {left, right});
     a = w.PutNorm(w.Name("norm", i), o.norm != "none", a, "bns." + std::to_string(i));
     a = w.PutActivation(w.Name("act", i), activation, a);

@@ -26,7 +26,7 @@ class SageConv final : public Layer<T> {
         rate_(options.input_dropout),
         before_(options.dropped_before),
         neighbors_(name + ".lin_l", options.in_width, options.out_width, options.bias, WeightInit::kFanIn, rng),
-        self_(name + ".lin_r", options.in_width, options.out_width, false, WeightInit::kFanIn, rng) {
+        self_(name + ".lin_r", options.in_width, options.out_width, /*bias=*/false, WeightInit::kFanIn, rng) {
     HONE_CHECK(options.aggregation == "mean" || kind_ != Aggregation::kMean,
                "SAGEConv aggregates by mean, sum or max, not '" + options.aggregation + "'");
   }
@@ -63,8 +63,8 @@ class SageConv final : public Layer<T> {
     const Matrix<T> aggregate = state.aggregate.Resize(block.num_dst, width);
     int32_t* winners = kind_ == Aggregation::kMax ? state.winners.Resize(block.num_dst * width) : nullptr;
     AggregateForward<T>(kind_, block, from_neighbors, aggregate, winners, context.threads);
-    neighbors_.Forward(aggregate, false, out, context.threads);
-    self_.Forward(from_self, true, out, context.threads);
+    neighbors_.Forward(aggregate, /*accumulate=*/false, out, context.threads);
+    self_.Forward(from_self, /*accumulate=*/true, out, context.threads);
   }
 
   void Backward(const BlockView& block, Matrix<const T> x, Matrix<T> grad_out, Matrix<T> grad_x,
@@ -80,7 +80,8 @@ class SageConv final : public Layer<T> {
     self_.BackwardParameters(from_self, grad_out, state.partials, context.threads);
     if (grad_x.empty()) return;
 
-    neighbors_.BackwardInput(grad_out, false, aggregate, context.threads);  // the gradient overwrites the aggregate
+    // the gradient overwrites the aggregate
+    neighbors_.BackwardInput(grad_out, /*accumulate=*/false, aggregate, context.threads);
     const Matrix<T> sources = {grad_x.data, block.num_src, width, grad_x.stride};
     const Matrix<T> destinations = {grad_x.data, block.num_dst, width, grad_x.stride};
     BySource(block, state.by_source);
@@ -90,12 +91,12 @@ class SageConv final : public Layer<T> {
       AggregateBackward<T>(kind_, block, state.by_source, aggregate, sources, context.threads);
     }
     if (!drops) {
-      self_.BackwardInput(grad_out, true, destinations, context.threads);
+      self_.BackwardInput(grad_out, /*accumulate=*/true, destinations, context.threads);
       return;
     }
     ApplyDropout<T>(state.neighbor_mask, NeighborScale(), sources, sources, context.threads);
     // overwritten once more: now the gradient of the node's own rows
-    self_.BackwardInput(grad_out, false, aggregate, context.threads);
+    self_.BackwardInput(grad_out, /*accumulate=*/false, aggregate, context.threads);
     ApplyDropout<T>(state.self_mask, rate_.scale, aggregate, aggregate, context.threads);
     AddTo<T>(aggregate, destinations, context.threads);
   }

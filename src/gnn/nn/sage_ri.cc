@@ -45,10 +45,10 @@ class SageRi final : public Model<T> {
       if (plan.normalise) norms_.emplace_back("bns." + index, options.hidden);
     }
     Rng rest = rng.Split(static_cast<uint64_t>(options.layers));
-    residual_ = Linear<T>("res_linears.0", options.in_width, options.hidden, true, WeightInit::kFanIn, rest);
-    lin0_ = Linear<T>("mlp.module_list.0", options.in_width + options.layers * options.hidden, Middle(), true,
+    residual_ = Linear<T>("res_linears.0", options.in_width, options.hidden, /*bias=*/true, WeightInit::kFanIn, rest);
+    lin0_ = Linear<T>("mlp.module_list.0", options.in_width + options.layers * options.hidden, Middle(), /*bias=*/true,
                       WeightInit::kFanIn, rest);
-    lin1_ = Linear<T>("mlp.module_list.1", Middle(), options.num_classes, true, WeightInit::kFanIn, rest);
+    lin1_ = Linear<T>("mlp.module_list.1", Middle(), options.num_classes, /*bias=*/true, WeightInit::kFanIn, rest);
   }
 
   const ModelOptions& options() const override { return options_; }
@@ -91,8 +91,8 @@ class SageRi final : public Model<T> {
       CopyTo<T>(FirstRows(x, seeds), Columns(collected, CollectedAt(i + 1), options_.hidden), context.threads);
     }
     const Matrix<T> middle = state.middle.Resize(seeds, Middle());
-    lin0_.Forward(collected, false, middle, context.threads);
-    lin1_.Forward(middle, false, logits, context.threads);
+    lin0_.Forward(collected, /*accumulate=*/false, middle, context.threads);
+    lin1_.Forward(middle, /*accumulate=*/false, logits, context.threads);
   }
 
   void Backward(const NeighborSample& sample, Matrix<const T> x, Matrix<T> grad_logits,
@@ -109,9 +109,9 @@ class SageRi final : public Model<T> {
     const Matrix<T> collected = {state.collected.data(), seeds, lin0_.in(), lin0_.in()};
     const Matrix<T> middle = {state.middle.data(), seeds, Middle(), Middle()};
     lin1_.BackwardParameters(middle, grad_logits, state.partials, threads);
-    lin1_.BackwardInput(grad_logits, false, middle, threads);  // the gradient of `middle` overwrites it
+    lin1_.BackwardInput(grad_logits, /*accumulate=*/false, middle, threads);  // the gradient of `middle` overwrites it
     lin0_.BackwardParameters(collected, middle, state.partials, threads);
-    lin0_.BackwardInput(middle, false, collected, threads);  // the gradient of `collected` overwrites it
+    lin0_.BackwardInput(middle, /*accumulate=*/false, collected, threads);  // the gradient of `collected` overwrites it
 
     Matrix<T> grad = state.gradients[0].Resize(seeds, hidden);
     CopyTo<T>(Columns(collected, CollectedAt(options_.layers), hidden), grad, threads);
@@ -158,14 +158,14 @@ class SageRi final : public Model<T> {
         last ? Step(state, pass).out.Resize(block.num_dst, options_.hidden) : Columns(out, Middle(), options_.hidden);
     RunLayer(pass, block, in, next, Step(state, pass), context);
     if (pass == 0) {
-      LinearForward<T>(FirstRows(in, block.num_dst), Columns(lin0_.weight(), 0, Width(0)), lin0_.bias(), false, middle,
-                       threads);
+      LinearForward<T>(FirstRows(in, block.num_dst), Columns(lin0_.weight(), 0, Width(0)), lin0_.bias(),
+                       /*accumulate=*/false, middle, threads);
     } else {
       CopyTo<T>(Columns(FirstRows(x, block.num_dst), 0, Middle()), middle, threads);
     }
-    LinearForward<T>(next, Columns(lin0_.weight(), CollectedAt(pass + 1), options_.hidden), nullptr, true, middle,
-                     threads);
-    if (last) lin1_.Forward(middle, false, out, threads);
+    LinearForward<T>(next, Columns(lin0_.weight(), CollectedAt(pass + 1), options_.hidden), /*bias=*/nullptr,
+                     /*accumulate=*/true, middle, threads);
+    if (last) lin1_.Forward(middle, /*accumulate=*/false, out, threads);
   }
 
  private:
@@ -221,7 +221,7 @@ class SageRi final : public Model<T> {
     }
     const Matrix<const T> own = FirstRows(x, block.num_dst);
     if (i == 0) {
-      residual_.Forward(own, true, out, threads);
+      residual_.Forward(own, /*accumulate=*/true, out, threads);
     } else {
       AddTo<T>(own, out, threads);
     }

@@ -29,8 +29,8 @@ class StackModel final : public Model<T> {
     }
     if (plan.head) {
       Rng rng = Rng(options.seed).Split(layers_.size());
-      lin1_ = Linear<T>("lin1", layers_.back()->out_width(), options.hidden, true, WeightInit::kFanIn, rng);
-      lin2_ = Linear<T>("lin2", options.hidden, options.num_classes, true, WeightInit::kFanIn, rng);
+      lin1_ = Linear<T>("lin1", layers_.back()->out_width(), options.hidden, /*bias=*/true, WeightInit::kFanIn, rng);
+      lin2_ = Linear<T>("lin2", options.hidden, options.num_classes, /*bias=*/true, WeightInit::kFanIn, rng);
     }
   }
 
@@ -203,19 +203,19 @@ class StackModel final : public Model<T> {
   void Head(Matrix<const T> x, Matrix<T> logits, StackState& state, LayerContext context) {
     context.layer = static_cast<int>(layers_.size());
     const Matrix<T> hidden = state.head.out.Resize(x.rows, options_.hidden);
-    lin1_.Forward(x, false, hidden, context.threads);
+    lin1_.Forward(x, /*accumulate=*/false, hidden, context.threads);
     Activate(plan_.head_activation, head_rate_, DropoutSite::kHead, state.head, hidden, context);
-    lin2_.Forward(hidden, false, logits, context.threads);
+    lin2_.Forward(hidden, /*accumulate=*/false, logits, context.threads);
   }
   Matrix<T> HeadBackward(Matrix<const T> x, Matrix<T> grad_logits, StackState& state, const LayerContext& context) {
     const Matrix<const T> hidden = {state.head.out.data(), x.rows, options_.hidden, options_.hidden};
     lin2_.BackwardParameters(hidden, grad_logits, state.partials, context.threads);
     const Matrix<T> grad_hidden = state.gradients[1].Resize(x.rows, options_.hidden);
-    lin2_.BackwardInput(grad_logits, false, grad_hidden, context.threads);
+    lin2_.BackwardInput(grad_logits, /*accumulate=*/false, grad_hidden, context.threads);
     ActivateBackward(plan_.head_activation, head_rate_, state.head, hidden, grad_hidden, context);
     lin1_.BackwardParameters(x, grad_hidden, state.partials, context.threads);
     const Matrix<T> grad = state.gradients[0].Resize(x.rows, x.cols);
-    lin1_.BackwardInput(grad_hidden, false, grad, context.threads);
+    lin1_.BackwardInput(grad_hidden, /*accumulate=*/false, grad, context.threads);
     return grad;
   }
 

@@ -62,8 +62,8 @@ void LinearForward(Matrix<const T> x, Matrix<const T> weight, const T* bias, boo
       }
     }
     const T beta = accumulate || bias != nullptr ? T(1) : T(0);
-    Gemm(false, true, end - begin, out.cols, x.cols, x.Row(begin), x.stride, weight.data, weight.stride, beta,
-         out.Row(begin), out.stride);
+    Gemm(/*transpose_a=*/false, /*transpose_b=*/true, end - begin, out.cols, x.cols, x.Row(begin), x.stride,
+         weight.data, weight.stride, beta, out.Row(begin), out.stride);
   });
 }
 
@@ -71,8 +71,8 @@ template <typename T>
 void LinearBackwardInput(Matrix<const T> grad_out, Matrix<const T> weight, bool accumulate, Matrix<T> grad_x,
                          int threads) {
   ParallelRows(threads, grad_out.rows, kRowBlock, [&](int64_t begin, int64_t end) {
-    Gemm(false, false, end - begin, grad_x.cols, grad_out.cols, grad_out.Row(begin), grad_out.stride, weight.data,
-         weight.stride, accumulate ? T(1) : T(0), grad_x.Row(begin), grad_x.stride);
+    Gemm(/*transpose_a=*/false, /*transpose_b=*/false, end - begin, grad_x.cols, grad_out.cols, grad_out.Row(begin),
+         grad_out.stride, weight.data, weight.stride, accumulate ? T(1) : T(0), grad_x.Row(begin), grad_x.stride);
   });
 }
 
@@ -95,8 +95,9 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T>
     const int64_t begin = std::min(rows, p * piece);
     const int64_t end = std::min(rows, begin + piece);
     // Trailing pieces may be empty; beta 0 then still writes their zeros.
-    Gemm(true, false, std::min(kOutBlock, grad_out.cols - o), x.cols, end - begin, grad_out.Row(begin) + o,
-         grad_out.stride, x.Row(begin), x.stride, pieces == 1 ? T(1) : T(0), sums + p * size + o * stride, stride);
+    Gemm(/*transpose_a=*/true, /*transpose_b=*/false, std::min(kOutBlock, grad_out.cols - o), x.cols, end - begin,
+         grad_out.Row(begin) + o, grad_out.stride, x.Row(begin), x.stride, pieces == 1 ? T(1) : T(0),
+         sums + p * size + o * stride, stride);
   });
   if (pieces == 1) return;
   ParallelRows(threads, grad_out.cols, PieceRows(x.cols), [&](int64_t begin, int64_t end) {

@@ -123,7 +123,7 @@ void ChangeOnResume(int epochs, double learning_rate, CheckpointHeader& header) 
   if (epochs > 0) header.train.epochs = epochs;
   if (learning_rate <= 0) return;
   header.train.learning_rate = learning_rate;
-  header.learning_rate = RateOfEpoch(header.train, header.position, false, learning_rate);
+  header.learning_rate = RateOfEpoch(header.train, header.position, /*validated=*/false, learning_rate);
 }
 
 Status CheckMetric(Metric metric, const RunOptions& run) {

@@ -374,8 +374,12 @@ Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph,
     HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(init, run));
     HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
   }
-  CheckpointHeader header{
-      sized, options, GraphFingerprint(*graph), {}, RateOfEpoch(options, {}, false, options.learning_rate), 0};
+  CheckpointHeader header{sized,
+                          options,
+                          GraphFingerprint(*graph),
+                          {},
+                          RateOfEpoch(options, {}, /*validated=*/false, options.learning_rate),
+                          0};
   auto trainer = std::make_unique<CpuTrainer>(std::move(graph), std::move(header), run, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->MakePipeline());
   return std::unique_ptr<Trainer>(std::move(trainer));

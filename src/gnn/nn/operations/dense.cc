@@ -26,10 +26,10 @@ class LinearOperation final : public Operation<T> {
   std::unique_ptr<LayerState> MakeState() const override { return std::make_unique<State>(); }
 
   void Forward(const OperationCall<T>& call) override {
-    linear_.Forward(Rows(call), false, call.out, call.context.threads);
+    linear_.Forward(Rows(call), /*accumulate=*/false, call.out, call.context.threads);
   }
   void ForwardAdd(const OperationCall<T>& call) override {
-    linear_.Forward(Rows(call), true, call.out, call.context.threads);
+    linear_.Forward(Rows(call), /*accumulate=*/true, call.out, call.context.threads);
   }
   void BackwardParameters(const OperationCall<T>& call, Matrix<T> grad, bool) override {
     linear_.BackwardParameters(Rows(call), grad, static_cast<State&>(*call.state).partials, call.context.threads);
@@ -75,8 +75,8 @@ template <typename T>
 class LayerNormOperation final : public Operation<T> {
  public:
   explicit LayerNormOperation(const OperationPlace& place)
-      : weight_(MakeParameter<T>(place.parameters + ".weight", {place.out}, true)),
-        bias_(MakeParameter<T>(place.parameters + ".bias", {place.out}, true)) {
+      : weight_(MakeParameter<T>(place.parameters + ".weight", {place.out}, /*trainable=*/true)),
+        bias_(MakeParameter<T>(place.parameters + ".bias", {place.out}, /*trainable=*/true)) {
     std::fill(weight_.value.begin(), weight_.value.end(), T(1));
   }
 

@@ -52,10 +52,11 @@ class Drop final : public Operation<T> {
     context.layer = key_.layer;
     state.mask = MakeDropoutMask(before_.Then(rate_), static_cast<DropoutSite>(key_.site), context, call.out.rows,
                                  call.out.cols, state.bits);
-    ApplyDropout<T>(state.mask, scale(true), FirstRows(call.operands[0], call.out.rows), call.out, context.threads);
+    ApplyDropout<T>(state.mask, scale(/*training=*/true), FirstRows(call.operands[0], call.out.rows), call.out,
+                    context.threads);
   }
   void BackwardInPlace(const OperationCall<T>& call, Matrix<T> grad) override {
-    ApplyDropout<T>(static_cast<State&>(*call.state).mask, scale(true), grad, grad, call.context.threads);
+    ApplyDropout<T>(static_cast<State&>(*call.state).mask, scale(/*training=*/true), grad, grad, call.context.threads);
   }
   double scale(bool training) const override { return training ? before_.Then(rate_).scale / before_.scale : 1; }
 
@@ -72,7 +73,7 @@ template <typename T>
 class Add final : public Operation<T> {
  public:
   Add(const AddSpec& spec, const OperationPlace& place) : last_(place.in.size() - 1) {
-    if (spec.eps) eps_ = MakeParameter<T>(place.parameters + ".eps", {1}, false);
+    if (spec.eps) eps_ = MakeParameter<T>(place.parameters + ".eps", {1}, /*trainable=*/false);
   }
   GradientFlow flow() const override { return GradientFlow::kShared; }
   bool works_in_place() const override { return true; }
