@@ -15,7 +15,7 @@
 namespace hone::mcp {
 namespace {
 
-constexpr int64_t kDefaultVerdictWait = 45;  // seconds; several clients abandon a call after 60
+constexpr int64_t kDefaultVerdictWait = 45;  // seconds; several clients give up a call after 60
 constexpr int64_t kMostVerdictWait = 3600;
 constexpr double kVerdictPollSeconds = 0.2;
 
@@ -48,7 +48,7 @@ ToolAnswer StandingAnswer(Json standing) {
   return answer;
 }
 
-// Waits until nothing is being judged, or the call's time is over.
+// Waits until no version is being judged, or the call's time is over, and returns the last verdict.
 Result<ToolAnswer> AwaitVerdict(const std::string& socket, const Json& arguments, const CallContext& context) {
   const Stopwatch watch;
   const auto limit = static_cast<double>(arguments.value("wait_seconds", kDefaultVerdictWait));

@@ -12,12 +12,13 @@
 namespace hone::mcp {
 namespace {
 
-constexpr size_t kShortText = 400;  // bytes: shorter texts are not cut
-constexpr size_t kShortList = 2;    // items
+constexpr size_t kShortText = 400;  // bytes; a shorter text is not cut
+constexpr size_t kShortList = 2;    // items; a shorter list is not cut
 
 size_t Bytes(const Json& value) { return DumpJson(value, -1).size(); }
 
-// Finds the longest text or list under `value`; null if all are short.
+// Returns the longest text or list within `value`, and its size and place in `bytes` and `found`; null if all are
+// short.
 Json* Largest(Json& value, const std::string& place, size_t& bytes, std::string& found) {
   Json* largest = nullptr;
   const auto consider = [&](Json& one, const std::string& at, size_t size) {

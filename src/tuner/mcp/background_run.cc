@@ -94,7 +94,7 @@ std::string ComplaintsIn(const std::string& log) {
   std::string said;
   if (!text.ok()) return said;
   std::istringstream lines(*text);
-  constexpr std::string_view kProgram = "hone: ";  // prefix of each message, for people at a shell
+  constexpr std::string_view kProgram = "hone: ";  // prefix of each message, of no use to a model
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(kProgram)) said += (said.empty() ? "" : "\n") + line.substr(kProgram.size());
   }
@@ -123,7 +123,7 @@ bool StopRun(const std::string& store, const std::string& run, double seconds) {
   const Stopwatch watch;
   std::optional<pid_t> asked;
   while (const std::optional<pid_t> holder = HolderOfRun(store, run)) {
-    // Signals only once: a second signal would interrupt an evaluation.
+    // Signal a process only once, because a second signal would interrupt its evaluation.
     if (asked != holder) {
       kill(*holder, SIGTERM);
       asked = holder;

@@ -45,7 +45,7 @@ class BackgroundRun : public testing::Test {
 };
 
 TEST_F(BackgroundRun, HasASessionAFolderAndALogOfItsOwn) {
-  const int held = open("/dev/null", O_RDONLY);  // not close-on-exec, and still must not be inherited
+  const int held = open("/dev/null", O_RDONLY);  // without O_CLOEXEC; the program must not inherit it all the same
   const pid_t pid = Start("pwd; echo $WORD; test -e /proc/self/fd/" + std::to_string(held) +
                           " && echo inherited; test -t 0 || echo no terminal; sleep 0.2; exit 5");
   close(held);

@@ -16,7 +16,7 @@ namespace {
 
 Status Cancelled() { return Status::Cancelled("the call was cancelled"); }
 
-// Makes the request: the candidate, the call's choices, and the baseline.
+// Returns the evaluation request of a call: candidate, options and baseline.
 Result<EvaluationRequest> RequestOf(const Toolbox& toolbox, const Task& task, const Json& arguments) {
   EvaluationRequest request;
   HONE_ASSIGN_OR_RETURN(Toolbox::Source candidate, CandidateOf(toolbox, arguments));
@@ -102,7 +102,7 @@ std::vector<Tool> JudgeTools(const std::shared_ptr<Toolbox>& toolbox) {
        .output_schema = JudgedSchema(),
        .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
        .call = [toolbox](const Json& arguments, const CallContext& context) {
-         return JudgeOne(*toolbox, arguments, context, false);
+         return JudgeOne(*toolbox, arguments, context, /*profile=*/false);
        }});
   Json compared = JudgedSchema();
   compared["properties"]["judged"] =
@@ -140,7 +140,7 @@ std::vector<Tool> JudgeTools(const std::shared_ptr<Toolbox>& toolbox) {
        .output_schema = std::move(profiled),
        .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
        .call = [toolbox](const Json& arguments, const CallContext& context) {
-         return JudgeOne(*toolbox, arguments, context, true);
+         return JudgeOne(*toolbox, arguments, context, /*profile=*/true);
        }});
   return tools;
 }

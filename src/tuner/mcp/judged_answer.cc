@@ -50,7 +50,7 @@ ToolAnswer JudgedAnswer(const Toolbox& toolbox, const Evaluator& evaluator, cons
   ToolAnswer answer;
   Evaluation told = evaluation;
   const std::string profile = told.profile ? DescribeProfile(*told.profile, "  ") : "";
-  if (told.profile) {  // the profile contains its own findings in more detail
+  if (told.profile) {  // leave out findings that the profile's text has in more detail
     std::erase_if(told.findings, [&](const Finding& f) {
       return std::any_of(told.profile->findings.begin(), told.profile->findings.end(),
                          [&](const ProfileFinding& p) { return p.kind == f.kind && p.location == f.location; });
@@ -97,7 +97,7 @@ Json JudgedSchema() {
        {"address", TextSchema("Where the whole evaluation is read as a resource.")},
        {"left_out", ListSchema("What was cut to keep the answer short; the resource holds it whole.",
                                TextSchema("A place in this answer."))}},
-      {"verdict", "detail", "task", "device", "modelled", "cases", "next", "address"}, true);
+      {"verdict", "detail", "task", "device", "modelled", "cases", "next", "address"}, /*open=*/true);
 }
 
 EvaluationProgress TellProgress(const CallContext& context) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Formats an evaluation as a tool's answer: text and fields, each within the budget, and the address of the complete
-// one.
+// Returns an evaluation as a tool's answer: text and JSON, each within the budget (answer_budget.h), and a link to the
+// complete evaluation.
 #pragma once
 
 #include "hone/tuner/evaluation.h"
@@ -15,10 +15,10 @@ namespace hone::mcp {
 ToolAnswer JudgedAnswer(const Toolbox& toolbox, const Evaluator& evaluator, const Evaluation& evaluation);
 // Returns a sentence for a model about what to do after this verdict.
 std::string NextAfter(const Evaluation& evaluation);
-// Returns the schema of such an answer.
+// Returns the JSON schema of JudgedAnswer's JSON.
 Json JudgedSchema();
 
-// Reports a call's progress from the judge's activity.
+// Returns a callback for an evaluator that reports its phases as the progress of a call.
 EvaluationProgress TellProgress(const CallContext& context);
 
 }  // namespace hone::mcp

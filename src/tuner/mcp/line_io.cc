@@ -18,7 +18,7 @@ namespace hone::mcp {
 
 LineReader::LineReader(int descriptor, size_t longest) : descriptor_(descriptor), longest_(longest) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;  // without the pipe only the end of the input ends reading
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;  // without a pipe, Stop has no effect
   wake_read_.Reset(ends[0]);
   wake_write_.Reset(ends[1]);
 }
@@ -98,7 +98,7 @@ bool LineWriter::Write(std::string line) {
 void LineWriter::WriteIfRoom(std::string line) {
   line += '\n';
   const std::lock_guard lock(mutex_);
-  // Reserves half of the room for answers.
+  // Half of the queue is reserved for lines that must be written.
   if (failed_ || closing_ || queued_bytes_ + line.size() > options_.queue_bytes / 2) return;
   queued_bytes_ += line.size();
   queue_.push_back(std::move(line));
@@ -121,19 +121,19 @@ void LineWriter::Fail(std::unique_lock<std::mutex>& lock) {
 }
 
 void LineWriter::Loop() {
-  // A closed reader is reported by EPIPE; SIGPIPE would come to the writing thread, so it is blocked.
+  // Block SIGPIPE in the writing thread: write() reports a closed reader by EPIPE.
   sigset_t pipe_signal;
   sigemptyset(&pipe_signal);
   sigaddset(&pipe_signal, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
 
-  size_t written = 0;  // of the first line
+  size_t written = 0;  // bytes of the first line that are written
   double last_progress = SteadySeconds();
   std::unique_lock lock(mutex_);
   while (!closing_) {
     if (queue_.empty()) {
       lock.unlock();
-      // This poll also notices that the reader went away while nothing is written.
+      // Find out whether the reader has closed its end while there is nothing to write.
       pollfd gone{descriptor_, 0, 0};
       const bool lost = poll(&gone, 1, 0) == 1 && (gone.revents & (POLLERR | POLLNVAL)) != 0;
       lock.lock();
@@ -142,7 +142,7 @@ void LineWriter::Loop() {
       last_progress = SteadySeconds();
       continue;
     }
-    // The front of a deque stays in place while other threads append.
+    // The reference stays valid without the lock: other threads only append, which does not move a deque's front.
     const std::string& line = queue_.front();
     const bool full = queued_bytes_ > options_.queue_bytes / 2;
     lock.unlock();
@@ -151,7 +151,7 @@ void LineWriter::Loop() {
     bool lost = ready < 0 && errno != EINTR;
     if (ready > 0 && (sink.revents & (POLLERR | POLLNVAL)) != 0) lost = true;
     if (ready > 0 && !lost) {
-      // A ready pipe takes PIPE_BUF bytes without blocking; more might block forever.
+      // A pipe that poll() reports as writable takes PIPE_BUF bytes without blocking. More might block forever.
       const size_t size = std::min<size_t>(PIPE_BUF, line.size() - written);
       const ssize_t put = write(descriptor_, line.data() + written, size);
       if (put > 0) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads and writes bounded lines: a client may send a line without an end, disappear, or never read.
+// Reads and writes lines for a client that may send a line without an end, disappear, or never read.
 #pragma once
 
 #include <condition_variable>
@@ -16,14 +16,15 @@
 
 namespace hone::mcp {
 
-// Reads lines from a descriptor that it does not own. One thread reads; Stop may be called from any.
+// A LineReader reads lines from a descriptor that it does not own. One thread reads; any thread may call Stop.
 class LineReader {
  public:
   enum class Outcome { kLine, kTooLong, kEnd };
 
   LineReader(int descriptor, size_t longest);
-  // Reads the next line without its end. kTooLong: a line of more than `longest` bytes, read to its end and discarded.
-  // kEnd: the other side closed, reading failed, or Stop was called; a last line without an end counts.
+  // Reads the next line, without the line end, into `line`. kTooLong: the line had more than `longest` bytes; it was
+  // read to its end and dropped. kEnd: the other side closed, reading failed, or Stop was called. A last line without a
+  // line end is returned too.
   Outcome Next(std::string& line);
   // Ends the current and every further call of Next.
   void Stop();
@@ -32,30 +33,30 @@ class LineReader {
   int descriptor_;
   size_t longest_;
   std::string buffer_;
-  size_t searched_ = 0;
+  size_t searched_ = 0;  // bytes of buffer_ that are known to have no line end
   bool ended_ = false;
   UniqueFd wake_read_, wake_write_;
 };
 
-// Writes lines to a descriptor that it does not own, from a separate thread. Thread-safe.
+// A LineWriter writes lines to a descriptor that it does not own, from a thread of its own. Thread-safe.
 class LineWriter {
  public:
   struct Options {
-    size_t queue_bytes = 16 << 20;  // most bytes that may wait
-    double stall_seconds = 60;      // a full queue without progress for so long is abandoned
+    size_t queue_bytes = 16 << 20;  // limit on the bytes that wait to be written
+    double stall_seconds = 60;      // writing fails if a full queue makes no progress for this long
   };
   // `failed`, which may be empty, is called once, on the writing thread, when writing has become impossible.
   LineWriter(int descriptor, const Options& options, std::function<void()> failed);
-  // Discards what is not written yet: call Finish first.
+  // Drops the lines that are not written yet; call Finish first to write them.
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  // Queues a line and adds the line end. Waits while the queue is full. Returns false if the other side does not read.
+  // Queues a line, to which it adds the line end. Waits while the queue is full. Returns false if writing has failed.
   bool Write(std::string line);
   // Queues the line only if the queue has enough room that no other line has to wait for it; drops it otherwise.
   void WriteIfRoom(std::string line);
-  // Waits until everything is written; returns false if that takes over `seconds` or the other side does not read.
+  // Waits until everything is written. Returns false if that takes longer than `seconds`, or writing has failed.
   bool Finish(double seconds);
   bool failed() const;
 

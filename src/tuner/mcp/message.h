@@ -25,15 +25,15 @@ struct Message {
   enum class Kind {
     kRequest,
     kNotification,  // gets no answer
-    kResponse,      // answers a request of ours; this server makes none
+    kResponse,      // answers a request of the server, which makes none
     kInvalid,       // `code` and `problem` say why
   };
   Kind kind = Kind::kInvalid;
-  Json id;  // null: none, or unreadable
+  Json id;  // null: the message has none, or none that can be read
   std::string method;
-  Json params = Json::object();  // an object
-  int code = 0;
-  std::string problem;
+  Json params = Json::object();  // always an object
+  int code = 0;                  // kInvalid: one of the error codes above
+  std::string problem;           // kInvalid: what is wrong, as a sentence
 };
 
 // Parses one line. Never throws, whatever the line holds; a line nested deeper than kMaxJsonDepth is invalid.

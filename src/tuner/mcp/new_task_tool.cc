@@ -51,7 +51,7 @@ Result<ToolAnswer> NewTask(const Toolbox& toolbox, const Json& arguments, const 
   answers.lets = Texts(arguments, "let");
   answers.hidden = Texts(arguments, "hidden");
   answers.work = Texts(arguments, "work");
-  // PrepareTask checks that a name has only letters, digits and underscores; the folder is checked here all the same.
+  // PrepareTask allows only letters, digits and underscores in a name, but the folder is checked here in any case.
   HONE_ASSIGN_OR_RETURN(const std::string directory, toolbox.BelowRoot("tasks/" + o.name));
   context.progress(1, 2, "drafting the task");
   HONE_ASSIGN_OR_RETURN(PreparedTask prepared, PrepareTask(answers, kernel.text,
@@ -146,14 +146,15 @@ std::vector<Tool> NewTaskTools(const std::shared_ptr<Toolbox>& toolbox) {
                 {"ready",
                  BooleanSchema("Whether candidates can be judged: everything is answered, and oracle and seed agree.")},
                 {"inferred", ListSchema("What was inferred; look it over.", TextSchema("A line."))},
-                {"guessed", ListSchema("What of it no line of the file says, with the option for another.", TextSchema("A line."))},
+                {"guessed", ListSchema("What of it no line of the file says, with the option for another.",
+                                       TextSchema("A line."))},
                 {"questions", ListSchema("What is left to be answered: what, and the answer's form.",
                                          AnyObjectSchema("what and answer."))},
                 {"oracle", ChoiceSchema("Where the oracle comes from.", {"derived", "given", "missing"})},
                 {"problems", ListSchema("What is wrong with it on the simulated GPU.", TextSchema("A sentence."))},
                 {"next", TextSchema("What to do next.")},
                 {"left_out", LeftOutField()}},
-               {"task", "directory", "ready", "questions", "problems", "next"}, true),
+               {"task", "directory", "ready", "questions", "problems", "next"}, /*open=*/true),
            .annotations = {{"readOnlyHint", false}, {"destructiveHint", true}, {"openWorldHint", false}},
            .call = [toolbox](const Json& arguments, const CallContext& context) {
              return NewTask(*toolbox, arguments, context);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kVersionField = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kCapabilitiesField = "io.modelcontextprotocol/clientCapabilities";
-// New tasks and runs appear while the server runs; a client that asks again after a few seconds sees them.
+// Time for which a client may keep a list. It is short, because new tasks and runs appear while the server runs.
 constexpr int kListHoldsMilliseconds = 5000;
 
 }  // namespace
@@ -34,7 +34,7 @@ EraOutcome EraOf(const Message& request) {
     return outcome;
   };
   if (!stateless) {
-    // The method exists only in the later era, in which every request names its revision.
+    // server/discover exists only in the stateless era, in which every request must name its revision.
     if (request.method == "server/discover") {
       return refuse(kInvalidParams, fmt::format("params._meta lacks \"{}\"", kVersionField));
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the server like a client: lines through pipes, with the test's own tools.
+// Tests the server as a client sees it: lines through pipes, with tools that the test defines.
 #include "tuner/mcp/protocol.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ class TwoTexts : public Resources {
   }
 };
 
-// A server on a thread, and the client's ends of its pipes.
+// A Served is a server on a thread, and the client's ends of its pipes.
 class Served {
  public:
   explicit Served(ServerOptions options = {}) {
@@ -65,7 +65,7 @@ class Served {
                       .title = "Count",
                       .description = "Counts until told to stop.",
                       .input_schema = ObjectSchema({}, {}),
-                      .output_schema = ObjectSchema({}, {}, true),
+                      .output_schema = ObjectSchema({}, {}, /*open=*/true),
                       .call = [counts = counts_](const Json&, const CallContext& context) -> Result<ToolAnswer> {
                         ++counts->running;
                         for (int i = 1; i < 2000 && !context.stop.stop_requested() && !counts->release; ++i) {
@@ -81,7 +81,7 @@ class Served {
                       .title = "Flood",
                       .description = "Answers at length.",
                       .input_schema = ObjectSchema({}, {}),
-                      .output_schema = ObjectSchema({}, {}, true),
+                      .output_schema = ObjectSchema({}, {}, /*open=*/true),
                       .call = [](const Json&, const CallContext&) -> Result<ToolAnswer> {
                         return ToolAnswer{std::string(1 << 20, 'x'), Json::object(), {}};
                       }}};
@@ -140,8 +140,8 @@ class Served {
     return end_.wait_for(std::chrono::duration<double>(seconds)) == std::future_status::ready;
   }
 
-  // Calls of `count`. A server whose client is gone leaves its calls behind, and one that has not begun yet begins
-  // after this object's end: such calls share what they count.
+  // Counts calls of the tool `count`. Calls share it, because a server whose client is gone abandons them: they may
+  // run, or even begin, after this object is destroyed.
   struct Counts {
     std::atomic<int> running{0};
     std::atomic<bool> stopped{false}, release{false};
@@ -207,7 +207,7 @@ TEST(Protocol, StatelessRequestsSayTheirRevisionAndResultsTheirType) {
   EXPECT_EQ(called.at("resultType"), "complete");
   EXPECT_EQ(called.at("structuredContent"), Json({{"text", "hi"}}));
   EXPECT_EQ(served.Ask("ping", Stateless()).at("error").at("code"), -32601) << "there is no ping in this era";
-  // Uses both eras through one pipe.
+  // Requests of both eras come through one pipe.
   EXPECT_EQ(served.Ask("initialize", {{"protocolVersion", "2025-06-18"}}).at("result").at("protocolVersion"),
             "2025-06-18");
   EXPECT_EQ(served.Ask("tools/list", Stateless()).at("result").at("resultType"), "complete");
@@ -259,7 +259,7 @@ TEST(Protocol, WhatIsNoRequestGetsTheErrorThatSaysSo) {
     EXPECT_EQ(answer.at("id"), one.id) << one.line.substr(0, 80);
     EXPECT_FALSE(answer.at("error").at("message").get<std::string>().empty());
   }
-  // None of this does harm: notifications, responses and blank lines get no answer, and the next request does.
+  // Notifications, responses and blank lines get no answer; the request after them does.
   served.Send(std::string(
       "\n  "
       "\r\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/strange\"}\n{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}"));
@@ -315,7 +315,7 @@ TEST(Protocol, ProgressRisesOnlyWhereItIsAskedForAndEndsWithTheAnswer) {
   while (answer.contains("method")) answer = served.Next();
   EXPECT_EQ(answer.at("id"), "c");
   EXPECT_TRUE(served.Next(0.2).is_null());
-  // Without a token no progress is reported.
+  // Without a progress token, no progress is reported.
   served.release = false;
   served.Send(Json{{"jsonrpc", "2.0"}, {"id", "d"}, {"method", "tools/call"}, {"params", {{"name", "count"}}}});
   EXPECT_TRUE(served.Next(0.3).is_null());
@@ -325,7 +325,7 @@ TEST(Protocol, ACancelledCallStopsAndIsNotAnswered) {
   Served served;
   served.Send(Json{{"jsonrpc", "2.0"}, {"id", 77}, {"method", "tools/call"}, {"params", {{"name", "count"}}}});
   while (served.counting == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  // Other requests are answered meanwhile, and the id of the running call is refused.
+  // While the call runs, other requests are answered, and a request with the call's ID is refused.
   EXPECT_EQ(served.Ask("ping").at("result"), Json::object());
   EXPECT_EQ(
       served.AskWhole(Json{{"jsonrpc", "2.0"}, {"id", 77}, {"method", "tools/call"}, {"params", {{"name", "count"}}}})

@@ -122,7 +122,7 @@ class HoneResources : public Resources {
           node >= static_cast<int64_t>(run.view.nodes.size())) {
         return Status::NotFound(fmt::format("run {} has no node '{}'", run.view.info.id, parts[2].substr(0, 40)));
       }
-      HONE_ASSIGN_OR_RETURN(const std::string json, NodeToJson(*run.store, run.view, node, false));
+      HONE_ASSIGN_OR_RETURN(const std::string json, NodeToJson(*run.store, run.view, node, /*prompts=*/false));
       Json fields = ReadJsonText(json);
       if (!run.view.node(node).source_hash.empty()) {
         HONE_ASSIGN_OR_RETURN(fields["source"], run.store->Source(run.view.node(node).source_hash));

@@ -30,9 +30,9 @@
 namespace hone::mcp {
 namespace {
 
-constexpr double kBeginSeconds = 120;  // time for a run's process to begin: creating a GPU's first context is slow
+constexpr double kBeginSeconds = 120;  // limit until a run's process has begun: making a GPU's first context is slow
 
-// Keeps the processes that this server started, to reap them when they end.
+// Started holds the processes that this server started, in order to reap them when they end.
 class Started {
  public:
   void Add(pid_t pid) {
@@ -48,8 +48,8 @@ class Started {
 
 std::string NumberText(double number) { return fmt::format("{}", number); }
 
-// Checks a model that a request names. Only the user may choose commands and addresses: a command would run anything,
-// an address would be sent the user's key.
+// Returns the language model that a request names, after a check. A request may not choose commands and addresses: a
+// command could run anything, and the user's key would be sent to an address.
 Result<std::string> ModelOf(const Toolbox& toolbox, const std::string& model) {
   if (model == "builtin") return model;
   if (model.starts_with("mailbox:")) {
@@ -72,7 +72,8 @@ struct RunState {
 
 Result<RunState> Look(const Toolbox& toolbox, const std::string& name) {
   const std::string& path = toolbox.options().store;
-  // Checked first: a run that ends meanwhile is reported once more as running, never as stopped without an end.
+  // Look for the run's process before reading its events. A run that ends in between is then reported as running once
+  // more, and not as stopped without an end.
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<RunStore> store, OpenStoreToRead(path));
   HONE_ASSIGN_OR_RETURN(const RunInfo info, store->FindRun(name));
   const bool held = HolderOfRun(path, info.id).has_value();
@@ -82,7 +83,7 @@ Result<RunState> Look(const Toolbox& toolbox, const std::string& name) {
   return RunState{std::move(view), held ? "running" : over ? "finished" : "stopped"};
 }
 
-// `instead` is told in place of what is usually next.
+// Returns a run's state as an answer. `instead`, if not empty, replaces the usual sentence about what to do next.
 ToolAnswer StateAnswer(const Toolbox& toolbox, const RunState& run, const std::string& instead = {}) {
   const RunView& view = run.view;
   const std::string address = "hone://runs/" + view.info.id;
@@ -101,7 +102,7 @@ ToolAnswer StateAnswer(const Toolbox& toolbox, const RunState& run, const std::s
     if (node.speedup) one["speedup"] = *node.speedup;
     nodes.push_back(std::move(one));
   }
-  std::reverse(nodes.begin(), nodes.end());  // the oldest are cut
+  std::reverse(nodes.begin(), nodes.end());  // newest first: if the list is cut, the oldest are left out
   fields["nodes"] = std::move(nodes);
   const std::string next =
       !instead.empty() ? instead
@@ -146,7 +147,7 @@ Json StateSchema() {
        {"next", TextSchema("What to do next.")},
        {"address", TextSchema("Where the whole run is read as a resource.")},
        {"left_out", LeftOutField()}},
-      {"run", "task", "state", "next"}, true);
+      {"run", "task", "state", "next"}, /*open=*/true);
 }
 
 Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& arguments, const CallContext& context) {
@@ -200,7 +201,7 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
   const std::string asked = arguments.value("device", std::string());
   if (asked.starts_with("spool:") && asked != options.evaluator.device)
     return Status::InvalidArgument("a spool is chosen when the server is started: hone mcp --device spool:DIR");
-  // A resumed run uses the device with which it began.
+  // A resumed run goes on with the device with which it began, unless the call names one.
   if (!asked.empty() || !resumes) add("--device", asked.empty() ? options.evaluator.device : asked);
   add("--store", options.store);
   program.environment = options.run_environment;
@@ -212,7 +213,7 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
   context.progress(1, std::nullopt, "waiting for the run to begin");
   HONE_ASSIGN_OR_RETURN(const std::string run, WaitForRunId(pid, program.log, kBeginSeconds));
   HONE_ASSIGN_OR_RETURN(RunState state, Look(toolbox, run));
-  // The process reports its id just before it locks the run, and may fail to lock it if another process was faster.
+  // The process prints the run's ID just before it locks the run, which fails if another process has locked it.
   std::optional<int> end;
   for (int look = 0; look < 100 && state.state == "stopped" && !end; ++look) {
     end = EndOfBackground(pid);
@@ -230,7 +231,7 @@ Result<ToolAnswer> RunStatus(const Toolbox& toolbox, const Json& arguments, cons
   const Stopwatch watch;
   HONE_ASSIGN_OR_RETURN(RunState run, Look(toolbox, arguments.value("run", std::string("last"))));
   const std::string id = run.view.info.id;
-  // Done when a node is done, or the run has ended.
+  // The call is done when a further node is done, or the run has ended.
   const auto done = [](const RunView& view) {
     return std::count_if(view.nodes.begin(), view.nodes.end(), [](const RunNode& node) { return node.done(); });
   };
@@ -411,7 +412,7 @@ std::vector<Tool> RunTools(const std::shared_ptr<Toolbox>& toolbox) {
             {"modelled", BooleanSchema("Whether times are modelled.")},
             {"next", TextSchema("What to do next.")},
             {"left_out", LeftOutField()}},
-           {"run", "node", "source", "verdict", "next"}, true),
+           {"run", "node", "source", "verdict", "next"}, /*open=*/true),
        .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
        .call = [toolbox](const Json& arguments, const CallContext&) { return RunBest(*toolbox, arguments); }});
   tools.push_back(
@@ -435,7 +436,7 @@ std::vector<Tool> RunTools(const std::shared_ptr<Toolbox>& toolbox) {
             {"seed_when",
              ListSchema("Where one of these holds, the seed runs.", TextSchema("An expression over the dimensions."))},
             {"compiler_options", ListSchema("Options to compile the header with.", TextSchema("An option."))}},
-           {"task", "files"}, true),
+           {"task", "files"}, /*open=*/true),
        .annotations = {{"readOnlyHint", false}, {"destructiveHint", true}, {"openWorldHint", false}},
        .call = [toolbox](const Json& arguments, const CallContext&) { return Apply(*toolbox, arguments); }});
   return tools;

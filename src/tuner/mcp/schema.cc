@@ -13,7 +13,8 @@
 namespace hone::mcp {
 namespace {
 
-// In JSON Schema 2.0 is an integer; beyond 2^53 a number with a point is ambiguous.
+// Returns whether a value is an integer by JSON Schema, for which 2.0 is one too. A floating-point number beyond 2^53
+// is ambiguous and does not count.
 bool IsWhole(const Json& value) {
   if (!value.is_number_float()) return value.is_number_integer();
   const double number = value.get<double>();

@@ -25,16 +25,16 @@ Json NumberSchema(std::string_view meaning);
 Json NumberSchema(std::string_view meaning, double least, double most);
 Json BooleanSchema(std::string_view meaning);
 Json ListSchema(std::string_view meaning, Json item);
-// An object with any names, each with a value of `item`.
+// The schema of an object with any field names, whose values match `item`.
 Json MapSchema(std::string_view meaning, Json item);
-// An object whose fields may be anything.
+// The schema of an object whose fields may be anything.
 Json AnyObjectSchema(std::string_view meaning);
-// An object with these fields and, where `open` is false, no other.
+// The schema of an object with these fields; other fields are allowed if `open` is true.
 Json ObjectSchema(std::initializer_list<std::pair<std::string, Json>> fields, std::vector<std::string> required,
                   bool open = false);
 
-// Checks a value. kInvalidArgument says where it does not fit, and what was probably meant: "arguments.bind.VEC:
-// expected an integer, found a string". `where` names the value.
+// Checks a value against a schema. Returns kInvalidArgument with the place that does not fit and, if possible, what was
+// meant: "arguments.bind.VEC: expected an integer, found a string". `where` is the value's own name in such places.
 Status CheckAgainst(const Json& schema, const Json& value, const std::string& where);
 
 }  // namespace hone::mcp

@@ -17,7 +17,7 @@ Json Sample() {
                        {"share", NumberSchema("", 0, 1)},
                        {"bind", MapSchema("", {{"type", "integer"}})},
                        {"cases", ListSchema("", IntegerSchema("", 0, 3))},
-                       {"open", ObjectSchema({}, {}, true)}},
+                       {"open", ObjectSchema({}, {}, /*open=*/true)}},
                       {"name"});
 }
 

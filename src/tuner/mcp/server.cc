@@ -26,20 +26,20 @@ namespace hone::mcp {
 namespace {
 
 constexpr double kLeastSecondsBetweenProgress = 0.1;
-constexpr size_t kProgressBytes = 197;  // clients cut messages beyond 200 bytes, and ClipText adds an ellipsis of 3
+constexpr size_t kProgressBytes = 197;  // clients cut messages at 200 bytes, and ClipText adds an ellipsis of 3 bytes
 
-// One call in progress, shared by its thread and the reading thread.
+// A Call is one call in progress. Its own thread and the reading thread share it.
 struct Call {
   Json id;
   Era era = Era::kSession;
   std::stop_source stop;
   std::mutex mutex;
-  bool silent = false;  // cancelled or answered: nothing more is sent for it
+  bool silent = false;  // the call was cancelled or answered: no further message is sent for it
   Json progress_token;  // null: progress was not requested
   double last_progress = 0, last_time = 0;
 };
 
-// Returns the text as one line that clients show whole.
+// Returns the text as one line that is short enough for clients to show whole.
 std::string ProgressText(std::string text) {
   for (char& c : text) {
     if (c == '\n' || c == '\t') c = ' ';
@@ -47,7 +47,7 @@ std::string ProgressText(std::string text) {
   return ClipText(text, kProgressBytes);
 }
 
-// The state that outlives Serve if a call does.
+// A Session has the state of Serve. An abandoned call shares it, so that it may outlive Serve.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(const ServerOptions& options, int input, int output)
@@ -161,7 +161,7 @@ class Session : public std::enable_shared_from_this<Session> {
     if (id == params.end()) return;
     const std::lock_guard lock(calls_mutex_);
     const auto found = calls_.find(DumpJson(*id));
-    if (found == calls_.end()) return;  // it has been answered meanwhile
+    if (found == calls_.end()) return;  // the call has been answered already
     {
       const std::lock_guard call_lock(found->second->mutex);
       found->second->silent = true;
@@ -231,7 +231,7 @@ class Session : public std::enable_shared_from_this<Session> {
             }
             result["content"] = std::move(content);
             result["isError"] = !answer.ok();
-            // A client that is a program has to know whether another call, or another machine, would help.
+            // The status code tells a client that is a program whether another call, or another machine, could succeed.
             if (!answer.ok()) {
               const StatusCode code = answer.status().code();
               const bool by_call = code == StatusCode::kInvalidArgument || code == StatusCode::kNotFound;
@@ -276,7 +276,7 @@ class Session : public std::enable_shared_from_this<Session> {
                                       self->Progress(*call, done, total, what);
                                     }};
           message = work(*call, context);
-        } catch (const std::exception& error) {  // such as std::bad_alloc
+        } catch (const std::exception& error) {  // of the standard library, such as std::bad_alloc
           message = ErrorMessage(call->id, kInternalError, error.what());
         }
         self->Answered(*call, key, std::move(message));
@@ -335,7 +335,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::mutex calls_mutex_;
   std::condition_variable calls_changed_;
   std::stop_source input_ended_;
-  std::map<std::string, std::shared_ptr<Call>> calls_;  // by the id's text
+  std::map<std::string, std::shared_ptr<Call>> calls_;  // calls in progress, by their ID as JSON text
 };
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace hone::mcp {
 namespace {
 
-constexpr size_t kShownSourceBytes = 9000;  // largest seed or oracle shown; the rest is a resource
+constexpr size_t kShownSourceBytes = 9000;  // limit on a seed or oracle in an answer; the whole is a resource
 
 Json TaskEntry(const Task& task) {
   Json dims = Json::array();
@@ -79,7 +79,7 @@ Result<ToolAnswer> DescribeTask(const Toolbox& toolbox, const Json& arguments) {
                                : "The seed is right and is what candidates are timed against: begin from it.");
   ToolAnswer answer;
   answer.text = TaskText(task, facts);
-  // Omits the shell commands to try next, which are useless to callers of tools.
+  // Leave out the shell commands at the end of the text, which are useless to callers of tools.
   if (const size_t files = answer.text.find("\nFiles\n"); files != std::string::npos) answer.text.resize(files + 1);
   if (!seed.empty()) answer.text += fmt::format("\n## The seed, {}seed.cu\n\n```cuda\n{}\n```\n", base, seed);
   if (!oracle.empty())
@@ -153,11 +153,11 @@ std::vector<Tool> TaskTools(const std::shared_ptr<Toolbox>& toolbox) {
                       {"timed_cases", IntegerSchema("How many shapes are timed.", 0, 1 << 30)},
                       {"check_cases", IntegerSchema("How many more are checked; hidden ones come on top.", 0, 1 << 30)},
                       {"has_seed", BooleanSchema("Whether there is a kernel to start from.")}},
-                     {"name", "summary"}, true))},
+                     {"name", "summary"}, /*open=*/true))},
             {"problems", ListSchema("Tasks that cannot be read, and why.", TextSchema("A sentence."))},
             {"next", TextSchema("What to do next.")},
             {"left_out", left_out}},
-           {"tasks", "problems", "next"}, true),
+           {"tasks", "problems", "next"}, /*open=*/true),
        .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
        .call = [toolbox](const Json& arguments, const CallContext&) { return ListTasks(*toolbox, arguments); }});
   tools.push_back(
@@ -168,9 +168,7 @@ std::vector<Tool> TaskTools(const std::shared_ptr<Toolbox>& toolbox) {
                       "the least time that moving its bytes takes, the seed kernel's and the oracle's source, and how "
                       "a candidate is written. "
                       "After it you can write a candidate and call eval.",
-       .input_schema = ObjectSchema(
-           {{"name", TaskField()}},
-           {"name"}),
+       .input_schema = ObjectSchema({{"name", TaskField()}}, {"name"}),
        .output_schema = ObjectSchema(
            {{"task", AnyObjectSchema(
                          "Dimensions, tensors, scalars, cases, tolerance: the fields of `hone tasks show --json`.")},
@@ -181,7 +179,7 @@ std::vector<Tool> TaskTools(const std::shared_ptr<Toolbox>& toolbox) {
             {"files", ListSchema("Addresses of the task's files as resources.", TextSchema("An address."))},
             {"next", TextSchema("What to do next.")},
             {"left_out", left_out}},
-           {"task", "candidate_guide", "next"}, true),
+           {"task", "candidate_guide", "next"}, /*open=*/true),
        .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
        .call = [toolbox](const Json& arguments, const CallContext&) { return DescribeTask(*toolbox, arguments); }});
   return tools;

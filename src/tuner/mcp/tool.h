@@ -16,12 +16,13 @@
 
 namespace hone::mcp {
 
-// Context of one call: reports progress, and says whether the caller has cancelled or left. Thread-safe.
+// A CallContext belongs to one call of a tool. Thread-safe.
 struct CallContext {
-  std::stop_token stop;
-  // Requested once the client has closed the server's input: calls are still answered, but should not wait for others.
+  std::stop_token stop;  // requested when the client has cancelled the call or is gone
+  // Requested when the client has closed the server's input. The call is still answered, but should not wait for other
+  // processes.
   std::stop_token input_ended;
-  // `done` never decreases; `total` is the final value, if known. Never empty.
+  // Reports progress to the client. `done` must never decrease; `total` is its final value, if known. Never empty.
   std::function<void(double done, std::optional<double> total, const std::string& what)> progress;
 };
 
@@ -30,8 +31,8 @@ struct ResourceEntry {
   std::string uri, name, description, mime_type;
 };
 
-// An answer in two forms, because a client may show its model only one: each is complete within its bound, and `links`
-// lead to what was omitted.
+// A ToolAnswer has two forms, because a client may show its model only one. Each is complete as far as its bound
+// allows, and `links` lead to what was omitted.
 struct ToolAnswer {
   std::string text;
   Json structured = Json::object();  // fits the tool's output schema
@@ -42,8 +43,8 @@ struct Tool {
   std::string name, title, description;
   Json input_schema, output_schema;
   Json annotations = Json::object();
-  // Called with arguments that match the input schema, on the call's own thread; calls may overlap. A Status is an
-  // error of the caller or a failure; the model gets it as an answer marked as an error.
+  // Runs the tool. It is called with arguments that match the input schema, on a thread of the call's own; calls may
+  // overlap. A Status is the caller's error or a failure; the model gets it as an answer that is marked as an error.
   std::function<Result<ToolAnswer>(const Json& arguments, const CallContext& context)> call;
 };
 
@@ -55,13 +56,13 @@ struct ResourceText {
   std::string mime_type, text;
 };
 
-// Thread-safe.
+// The resources of a server. Implementations are thread-safe.
 class Resources {
  public:
   virtual ~Resources() = default;
   virtual std::vector<ResourceEntry> List() = 0;
   virtual std::vector<ResourceTemplate> Templates() = 0;
-  // Reads a resource. kNotFound says what exists instead.
+  // Reads a resource. Returns kNotFound, with what exists instead, if there is none of this address.
   virtual Result<ResourceText> Read(const std::string& uri) = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Defines fields that several tools take, each described once, and reads them from a call's arguments.
+// Defines the schemas of arguments that several tools take, and reads these arguments from a call.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@
 
 namespace hone::mcp {
 
-// The text of a .cu file: not empty, and within a request's size limit.
+// Returns the schema of a .cu file's text: not empty, and within the size limit of a candidate.
 inline Json SourceField(std::string_view meaning) {
   Json schema = TextSchema(meaning);
   schema["minLength"] = 1;
@@ -58,14 +58,14 @@ inline Json JudgingSchema(std::initializer_list<std::pair<std::string, Json>> ow
   schema["properties"]["device"] = DeviceField();
   return schema;
 }
-// Does the same for a tool that judges one candidate, given as text or by its path.
+// Returns that schema for a tool that judges one candidate, which the call gives as text or by its path.
 inline Json CandidateSchema(std::initializer_list<std::pair<std::string, Json>> own) {
   Json schema = JudgingSchema(own);
   schema["properties"]["source"] = CandidateField();
   schema["properties"]["path"] = PathField();
   return schema;
 }
-// Does the same for a tool that times the candidate against an optional kernel of the caller's choice.
+// Returns that schema for a tool that times a candidate, possibly against a kernel of the caller's choice.
 inline Json CandidateAndBaselineSchema(std::initializer_list<std::pair<std::string, Json>> own) {
   Json schema = CandidateSchema(own);
   schema["properties"]["baseline"] = SourceField("Time against this .cu text in place of the task's seed.");
@@ -75,7 +75,7 @@ inline Json CandidateAndBaselineSchema(std::initializer_list<std::pair<std::stri
 inline Result<Toolbox::Source> CandidateOf(const Toolbox& toolbox, const Json& arguments) {
   return toolbox.SourceOf(arguments, "source", "path", "the candidate");
 }
-// Returns nullopt if the call names no baseline: the seed is the baseline then.
+// Returns the kernel to time against; nullopt if the call names none, so that the task's seed is the baseline.
 inline Result<std::optional<Toolbox::Source>> BaselineOf(const Toolbox& toolbox, const Json& arguments) {
   if (!arguments.contains("baseline") && !arguments.contains("baseline_path")) return std::optional<Toolbox::Source>();
   HONE_ASSIGN_OR_RETURN(Toolbox::Source baseline,

@@ -20,7 +20,7 @@ namespace hone::mcp {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr size_t kEvaluationsKept = 1000;  // files; the oldest are deleted
+constexpr size_t kEvaluationsKept = 1000;  // limit on the stored evaluations; the oldest are deleted
 
 bool LiesBelow(const fs::path& path, const fs::path& folder) {
   const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
@@ -79,7 +79,7 @@ Result<Toolbox::Source> Toolbox::SourceOf(const Json& arguments, const std::stri
                   source_field == "source" ? "candidate.cu" : source_field + ".cu"};
   const std::string path = arguments.at(path_field).get<std::string>();
   Result<std::string> whole = BelowRoot(path);
-  // Seeds and oracles are meant to be started from, wherever the tasks are.
+  // Files of tasks' folders may be read wherever the tasks are, because candidates are made from seeds and oracles.
   std::error_code error;
   for (const auto& [name, directory] : TaskDirectories()) {
     if (whole.ok()) break;
@@ -107,7 +107,8 @@ Result<std::shared_ptr<Evaluator>> Toolbox::EvaluatorFor(const std::string& aske
   options.device = device;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> made, MakeEvaluator(options));
   std::shared_ptr<Evaluator> evaluator = std::move(made);
-  // Resolves "auto" to the device's own name: each device has one evaluator, which runs one candidate at a time on it.
+  // "auto" and the device's own name must share one evaluator, because an evaluator runs one candidate at a time on its
+  // device.
   if (!device.starts_with("spool:")) {
     const auto same = evaluators_.find(evaluator->facts().id);
     if (same != evaluators_.end()) evaluator = same->second;
@@ -129,7 +130,7 @@ DeviceFacts Toolbox::Facts() const {
 std::string Toolbox::KeepEvaluation(const std::string& json) const {
   const std::string id = Sha256Hex(json).substr(0, 16);
   const fs::path folder = fs::path(options_.state_directory) / "evaluations";
-  // An evaluation that cannot be stored is returned all the same; reading it later says that it is not there.
+  // If the evaluation cannot be stored, its address is returned all the same; reading it later fails with kNotFound.
   const Status kept = WriteFileAtomicallyUnflushed(folder / (id + ".json"), json);
   (void)kept.ok();
   std::error_code error;

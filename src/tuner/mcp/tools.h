@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists the tools that a coding agent calls and the resources that it reads. docs/mcp.md describes them for users.
+// This file makes the tools that a coding agent calls and the resources that it reads. docs/mcp.md describes them for
+// users.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace hone::mcp {
 
-// Returns all tools, in the order of listing. They share the toolbox.
+// Returns all tools, in the order in which they are listed. They share the toolbox.
 std::vector<Tool> AllTools(const std::shared_ptr<Toolbox>& toolbox);
 
 // The parts of AllTools.
@@ -24,16 +25,18 @@ std::vector<Tool> TuneTools(const std::shared_ptr<Toolbox>& toolbox);     // tun
 std::vector<Tool> RunTools(
     const std::shared_ptr<Toolbox>& toolbox);  // run_start, run_status, run_stop, run_best, apply
 
-// Returns the tools of `hone mcp --agent SOCKET`, for the agent of one run: task, eval, verdict. They only reach the
-// run through its socket (src/tuner/model/agent/agent_channel.h); `eval` reads files below the toolbox's root.
+// Returns the tools of `hone mcp --agent SOCKET`, for the coding agent of one run: task, eval, verdict. They work
+// through the run's socket (src/tuner/model/agent/agent_channel.h) and reach nothing else, except that `eval` reads
+// files below the toolbox's root.
 std::vector<Tool> AgentTools(const std::shared_ptr<Toolbox>& toolbox, const std::string& socket);
 
 std::unique_ptr<Resources> MakeResources(const std::shared_ptr<Toolbox>& toolbox);
 
-// Explains the server's purpose to a model, once.
+// Return the text that explains the server's purpose to a model: of AllTools, and of AgentTools.
 std::string Instructions();
 std::string AgentInstructions();
-// Explains to a model how to write a candidate: the launch plan and what is judged.
+// Returns a text that explains to a model how to write a candidate: the launch plan and what is judged. `modelled`: for
+// the simulated GPU.
 std::string CandidateGuide(bool modelled);
 
 }  // namespace hone::mcp

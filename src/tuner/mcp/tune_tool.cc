@@ -45,7 +45,7 @@ Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallConte
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Evaluator> evaluator, toolbox.EvaluatorFor(device));
   std::unique_ptr<TuningDatabase> database;
   if (!toolbox.options().tuning_database.empty()) {
-    // Without the database the sweep measures everything, with the same result.
+    // If the database cannot be opened, the sweep measures everything, with the same result.
     if (auto opened = TuningDatabase::Open(toolbox.options().tuning_database); opened.ok()) database = std::move(*opened);
   }
   request.database = database.get();
@@ -68,7 +68,7 @@ Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallConte
                                            "`best` with bind in eval, or change the candidate."
                                          : "No binding was right: see the points' details, and mend the candidate.";
   Json fields = SweptJson(task, request.name, swept, written, evaluator->SandboxWarnings());
-  // One line per point; complete evaluations of many points would be pages.
+  // The answer has one line for each point, because complete evaluations of many points would be too long.
   Json points = Json::array();
   for (const TunePoint& p : result.points) {
     Json point = {{"binding", p.binding},
@@ -114,20 +114,23 @@ std::vector<Tool> TuneTools(const std::shared_ptr<Toolbox>& toolbox) {
   return {
       {.name = "tune",
        .title = "Sweep a candidate's tunables",
-       .description = "Tries the bindings of a candidate's tunables (the lists under [tune] in its launch plan: block "
-                      "sizes, vector widths, ...), finds the best for each "
-                      "timed shape, and gives the candidate with its winners written in, judged once more by the full "
-                      "protocol. Takes one judgement a binding; bound it "
-                      "with points. Cancelling it writes nothing, and what was measured is not measured again by the next call.",
+       .description =
+           "Tries the bindings of a candidate's tunables (the lists under [tune] in its launch plan: block "
+           "sizes, vector widths, ...), finds the best for each "
+           "timed shape, and gives the candidate with its winners written in, judged once more by the full "
+           "protocol. Takes one judgement a binding; bound it "
+           "with points. Cancelling it writes nothing, and what was measured is not measured again by the next call.",
        .input_schema = CandidateAndBaselineSchema(
            {{"points", IntegerSchema("How many bindings are tried at most; by default 64.", 1, 100000)},
             {"trials", TrialsField("Sets of random inputs at each timed case, of each binding; by default 1.")},
-            {"again", BooleanSchema("Measure bindings again that were measured before and are kept in the tuning database.")},
+            {"again",
+             BooleanSchema("Measure bindings again that were measured before and are kept in the tuning database.")},
             {"out", TextSchema("Write the tuned candidate to this file below the server's root.")}}),
        .output_schema = ObjectSchema(
            {{"summary", TextSchema("What the sweep found, in a sentence.")},
             {"known", IntegerSchema("How many points were taken from the tuning database.", 0, 1 << 30)},
-            {"entry", TextSchema("The id under which points are kept; `hone db show` takes it at a shell. Empty: not kept.")},
+            {"entry",
+             TextSchema("The id under which points are kept; `hone db show` takes it at a shell. Empty: not kept.")},
             {"points",
              ListSchema("The bindings in the order tried: binding, verdict, speedup with its 95 % interval, detail.",
                         AnyObjectSchema("A point."))},
@@ -141,7 +144,7 @@ std::vector<Tool> TuneTools(const std::shared_ptr<Toolbox>& toolbox) {
             {"written", TextSchema("The file that was written, or empty.")},
             {"next", TextSchema("What to do next.")},
             {"left_out", ListSchema("What was cut to keep the answer short.", TextSchema("A place."))}},
-           {"summary", "points", "winners", "next"}, true),
+           {"summary", "points", "winners", "next"}, /*open=*/true),
        .annotations = {{"readOnlyHint", false}, {"destructiveHint", false}, {"openWorldHint", false}},
        .call = [toolbox](const Json& arguments, const CallContext& context) {
          return Tune(*toolbox, arguments, context);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits for judgements of a spool within a call. A spool's evaluator answers kPending until a worker has judged the
-// bundle, and has the same answer for the same question from then on; so the question is repeated.
+// Waits for judgements of a spool within a call of a tool. A spool's evaluator returns kPending until a worker has
+// judged the bundle, and from then on the answer, so it is asked again and again.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,9 @@
 
 namespace hone::mcp {
 
-// Calls `ask`, which returns a Result, until it does not return kPending. Returns kCancelled if the call was cancelled
-// meanwhile, and the pending status, which says where the bundle waits, once the client has closed the server's input.
+// Calls `ask`, which returns a Result, until the result is not kPending, and returns that. Returns kCancelled if the
+// call is cancelled. If the client closes the server's input, returns the kPending status, which says where the bundle
+// waits.
 template <typename Ask>
 auto WaitForSpool(const CallContext& context, Ask ask) -> decltype(ask()) {
   for (double pause = 0.1;; pause = std::min(1.5 * pause, 3.0)) {
